@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Traces the same rays with Shadewright and with Embree, in turn, and prints the ratio of their rates in every cell.
+"""Traces the same rays with Shadewright and with Embree, alternately, and prints the ratio of their rates in every cell.
 
     benches/against_embree.py [--turns N] [--threads 1,2] [--tree spatial] [--json FILE] MESH.ply[=inside] ...
 
-`shadewright bench traversal --dump-rays` makes the sets (primary, ambient occlusion, diffuse bounce); MESH.ply=inside puts the
+`shadewright bench rays --dump-rays` makes the sets (primary, ambient occlusion, diffuse bounce); MESH.ply=inside puts the
 camera into the mesh, for rooms. Embree is run by a harness, named by the environment variable EMBREE_RAYS (../shared/peers/embree.sh
 beside the repository unless set): `harness MESH RAYDIR --threads N --repeat N` prints a line of JSON for every set, with the
 rates of single rays and of packets of eight in million rays a second. Both build their trees with spatial splits and take the best of
 several runs within each turn; the turns alternate between the two programs, and the medians of the turns are compared.
 
 Three ratios: what renders choose against the better of Embree's two kernels, our single rays (one after another, or the rays of a
-batch each by itself in turn) against Embree's single rays, and the build times. A geometric mean over all cells of a thread count follows.
+batch one by one) against Embree's single rays, and the build times. A geometric mean over all cells of a thread count follows.
 """
 
 import argparse
@@ -35,12 +35,12 @@ def run(command):
 
 def ours(options, mesh, view, folder, threads, sets):
     """Rates of our kernels by set, and the time of the build."""
-    command = [options.program, "bench", "traversal", "--mesh", mesh, "--view", view, "--json", "--threads", threads]
+    command = [options.program, "bench", "rays", "--backend", "cpu", "--mesh", mesh, "--view", view, "--json", "--threads", threads]
     command += ["--tree", options.tree, "--size", options.size, "--only", "chosen,single8,stream8"]
     for name in sets:
         command += ["--rays", folder / f"{name}.rays"]
     result = json.loads(run(command))
-    rates = {s["set"]: {k: v["mrays_per_s"] for k, v in s["kernels"].items()} for s in result["sets"]}
+    rates = {s["set"]: {k: v["mrays_per_s"] for k, v in s["kernels"].items()} for s in result["cpu"]["sets"]}
     return rates, result["build_ms"]
 
 
@@ -134,7 +134,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             run(
-                [options.program, "bench", "traversal", "--mesh", mesh, "--view", view, "--size", options.size]
+                [options.program, "bench", "rays", "--backend", "cpu", "--mesh", mesh, "--view", view, "--size", options.size]
                 + ["--dump-rays", folder, "--only", "chosen", "--json"]
             )
             for threads in map(int, options.threads.split(",")):

@@ -27,6 +27,7 @@ mod heading {
     pub const COMPARISON: &str = "Comparison";
     pub const DIAGNOSTICS: &str = "Diagnostics";
     pub const PROGRAM: &str = "RPU programs";
+    pub const RAYS: &str = "Rays";
     pub const MODEL: &str = "Hardware model";
     pub const PREPROCESSOR: &str = "Preprocessor";
 }

@@ -82,7 +82,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compile(args)) => compile::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
-        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args.benchmark),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Reference(args)) => reference::run(&args),
         Some(Command::Lsp(args)) => lsp::run(&args),

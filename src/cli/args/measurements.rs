@@ -1,7 +1,7 @@
 //! Arguments of what measures.
 
 use super::*;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// `simulate`.
@@ -59,114 +59,119 @@ pub enum Model {
 /// `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// The measurement
-    #[arg(value_enum)]
-    pub name: Benchmark,
-    /// Use this mesh (.ply or .obj) where the measurement takes one; bvh and traversal can also make one of N triangles, named sheet:N or clutter:N
+    /// The measurement.
+    #[command(subcommand)]
+    pub benchmark: Benchmark,
+}
+
+/// Measurements that compare computers.
+#[derive(Debug, Subcommand)]
+pub enum Benchmark {
+    /// Rays per second of each traversal kernel, on the CPU and on the GPU
+    Rays(RaysArgs),
+    /// Frames of scenes and a mesh on the RPU (CPU) and on the GPU
+    Machines(MachinesArgs),
+    /// Time from the start of the program to the image of the built-in scene
+    Startup(StartupArgs),
+    /// Time from saving a shader to the first new pixels, on the RPU (CPU)
+    Reload(ReloadArgs),
+    /// Compile times of shaders, on one thread
+    Compile(CompileTimesArgs),
+}
+
+/// `bench rays`.
+#[derive(Debug, Args)]
+pub struct RaysArgs {
+    /// Where rays are traced; by default on the CPU, and on the GPU if there is a hardware one or --adapter is given
+    #[arg(long, value_enum, help_heading = heading::BACKEND)]
+    pub backend: Option<RaysBackend>,
+    /// Use the GPU adapter whose name contains NAME (see `shadewright devices`)
+    #[arg(long, value_name = "NAME", help_heading = heading::BACKEND)]
+    pub adapter: Option<String>,
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
+    pub threads: u16,
+    /// Mesh: a .ply or .obj file, or a procedural mesh of N triangles, `sheet:N` or `clutter:N`
+    #[arg(long, value_name = "FILE", default_value = "clutter:100000", help_heading = heading::RAYS)]
+    pub mesh: PathBuf,
+    /// BVH builder
+    #[arg(long, value_enum, default_value_t = TreeQuality::Spatial, help_heading = heading::RAYS)]
+    pub tree: TreeQuality,
+    /// Camera of the primary rays: in front of the mesh, or inside, for rooms
+    #[arg(long, value_enum, default_value_t, help_heading = heading::RAYS)]
+    pub view: CameraView,
+    /// Square root of the number of primary rays
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192), help_heading = heading::RAYS)]
+    pub size: u16,
+    /// Trace the rays of FILE instead: little-endian f32 records ox oy oz tmin dx dy dz tmax; any-hit if the name begins with ao or shadow; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = heading::RAYS)]
+    pub rays: Vec<PathBuf>,
+    /// Measure only kernels with PART in their names; several are separated by commas
+    #[arg(long, value_name = "PART", help_heading = heading::RAYS)]
+    pub only: Option<String>,
+    /// Write each set of rays as NAME.rays to this folder, and the hits as NAME.hits: records t u v prim, the last a u32, 4294967295 for a miss
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    pub dump_rays: Option<PathBuf>,
+    /// Print the results as JSON
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub json: bool,
+}
+
+/// Where rays are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaysBackend {
+    /// The CPU
+    Cpu,
+    /// The GPU, or a software driver; every hit is compared with the CPU's
+    Gpu,
+}
+
+/// `bench machines`.
+#[derive(Debug, Args)]
+pub struct MachinesArgs {
+    /// Mesh that is rendered besides the scenes: .ply or .obj
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
-    /// Measure only the shaders and scenes with this in their names
+    /// Measure only scenes with PART in their names
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
-    /// How many different shaders the scene of `bench shaders` has
-    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub count: u16,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// The rays.
-    #[command(flatten)]
-    pub rays: RaysArgs,
     /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// The tree and the rays of measurements of traversal.
+/// `bench startup`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Rays (bench traversal, gpu-traversal, growth and rtsl)")]
-pub struct RaysArgs {
-    /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
-    #[arg(long, value_enum, default_value_t)]
-    pub view: CameraView,
-    /// Primary rays a side of the image
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192))]
-    pub size: u16,
-    /// Trace the rays of this file instead (repeatable): little-endian f32 records ox oy oz tmin dx dy dz tmax; for any hit if its name begins with ao or shadow
+pub struct StartupArgs {
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench reload`.
+#[derive(Debug, Args)]
+pub struct ReloadArgs {
+    /// Mesh: .ply or .obj; a procedural one of 30,000 triangles by default
     #[arg(long, value_name = "FILE")]
-    pub rays: Vec<PathBuf>,
-    /// Write each set of rays as NAME.rays into this folder, and the answers as NAME.hits: records t u v prim, the last a u32, 4294967295 for a miss
-    #[arg(long, value_name = "DIR")]
-    pub dump_rays: Option<PathBuf>,
-    /// How the tree is built
-    #[arg(long, value_enum, default_value_t = TreeQuality::Spatial)]
-    pub tree: TreeQuality,
+    pub mesh: Option<PathBuf>,
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// The project's own measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Benchmark {
-    /// Each tree builder: time, million triangles a second, cost and size of the tree, time of a refit
-    Bvh,
-    /// Rays on the CPU by each kernel (--only with parts of their names, commas between): million a second, primary, ambient occlusion, diffuse bounce
-    Traversal,
-    /// Instances of a mesh against its triangles written out: million rays a second of one thread, and memory
-    Instances,
-    /// Primary rays on the CPU through procedural meshes of ten thousand to ten million triangles
-    Growth,
-    /// Rays on a GPU by each traversal kernel (--only PART of its name): the same sets; every hit is compared with the CPU's
-    GpuTraversal,
-    /// Whole frames of every scene of the repository and a mesh, RPU against GPU
-    Machines,
-    /// The same frames by each schedule of the GPU, with the time of the first one
-    Schedules,
-    /// A camera that moves about the built-in scene, or that of --mesh: time to the first image of each view and to the full one, and between images while it is dragged, as the window draws; on the RPU, and on the GPU where there is one or --adapter names it
-    View,
-    /// The built-in scene at 640x480 on the RPU, from start to file
-    Startup,
-    /// From the save of a shader to the first new pixels from the RPU, on a scene of 30 thousand triangles or --mesh: median, worst, and the parts
-    Reload,
-    /// A scene of many different shaders (--count): time to a first image and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
-    Shaders,
-    /// A mesh of four million triangles: time, memory
-    Large,
-    /// Instructions and cycles of shaders and scenes on the RPU, with each compiler pass removed in turn
-    Passes,
-    /// The same with each calling convention
-    Conventions,
-    /// The same with more and less inlining
-    Inlining,
-    /// The time to compile 300 shaders of the repository's gallery, and a shader of 2,000 lines to both machines, naga's part apart; one thread
-    Compile,
-    /// Functions full of noise, of branches and of texture lookups for a million points on the RPU, beside the same in plain Rust with one and with eight lanes: nanoseconds a point, one thread
-    Shading,
-    /// Primitives and materials of RTSL (--only PART of a name) on the RPU, one ray a run and 64, beside the same by hand in Rust with one ray and with eight (--size N: N² rays): seconds a million rays, one thread; and lines of code
-    Rtsl,
-    /// Shading on the RPU with each instruction set of this processor: million instructions of lanes a second, one thread
-    Rpu,
-    /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core
-    Simulate,
-    /// Lookups into a texture on the RPU, trilinear and anisotropic: nanoseconds each, one thread
-    Textures,
-}
-
-impl Benchmark {
-    /// Whether the measurement prints its results itself, as a table.
-    pub fn prints_a_table(self) -> bool {
-        matches!(
-            self,
-            Benchmark::Passes
-                | Benchmark::Conventions
-                | Benchmark::Inlining
-                | Benchmark::Traversal
-                | Benchmark::GpuTraversal
-                | Benchmark::Bvh
-                | Benchmark::Instances
-                | Benchmark::Growth
-                | Benchmark::Machines
-                | Benchmark::Schedules
-                | Benchmark::View
-                | Benchmark::Rtsl
-        )
-    }
+/// `bench compile`.
+#[derive(Debug, Args)]
+pub struct CompileTimesArgs {
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
 }

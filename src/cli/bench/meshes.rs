@@ -1,36 +1,18 @@
-//! The meshes that measurements take: files, and meshes made by rule in any size.
+//! Meshes for measurements: files, and procedural meshes of any size.
 
-use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
 use shadewright::bvh::Triangle;
 use shadewright::geometry::{Faces, procedural};
 use shadewright::scene;
 use shadewright::text::source::SourceMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The most triangles of a mesh made by rule.
+/// The most triangles of a procedural mesh.
 const MOST: usize = 20_000_000;
 
-/// The mesh of `--mesh`, or the bunny of the test meshes.
-pub fn path(args: &BenchArgs) -> Result<PathBuf, Failure> {
-    if let Some(path) = &args.mesh {
-        return Ok(path.clone());
-    }
-    let folder = std::env::var_os("SHADEWRIGHT_MESHES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
-    let bunny = folder.join("bunny.ply");
-    if bunny.exists() {
-        return Ok(bunny);
-    }
-    Err(Failure::input(format!(
-        "error: {} is not there; name a mesh with --mesh FILE, or the folder of bunny.ply in SHADEWRIGHT_MESHES",
-        bunny.display()
-    )))
-}
-
-/// The triangles of a mesh file, or of a mesh made by rule, which is named `sheet:N` or `clutter:N` for N triangles.
+/// The triangles of a mesh file, or of a procedural mesh of N triangles, named `sheet:N` or `clutter:N`.
 pub fn triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
-    if let Some(mesh) = path.to_str().and_then(by_rule) {
+    if let Some(mesh) = path.to_str().and_then(procedural_mesh) {
         return Ok(triangles_of(&mesh?));
     }
     let mut sources = SourceMap::new();
@@ -39,8 +21,8 @@ pub fn triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
     Ok(shadewright::program::memory::bvh_triangles(&opened.scene))
 }
 
-/// The mesh that a name like `clutter:1000` makes; `None` for other names.
-fn by_rule(name: &str) -> Option<Result<Faces, Failure>> {
+/// The procedural mesh of a name such as `clutter:1000`; `None` for other names.
+fn procedural_mesh(name: &str) -> Option<Result<Faces, Failure>> {
     let (rule, count) = name.split_once(':')?;
     let make = match rule {
         "sheet" => procedural::sheet,
@@ -56,7 +38,7 @@ fn by_rule(name: &str) -> Option<Result<Faces, Failure>> {
 }
 
 /// The triangles of a mesh's faces.
-pub fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
+fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
     let corner = |i: u32| mesh.points[i as usize];
     mesh.triangles.iter().map(|&[a, b, c]| Triangle::new(corner(a), corner(b), corner(c))).collect()
 }
@@ -66,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mesh_is_made_by_its_name() {
+    fn procedural_meshes_have_names() {
         for name in ["sheet:200", "clutter:200"] {
             assert!(triangles(Path::new(name)).is_ok_and(|t| (200..900).contains(&t.len())), "{name}");
         }
         for name in ["sheet:", "clutter:0", "clutter:-1", "sheet:99999999999"] {
-            assert!(by_rule(name).is_some_and(|mesh| mesh.is_err()), "{name}");
+            assert!(procedural_mesh(name).is_some_and(|mesh| mesh.is_err()), "{name}");
         }
-        assert!(by_rule("C:\\bunny.ply").is_none());
+        assert!(procedural_mesh("C:\\bunny.ply").is_none());
     }
 }

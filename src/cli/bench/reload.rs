@@ -1,7 +1,7 @@
-//! From the save of a shader to the first new pixels: a scratch scene whose shader is edited again and again, seen by the watcher, linked by the project and drawn by the RPU.
+//! `bench reload`: the time from saving a shader to the first new pixels. The file watcher reports each edit of a shader, the project links the scene again, and the RPU renders it.
 
 use super::{median, rounded};
-use crate::cli::args::BenchArgs;
+use crate::cli::args::ReloadArgs;
 use crate::cli::exit::Failure;
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ use std::time::{Duration, Instant};
 const TRIANGLES: usize = 30_000;
 /// Width and height of the image.
 const SIZE: (u32, u32) = (640, 480);
-/// The first pixels are one of each block of so many by so many.
+/// The first pixels are one of each block of this width and height.
 const STEP: u32 = 8;
-/// Edits that are measured, after one that is not.
+/// Edits that are measured, after one that is not counted.
 const EDITS: usize = 40;
-/// How long a notice of an edit may take.
+/// The longest time to wait for the watcher.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The surface of a bare mesh is `plastic`: this file hides the one that comes with the program.
+/// The default surface of a mesh is `plastic`: this file overrides the built-in one.
 const SHADER: &str = "\
 surface plastic(float Ka = 1, Kd = 0.7, Ks = 0.4, roughness = 0.15; color specularcolor = 1;) {
     point p = 6 * P;
@@ -48,11 +48,11 @@ surface plastic(float Ka = 1, Kd = 0.7, Ks = 0.4, roughness = 0.15; color specul
 }
 ";
 
-/// The parts of a reload.
+/// The phases of a reload.
 const PARTS: [&str; 4] = ["notice", "program", "machine code", "pixels"];
 
-/// Edits a shader and measures until there are pixels of it.
-pub fn shader_edits(args: &BenchArgs) -> Result<Value, Failure> {
+/// Edits a shader repeatedly and measures the time to its first pixels.
+pub fn shader_edits(args: &ReloadArgs) -> Result<Value, Failure> {
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     let shader = folder.path().join("plastic.sl");
     let mesh = match &args.mesh {
@@ -71,7 +71,7 @@ pub fn shader_edits(args: &BenchArgs) -> Result<Value, Failure> {
     };
     let (sender, notices) = channel();
     let watcher = Watcher::new(move || {
-        // Nobody waits for a notice any more once the measurement ends.
+        // The receiver is gone when the measurement has ended.
         let _ = sender.send(());
     });
     let mut project = Project::new(Source::File(mesh), options);
@@ -116,7 +116,7 @@ pub fn shader_edits(args: &BenchArgs) -> Result<Value, Failure> {
     Ok(results)
 }
 
-/// Writes the shader with another number in it.
+/// Writes the shader with a number that depends on the edit.
 fn save(path: &Path, edit: usize) -> Result<(), Failure> {
     let amount = 1.0 + 0.01 * edit as f32;
     Ok(fs::write(path, SHADER.replace("AMOUNT", &amount.to_string())).context("saving the shader")?)
@@ -126,7 +126,7 @@ fn notice(notices: &Receiver<()>) -> Result<(), Failure> {
     Ok(notices.recv_timeout(PATIENCE).context("waiting for the notice of an edit")?)
 }
 
-/// The new state, if the files have changed.
+/// The new state if the files have changed.
 fn refreshed(project: &mut Project) -> Result<Option<Arc<State>>, Failure> {
     match project.refresh() {
         Outcome::Ready(state) => Ok(Some(state)),
@@ -135,7 +135,7 @@ fn refreshed(project: &mut Project) -> Result<Option<Arc<State>>, Failure> {
     }
 }
 
-/// Draws the first pixels. Gives the time of making the code.
+/// Renders the first pixels. Returns the time of compiling for the RPU.
 fn draw(machine: &mut RpuProgressive, state: &State) -> Result<Duration, Failure> {
     let fail = |e: RenderError| Failure::render(&e, &state.program.sources);
     let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
@@ -151,7 +151,7 @@ fn draw(machine: &mut RpuProgressive, state: &State) -> Result<Duration, Failure
     Ok(loaded)
 }
 
-/// A mesh as a file.
+/// A mesh as a Wavefront OBJ file.
 fn obj(mesh: &Faces) -> String {
     let mut text = String::new();
     for p in &mesh.points {

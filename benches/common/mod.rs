@@ -1,0 +1,139 @@
+//! What the benchmarks share: options, times, scenes, errors.
+#![allow(dead_code, reason = "every benchmark compiles this module for itself and uses part of it")]
+
+pub mod arrays;
+pub mod meshes;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use serde_json::{Value, json};
+use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Job, RenderError, Renderer};
+use shadewright::scene::OpenOptions;
+use shadewright::text::diagnostics::Diagnostics;
+use shadewright::text::source::SourceMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+// The program's own: times of building scenes depend on it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Measured runs of each thing, alternately, after one that is not counted.
+pub const RUNS: usize = 5;
+
+/// The options that every benchmark has.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Common {
+    /// CPU threads; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Passed by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+impl Common {
+    /// Sets the number of threads and runs a measurement; prints its results where the measurement has not.
+    ///
+    /// # Errors
+    /// Those of the measurement.
+    pub fn run(self, prints: Prints, measurement: impl FnOnce() -> anyhow::Result<Value>) -> anyhow::Result<()> {
+        rayon::ThreadPoolBuilder::new().num_threads(self.threads).build_global().context("starting the threads")?;
+        let results = measurement()?;
+        match (&results, prints) {
+            _ if self.json => println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?),
+            (Value::Object(map), Prints::Nothing) => map.iter().for_each(|(name, value)| println!("{name:<28} {value}")),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What a measurement prints by itself without `--json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prints {
+    /// A table.
+    Table,
+    /// Nothing: the results are printed name by name.
+    Nothing,
+}
+
+/// A number with three decimals.
+pub fn rounded(x: f64) -> Value {
+    json!((x * 1000.0).round() / 1000.0)
+}
+
+/// The median of an odd number of times.
+///
+/// # Panics
+/// When there are none.
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// A path of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The files of a folder with an extension, sorted.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn files(folder: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("reading the folder {}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == extension));
+    paths.sort();
+    Ok(paths)
+}
+
+/// A job for a scene or mesh file with one sample per pixel.
+///
+/// # Errors
+/// When the file has errors.
+pub fn scene_job(path: &Path, size: (u32, u32)) -> anyhow::Result<Job> {
+    let open = OpenOptions { size: Some(size), allow_read: vec![repository("")], ..OpenOptions::default() };
+    let options = Options { open, samples: Some(1), ..Options::default() };
+    match Project::new(Source::File(path.to_path_buf()), options).refresh() {
+        Outcome::Ready(state) => {
+            Ok(state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET))
+        }
+        Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),
+        Outcome::Unchanged => Err(anyhow!("{}: nothing was read", path.display())),
+    }
+}
+
+/// The seconds that a frame takes.
+///
+/// # Errors
+/// Those of rendering.
+pub fn timed(renderer: &mut dyn Renderer, job: &Job) -> anyhow::Result<f64> {
+    let start = Instant::now();
+    renderer.render(job, &|_| {}).map_err(|e| render_error(&e, &job.program.sources))?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// A pool of one thread.
+///
+/// # Errors
+/// When the system refuses a thread.
+pub fn single_thread() -> anyhow::Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")
+}
+
+/// Diagnostics as an error.
+pub fn diagnostics(diagnostics: &Diagnostics, sources: &SourceMap) -> anyhow::Error {
+    anyhow!("{}", diagnostics.render(sources))
+}
+
+/// An error of rendering, with the source line where there is one.
+pub fn render_error(error: &RenderError, sources: &SourceMap) -> anyhow::Error {
+    diagnostics(&error.diagnostic().into(), sources)
+}

@@ -1,0 +1,43 @@
+//! What the compiler's passes, calling conventions and inlining policies are worth: `cargo bench --bench compiler -- NAME`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod variants;
+
+use clap::{Parser, ValueEnum};
+use common::{Common, Prints};
+
+/// Compares variants of the compiler by instructions and simulated cycles on the RPU.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The measurement
+    #[arg(value_enum, default_value_t)]
+    name: Name,
+    /// Measure only shaders and scenes with PART in their names
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Name {
+    /// Without each compiler pass
+    Passes,
+    /// With each calling convention
+    #[default]
+    Conventions,
+    /// With more and with less inlining
+    Inlining,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments { name, only, common } = Arguments::parse();
+    let only = only.as_deref();
+    common.run(Prints::Table, || match name {
+        Name::Passes => variants::passes(only, common.json),
+        Name::Conventions => variants::conventions(only, common.json),
+        Name::Inlining => variants::inlining(only, common.json),
+    })
+}

@@ -1,0 +1,56 @@
+//! Schedules and compile times of the GPU: `cargo bench --bench gpu -- NAME`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod schedules;
+mod shaders;
+
+use clap::{Parser, ValueEnum};
+use common::{Common, Prints};
+use std::path::PathBuf;
+
+/// Measures renders on a GPU.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The measurement
+    #[arg(value_enum, default_value_t)]
+    name: Name,
+    /// Measure only scenes with PART in their names
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// Mesh that `schedules` measures besides the scenes: .ply or .obj
+    #[arg(long, value_name = "FILE")]
+    mesh: Option<PathBuf>,
+    /// Shaders in the scene of `shaders`
+    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    count: u16,
+    /// Use the GPU adapter whose name contains NAME
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Name {
+    /// Frames by each schedule, with the time of the first one
+    #[default]
+    Schedules,
+    /// A scene of many different shaders: time to a first and to the full image, with the driver's cache empty and filled
+    Shaders,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments { name, only, mesh, count, adapter, common } = Arguments::parse();
+    match name {
+        Name::Schedules => {
+            let options = schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), adapter: adapter.as_deref() };
+            common.run(Prints::Table, || schedules::schedules(&options, common.json))
+        }
+        Name::Shaders => {
+            let options = shaders::Options { adapter, threads: common.threads };
+            common.run(Prints::Nothing, || shaders::images(count, &options))
+        }
+    }
+}

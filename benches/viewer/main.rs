@@ -1,0 +1,194 @@
+//! The viewer: `cargo bench --bench viewer -- NAME`.
+//!
+//! `view` measures the time from a new view to its image, without a window. `window` measures the processor time of the interface: it opens the built-in scene at
+//! 1280 × 800 on a display without a screen (Xvfb), waits until the image is finished, measures while nothing happens, then turns the scene and moves the pointer over all of the
+//! window; then it scrolls through the listings of a shader of 2,500 statements. `screenshots` takes the images of the window in the README.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../../tests/desktop/mod.rs"]
+mod desktop;
+
+mod orbit;
+
+use clap::{Parser, ValueEnum};
+use common::{Common, Prints};
+use desktop::{Button, LONG, Program, Region, keys};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const WINDOW: [u32; 2] = [1280, 800];
+
+/// Measures the viewer.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The measurement
+    #[arg(value_enum, default_value_t)]
+    name: Name,
+    /// Scene or mesh for `view`; the built-in scene by default
+    #[arg(long, value_name = "FILE")]
+    mesh: Option<PathBuf>,
+    /// GPU adapter for `view`: the one whose name contains NAME
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+    /// Seconds of each part of `window`
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    seconds: u64,
+    /// Back end for `window`: rpu or gpu
+    #[arg(long, value_name = "NAME", default_value = "rpu")]
+    backend: String,
+    /// Folder for `screenshots`
+    #[arg(long, value_name = "DIR", default_value = "assets/images")]
+    folder: PathBuf,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Name {
+    /// Time from a new view to the first and to the full image, and between images while the camera is dragged
+    #[default]
+    View,
+    /// Processor time of the interface, idle and busy
+    Window,
+    /// Take the images of the README
+    Screenshots,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments { name, mesh, adapter, seconds, backend, folder, common } = Arguments::parse();
+    match name {
+        Name::View => {
+            common.run(Prints::Table, || orbit::orbit(mesh.as_deref(), adapter.as_deref(), common.json))
+        }
+        Name::Window => {
+            image(&backend, Duration::from_secs(seconds));
+            listings(&backend, Duration::from_secs(seconds));
+            Ok(())
+        }
+        Name::Screenshots => {
+            take_screenshots(&folder);
+            Ok(())
+        }
+    }
+}
+
+/// The window with an image and parameters.
+fn image(backend: &str, time: Duration) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = json!({ "theme": "Dark", "window": WINDOW, "panels": ["Parameters"] });
+    let arguments = ["--backend", backend, "--stats", "--json"];
+    let mut program = Program::start(folder.path(), &arguments, &settings);
+    program.until("an image", |seen| seen.colors(Region { x: [0.5, 0.8], y: [0.3, 0.7] }) > 100);
+    let start = program.window_time();
+    until_idle(&mut program);
+    let idle = load(&program, time);
+    println!("nothing happening: {:.2} % of a processor", 100.0 * idle);
+    play(&program, time);
+    let busy = program.window_time() - start;
+    let (status, output) = program.close();
+    assert_eq!(status, Some(0), "the window closes");
+    println!("from the first image on, the window's thread took {busy:.3} s of processor time for its frames:");
+    println!("{}", output.trim());
+    let times: Value = serde_json::from_str(&output).expect("times of frames as JSON");
+    println!("{:.2} ms of processor time a frame, {backend}", 1e3 * busy / times["frames"].as_f64().unwrap_or(1.0));
+}
+
+/// The window with the listings of a long shader.
+fn listings(backend: &str, time: Duration) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let statement = |i: usize| format!("    x = x * {}.5 + sin(y + {i}); y = y * 0.25 + cos(x * {i}.125);\n", i % 7);
+    let body: String = (0..1250).map(statement).collect();
+    let shader = format!("surface long() {{\n    float x = u, y = v;\n{body}    Ci = color(x, y, 0); Oi = 1;\n}}\n");
+    std::fs::write(folder.path().join("long.sl"), shader).expect("a shader");
+    let scene = "Format 64 48 1\nPixelSamples 1 1\nWorldBegin\nTranslate 0 0 5\nSurface \"long\"\nSphere 1 -1 1 360\nWorldEnd\n";
+    std::fs::write(folder.path().join("scene.rib"), scene).expect("a scene");
+    let settings = json!({ "theme": "Dark", "window": WINDOW, "panels": ["Program"], "sizes": { "Program": 440 } });
+    let mut program =
+        Program::start(folder.path(), &["scene.rib", "--backend", backend, "--stats", "--json"], &settings);
+    let lines = Region { x: [0.3, 0.9], y: [0.6, 0.9] };
+    program.until("the listings", |seen| seen.colors(lines) > 20);
+    until_idle(&mut program);
+    let start = program.window_time();
+    let end = Instant::now() + time;
+    let mut turn = 0;
+    while Instant::now() < end {
+        let way = if turn % 200 < 150 { Button::WheelDown } else { Button::WheelUp };
+        program.display.click(way, program.at(0.1 + 0.2 * (turn % 4) as f32, 0.8));
+        std::thread::sleep(Duration::from_millis(16));
+        turn += 1;
+    }
+    let busy = program.window_time() - start;
+    println!(
+        "scrolling the listings of a long shader: {:.1} % of a processor, {turn} notches",
+        100.0 * busy / time.as_secs_f64()
+    );
+    let (status, output) = program.close();
+    assert_eq!(status, Some(0), "the window closes");
+    println!("{}", output.trim());
+}
+
+/// Takes two images: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.
+fn take_screenshots(folder: &Path) {
+    let home = tempfile::tempdir().expect("a folder");
+    let settings = json!({
+        "theme": "Dark",
+        "window": [1200, 700],
+        "panels": ["Parameters", "Inspector"],
+        "sizes": { "Parameters": 270, "Inspector": 320 },
+    });
+    let mut program = Program::start(home.path(), &["--backend", "rpu"], &settings);
+    program.until("an image", |seen| seen.colors(Region { x: [0.4, 0.7], y: [0.3, 0.7] }) > 100);
+    until_idle(&mut program);
+    let before = program.look();
+    let sphere = program.at(0.5, 0.52);
+    program.display.click(Button::Left, sphere);
+    program.until("what the pixel is made of", |seen| {
+        seen.changed(&before, Region { x: [0.8, 1.0], y: [0.1, 0.9] }) > 0.02
+    });
+    until_idle(&mut program);
+    program.look().write(&folder.join("window.png"));
+    for key in [keys::ESCAPE, keys::function(5), keys::function(6), u32::from(b'3')] {
+        program.display.key(key);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    until_idle(&mut program);
+    program.look().write(&folder.join("window-split.png"));
+    program.close();
+}
+
+/// Processors that the program keeps busy for a while.
+fn load(program: &Program, time: Duration) -> f64 {
+    let (start, before) = (Instant::now(), program.processor_time());
+    std::thread::sleep(time);
+    (program.processor_time() - before) / start.elapsed().as_secs_f64()
+}
+
+/// Waits until the image is finished: nothing changes any more, and the program takes no more than a tenth of a processor.
+fn until_idle(program: &mut Program) {
+    let deadline = Instant::now() + 5 * LONG;
+    loop {
+        let before = program.look();
+        let load = load(program, Duration::from_secs(4));
+        if load < 0.1 && program.look().changed(&before, Region::WHOLE) == 0.0 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the image is never finished");
+    }
+}
+
+/// Turns the scene, and moves the pointer over everything.
+fn play(program: &Program, time: Duration) {
+    let end = Instant::now() + time;
+    let mut turn = 0.0_f32;
+    while Instant::now() < end {
+        turn += 0.7;
+        let around = |turn: f32| program.at(0.65 + 0.2 * turn.cos(), 0.5 + 0.2 * turn.sin());
+        program.display.drag(Button::Left, around(turn), around(turn + 0.7), 60);
+        for step in 0..30 {
+            program.display.point(program.at(step as f32 / 30.0, 0.05 + step as f32 / 40.0));
+            std::thread::sleep(Duration::from_millis(8));
+        }
+    }
+}
