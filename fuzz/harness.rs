@@ -1,6 +1,6 @@
-//! What the fuzz targets do with an input. The regression test (`tests/fuzz_corpus.rs`) does the same with the inputs of `corpus`.
+//! The fuzz targets. The regression test (`tests/fuzz_corpus.rs`) runs them on the inputs of `corpus`.
 //!
-//! Each function takes bytes that nobody vouches for, and panics if a promise about them is broken.
+//! Each function takes untrusted bytes, and panics if a property does not hold.
 
 #![allow(dead_code, reason = "every fuzz target uses one of these functions")]
 
@@ -16,13 +16,13 @@ use shadewright::text::source::{FileId, SourceMap};
 use shadewright::texture::{DepthMap, Pyramid};
 use std::sync::atomic::AtomicBool;
 
-/// Longest input that the targets look at, in bytes.
+/// Length of the longest input that the targets accept, in bytes.
 const MAX_INPUT: usize = 1 << 14;
 
-/// Bounds on a run, small enough for thousands of runs a second.
+/// Limits of a run, low enough for thousands of runs per second.
 const LIMITS: Limits = Limits { budget: 64, call_depth: 32, scratch: 64 };
 
-/// A text assembles to a program that survives being printed and being written as words, or gives errors inside the text.
+/// A text assembles to a program that round-trips through the disassembler and the binary form, or has errors with spans inside the text.
 pub fn assembler(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if text.len() > MAX_INPUT {
@@ -45,7 +45,7 @@ pub fn assembler(data: &[u8]) {
     }
 }
 
-/// Words are refused, or are exactly what their program is written as.
+/// Words are refused, or round-trip through their program.
 pub fn decoder(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -56,7 +56,7 @@ pub fn decoder(data: &[u8]) {
     }
 }
 
-/// A scene, as text or as binary RIB, is read at two times, or there are messages that quote what was read.
+/// A scene, as text or as binary RIB, is read at two times, or has errors that can be rendered with their source.
 pub fn rib(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -74,7 +74,7 @@ pub fn rib(data: &[u8]) {
     }
 }
 
-/// A shader file, its bytes taken for Latin-1, compiles to a module that keeps the rules of the IR, or there are messages that quote it.
+/// A shader file, decoded as Latin-1, compiles to a module that the verifier accepts, or has errors that can be rendered with their source.
 pub fn shaders(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -84,7 +84,7 @@ pub fn shaders(data: &[u8]) {
     let file = sources.add("fuzz.sl", None, text);
     match rsl::compile(&mut sources, file, &rsl::Options::default()) {
         Ok(unit) => {
-            verify(&unit.module).expect("what the front end makes keeps the rules");
+            verify(&unit.module).expect("the verifier accepts the front end's output");
             unit.warnings.render(&sources);
         }
         Err(errors) => {
@@ -94,7 +94,7 @@ pub fn shaders(data: &[u8]) {
     }
 }
 
-/// A file of RTSL, its bytes taken for Latin-1, compiles, and so does each method of its classes, to modules that keep the rules of the IR, or there are messages that quote it.
+/// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that the verifier accepts, or has errors that can be rendered with their source.
 pub fn classes(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -114,14 +114,14 @@ pub fn classes(data: &[u8]) {
         let object = rtsl::Object::alone(&unit.file, class);
         for method in info.interfaces.iter().flat_map(|interface| interface.methods()) {
             match rtsl::build(&object, method, &unit.library, "core") {
-                Ok(built) => verify(&built.module).expect("what the front end makes keeps the rules"),
+                Ok(built) => verify(&built.module).expect("the verifier accepts the front end's output"),
                 Err(errors) => assert!(errors.has_errors()),
             }
         }
     }
 }
 
-/// A program, as words or as text, ends within its limits on both machines, and with the same bits where both come to the end.
+/// A program, as words or as assembly, ends within its limits on the functional machine and on the timing model, with the same bits where both finish.
 pub fn machine(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -136,7 +136,7 @@ pub fn machine(data: &[u8]) {
     }
 }
 
-/// An image is refused, or becomes a mip map; as a map of depths too.
+/// An image is refused, or becomes a mip map; so does a shadow map.
 pub fn images(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -144,7 +144,7 @@ pub fn images(data: &[u8]) {
     if let Ok(image) = image::decode(data, Reading::Color) {
         let pixels = image.rgba.len();
         assert_eq!(pixels as u64, u64::from(image.width) * u64::from(image.height));
-        // Larger ones take long, and nothing else.
+        // Larger images only take longer.
         if pixels <= 1 << 16 {
             let pyramid = Pyramid::new(image);
             assert!(pyramid.levels.iter().flat_map(|l| &l.texels).flatten().all(|x| x.is_finite()));
@@ -155,7 +155,7 @@ pub fn images(data: &[u8]) {
     }
 }
 
-/// The patterns of `R0` to `R15` of four threads.
+/// The bit patterns of `R0` to `R15` of four threads.
 type Registers = Vec<u32>;
 
 fn with_machine<T>(executable: &Executable, work: impl FnOnce(&Machine<'_>) -> T) -> T {
@@ -200,7 +200,7 @@ fn run_timed(program: &Program, executable: &Executable) -> Option<Registers> {
     })
 }
 
-/// One chunk of threads, and what they leave.
+/// One chunk of threads, and its final registers.
 #[derive(Default)]
 struct OneChunk {
     started: bool,

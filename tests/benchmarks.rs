@@ -2,12 +2,12 @@
 
 #[path = "../benches/common/mod.rs"]
 mod common;
-#[path = "../benches/rpu/shading/mod.rs"]
-#[allow(dead_code, reason = "the benchmark measures what is only compared here")]
-mod shading;
 #[path = "../benches/gpu/shaders.rs"]
 #[allow(dead_code, reason = "the benchmark renders the scene that is only made here")]
 mod shaders;
+#[path = "../benches/rpu/shading/mod.rs"]
+#[allow(dead_code, reason = "the benchmark measures what is only compared here")]
+mod shading;
 #[path = "../benches/rtsl/tables/mod.rs"]
 mod tables;
 #[path = "../benches/compiler/variants.rs"]

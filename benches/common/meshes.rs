@@ -14,7 +14,8 @@ const MOST: usize = 20_000_000;
 /// The mesh of `--mesh`, or the Stanford bunny in the folder that `SHADEWRIGHT_MESHES` names, if it is there.
 pub fn path(named: Option<&Path>) -> Option<PathBuf> {
     let bunny = || {
-        let folder = std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(|| repository("../shared/meshes"), PathBuf::from);
+        let folder =
+            std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(|| repository("../shared/meshes"), PathBuf::from);
         Some(folder.join("bunny.ply")).filter(|path| path.exists())
     };
     named.map(Path::to_path_buf).or_else(bunny)
@@ -29,8 +30,8 @@ pub fn triangles(path: &Path) -> anyhow::Result<Vec<Triangle>> {
         return Ok(triangles_of(&mesh?));
     }
     let mut sources = SourceMap::new();
-    let opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
-        .map_err(|d| diagnostics(&d, &sources))?;
+    let opened =
+        scene::open(path, &scene::OpenOptions::default(), &mut sources).map_err(|d| diagnostics(&d, &sources))?;
     Ok(shadewright::program::memory::bvh_triangles(&opened.scene))
 }
 
@@ -43,9 +44,11 @@ fn procedural_mesh(name: &str) -> Option<anyhow::Result<Faces>> {
         _ => return None,
     };
     let count = count.parse().ok().filter(|count| (1..=MOST).contains(count));
-    Some(count.map(make).ok_or_else(|| {
-        anyhow!("`{name}`: the number of triangles must be from 1 to {MOST}, as in {rule}:100000")
-    }))
+    Some(
+        count
+            .map(make)
+            .ok_or_else(|| anyhow!("`{name}`: the number of triangles must be from 1 to {MOST}, as in {rule}:100000")),
+    )
 }
 
 /// The triangles of a mesh's faces.

@@ -47,7 +47,9 @@ impl Common {
         let results = measurement()?;
         match (&results, prints) {
             _ if self.json => println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?),
-            (Value::Object(map), Prints::Nothing) => map.iter().for_each(|(name, value)| println!("{name:<28} {value}")),
+            (Value::Object(map), Prints::Nothing) => {
+                map.iter().for_each(|(name, value)| println!("{name:<28} {value}"))
+            }
             _ => {}
         }
         Ok(())
@@ -102,9 +104,7 @@ pub fn scene_job(path: &Path, size: (u32, u32)) -> anyhow::Result<Job> {
     let open = OpenOptions { size: Some(size), allow_read: vec![repository("")], ..OpenOptions::default() };
     let options = Options { open, samples: Some(1), ..Options::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
-        Outcome::Ready(state) => {
-            Ok(state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET))
-        }
+        Outcome::Ready(state) => Ok(state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)),
         Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),
         Outcome::Unchanged => Err(anyhow!("{}: nothing was read", path.display())),
     }

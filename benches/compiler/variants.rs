@@ -258,8 +258,7 @@ fn subjects() -> anyhow::Result<Vec<Subject>> {
     for path in files(&assets.join("scenes"), "rib")? {
         let mut sources = SourceMap::new();
         let options = OpenOptions { size: Some(SIZE), ..OpenOptions::default() };
-        let opened =
-            scene::open(&path, &options, &mut sources).map_err(|errors| diagnostics(&errors, &sources))?;
+        let opened = scene::open(&path, &options, &mut sources).map_err(|errors| diagnostics(&errors, &sources))?;
         let name = path.file_name().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         subjects.push(Subject { name, scene: opened.scene, given: None });
     }
@@ -270,8 +269,8 @@ fn subjects() -> anyhow::Result<Vec<Subject>> {
 fn shaders(name: &str, text: &str) -> anyhow::Result<Vec<Subject>> {
     let mut sources = SourceMap::new();
     let file = sources.add(name, None, text);
-    let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
-        .map_err(|errors| diagnostics(&errors, &sources))?;
+    let unit =
+        rsl::compile(&mut sources, file, &rsl::Options::default()).map_err(|errors| diagnostics(&errors, &sources))?;
     let subject = |shader: &rsl::ShaderInfo| {
         let kind = match shader.kind {
             rsl::ShaderKind::Surface => ShaderKind::Surface,

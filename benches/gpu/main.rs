@@ -45,7 +45,8 @@ fn main() -> anyhow::Result<()> {
     let Arguments { name, only, mesh, count, adapter, common } = Arguments::parse();
     match name {
         Name::Schedules => {
-            let options = schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), adapter: adapter.as_deref() };
+            let options =
+                schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), adapter: adapter.as_deref() };
             common.run(Prints::Table, || schedules::schedules(&options, common.json))
         }
         Name::Shaders => {

@@ -164,7 +164,10 @@ pub fn schedules(options: &Options<'_>, quiet: bool) -> anyhow::Result<Value> {
 }
 
 fn print_schedules(device: &str, rows: &[Value]) {
-    println!("{device}, {}x{}, meshes {}x{}, one sample per pixel", SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1);
+    println!(
+        "{device}, {}x{}, meshes {}x{}, one sample per pixel",
+        SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1
+    );
     print!("{:<18} {:>8} {:>6}", "scene", "sections", "rays");
     for (name, ..) in SCHEDULES {
         print!("  {:>13} {:>9} {:>6}", format!("{name} ms"), "first ms", "speed");

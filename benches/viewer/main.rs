@@ -59,9 +59,7 @@ enum Name {
 fn main() -> anyhow::Result<()> {
     let Arguments { name, mesh, adapter, seconds, backend, folder, common } = Arguments::parse();
     match name {
-        Name::View => {
-            common.run(Prints::Table, || orbit::orbit(mesh.as_deref(), adapter.as_deref(), common.json))
-        }
+        Name::View => common.run(Prints::Table, || orbit::orbit(mesh.as_deref(), adapter.as_deref(), common.json)),
         Name::Window => {
             image(&backend, Duration::from_secs(seconds));
             listings(&backend, Duration::from_secs(seconds));

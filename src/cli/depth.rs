@@ -1,4 +1,4 @@
-//! `shadewright depth SCENE --out FILE.exr`: a map of shadows.
+//! `shadewright depth SCENE -o FILE.exr`: a shadow map.
 
 use super::args::DepthArgs;
 use super::common::{open_project, set_thread_count};
@@ -6,12 +6,12 @@ use super::exit::Failure;
 use shadewright::image::file as image_file;
 use shadewright::render::depth;
 
-/// Draws the depths that the scene's camera sees into a file.
+/// Renders the depths from the scene's camera to a file.
 pub fn run(args: &DepthArgs) -> Result<(), Failure> {
     if args.out.extension().is_none_or(|e| !e.eq_ignore_ascii_case("exr")) {
         let name = args.out.display();
         return Err(Failure::input(format!(
-            "error: {name}: depths are written as OpenEXR; give the file the extension .exr"
+            "error: {name}: a shadow map is an OpenEXR file; give it the extension .exr"
         )));
     }
     image_file::check_writable(&args.out)?;

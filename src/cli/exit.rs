@@ -1,4 +1,4 @@
-//! How a command ends.
+//! Failures of commands, and their exit statuses.
 
 use shadewright::program::LinkError;
 use shadewright::render::{JobError, RenderError};
@@ -7,17 +7,17 @@ use shadewright::text::source::SourceMap;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Exit status of a failed comparison, and of a conversation that was broken off.
+/// Exit status of a failed comparison, and of a language server without an orderly shutdown.
 const DIFFERENT: u8 = 1;
 /// Exit status of wrong input or usage.
 pub const USAGE: u8 = 2;
 /// Exit status of a device failure.
 const DEVICE: u8 = 3;
 
-/// Exit status of a process that was interrupted: what a shell reports of one that the signal `SIGINT` ended.
+/// Exit status of an interrupted process: 128 + `SIGINT`, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a command failed, as the user reads it.
+/// The failure of a command: its exit status and the message to the user.
 #[derive(Debug)]
 pub struct Failure {
     status: u8,
@@ -25,13 +25,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A comparison that went over its tolerance; the report is already printed.
+    /// A comparison that exceeds its tolerance; the report is already printed.
     pub fn different(text: impl Into<String>) -> Self {
         Self { status: DIFFERENT, text: text.into() }
     }
 
-    /// An editor that left without `shutdown`: the Language Server Protocol wants status 1.
-    pub fn broken_off() -> Self {
+    /// An editor that exits without `shutdown`: the Language Server Protocol requires status 1.
+    pub fn no_shutdown() -> Self {
         Self { status: DIFFERENT, text: String::new() }
     }
 
@@ -40,17 +40,17 @@ impl Failure {
         Self { status: USAGE, text: text.into() }
     }
 
-    /// A device that is not there, or failed.
+    /// A missing device, or one that failed.
     pub fn device(text: impl Into<String>) -> Self {
         Self { status: DEVICE, text: text.into() }
     }
 
-    /// Somebody interrupted the work.
+    /// An interruption.
     pub fn interrupted(text: impl Into<String>) -> Self {
         Self { status: INTERRUPTED, text: text.into() }
     }
 
-    /// Messages with their source excerpts.
+    /// Diagnostics with their source excerpts.
     pub fn diagnostics(diagnostics: &Diagnostics, sources: &SourceMap) -> Self {
         let count = diagnostics.error_count();
         let mut text = diagnostics.render(sources);
@@ -60,13 +60,13 @@ impl Failure {
         Self { status: USAGE, text }
     }
 
-    /// A render error with the source line it points to, if any.
+    /// A render error, with its source line if it has one.
     pub fn render(error: &RenderError, sources: &SourceMap) -> Self {
         let status = if matches!(error, RenderError::Device(_)) { DEVICE } else { USAGE };
         Self { status, ..Self::diagnostics(&error.diagnostic().into(), sources) }
     }
 
-    /// Prints the message and gives the exit status.
+    /// Prints the message and returns the exit status.
     pub fn report(&self) -> ExitCode {
         if !self.text.is_empty() {
             eprintln!("{}", self.text.trim_end());

@@ -1,4 +1,4 @@
-//! `--frames`: which frames of a scene are rendered, and what their files are called.
+//! `--frames`: the frames of a scene that are rendered, and the names of their files.
 
 use super::args::{Frames, SceneArgs};
 use super::common::{open_options, source_of};
@@ -6,16 +6,16 @@ use super::exit::Failure;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
-/// Digits of a number that is put before the extension.
+/// Digits of a frame number before the extension.
 const DIGITS: usize = 4;
 
-/// The frames of the scene that lie in a range, in the scene's order.
+/// The frames of the scene within a range, in the scene's order.
 ///
 /// # Errors
-/// When the scene has errors, or no such frame.
+/// When the scene has errors, or has no frame in the range.
 pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
     let mut sources = SourceMap::new();
-    // Whichever frame comes first is read to find the others.
+    // The scene's first frame is read to find the others.
     let options = shadewright::scene::OpenOptions { frame: None, ..open_options(args) };
     let opened = source_of(args).open(&options, &mut sources).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let inside = |n: &&i32| (range.first..=range.last).contains(*n);
@@ -32,21 +32,20 @@ pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
     Err(Failure::input(format!("error: --frames: the scene has no frame from {first} to {last}: {what}")))
 }
 
-/// The file of a frame: its number takes the place of `####` (with as many digits as there are signs) or `%d`, `%4d`, `%04d` in the file's name, or else stands before the extension.
+/// The file of a frame: its number replaces `####` (a digit for each `#`) or `%d`, `%4d`, `%04d` in the file's name, or stands before the extension.
 pub fn file_of(out: &Path, frame: i32) -> PathBuf {
     let Some(name) = out.file_name().and_then(|n| n.to_str()) else { return out.to_path_buf() };
-    let put =
-        |before: &str, digits: usize, behind: &str| out.with_file_name(format!("{before}{frame:0digits$}{behind}"));
+    let put = |before: &str, digits: usize, after: &str| out.with_file_name(format!("{before}{frame:0digits$}{after}"));
     if let Some((before, rest)) = name.split_once('#') {
-        let behind = rest.trim_start_matches('#');
-        return put(before, 1 + rest.len() - behind.len(), behind);
+        let after = rest.trim_start_matches('#');
+        return put(before, 1 + rest.len() - after.len(), after);
     }
     if let Some((before, rest)) = name.split_once('%')
-        && let Some((digits, behind)) = rest.split_once('d')
+        && let Some((digits, after)) = rest.split_once('d')
         && digits.bytes().all(|b| b.is_ascii_digit())
         && let Ok(width) = format!("0{digits}").parse::<u8>()
     {
-        return put(before, width.into(), behind);
+        return put(before, width.into(), after);
     }
     match name.rsplit_once('.') {
         Some((before, extension)) => put(&format!("{before}."), DIGITS, &format!(".{extension}")),

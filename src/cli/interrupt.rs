@@ -1,13 +1,13 @@
-//! Ctrl-C and its like ask a render to stop; a second one ends the process at once.
+//! Interruptions: the first one requests a render to stop, a second one ends the process.
 
 use super::exit::INTERRUPTED;
 use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set from the first interruption on.
+/// Set by the first interruption.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// From now on interruptions (SIGINT, SIGTERM and SIGHUP, and Ctrl-C on other systems) set what this returns.
+/// Installs the handler of interruptions (SIGINT, SIGTERM and SIGHUP, and Ctrl-C on other systems), and returns the flag that it sets.
 pub fn watched() -> anyhow::Result<&'static AtomicBool> {
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {
@@ -15,8 +15,8 @@ pub fn watched() -> anyhow::Result<&'static AtomicBool> {
         }
     };
     match ctrlc::set_handler(handler) {
-        // A render of several frames asks for each.
+        // A render of several frames installs it for each.
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(&STOP),
-        Err(error) => Err(error).context("waiting for interruptions"),
+        Err(error) => Err(error).context("installing the handler of interruptions"),
     }
 }

@@ -1,4 +1,4 @@
-//! Layers of an OpenEXR file beside the colours: variables that `--layers` or the scene's displays name.
+//! Layers (AOVs) of an OpenEXR file: variables that `--layers` or the scene's displays name.
 
 use super::args::{BackendChoice, RenderArgs, SceneArgs};
 use super::common::{job_of, progressive, refreshed};
@@ -14,17 +14,17 @@ use shadewright::scene::{Exposure, FilmOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the colours of an image are called as a display's mode.
+/// Modes of a display that name the color channels.
 const COLORS: [&str; 5] = ["rgb", "rgba", "rgbz", "rgbaz", "a"];
 
-/// The names of the layers that belong into `out`: those of `--layers`, then those of the scene's displays that the command line does not name.
+/// The names of the layers of `out`: those of `--layers`, then the others of the scene's displays.
 ///
 /// # Errors
-/// When `--layers` asks for some, and the file cannot hold them.
+/// When `--layers` is given for a file without layers.
 pub fn wanted(args: &RenderArgs, film: &FilmOptions, out: &Path) -> Result<Vec<String>, Failure> {
     let holds_layers = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr"));
     if !args.layers.is_empty() && !holds_layers {
-        return Err(Failure::input("error: --layers: only .exr files hold layers"));
+        return Err(Failure::input("error: --layers: only .exr files have layers"));
     }
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -41,7 +41,7 @@ pub fn wanted(args: &RenderArgs, film: &FilmOptions, out: &Path) -> Result<Vec<S
     Ok(names)
 }
 
-/// The variables that a display's mode names beside the colours.
+/// The variables in a display's mode other than color channels.
 fn variables(mode: &str) -> impl Iterator<Item = &str> {
     mode.split([',', ' ']).filter_map(|word| match word {
         "rgbz" | "rgbaz" | "z" => Some("z"),
@@ -51,7 +51,7 @@ fn variables(mode: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Draws the layers, each by a program of its own that shows the variable. One that no shader knows is left out, with a warning.
+/// Renders the layers, each with a program of its own that outputs the variable. Unknown variables are skipped with a warning.
 ///
 /// # Errors
 /// As rendering.
@@ -79,7 +79,7 @@ pub fn draw(
         let first = shown.job(0.0)?;
         let Some(channels) = output.channels(&first.program) else {
             eprintln!(
-                "warning: no surface shader of the scene has an output parameter `{name}` that is a number, a colour or a point; the layer is left out"
+                "warning: no surface shader of the scene has an output parameter `{name}` of type float, color, point, vector or normal; the layer is skipped"
             );
             continue;
         };
@@ -104,13 +104,13 @@ pub fn draw(
     Ok(layers)
 }
 
-/// What the jobs of a layer are made from.
+/// The inputs of a layer's jobs.
 struct Shown<'a> {
     scene: &'a SceneArgs,
     project: &'a mut Project,
     state: Arc<State>,
     output: &'a Output,
-    /// The functions of the job before: a machine keeps the code of equal ones.
+    /// The module of the previous job: a renderer keeps the code of an identical one.
     module: Option<Arc<Module>>,
 }
 

@@ -5,14 +5,14 @@ use super::exit::Failure;
 use lsp_server::Connection;
 use shadewright::lsp::{Ended, Settings, serve};
 
-/// Talks to the editor that started this process until it leaves. Only the protocol goes to standard output.
+/// Serves the editor that started this process until it exits. Standard output carries the protocol alone.
 pub fn run(args: &LspArgs) -> Result<(), Failure> {
     let settings = Settings { include_paths: args.preprocess.include.clone(), defines: args.preprocess.define.clone() };
     let (connection, threads) = Connection::stdio();
     let ended = serve(connection, settings).map_err(|e| Failure::input(format!("error: {e}")))?;
-    threads.join().map_err(|e| Failure::input(format!("error: the editor's messages cannot be read: {e}")))?;
+    threads.join().map_err(|e| Failure::input(format!("error: cannot read the editor's messages: {e}")))?;
     match ended {
         Ended::Orderly => Ok(()),
-        Ended::Abrupt => Err(Failure::broken_off()),
+        Ended::Abrupt => Err(Failure::no_shutdown()),
     }
 }

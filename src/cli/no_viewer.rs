@@ -1,11 +1,11 @@
-//! The window, in a program that was built without it.
+//! What stands in for the window in builds without the feature `viewer`.
 
 use super::args::RenderArgs;
 use super::exit::Failure;
 
-/// Says that there is none.
+/// Not in this build.
 pub fn run(_: &RenderArgs) -> Result<(), Failure> {
     Err(Failure::input(
-        "error: this program was built without its window\nhint: name an image to render with `--render OUT.png`, or build with the feature `viewer`",
+        "error: this program was built without its window\nhint: render to a file with `-o OUT.png`, or build with the feature `viewer`",
     ))
 }

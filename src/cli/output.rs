@@ -1,26 +1,26 @@
-//! Standard output and standard error that may be closed early: whoever pipes them into `head` gets what `head` asks for, and no panic.
+//! Standard output and standard error that the reader may close early, as `head` does.
 //!
-//! The macros `print!`, `println!`, `eprint!` and `eprintln!` of this folder stand in for the standard library's, which panic when nobody reads any more. A process whose results nobody reads ends, as other tools do. One whose
-//! messages nobody reads goes on without them: the files that it writes and its exit status say the rest.
+//! The macros `print!`, `println!`, `eprint!` and `eprintln!` of this module replace the standard library's, which panic on a closed pipe. A closed standard output
+//! ends the process. A closed standard error does not: the files and the exit status remain.
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 
-/// Exit status of a process whose reader went away: what a shell reports of one that the signal `SIGPIPE` ended.
-const READER_GONE: i32 = 128 + 13;
+/// Exit status of a process with a closed standard output: 128 + `SIGPIPE`, as shells report it.
+const CLOSED_PIPE: i32 = 128 + 13;
 
-/// Writes to standard output. Ends the process when its reader has gone or it cannot be written to.
+/// Writes to standard output. Ends the process if that fails.
 pub fn write(text: Arguments) {
     if let Err(error) = stdout().lock().write_fmt(text) {
         if error.kind() == ErrorKind::BrokenPipe {
-            std::process::exit(READER_GONE);
+            std::process::exit(CLOSED_PIPE);
         }
         write_message(format_args!("error: cannot write to standard output: {error}\n"));
         std::process::exit(super::exit::USAGE.into());
     }
 }
 
-/// Writes to standard error, as far as that takes it.
+/// Writes to standard error, and ignores failures.
 pub fn write_message(text: Arguments) {
     let _ = stderr().lock().write_fmt(text);
 }

@@ -1,4 +1,4 @@
-//! What the shaders of a rendered image print.
+//! The output of shaders' `printf` in a render.
 
 use super::exit::Failure;
 use shadewright::probe::printing::{Printed, printed};
@@ -6,10 +6,10 @@ use shadewright::probe::{self, Subject};
 use shadewright::project::State;
 use shadewright::render::Job;
 
-/// Most texts of an image that are printed.
+/// Greatest number of `printf` calls whose output is printed.
 const MAX_TEXTS: usize = 10_000;
 
-/// Prints the texts of the shaders' `printf`, in the order of the pixels: to standard output, or to standard error where that has JSON.
+/// Prints the output of the shaders' `printf` in the order of the pixels: to standard output, or to standard error if standard output is JSON.
 pub fn print(state: &State, job: &Job, json: bool) -> Result<(), Failure> {
     if !job.program.prints {
         return Ok(());
@@ -23,7 +23,7 @@ pub fn print(state: &State, job: &Job, json: bool) -> Result<(), Failure> {
         if json { eprint!("{text}") } else { print!("{text}") }
     }
     if truncated {
-        eprintln!("warning: the shaders print more than {MAX_TEXTS} texts; the others are left out");
+        eprintln!("warning: the shaders call printf more than {MAX_TEXTS} times; further output is omitted");
     }
     Ok(())
 }

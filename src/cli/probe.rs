@@ -1,4 +1,4 @@
-//! `shadewright probe`.
+//! `shadewright probe`: one sample of an image, step by step.
 
 use super::args::ProbeArgs;
 use super::common::{open_scene, print_json, sampling};
@@ -10,11 +10,11 @@ use shadewright::program::LinkOptions;
 use shadewright::program::memory::build_tree;
 use shadewright::render::JobError;
 
-/// Follows one sample and prints what became of it.
+/// Traces one sample and prints its hits, rays and shader statements.
 pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
     if args.scene.crop.is_some() || args.scene.passes.is_some() {
         return Err(Failure::input(
-            "error: --crop and --passes are about rendering: one sample is followed in the whole image, before any pass",
+            "error: --crop and --passes are options of rendering: `probe` traces a sample of the whole image, with unoptimised shaders",
         ));
     }
     let (mut scene, mut sources) = open_scene(&args.scene)?;
@@ -41,8 +41,8 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
 
 fn refused(error: &ProbeError) -> Failure {
     let hint = match error {
-        ProbeError::Sample { .. } => "\nhint: --spp N asks for more samples",
-        ProbeError::Pixel { .. } => "\nhint: --size WxH asks for a larger image",
+        ProbeError::Sample { .. } => "\nhint: --spp N sets the number of samples",
+        ProbeError::Pixel { .. } => "\nhint: --size WxH sets the size of the image",
         ProbeError::Program(_) => "",
     };
     Failure::input(format!("error: {error}{hint}"))

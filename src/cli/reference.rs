@@ -1,4 +1,4 @@
-//! `shadewright reference`: what there is of the shading language.
+//! `shadewright reference`: the reference of the shading languages.
 
 use super::args::ReferenceArgs;
 use super::exit::Failure;
@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::lang::rsl::reference::table::{functions, markdown};
 
-/// Prints the page of the documentation, or the functions as JSON.
+/// Prints a page of the documentation, or the functions of RSL as JSON.
 pub fn run(args: &ReferenceArgs) -> Result<(), Failure> {
     if args.rtsl {
         print!("{}", shadewright::lang::rtsl::state::markdown());

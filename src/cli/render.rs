@@ -31,7 +31,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         image_file::check_writable(file)?;
     }
     check_judgement(&args.judge)?;
-    // Before anything uses threads: reading some image formats does.
+    // Before the first use of the thread pool, by readers of some image formats.
     set_threads(&args.machine)?;
     if args.watch {
         return watch::run(args, out);
@@ -41,7 +41,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     };
     if args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some() {
         return Err(Failure::input(
-            "error: --compare, --preview, --resume and --stats are about one image, and --frames asks for several; give one frame",
+            "error: --compare, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
         ));
     }
     // Each prints a line.
@@ -68,7 +68,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let drawn = match job.film.moves {
         true if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
-                "error: --resume and --target-error are about images of one time, and this scene changes while the shutter is open",
+                "error: --resume and --target-error do not support motion blur, and this scene changes while the shutter is open",
             ));
         }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
@@ -78,7 +78,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     if state.scene.clamp > 0.0 && state.scene.integrator == Integrator::Path {
         let most = state.scene.clamp;
         eprintln!(
-            "light behind the first place of a path is held to {most}: the image may be darker than without --clamp"
+            "--clamp: the indirect radiance of each path sample is held to {most}; the image may be darker than without it"
         );
     }
     if drawn.interrupted {
@@ -181,7 +181,7 @@ pub struct Drawn {
     pub interrupted: bool,
 }
 
-/// Draws what stands still.
+/// Renders a scene without motion.
 fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let (mut renderer, device) = renderer(args.backend, &args.machine, rpu)?;
     renderer.set_profiling(args.stats);
@@ -197,7 +197,7 @@ fn rendering(job: &Job) -> Work<'static> {
     Work { what: "rendering", samples: Some(job.sampling.count()) }
 }
 
-/// Draws what changes with time, slice by slice of the shutter's opening.
+/// Renders a scene with motion, one time sample after the other.
 fn draw_moving(
     args: &RenderArgs,
     scene: &SceneArgs,
@@ -205,7 +205,7 @@ fn draw_moving(
     job: &Job,
     rpu: RpuRenderer,
 ) -> Result<Drawn, Failure> {
-    /// What can go wrong on the way.
+    /// An error of the scene or of rendering.
     enum Problem {
         Scene(Failure),
         Render(RenderError),

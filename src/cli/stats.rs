@@ -8,10 +8,10 @@ use shadewright::render::report::{KernelTime, KernelTimes, Phase, Report, millis
 use std::fmt;
 use std::time::Duration;
 
-/// Kernels that the lines name; the JSON has all.
+/// Kernels in the table; the JSON has all.
 const KERNELS_SHOWN: usize = 20;
 
-/// Where time and memory of a render went.
+/// Times and memory of a render.
 #[derive(Debug, Serialize)]
 pub struct RenderStats {
     backend: String,
@@ -24,13 +24,13 @@ pub struct RenderStats {
     images: Images,
 }
 
-/// When images were there as files, from the start of the command.
+/// Times from the start of the command to the image files.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Images {
     /// That of `--preview`; without it the full one.
     #[serde(rename = "first_image_ms", serialize_with = "milliseconds")]
     pub first: Duration,
-    /// What was asked for.
+    /// The complete image.
     #[serde(rename = "full_image_ms", serialize_with = "milliseconds")]
     pub full: Duration,
 }
@@ -92,7 +92,7 @@ impl fmt::Display for RenderStats {
         writeln!(f, "full image   {:.1} ms after the start", ms(self.images.full))?;
         match &self.render.kernels {
             KernelTimes::None => Ok(()),
-            KernelTimes::Unavailable => writeln!(f, "kernels        this device has no timestamps to time them by"),
+            KernelTimes::Unavailable => writeln!(f, "kernels        no times: this device has no timestamp queries"),
             KernelTimes::Measured { kernels, idle } => write_kernels(f, kernels, *idle),
         }
     }
@@ -173,7 +173,7 @@ first image  0.0 ms after the start\nfull image   0.0 ms after the start\n";
     #[test]
     fn a_device_without_timestamps_says_so() {
         let shown = stats(KernelTimes::Unavailable).to_string();
-        assert_eq!(shown, format!("{HEAD}kernels        this device has no timestamps to time them by\n"));
+        assert_eq!(shown, format!("{HEAD}kernels        no times: this device has no timestamp queries\n"));
         assert_eq!(stats(KernelTimes::None).to_string(), HEAD);
     }
 

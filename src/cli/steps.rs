@@ -1,4 +1,4 @@
-//! Drawing that may be interrupted, and goes on where `--resume` names a file.
+//! Rendering in passes: interruption, checkpoints with `--resume`, and `--target-error`.
 
 use super::args::{RenderArgs, SamplePattern};
 use super::common::progressive;
@@ -19,34 +19,34 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Samples a pixel below which their scatter says little.
-const FEWEST: u32 = 15;
+/// Fewest samples per pixel for an error estimate.
+const MIN_SAMPLES: u32 = 15;
 
-/// How long samples lie in memory alone.
-const KEPT_EVERY: Duration = Duration::from_secs(60);
+/// Time between checkpoints.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Draws an image of what stands still, in passes.
+/// Renders an image of a scene without motion, in passes.
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     if args.target_error.is_some() && args.scene.pattern != SamplePattern::Sobol {
         return Err(Failure::input(
-            "error: --target-error needs --pattern sobol: the first strata of a pixel cover only a part of it",
+            "error: --target-error needs --pattern sobol: the first samples of the stratified pattern cover only a part of each pixel",
         ));
     }
     let stop = interrupt::watched()?;
     let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
     let mut film = Film::new(job.window.width, job.window.height).map_err(|e| failure(e.into()))?;
-    let kept = args.resume.as_deref().map(|path| {
+    let saved = args.resume.as_deref().map(|path| {
         let name = machine.describe();
-        // The RPU also tells its threads, which change nothing.
+        // The number of the RPU's threads does not affect the image.
         let name = name.split(',').next().unwrap_or_default();
         let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);
-        Kept { path, subject: Subject::of(job, shapes(scene), &code) }
+        Checkpoint { path, subject: Subject::of(job, shapes(scene), &code) }
     });
     let all = job.sampling.count();
-    let before = match &kept {
-        Some(kept) => kept.read(&mut film)?,
+    let before = match &saved {
+        Some(saved) => saved.read(&mut film)?,
         None => 0,
     };
     machine.load(job).map_err(failure)?;
@@ -58,13 +58,13 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         progress(before as f32 / all as f32);
         let mut after = |[before, film]: [&Film; 2], done: u32| {
             progress(done as f32 / all as f32);
-            let target = args.target_error.filter(|_| done >= FEWEST);
+            let target = args.target_error.filter(|_| done >= MIN_SAMPLES);
             if target.is_some_and(|target| steps::error(before, film) <= target) {
                 is_good = true;
                 return ControlFlow::Break(());
             }
-            if let Some(kept) = kept.as_ref().filter(|_| done < all && written.elapsed() > KEPT_EVERY) {
-                trouble = kept.write(film, done).err().or(trouble.take());
+            if let Some(saved) = saved.as_ref().filter(|_| done < all && written.elapsed() > CHECKPOINT_INTERVAL) {
+                trouble = saved.write(film, done).err().or(trouble.take());
                 written = Instant::now();
             }
             ControlFlow::Continue(())
@@ -76,11 +76,11 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         eprintln!("warning: {trouble}");
     }
     let interrupted = (done < all && !is_good).then_some(done);
-    if let Some(kept) = kept.as_ref().filter(|_| interrupted.is_some() && 0 < done) {
-        kept.write(&film, done)?;
+    if let Some(saved) = saved.as_ref().filter(|_| interrupted.is_some() && 0 < done) {
+        saved.write(&film, done)?;
     }
     if done == 0 && film.pixels().iter().all(|pixel| pixel.weight == 0.0) {
-        return Err(Failure::interrupted("interrupted before there was a sample: no image was written"));
+        return Err(Failure::interrupted("interrupted before the first sample: no image was written"));
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
     Ok(Drawn {
@@ -93,27 +93,27 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     })
 }
 
-/// What an interrupted render says and leaves: the image is in `out`.
+/// The failure of an interrupted render, whose image so far is in `out`.
 pub fn interrupted(args: &RenderArgs, out: &Path, done: u32, all: u32) -> Failure {
     let out = out.display();
     let so_far = match done {
-        0 => format!("interrupted within the first sample: `{out}` has what was drawn"),
+        0 => format!("interrupted in the first sample: `{out}` has the pixels so far"),
         _ => format!("interrupted after {done} of {all} samples a pixel: `{out}` has the image so far"),
     };
     Failure::interrupted(match &args.resume {
-        Some(file) if done > 0 => format!("{so_far}, and the same command goes on from `{}`", file.display()),
+        Some(file) if done > 0 => format!("{so_far}; run the command again to resume from `{}`", file.display()),
         _ => so_far,
     })
 }
 
-/// A file of samples.
-struct Kept<'a> {
+/// A checkpoint file.
+struct Checkpoint<'a> {
     path: &'a Path,
     subject: Subject,
 }
 
-impl Kept<'_> {
-    /// Reads the file into the film, if there is one: how many samples a pixel there are.
+impl Checkpoint<'_> {
+    /// Reads the file into the film, if it exists. Returns the number of samples per pixel.
     fn read(&self, film: &mut Film) -> Result<u32, Failure> {
         let bytes = match std::fs::read(self.path) {
             Ok(bytes) => bytes,
@@ -123,7 +123,7 @@ impl Kept<'_> {
         checkpoint::from_bytes(&bytes, self.subject, film).map_err(|error| {
             let path = self.path.display();
             Failure::input(format!(
-                "error: cannot go on from `{path}`: {error}\n  = help: another name, or none, begins anew"
+                "error: cannot resume from `{path}`: {error}\n  = help: delete it or name another file to start again"
             ))
         })
     }
@@ -133,7 +133,7 @@ impl Kept<'_> {
     }
 }
 
-/// Removes the file of an image that is complete.
+/// Removes the checkpoint of a complete image.
 pub fn forget(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -143,7 +143,7 @@ pub fn forget(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A hash of where things are, which a job has only as trees.
+/// A hash of the geometry, which a job has only as BVHs.
 fn shapes(scene: &Scene) -> u64 {
     checkpoint::hashed(|h| {
         for object in &scene.objects {

@@ -1,7 +1,7 @@
-//! `shadewright [SCENE] --render OUT --watch`: an image that follows its files.
+//! `shadewright render [SCENE] -o OUT --watch`: renders again whenever a file of the scene changes.
 //!
-//! A line of standard output for each image, messages as excerpts on standard error; with `--json`, one object a line on standard output for each image and for
-//! each time the files had errors, with all messages that hold then.
+//! Prints a line on standard output for each image, and diagnostics on standard error. With `--json` it prints a JSON object per line on standard output, for each image and
+//! for each change with errors, with all current diagnostics.
 
 use super::args::{BackendChoice, RenderArgs};
 use super::common::{job_of, progressive, project_options, rpu_options, source_of};
@@ -23,15 +23,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What the loop waits for.
+/// Messages to the main loop.
 enum Message {
     /// Files may have changed.
     Look,
-    /// The drawing has ended.
+    /// Rendering has ended.
     Drawn,
 }
 
-/// Renders the scene into a file, and again on every change, for ever.
+/// Renders the scene to a file, and again on every change, until the process ends.
 pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let kernels = match args.backend {
         BackendChoice::Auto => true,
@@ -45,7 +45,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let (sender, messages) = channel();
     let wake = sender.clone();
     let watcher = Watcher::new(move || {
-        // The loop below ends with the process.
+        // The receiver lives as long as the process.
         let _ = wake.send(Message::Look);
     });
     let mut reporter = Reporter { out, json: args.judge.json };
@@ -53,7 +53,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let mut next = look(&mut project, &watcher, &mut reporter);
     loop {
         next = match next.take() {
-            // Other kernels want another device.
+            // Changed kernels need a new device.
             Some((state, _)) if state.kernels != kernels => {
                 kernels = state.kernels;
                 match open() {
@@ -72,17 +72,17 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
             None => match messages.recv() {
                 Ok(Message::Look) => look(&mut project, &watcher, &mut reporter),
                 Ok(Message::Drawn) => None,
-                // The watcher holds a sender: it has panicked.
+                // The watcher holds a sender, so its thread has panicked.
                 Err(_) => return Err(Failure::input("error: watching the files failed")),
             },
         }
     }
 }
 
-/// A state to draw, and when its files were looked at.
+/// A state to render, and the time at which its files were read.
 type Order = (Arc<State>, Instant);
 
-/// Looks at the files. Errors are told at once.
+/// Reads the files again if they have changed, and reports errors.
 fn look(project: &mut Project, watcher: &Watcher, reporter: &mut Reporter<'_>) -> Option<Order> {
     let start = Instant::now();
     let outcome = project.refresh();
@@ -97,7 +97,7 @@ fn look(project: &mut Project, watcher: &Watcher, reporter: &mut Reporter<'_>) -
     }
 }
 
-/// What drawing while watching takes.
+/// A render that new states interrupt.
 struct Drawing<'a> {
     sender: &'a Sender<Message>,
     messages: &'a Receiver<Message>,
@@ -105,7 +105,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Draws a state and writes the image, unless a new state comes before: gives that.
+    /// Renders a state and writes the image, unless a new state arrives first, which it returns.
     fn draw(
         &mut self,
         machine: &mut dyn Progressive,
@@ -141,12 +141,12 @@ impl Drawing<'_> {
     }
 }
 
-/// Tells the loop that drawing has ended, in whatever way.
+/// Signals the end of rendering when dropped, also after a panic.
 struct End<'a>(&'a Sender<Message>);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        // The loop waits for it.
+        // The main loop holds the receiver.
         let _ = self.0.send(Message::Drawn);
     }
 }
@@ -161,14 +161,14 @@ fn image(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<
     machine.finish(&film, pass.step, stop)
 }
 
-/// Tells what happens.
+/// Reports images and errors.
 struct Reporter<'a> {
     out: &'a Path,
     json: bool,
 }
 
 impl Reporter<'_> {
-    /// Writes an image and tells of it.
+    /// Writes an image and reports it.
     fn drawn(&mut self, image: &Image, job: &Job, state: &State, noticed: Instant) {
         if let Err(error) = image_file::write_quantized(self.out, image, state.scene.film.quantize) {
             self.failed(&error.into());
@@ -197,7 +197,7 @@ impl Reporter<'_> {
         println!("{out}: {size}, {samples} sample{plural}, {:.2} s{why}", took.as_secs_f64());
     }
 
-    /// Tells of errors in the files, all at once; the image stays as it was.
+    /// Reports errors in the files. The image file is unchanged.
     fn broken(&mut self, diagnostics: &Diagnostics, sources: &SourceMap) {
         if self.json {
             self.print(json!({ "event": "errors", "diagnostics": messages(diagnostics, sources) }));
@@ -206,7 +206,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Tells of what is not about a place in a file.
+    /// Reports a failure without a source location.
     fn failed(&mut self, failure: &Failure) {
         if self.json {
             let message = failure.to_string();
@@ -230,7 +230,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Most files that a line names.
+/// Greatest number of files that a line names.
 const MOST_NAMED: usize = 3;
 
 /// ` (a.sl changed)`
@@ -242,7 +242,7 @@ fn because(changed: &[String]) -> String {
     }
 }
 
-/// Messages as an editor takes them: lines and columns count from 1, columns in characters.
+/// Diagnostics as JSON: lines and columns count from 1, columns in characters.
 fn messages(diagnostics: &Diagnostics, sources: &SourceMap) -> Value {
     diagnostics.iter().map(|d| message(d, sources)).collect()
 }
@@ -268,7 +268,7 @@ fn message(d: &Diagnostic, sources: &SourceMap) -> Value {
     message
 }
 
-/// Where a span is.
+/// The location of a span.
 fn place(span: Span, sources: &SourceMap) -> Map<String, Value> {
     let Some(file) = sources.get(span.file) else { return Map::new() };
     let (start, end) = (file.position(span.start), file.position(span.end));

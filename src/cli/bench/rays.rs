@@ -92,7 +92,8 @@ fn on_cpu(args: &RaysArgs, subject: &Subject, sets: &[RaySet]) -> Result<Value, 
 fn chosen(args: &RaysArgs) -> Result<Vec<Selection>, Failure> {
     let selections = std::iter::once(Selection::Chosen).chain(Kernel::all().into_iter().map(Selection::Kernel));
     let parts: Vec<&str> = args.only.as_deref().unwrap_or("").split(',').map(str::trim).collect();
-    let found: Vec<Selection> = selections.filter(|selection| parts.iter().any(|part| selection.name().contains(part))).collect();
+    let found: Vec<Selection> =
+        selections.filter(|selection| parts.iter().any(|part| selection.name().contains(part))).collect();
     if found.is_empty() {
         let names: Vec<String> = Kernel::all().iter().map(Kernel::name).collect();
         return Err(Failure::input(format!(
