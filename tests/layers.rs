@@ -207,8 +207,8 @@ fn named(text: &[u8], root: &str) -> Vec<(String, usize)> {
             continue;
         }
         let (end, mut depth, mut begins) = (closed(text, at), 0, false);
-        for place in at..end {
-            match text[place] {
+        for (place, byte) in text.iter().enumerate().take(end).skip(at) {
+            match byte {
                 b'{' => (depth, begins) = (depth + 1, true),
                 b'}' => depth -= 1,
                 b',' => begins = true,

@@ -89,6 +89,7 @@ pub struct ManArgs {
 
 /// Shells with a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(clippy::enum_variant_names, reason = "PowerShell is the name of that shell")]
 pub enum Shell {
     /// GNU Bash
     Bash,
