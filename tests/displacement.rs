@@ -342,7 +342,7 @@ fn a_project_displaces_again_what_an_edit_moves_and_nothing_else() {
     let first = ready(project.refresh());
     assert!(first.displaced_triangles == first.scene.triangle_count() && first.displaced_triangles > 2000);
     let id = |name: &str| {
-        let number = first.scene.shader_instances.iter().position(|i| i.name == name).expect("an instance");
+        let number = first.scene.shader_instances.iter().position(|i| i.shader == name).expect("an instance");
         InstanceId(number as u32)
     };
     let number = |x| Some(ParamValue::Float(vec![x]));

@@ -1,7 +1,7 @@
 //! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much compiles.
 
-pub mod classes;
 pub mod folder;
+mod packets;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::common::{pipeline, rpu_passes};
@@ -13,8 +13,8 @@ use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Report, sections};
 use shadewright::ir::{FunctionKind, FunctionOrigin, Module};
-use shadewright::lang::preprocess::define;
-use shadewright::lang::{rsl, stdlib};
+use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
+use shadewright::lang::{Language, Options, Unit, registry, rsl, stdlib};
 use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry, textures};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::link::{self as linker, Input};
@@ -61,11 +61,12 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
 /// Reads the file, or the built-in shader of that name.
 fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
     let name = path.to_string_lossy();
-    let built_in = || stdlib::shader_source(&name).or_else(|| scene::builtin::shader(&name));
+    let file = registry::DEFAULT.file_name(&name);
+    let built_in = || registry::DEFAULT.built_in(&file).or_else(|| scene::builtin::shader(&name));
     if !path.exists()
         && let Some(text) = built_in()
     {
-        return Ok(sources.add(format!("<built-in {name}.sl>"), None, text));
+        return Ok(sources.add(format!("<built-in {file}>"), None, text));
     }
     match read_shader(path) {
         Ok(text) => Ok(sources.add(name, Some(path), text)),
@@ -78,17 +79,17 @@ fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
     }
 }
 
-fn rsl_options(args: &CompileArgs) -> rsl::Options {
-    let preprocess = rsl::PreprocessOptions {
+fn language_options(args: &CompileArgs) -> Options {
+    let preprocess = PreprocessOptions {
         include_paths: args.preprocess.include.clone(),
         defines: args.preprocess.define.iter().map(|d| define(d)).collect(),
         ..Default::default()
     };
-    rsl::Options { preprocess, ..rsl::Options::default() }
+    Options { preprocess, ..Options::default() }
 }
 
 /// A compiled file.
-pub struct Compiled {
+struct Compiled {
     /// Its functions.
     module: Module,
     /// The shader that a back end is given, by its name and kind, and the entry that it has then; none of a file of lights or functions.
@@ -97,34 +98,39 @@ pub struct Compiled {
     sources: SourceMap,
 }
 
-/// Compiles a file of either language.
+/// The language of the file, by its name.
+fn language(args: &CompileArgs) -> &'static dyn Language {
+    registry::of_path(&args.file).unwrap_or(registry::DEFAULT)
+}
+
+/// Compiles a file of any language to its cores.
 fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
-    if classes::is_rtsl(&args.file) {
-        let mut sources = SourceMap::new();
-        let file = open(&args.file, &mut sources)?;
-        return classes::compile(args, sources, file);
-    }
     let (unit, sources) = compile(args)?;
-    let entry = unit.shaders.iter().find_map(|s| {
-        let (kind, entry) = match s.kind {
+    let name = args.file.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
+    let cores = match unit.into_cores(&name) {
+        Ok(cores) => cores,
+        Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
+    };
+    let entry = cores.shader.and_then(|(shader, kind)| {
+        let (kind, entry) = match kind {
             rsl::ShaderKind::Surface => (ShaderKind::Surface, surface_entry(0)),
             rsl::ShaderKind::Volume => (ShaderKind::Volume, surface_entry(0)),
             rsl::ShaderKind::Displacement => (ShaderKind::Displacement, surface_entry(0)),
             rsl::ShaderKind::Imager => (ShaderKind::Imager, IMAGER_ENTRY.to_string()),
             rsl::ShaderKind::Light => return None,
         };
-        Some((s.name.to_string(), kind, entry))
+        Some((shader.to_string(), kind, entry))
     });
-    Ok(Compiled { module: unit.module, entry, sources })
+    Ok(Compiled { module: cores.module, entry, sources })
 }
 
-/// The compiled file of RSL, with its sources, of which it is the first.
-fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
+/// The compiled file, with its sources, of which it is the first.
+fn compile(args: &CompileArgs) -> Result<(Unit, SourceMap), Failure> {
     let mut sources = SourceMap::new();
     let file = open(&args.file, &mut sources)?;
-    match rsl::compile(&mut sources, file, &rsl_options(args)) {
+    match language(args).compile(&mut sources, file, &language_options(args)) {
         Ok(unit) => {
-            eprint!("{}", unit.warnings.render(&sources));
+            eprint!("{}", unit.warnings().render(&sources));
             Ok((unit, sources))
         }
         Err(errors) => Err(Failure::diagnostics(&errors, &sources)),
@@ -134,14 +140,8 @@ fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
 fn ast(args: &CompileArgs) -> Result<String, Failure> {
     let mut sources = SourceMap::new();
     let file = open(&args.file, &mut sources)?;
-    if classes::is_rtsl(&args.file) {
-        return classes::ast(args, sources, file);
-    }
-    let (ast, errors) = rsl::parse(&mut sources, file, &rsl_options(args));
-    if errors.has_errors() {
-        return Err(Failure::diagnostics(&errors, &sources));
-    }
-    Ok(rsl::dump::dump(&ast))
+    let dump = language(args).dump(&mut sources, file, &language_options(args));
+    dump.map_err(|errors| Failure::diagnostics(&errors, &sources))
 }
 
 /// Prints the module around one pass, or all.
@@ -190,7 +190,7 @@ fn ir(args: &CompileArgs) -> Result<String, Failure> {
 
 fn report(args: &CompileArgs) -> Result<String, Failure> {
     let mut packets = String::new();
-    let (module, report, _) = optimised(args, |module| packets = classes::packets(module))?;
+    let (module, report, _) = optimised(args, |module| packets = packets::table(module))?;
     let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
     for p in &report.passes {
         let _ = writeln!(text, "{:<10} {:>6} {:>9} {:>10}", p.name, p.runs, p.changes, p.time.as_micros());
@@ -215,7 +215,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
             let shader_paths: Vec<PathBuf> =
                 folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
             let given = vec![(name.to_string(), FileId(0))];
-            let defines = rsl_options(args).preprocess.defines;
+            let defines = language_options(args).preprocess.defines;
             let options =
                 LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, ..LinkOptions::default() };
             Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
@@ -243,7 +243,9 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
     let compiled = match args.abi {
         Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { abi: rpu::Abi::Native, convention, passes }),
         Abi::Thesis => {
-            let (unit, _) = compile(args)?;
+            let (Unit::Shaders(unit), _) = compile(args)? else {
+                return Err(Failure::input("error: --abi thesis is for functions, and the file defines classes"));
+            };
             let functions: Vec<&str> = unit.functions.iter().map(|f| &*f.ir_name).collect();
             let mut module =
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;

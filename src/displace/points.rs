@@ -71,7 +71,7 @@ pub(super) fn moved(
         let instance = &stage.shader_instances[shader.0 as usize];
         let message = format!(
             "`{}` moves points by up to {far} units of the world, and its displacementbound is {bound}",
-            instance.name
+            instance.shader
         );
         let d = Diagnostic::warning(message).hint("nothing is cut off here; other renderers need the true bound");
         remarks.push(match instance.span {

@@ -3,6 +3,8 @@
 use super::client::Client;
 use super::hover::{comment_above, shortened, shown};
 use super::snapshot::Snapshot;
+use crate::lang::Language;
+use crate::lang::rtsl::Rtsl;
 use crate::lang::rtsl::ast::{Ast, Class, Function, Keeping, TypeName, Variable};
 use crate::lang::rtsl::state::{self, Interface, Method};
 use crate::lang::scan::RawKind;
@@ -15,7 +17,7 @@ pub fn hover(snapshot: &Snapshot, ast: &Ast, position: Position, client: &Client
     let here = |s: Span| (s.start as usize..=s.end as usize).contains(&offset);
     let token = snapshot.tokens.iter().rev().find(|t| t.kind == RawKind::Word && here(t.span))?;
     let (code, text) = described(snapshot, ast, &token.text, token.span.start)?;
-    Some(shown(snapshot, "rtsl", &code, &text, token.span, client))
+    Some(shown(snapshot, Rtsl.id(), &code, &text, token.span, client))
 }
 
 /// Code and what there is to say about a name at a place.

@@ -6,7 +6,8 @@ use super::snapshot::Snapshot;
 use super::symbol::{self, Symbol};
 use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, class_word};
 use crate::lang::rsl::ast::Definition;
-use crate::lang::rsl::{ShaderKind, reference};
+use crate::lang::Language;
+use crate::lang::rsl::{Rsl, ShaderKind, reference};
 use crate::text::source::Span;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
@@ -29,7 +30,7 @@ pub fn hover(snapshot: &Snapshot, position: Position, client: &Client) -> Option
     }
     let (symbol, span) = symbol::at(snapshot, snapshot.offset(position))?;
     let Description { code, text } = describe(snapshot, &symbol);
-    Some(shown(snapshot, "rsl", &code, &text, span, client))
+    Some(shown(snapshot, Rsl.id(), &code, &text, span, client))
 }
 
 /// Code in a language and what there is to say about it, as the hover over a place.

@@ -5,6 +5,7 @@ use crate::lang::preprocess::MAX_FILE;
 use crate::lang::rsl::analysis::{Analysis, analyse};
 use crate::lang::rsl::{Options, nothing_defined};
 use crate::lang::rtsl::{self, ast::Ast};
+use crate::lang::{Naming, registry};
 use crate::lang::scan::{RawToken, scan};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span};
@@ -38,11 +39,12 @@ impl Snapshot {
         let name = path.map_or_else(|| uri.as_str().to_string(), |p| p.display().to_string());
         let mut sources = SourceMap::new();
         let file = sources.add(name.as_str(), path, text.clone());
+        let language = registry::of_path(Path::new(&name));
         let too_long = text.len() as u64 > MAX_FILE;
         let mut classes = None;
         let mut analysis = match too_long {
             true => Analysis::default(),
-            false if is_named(&name, "rtsl") => {
+            false if language.is_some_and(|l| l.naming() == Naming::Qualified) => {
                 let (ast, diagnostics) = rtsl::analyse(&mut sources, file, &options.preprocess);
                 classes = Some(ast);
                 Analysis { diagnostics, ..Analysis::default() }
@@ -52,7 +54,7 @@ impl Snapshot {
         if too_long {
             let message = format!("this file is larger than {} MiB, and is not looked into", MAX_FILE >> 20);
             analysis.diagnostics.push(Diagnostic::error(message).at(Span::new(file, 0, 0), ""));
-        } else if analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() && is_named(&name, "sl") {
+        } else if classes.is_none() && analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() && language.is_some() {
             analysis.diagnostics.push(nothing_defined(file));
         }
         let tokens = if too_long { Vec::new() } else { scan(file, &text, &mut Diagnostics::new()) };
@@ -99,9 +101,4 @@ impl Snapshot {
         let file = self.sources.get(span.file);
         file.and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or_default()
     }
-}
-
-/// Whether a name says that the file is one of a language to compile, rather than to include.
-fn is_named(name: &str, extension: &str) -> bool {
-    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }

@@ -200,7 +200,7 @@ impl<'a> Recorder<'a> {
         });
         // Outputs of a shader are not inputs.
         let globals = globals.filter(|g| g.name != "Ci" && g.name != "Oi").collect();
-        let shader = self.scene.objects[object].surface.map(|id| &self.scene.shader_instances[id.0 as usize].name);
+        let shader = self.scene.objects[object].surface.map(|id| self.scene.shader_instances[id.0 as usize].shader.as_str());
         Some(SurfacePoint {
             object: object as u32,
             name: self.scene.objects[object].name.clone(),
@@ -209,7 +209,7 @@ impl<'a> Recorder<'a> {
             barycentric: [hit.uvts[0], hit.uvts[1]],
             t: hit.uvts[2],
             distance: hit.uvts[2] * Vec3::from(ray.direction).length(),
-            shader: shader.cloned().unwrap_or_else(|| crate::program::DEFAULT_SURFACE.to_string()),
+            shader: shader.unwrap_or(crate::program::DEFAULT_SURFACE).to_string(),
             parameters: Vec::new(),
             globals,
         })
@@ -233,7 +233,7 @@ impl<'a> Recorder<'a> {
         let object = self.rays.get(parent? as usize)?.hit.as_ref()?.object;
         let name = |light: &u32| {
             let shader = self.scene.lights.get(*light as usize)?.shader;
-            Some(&self.scene.shader_instances[shader.0 as usize].name)
+            Some(self.scene.shader_instances[shader.0 as usize].shader.as_str())
         };
         let is_ambient = |name: &str| {
             let mut lights = self.program.outlines.iter().filter(|o| o.shader == Some(ShaderKind::Light));
@@ -241,7 +241,7 @@ impl<'a> Recorder<'a> {
         };
         let shining = self.scene.objects.get(object as usize)?.lights.iter();
         let light = shining.filter(|l| name(l).is_some_and(|n| !is_ambient(n))).nth(asked as usize)?;
-        Some(LightRef { number: *light, shader: name(light)?.clone() })
+        Some(LightRef { number: *light, shader: name(light)?.to_string() })
     }
 
     /// Keeps the arguments of a surface's core as its parameters' values.

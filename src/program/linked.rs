@@ -86,7 +86,7 @@ impl Program {
             let reads = || own.displacement.is_some_and(|id| self.reads_surface(id));
             own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && reads())
         };
-        if given.class_file().is_some()
+        if given.shader.is_class()
             || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
             || scene.objects.iter().any(in_mesh)
         {

@@ -27,9 +27,9 @@ pub struct Edits {
 pub fn keys(scene: &Scene) -> Vec<InstanceKey> {
     let mut counts: HashMap<(ShaderKind, &str), usize> = HashMap::new();
     let instances = scene.shader_instances.iter().map(|instance| {
-        let count = counts.entry((instance.kind, &instance.name)).or_default();
+        let count = counts.entry((instance.kind, instance.shader.as_str())).or_default();
         *count += 1;
-        InstanceKey { kind: instance.kind, shader: instance.name.clone(), before: *count - 1 }
+        InstanceKey { kind: instance.kind, shader: instance.shader.to_string(), before: *count - 1 }
     });
     instances.collect()
 }

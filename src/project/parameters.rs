@@ -5,6 +5,7 @@
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};
 use crate::ir::{Const, FunctionOrigin, Module, Op};
+use crate::lang::ShaderRef;
 use crate::program::{self, CompiledParam, Program};
 use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::source::Span;
@@ -36,8 +37,8 @@ pub struct Instance {
     pub kind: ShaderKind,
     /// The request that names it in a scene file.
     pub request: &'static str,
-    /// The shader's name.
-    pub shader: String,
+    /// The shader.
+    pub shader: ShaderRef,
     /// Different names of the objects that it belongs to.
     pub used_by: Vec<String>,
     /// For a light, what the scene calls it.
@@ -149,7 +150,7 @@ impl Parameters {
                 // What moves the points of meshes is in the meshes.
                 let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
                 let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader | ShaderKind::Primitive);
-                let is_class = own.class_file().is_some();
+                let is_class = own.shader.is_class();
                 let dynamic = !(is_apart || is_class || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
                     let defaults = bound.shader.values(own.to_world, |_| None);
@@ -181,7 +182,7 @@ impl Parameters {
                     id: InstanceId(i as u32),
                     kind: own.kind,
                     request: request(scene, ShaderId(i as u32)),
-                    shader: own.name.clone(),
+                    shader: own.shader.clone(),
                     used_by,
                     handle,
                     span: own.span,
@@ -216,7 +217,7 @@ fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> O
 
 /// The parameters of an instance of a class that are handles of objects.
 fn references(instance: &ShaderInstance) -> Vec<(String, Vec<String>)> {
-    if instance.class_file().is_none() {
+    if !instance.shader.is_class() {
         return Vec::new();
     }
     let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| o.handle == *handle);

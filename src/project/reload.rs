@@ -8,6 +8,7 @@ use crate::displace::{Displaced, Displacer, keep_meshes};
 use crate::geometry::Mesh;
 use crate::image::check_size;
 use crate::kernels;
+use crate::lang::ShaderRef;
 use crate::program::memory::build_tree;
 use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, ShaderCache, link_cached, set_options, set_view};
 use crate::render::film::FilmSettings;
@@ -159,13 +160,13 @@ impl Project {
         let number = instance.0 as usize;
         let unknown = || EditError::UnknownInstance(instance.0);
         let bound = state.program.instances.get(number).and_then(Option::as_ref).ok_or_else(unknown)?;
-        let shader = &state.scene.shader_instances[number].name;
+        let shader = &state.scene.shader_instances[number].shader;
         let declared = bound
             .shader
             .params
             .iter()
             .find(|p| p.name == name)
-            .ok_or_else(|| EditError::UnknownParameter { shader: shader.clone(), name: name.to_string() })?;
+            .ok_or_else(|| EditError::UnknownParameter { shader: shader.to_string(), name: name.to_string() })?;
         let value = value.map(|value| {
             in_type(&value, declared).ok_or(EditError::WrongType {
                 name: name.to_string(),
@@ -376,7 +377,7 @@ fn name_default_surface(scene: &mut Scene) {
     let id = ShaderId(scene.shader_instances.len() as u32);
     scene.shader_instances.push(ShaderInstance {
         kind: ShaderKind::Surface,
-        name: DEFAULT_SURFACE.to_string(),
+        shader: ShaderRef::new(DEFAULT_SURFACE),
         params: Vec::new(),
         to_world: Mat4::IDENTITY,
         span: None,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// The request that makes an instance as it is now, with the parameters that the scene or the user gives: to stand where the scene has its request, as its points and
 /// directions are in that place's space.
 pub fn instance_rib(instance: &Instance) -> String {
-    let name = quoted(&instance.shader);
+    let name = quoted(instance.shader.as_str());
     let mut text = format!("{} {name}", instance.request);
     text += &match (instance.kind, &instance.handle) {
         (ShaderKind::Light, None) => " 1".to_string(),

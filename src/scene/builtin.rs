@@ -85,13 +85,13 @@ mod tests {
     fn built_in_scenes_use_shaders_that_exist_with_parameters_that_they_have() {
         for (name, _) in SCENES {
             for instance in opened(name).scene.shader_instances {
-                let text = shader(&instance.name).or_else(|| stdlib::shader_source(&instance.name));
-                let text = text.unwrap_or_else(|| panic!("{name}: there is no shader `{}`", instance.name));
-                let info = compile(&instance.name, text);
-                assert_eq!(format!("{:?}", info.kind), format!("{:?}", instance.kind), "{name}: {}", instance.name);
+                let text = shader(instance.shader.name()).or_else(|| stdlib::shader_source(instance.shader.name()));
+                let text = text.unwrap_or_else(|| panic!("{name}: there is no shader `{}`", instance.shader));
+                let info = compile(instance.shader.name(), text);
+                assert_eq!(format!("{:?}", info.kind), format!("{:?}", instance.kind), "{name}: {}", instance.shader);
                 for (param, value) in &instance.params {
                     let declared = info.params.iter().find(|p| &*p.name == param);
-                    let declared = declared.unwrap_or_else(|| panic!("{name}: {} has no {param}", instance.name));
+                    let declared = declared.unwrap_or_else(|| panic!("{name}: {} has no {param}", instance.shader));
                     assert_eq!(format!("{:?}", declared.ty).to_lowercase(), value.type_name(), "{name}: {param}");
                 }
             }

@@ -34,6 +34,7 @@ mod texture;
 
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::geometry::{Faces, Mesh, assemble};
+use crate::lang::ShaderRef;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source::{SourceMap, Span};
@@ -388,8 +389,8 @@ impl Scene {
 
     /// Adds a use of a shader whose space is the world's, which no file names.
     fn add_shader(&mut self, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
-        let (name, to_world, objects) = (name.to_string(), Mat4::IDENTITY, Arc::default());
-        let instance = ShaderInstance { kind, name, params, to_world, span: None, objects };
+        let (shader, to_world, objects) = (ShaderRef::new(name), Mat4::IDENTITY, Arc::default());
+        let instance = ShaderInstance { kind, shader, params, to_world, span: None, objects };
         self.shader_instances.push(instance);
         ShaderId(self.shader_instances.len() as u32 - 1)
     }

@@ -1,6 +1,7 @@
 //! Shader instances as a scene names them: kind, name, parameter values, transform. Nothing here is compiled.
 
 use super::CoShader;
+use crate::lang::{Naming, ShaderRef, registry};
 use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
@@ -63,27 +64,17 @@ impl ShaderKind {
 pub struct ShaderInstance {
     /// What it is used as.
     pub kind: ShaderKind,
-    /// The shader's name, searched in the shader search path; no file extension.
-    pub name: String,
+    /// The shader that the scene names, searched for on the shader search path.
+    pub shader: ShaderRef,
     /// The parameters that the scene gives, in its order; the rest keep the shader's defaults. No name occurs twice.
     pub params: Vec<(String, ParamValue)>,
     /// The *shader* coordinate system: its space to world space.
     pub to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
-    /// The co-shaders declared before it, which RTSL classes may refer to by handle. RSL shaders find the co-shaders of their object at run time instead.
+    /// What an object of a class may refer to by handles: the co-shaders declared before it. Empty for shaders, which
+    /// look up those of the shaded object at run time.
     pub objects: Arc<[CoShader]>,
-}
-
-impl ShaderInstance {
-    /// The file and the class, if it is an object of an RTSL class: `FILE.rtsl:Class`, or `FILE.rtsl`.
-    pub fn class_file(&self) -> Option<(&str, Option<&str>)> {
-        if self.name.ends_with(".rtsl") {
-            return Some((&self.name, None));
-        }
-        let (file, class) = self.name.rsplit_once(':')?;
-        file.ends_with(".rtsl").then_some((file, Some(class)))
-    }
 }
 
 /// A parameter's value with the type it was declared with: one element, or several for an array.
@@ -189,12 +180,21 @@ impl ParamValue {
 /// the upper left and `(1, 1)` at the lower right, to the colour seen there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RayFunction {
-    /// The shader file's name without extension, searched as shaders are.
-    pub shader: String,
+    /// The file without its extension, searched as shaders are.
+    pub file: String,
     /// The function: `color f(point)`.
     pub function: String,
     /// The request in the scene file.
     pub span: Option<Span>,
+}
+
+impl RayFunction {
+    /// The function that `FILE.sl:FUNCTION` names.
+    pub(super) fn named(text: &str, span: Span) -> Option<Self> {
+        let (language, file, function) = registry::qualified(text)?;
+        let file = file.strip_suffix(&language.file_name("")).filter(|_| language.naming() == Naming::Bare)?;
+        Some(Self { file: file.to_string(), function: function?.to_string(), span: Some(span) })
+    }
 }
 
 /// A light source of a scene.

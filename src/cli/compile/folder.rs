@@ -1,14 +1,14 @@
 //! `shadewright compile FOLDER`: how many of its shader files compile, why the others do not, and how long it takes.
 //!
-//! Takes every `.sl` and `.rtsl` file of a folder and of those in it through its front end, one after the other. It prints a summary and no code.
+//! Compiles every file of a known language in a folder and its subfolders, one after the other. It prints a summary
+//! and no code.
 
 use super::super::args::CompileArgs;
 use super::super::common::print_json;
 use super::super::exit::Failure;
-use super::classes::is_rtsl;
-use super::rsl_options;
+use super::language_options;
 use serde::Serialize;
-use shadewright::lang::{rsl, rtsl};
+use shadewright::lang::{Options, Unit, registry, rsl};
 use shadewright::program::read_shader;
 use shadewright::text::diagnostics::{Diagnostics, Severity};
 use shadewright::text::source::{FileId, SourceMap};
@@ -61,9 +61,9 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     let mut files = Vec::new();
     find(root, 0, &mut files).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
     if files.is_empty() {
-        return Err(Failure::input(format!("error: there is no .sl or .rtsl file in `{}`", root.display())));
+        return Err(Failure::input(format!("error: there is no {} file in `{}`", registry::extensions(), root.display())));
     }
-    let mut options = rsl_options(args);
+    let mut options = language_options(args);
     // Old collections keep what they include at the top.
     options.preprocess.include_paths.push(root.clone());
     let summary = compile(root, &files, &options);
@@ -87,26 +87,22 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Resul
         let (path, kind) = (entry.path(), entry.file_type()?);
         if kind.is_dir() && depth < MAX_DEPTH {
             find(&path, depth + 1, files)?;
-        } else if (is_rtsl(&path) || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sl"))) && path.is_file() {
+        } else if registry::of_path(&path).is_some() && path.is_file() {
             files.push(path);
         }
     }
     Ok(())
 }
 
-fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
+fn compile(root: &Path, files: &[PathBuf], options: &Options) -> Summary {
     let mut summary = Summary { files: files.len(), ..Summary::default() };
     let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let start = Instant::now();
     for path in files {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let begin = Instant::now();
-        let outcome = match is_rtsl(path) {
-            true => compile_classes(path, options).map(|unit| summary.count_classes(&unit)),
-            false => compile_one(path, options).map(|unit| summary.count_shaders(&unit)),
-        };
-        match outcome {
-            Ok(()) => summary.compiled += 1,
+        match compile_file(path, options) {
+            Ok(unit) => summary.count(&unit),
             Err(reason) => reasons.entry(reason).or_default().push(name.clone()),
         }
         let ms = begin.elapsed().as_secs_f64() * 1e3;
@@ -121,31 +117,19 @@ fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
 }
 
 impl Summary {
-    /// Counts the shaders of a file of RSL, and its warnings.
-    fn count_shaders(&mut self, unit: &rsl::Unit) {
-        self.warnings += unit.warnings.iter().count();
-        unit.shaders.iter().for_each(|s| *self.shaders.entry(s.kind.name()).or_default() += 1);
-        // A class that is no shader by itself is one for others to call.
-        let is_shader = |class: &str| unit.shaders.iter().any(|s| *s.name == *class);
-        let only_called = unit.methods.iter().filter(|m| m.name.is_empty() && !is_shader(&m.class)).count();
-        if only_called > 0 {
-            *self.shaders.entry("co-shader").or_default() += only_called;
-        }
-    }
-
-    /// Counts the classes of a file of RTSL by their interfaces, and its warnings.
-    fn count_classes(&mut self, unit: &rtsl::Unit) {
-        self.warnings += unit.warnings.iter().count();
-        for interface in unit.file.classes.iter().flat_map(|class| &class.interfaces) {
-            *self.shaders.entry(interface.name()).or_default() += 1;
-        }
+    /// Counts a compiled file, its shaders and its warnings.
+    fn count(&mut self, unit: &Unit) {
+        self.compiled += 1;
+        self.warnings += unit.warnings().iter().count();
+        unit.kinds().into_iter().for_each(|kind| *self.shaders.entry(kind).or_default() += 1);
     }
 }
 
-/// The compiled file of RTSL, or its first error.
-fn compile_classes(path: &Path, options: &rsl::Options) -> Result<rtsl::Unit, String> {
+/// The compiled file, or its first error.
+fn compile_file(path: &Path, options: &Options) -> Result<Unit, String> {
     let (mut sources, file) = opened(path)?;
-    rtsl::compile(&mut sources, file, &options.preprocess).map_err(|errors| first_error(&errors))
+    let language = registry::of_path(path).unwrap_or(registry::DEFAULT);
+    language.compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
 }
 
 /// A file, and the sources of which it is the first.
@@ -157,7 +141,7 @@ fn opened(path: &Path) -> Result<(SourceMap, FileId), String> {
 }
 
 /// The compiled file of RSL, or its first error.
-pub fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
+pub fn compile_one(path: &Path, options: &Options) -> Result<rsl::Unit, String> {
     let (mut sources, file) = opened(path)?;
     rsl::compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
 }
@@ -225,7 +209,7 @@ mod tests {
         write("wrong.rtsl", "class Wrong : rt_Texture; void lookup() { rt_FloatTextureValue = x; }");
         let mut files = Vec::new();
         find(folder.path(), 0, &mut files).expect("a list");
-        let mut options = rsl::Options::default();
+        let mut options = Options::default();
         options.preprocess.include_paths.push(folder.path().to_path_buf());
         let summary = compile(folder.path(), &files, &options);
         assert_eq!((summary.files, summary.compiled), (7, 4));

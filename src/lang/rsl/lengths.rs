@@ -5,12 +5,9 @@
 
 use super::ast::{Ast, Decl, ExprKind};
 use super::types::RslType;
+use crate::lang::language::Lengths;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Numbers of elements by the names of a shader, or of a class of shaders, and of its parameter.
-pub type Lengths = BTreeMap<(Arc<str>, Arc<str>), u32>;
 
 /// Gives the parameters of a file's shaders their lengths, and those of its functions that have a list of values by default the length of that.
 pub fn settle(ast: &mut Ast, lengths: &Lengths, diags: &mut Diagnostics) {

@@ -14,6 +14,7 @@ pub mod coshaders;
 pub mod dump;
 mod effects;
 mod globals;
+mod language;
 mod lengths;
 pub mod lexer;
 mod lower;
@@ -34,7 +35,8 @@ pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
 pub use builtins::normalize;
 pub use globals::DISPLACED;
-pub use lengths::Lengths;
+pub use language::Rsl;
+pub use crate::lang::language::{Lengths, Options};
 pub use lower::TEXT_PREFIX;
 pub use parser::MAX_ARRAY;
 pub use types::{Class, RslType};
@@ -96,17 +98,6 @@ pub const RAYS_QUESTION: &str = "rays.question.";
 pub const PRINTF: &str = "printf?";
 /// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type follows.
 pub const PRINTF_VALUE: &str = "printf?.";
-
-/// How to compile.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// For the preprocessor: folders, macros.
-    pub preprocess: PreprocessOptions,
-    /// Whether variables leave `debug` instructions where they get a value, and the unit has outlines. Nothing else depends on it.
-    pub debug: bool,
-    /// How many elements there are of shaders' parameters that are arrays declared without a length; of others there are as many as their defaults have.
-    pub lengths: Lengths,
-}
 
 /// What a file compiles to.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ pub mod ast;
 mod builtins;
 pub mod classes;
 mod defaults;
+mod language;
 pub mod lexer;
 mod lower;
 mod matrices;
@@ -20,6 +21,7 @@ pub mod types;
 mod tests;
 
 pub use classes::{Class, File, FunctionId};
+pub use language::Rtsl;
 pub use lower::{Built, BuiltParam, Object, build};
 pub use primitives::AtHit;
 

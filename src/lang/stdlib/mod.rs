@@ -72,9 +72,12 @@ pub fn shader_source(name: &str) -> Option<&'static str> {
     SHADERS.iter().find(|(n, _)| *n == name).map(|(_, source)| *source)
 }
 
-/// The source of the physically based materials in RTSL, by the name of their file.
+/// The files of standard classes in RTSL: physically based materials.
+const CLASSES: [(&str, &str); 1] = [("pbr.rtsl", include_str!("../../../assets/rtsl/pbr.rtsl"))];
+
+/// The source of a file of standard classes.
 pub fn class_source(file: &str) -> Option<&'static str> {
-    (file == "pbr.rtsl").then_some(include_str!("../../../assets/rtsl/pbr.rtsl"))
+    CLASSES.iter().find(|(n, _)| *n == file).map(|(_, source)| *source)
 }
 
 /// The names of the standard shaders.

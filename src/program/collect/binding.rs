@@ -7,6 +7,7 @@ use crate::program::collect::lights::{BoundLight, Shadows};
 use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
 use crate::program::collect::procedural::BoundPrimitive;
 use crate::program::collect::shader_library::{CompiledFunction, ShaderLibrary};
+use crate::lang::ShaderRef;
 use crate::program::link::DEFAULT_SURFACE;
 use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -103,7 +104,7 @@ impl<'a> Binder<'a> {
         }
         let default = ShaderInstance {
             kind: ShaderKind::Surface,
-            name: of_integrator.unwrap_or(DEFAULT_SURFACE).to_string(),
+            shader: ShaderRef::new(of_integrator.unwrap_or(DEFAULT_SURFACE)),
             params: Vec::new(),
             to_world: Mat4::IDENTITY,
             span: None,
@@ -115,12 +116,12 @@ impl<'a> Binder<'a> {
     }
 
     fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
-        let found = match instance.class_file() {
-            Some(_) => {
+        let found = match instance.shader.is_class() {
+            true => {
                 let found = self.shaders.object_shader(self.scene, instance);
                 found.map(|(shader, whole)| (shader, Cow::Owned(whole)))
             }
-            None => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
+            false => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
         };
         let (shader, instance) = self.reported(found)?;
         let mut remarks = Vec::new();
@@ -143,7 +144,7 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_methods(&mut self, given: &ShaderInstance, traces_paths: bool) -> MaterialMethods {
-        if given.class_file().is_none() {
+        if !given.shader.is_class() {
             return MaterialMethods::default();
         }
         let mut method = |method: Method| {
@@ -186,7 +187,7 @@ impl<'a> Binder<'a> {
         for id in known {
             let given = &self.scene.shader_instances[id.0 as usize];
             // Objects of RTSL are known to those that refer to them.
-            if given.class_file().is_some() {
+            if given.shader.is_class() {
                 continue;
             }
             let found = self.shaders.coshader(given);

@@ -161,18 +161,18 @@ pub fn bind(
             let declared = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str());
             let known: Vec<_> = declared.chain(shader.references.iter().map(String::as_str)).collect();
             let hint = match (known.as_slice(), closest(name, known.iter().copied())) {
-                ([], _) => format!("`{}` has no parameters", instance.name),
-                (_, Some(guess)) => format!("did you mean `{guess}`? `{}` has: {}", instance.name, known.join(", ")),
-                _ => format!("`{}` has: {}", instance.name, known.join(", ")),
+                ([], _) => format!("`{}` has no parameters", instance.shader),
+                (_, Some(guess)) => format!("did you mean `{guess}`? `{}` has: {}", instance.shader, known.join(", ")),
+                _ => format!("`{}` has: {}", instance.shader, known.join(", ")),
             };
-            remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
+            remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.shader), hint));
         }
     }
     let values = shader.values(instance.to_world, |p| {
         let value = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v)?;
         let values = convert(value, p.ty, p.array);
         if values.is_none() {
-            let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
+            let name = format!("parameter `{}` of shader `{}`", p.name, instance.shader);
             let text = match p.array {
                 Some(len) => format!(
                     "{name} is a {}[{len}], but the scene has {} values of type {}",

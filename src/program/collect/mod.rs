@@ -212,7 +212,7 @@ fn bind_objects(
         let unlit = visibility::is_shaded_for_transmittance(attributes.visibility)
             .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));
         let methods = binder.material_methods(object, traces_paths);
-        let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].name;
+        let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].shader;
         let is_surface = object.surface.zip(attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
         let displacement = displacement.clone().map(|instance| BoundDisplacement {
             instance,

@@ -77,7 +77,7 @@ impl BoundPrimitive {
     ) -> Result<Self, Diagnostic> {
         let intersect = Arc::new(bind(Arc::new(shaders.intersect), given, scene, remarks));
         let bounds = bounds(&shaders.bounds, &intersect, scene.film.shutter_share()).map_err(|problem| {
-            let d = Diagnostic::error(format!("the box of `{}` {problem}", given.name));
+            let d = Diagnostic::error(format!("the box of `{}` {problem}", given.shader));
             let d = given.span.into_iter().fold(d, |d, span| d.at(span, "this primitive"));
             d.hint("`computeBounds` sets the corners rt_BoundMin and rt_BoundMax, in the space where the primitive is declared")
         })?;

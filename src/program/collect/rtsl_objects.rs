@@ -6,6 +6,7 @@
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
 use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
+use crate::lang::{ShaderRef, registry};
 use crate::program::collect::procedural::PrimitiveShaders;
 use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
 use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
@@ -169,25 +170,24 @@ impl ShaderLibrary {
         above: &Above<'_>,
     ) -> Result<Found, Diagnostics> {
         let Above { path, depth, .. } = *above;
-        let Some((file, class)) = instance.class_file() else {
-            let d = Diagnostic::error(format!("`{}` is no class of RTSL", instance.name));
-            return Err(place(instance, d)
-                .hint("an object is named by its file and its class: \"FILE.rtsl:Class\"")
-                .into());
-        };
+        if !instance.shader.is_class() {
+            let d = Diagnostic::error(format!("`{}` is not a class", instance.shader));
+            let hint = format!("name an object by its file and its class: {}", registry::qualified_form());
+            return Err(place(instance, d).hint(hint).into());
+        }
         if depth > MAX_DEPTH {
             let d = Diagnostic::error(format!("objects refer to objects more than {MAX_DEPTH} levels deep"));
             return Err(place(instance, d).into());
         }
-        let unit = self.rtsl_unit(file, instance.span)?;
-        let class = named_class(&unit, file, class).map_err(|d| place(instance, d))?;
+        let unit = self.class_unit(&instance.shader, instance.span)?;
+        let class = named_class(&unit, &instance.shader).map_err(|d| place(instance, d))?;
         check_role(&unit, class, instance.kind).map_err(|d| place(instance, d))?;
         let constructor = chosen(&unit, class, instance).map_err(|d| place(instance, d))?;
         let mut found = Found {
             object: Object { constructor, ..Object::alone(&unit.file, class) },
             unit: unit.clone(),
             params: Vec::new(),
-            shape: format!("{file}:{}", unit.file.class_name(class)),
+            shape: format!("{}:{}", instance.shader.file, unit.file.class_name(class)),
         };
         if let Some(FunctionId::Method(c, i)) = constructor {
             found.shape += &format!(".{c}.{i}");
@@ -260,13 +260,13 @@ impl ShaderLibrary {
 }
 
 /// The class that a scene means: by its name, or the one of that file's name, or the only one.
-fn named_class(unit: &Unit, file: &str, class: Option<&str>) -> Result<usize, Diagnostic> {
+fn named_class(unit: &Unit, shader: &ShaderRef) -> Result<usize, Diagnostic> {
     let names: Vec<&str> = unit.file.classes.iter().map(|c| &*c.name.name).collect();
-    let stem = file.rsplit('/').next().and_then(|f| f.strip_suffix(".rtsl")).unwrap_or(file);
+    let (file, class) = (&shader.file, shader.given.as_deref());
     let found = match class {
         Some(class) => unit.file.class(class),
         None if names.len() == 1 => Some(0),
-        None => unit.file.class(stem),
+        None => unit.file.class(shader.stem()),
     };
     found.ok_or_else(|| {
         let d = match class {

@@ -96,5 +96,5 @@ fn shader_name(scene: &Scene, object: &Object, kind: &str) -> Option<ParamValue>
         "exterior" => own.exterior,
         _ => None,
     };
-    string(&scene.shader_instances[id?.0 as usize].name)
+    string(scene.shader_instances[id?.0 as usize].shader.as_str())
 }

@@ -8,6 +8,7 @@ use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl;
 use crate::lang::stdlib;
+use crate::lang::{ShaderRef, registry};
 use crate::program::collect::instances::convert;
 use crate::program::collect::shader_cache::{Key, Manner, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
@@ -160,7 +161,7 @@ impl CompiledShader {
             let Some(len) = value.count(p.ty.words() as usize).map(|n| n as u32) else { continue };
             let is_other = (1..=rsl::MAX_ARRAY).contains(&len) && p.array != Some(len);
             if is_other && convert(value, p.ty, Some(len)).is_some() {
-                lengths.insert((instance.name.as_str().into(), p.name.as_str().into()), len);
+                lengths.insert((instance.shader.name().into(), p.name.as_str().into()), len);
             }
         }
         lengths
@@ -377,22 +378,22 @@ impl ShaderLibrary {
             None => d,
         };
         let keyword = instance.kind.keyword();
-        let what = format!("{keyword} shader `{}`", instance.name);
+        let what = format!("{keyword} shader `{}`", instance.shader);
         let spaces = self.spaces.clone();
         let shaders = &self.file_with(instance, lengths).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
-        let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
+        let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.shader.name()).collect();
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
             return Ok(CompiledShader { spaces, ..shader.clone() });
         }
         let d = match named.first() {
             Some((kind, ..)) => Diagnostic::error(format!(
                 "`{}` is not a {keyword} shader, but of the kind `{}`",
-                instance.name,
+                instance.shader,
                 kind.keyword()
             )),
             None => {
                 let names: Vec<_> = shaders.iter().map(|(k, n, _)| format!("{} {n}", k.keyword())).collect();
-                let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.name));
+                let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.shader));
                 if names.is_empty() { d } else { d.hint(format!("it defines: {}", names.join(", "))) }
             }
         };
@@ -419,17 +420,17 @@ impl ShaderLibrary {
             Some(span) => d.at(span, "named here"),
             None => d,
         };
-        let what = format!("class `{}`", instance.name);
+        let what = format!("class `{}`", instance.shader);
         let spaces = self.spaces.clone();
         let methods = &self.file_with(instance, lengths).map_err(|e| e.into_diagnostics(&what, place))?.methods;
-        let own = methods.iter().filter(|(class, ..)| **class == *instance.name);
+        let own = methods.iter().filter(|(class, ..)| **class == *instance.shader.name());
         let cores: Vec<_> = own
             .map(|(_, name, core)| (name.clone(), CompiledShader { spaces: spaces.clone(), ..core.clone() }))
             .collect();
         if !cores.is_empty() {
             return Ok(cores);
         }
-        let d = Diagnostic::error(format!("the file of `{}` defines no class of that name", instance.name));
+        let d = Diagnostic::error(format!("the file of `{}` defines no class of that name", instance.shader));
         let classes: BTreeSet<&str> = methods.iter().map(|(class, ..)| &**class).collect();
         let d = match classes.is_empty() {
             true => d.hint("co-shaders are classes: `class name(parameters) { public … }`"),
@@ -447,8 +448,8 @@ impl ShaderLibrary {
             Some(span) => d.at(span, "named here"),
             None => d,
         };
-        let what = format!("shader file `{}.sl`", named.shader);
-        let file = self.file(Key::plain(&named.shader)).map_err(|e| e.into_diagnostics(&what, place))?;
+        let what = format!("shader file `{}`", registry::DEFAULT.file_name(&named.file));
+        let file = self.file(Key::plain(&named.file)).map_err(|e| e.into_diagnostics(&what, place))?;
         let wanted = |f: &&CompiledFunction| {
             let takes_a_point = matches!(f.info.params.as_slice(), [(_, ty, false)] if ty.is_triple());
             *f.info.name == *named.function && takes_a_point && f.info.result == RslType::Color
@@ -459,16 +460,17 @@ impl ShaderLibrary {
         })
     }
 
-    /// A compiled file of RTSL; `span` is where the scene names it.
-    pub(in crate::program) fn rtsl_unit(
+    /// The compiled file of a class; `span` is where the scene names it.
+    pub(in crate::program) fn class_unit(
         &mut self,
-        file: &str,
+        shader: &ShaderRef,
         span: Option<Span>,
     ) -> Result<Arc<rtsl::Unit>, Diagnostics> {
+        let file = &shader.file;
         if let Some(known) = self.classes.get(file) {
             return known.clone();
         }
-        let compiled = match self.find_file(file) {
+        let compiled = match self.find_file(shader) {
             Ok(id) => {
                 let Manner { folders, defines, .. } = self.units.manner();
                 let options = rsl::PreprocessOptions {
@@ -521,7 +523,7 @@ impl ShaderLibrary {
 
     /// The compiled file that holds the shader of an instance.
     fn file_with(&mut self, instance: &ShaderInstance, lengths: Lengths) -> Result<Arc<CompiledFile>, FileFailure> {
-        let key = (instance.kind, instance.name.clone());
+        let key = (instance.kind, instance.shader.name().to_string());
         let holder = match self.holders.get(&key) {
             Some(holder) => holder.clone(),
             None => {
@@ -532,7 +534,7 @@ impl ShaderLibrary {
         };
         self.file(Key { file: holder.clone(), lengths }).map_err(|e| match e {
             FileFailure::Missing(mut missing) if self.path_of(&holder).is_none() => {
-                missing.looked.push("no other `.sl` file there defines it".to_string());
+                missing.looked.push(format!("no other `{}` file there defines it", registry::DEFAULT.file_name("")));
                 FileFailure::Missing(missing)
             }
             other => other,
@@ -542,19 +544,21 @@ impl ShaderLibrary {
     /// The name of the file that holds a shader: its own, or where there is no such file, neither on the path nor among the standard ones, that of the first other file of the
     /// path that defines it.
     fn holder(&mut self, instance: &ShaderInstance) -> String {
-        let ShaderInstance { kind, name, span, .. } = instance;
+        let ShaderInstance { kind, shader, span, .. } = instance;
+        let name = shader.name();
         let has_file = self.given.contains_key(name) || self.path_of(name).is_some();
         if has_file || stdlib::shader_source(name).is_some() {
-            return name.clone();
+            return name.to_string();
         }
         let folders = &self.units.manner().folders;
         let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, &mut self.sources));
         let found = others.defining(*kind, name);
-        let holder = found.first().map_or(&**name, |first| *first).to_string();
+        let holder = found.first().map_or(name, |first| *first).to_string();
         if let [first, _, ..] = found[..] {
-            let files: Vec<String> = found.iter().map(|file| format!("`{file}.sl`")).collect();
+            let file_name = |name: &str| format!("`{}`", registry::DEFAULT.file_name(name));
+            let files: Vec<String> = found.iter().map(|file| file_name(file)).collect();
             let message = format!("the {} `{name}` is defined in {}", kind.keyword(), files.join(", "));
-            let d = Diagnostic::warning(message).hint(format!("taken is that of `{first}.sl`"));
+            let d = Diagnostic::warning(message).hint(format!("the one in {} is used", file_name(first)));
             self.warnings.push(match span {
                 Some(span) => d.at(*span, "named here"),
                 None => d,
@@ -654,8 +658,8 @@ impl ShaderLibrary {
         if let Some(path) = self.path_of(name) {
             return self.read(&path);
         }
-        let file_name = format!("{name}.sl");
-        if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
+        let file_name = registry::DEFAULT.file_name(name);
+        if let Some(text) = registry::DEFAULT.built_in(&file_name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
         let folders = &self.units.manner().folders;
@@ -663,9 +667,9 @@ impl ShaderLibrary {
         Err(Missing { looked })
     }
 
-    /// Where `NAME.sl` lies on the path.
+    /// The path of the file of a shader's name.
     fn path_of(&mut self, name: &str) -> Option<PathBuf> {
-        self.path_of_file(&format!("{name}.sl"))
+        self.path_of_file(&registry::DEFAULT.file_name(name))
     }
 
     /// Where a file lies on the path.
@@ -676,12 +680,13 @@ impl ShaderLibrary {
         paths.find(|path| self.sources.has_file(path))
     }
 
-    /// Reads a file of RTSL on the path, or one that comes with the program.
-    fn find_file(&mut self, file: &str) -> Result<FileId, Missing> {
+    /// Reads the file of a class on the path, or a built-in one.
+    fn find_file(&mut self, shader: &ShaderRef) -> Result<FileId, Missing> {
+        let file = &shader.file;
         if let Some(path) = self.path_of_file(file) {
             return self.read(&path);
         }
-        if let Some(text) = stdlib::class_source(file) {
+        if let Some(text) = shader.language.built_in(file) {
             return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
         }
         let folders = &self.units.manner().folders;

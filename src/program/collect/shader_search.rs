@@ -3,6 +3,7 @@
 //! Old folders have files with several shaders, and files with a version in their name. This reads the files of the folders, and finds definitions by their first words; it
 //! compiles nothing, so it misses those that macros expand to.
 
+use crate::lang::registry;
 use crate::lang::scan::{RawKind, scan};
 use crate::program::collect::shader_library::read_shader_noting;
 use crate::scene::ShaderKind;
@@ -21,7 +22,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// The files of the search path.
 #[derive(Debug)]
 pub struct SearchedFiles {
-    /// Names without `.sl`, and texts: folders in the order of the path, files in that of their names.
+    /// Names without extension, and texts: folders in the order of the path, files in that of their names.
     files: Vec<(String, Arc<str>)>,
 }
 
@@ -31,7 +32,7 @@ impl SearchedFiles {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
         let mut bytes = 0;
-        for path in folders.iter().flat_map(|folder| sources.list(folder, "sl")).collect::<Vec<_>>() {
+        for path in folders.iter().flat_map(|folder| sources.list(folder, registry::DEFAULT.extensions()[0])).collect::<Vec<_>>() {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
             if !names.insert(name.to_string()) {
                 continue;

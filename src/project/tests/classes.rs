@@ -71,7 +71,7 @@ fn folder() -> Folder {
 
 fn instance<'a>(state: &'a State, class: &str) -> &'a Instance {
     let name = format!("own.rtsl:{class}");
-    state.parameters.instances.iter().find(|i| i.shader == name).expect("the scene has one")
+    state.parameters.instances.iter().find(|i| i.shader == *name).expect("the scene has one")
 }
 
 fn parameter<'a>(state: &'a State, class: &str, name: &str) -> &'a Parameter {

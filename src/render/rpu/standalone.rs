@@ -190,7 +190,7 @@ impl StandaloneProgram {
         let mut names: Vec<&str> = Vec::new();
         let mut records = Vec::with_capacity(scene.objects.len());
         for object in &scene.objects {
-            let name = object.surface.map_or(ANY_SURFACE, |id| scene.shader_instances[id.0 as usize].name.as_str());
+            let name = object.surface.map_or(ANY_SURFACE, |id| scene.shader_instances[id.0 as usize].shader.as_str());
             let entry = names.iter().position(|n| *n == name).unwrap_or_else(|| {
                 names.push(name);
                 names.len() - 1

@@ -94,7 +94,7 @@ fn a_triangle_without_normals_is_flat_and_gets_a_camera_and_lights() {
     let object = &scene.objects[0];
     assert_eq!(object.mesh.positions, [Vec3::ZERO, 2.0 * Vec3::X, 2.0 * Vec3::Y]);
     assert_eq!((object.mesh.normals[0], object.sides, object.lights.len()), (Vec3::Z, 1, 3));
-    assert_eq!(scene.shader_instances[object.surface.unwrap().0 as usize].name, "gltf");
+    assert_eq!(scene.shader_instances[object.surface.unwrap().0 as usize].shader, "gltf");
     assert!(scene.camera.world_to_camera.transform_point3(Vec3::new(0.5, 0.5, 0.0)).z > 0.0);
 }
 
@@ -269,7 +269,7 @@ fn lights_shine_from_their_nodes_and_replace_those_that_a_scene_gets() {
     ]);
     assert_eq!((scene.lights.len(), scene.objects[0].lights.len(), scene.background), (3, 3, [0.0; 4]));
     let shader = |i: usize| scene.lights[i].shader.0 as usize;
-    let names: Vec<_> = (0..3).map(|i| scene.shader_instances[shader(i)].name.as_str()).collect();
+    let names: Vec<_> = (0..3).map(|i| scene.shader_instances[shader(i)].shader.as_str()).collect();
     assert_eq!(names, ["distantlight", "gltflight", "gltflight"]);
     let point = |v: Vec3| Some(ParamValue::Point(vec![v]));
     let float = |v: f32| Some(ParamValue::Float(vec![v]));

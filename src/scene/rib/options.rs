@@ -7,6 +7,7 @@ use super::params::read_params;
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use crate::image::Quantize;
+use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
@@ -297,21 +298,23 @@ pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             Projection::Perspective { fov }
         }
         "orthographic" => Projection::Orthographic,
-        _ if name.contains(".sl:") => {
-            let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
-            let span = Some(args.span);
-            r.scene.ray_function =
-                Some(RayFunction { shader: shader.to_string(), function: function.to_string(), span });
-            r.scene.camera.projection
-        }
-        _ if name.ends_with(".rtsl") || name.contains(".rtsl:") => {
-            r.scene.camera_shader = Some(camera(r, args.whole_span(), name, &params)?);
-            r.scene.camera.projection
-        }
         _ => {
-            return Err(args
-                .error(format!("there is no projection `{name}`"))
-                .hint("use \"perspective\", \"orthographic\", a camera as \"FILE.rtsl:Class\", or a shader function as \"FILE.sl:FUNCTION\""));
+            let shader = ShaderRef::new(&name);
+            match RayFunction::named(&name, args.span) {
+                Some(function) => r.scene.ray_function = Some(function),
+                None if shader.is_class() => {
+                    r.scene.camera_shader = Some(camera(r, args.whole_span(), shader, &params)?);
+                }
+                None => {
+                    let d = args.error(format!("there is no projection `{name}`"));
+                    return Err(d.hint(format!(
+                        "use \"perspective\", \"orthographic\", a camera as {}, or a shader function as \"{}:FUNCTION\"",
+                        registry::qualified_form(),
+                        registry::DEFAULT.file_name("FILE")
+                    )));
+                }
+            }
+            r.scene.camera.projection
         }
     };
     // RISpec 3.2, §4.1.3: the projection marks where the camera transformation begins.

@@ -490,7 +490,7 @@ fn drop_unused_shaders(scene: &mut Scene) {
         if !std::mem::replace(&mut used[id.0 as usize], true) {
             // An object of a class may refer to others, each by its handle.
             let instance = &scene.shader_instances[id.0 as usize];
-            if instance.class_file().is_some() {
+            if instance.shader.is_class() {
                 work.extend(instance.objects.iter().map(|o| o.shader));
             }
         }

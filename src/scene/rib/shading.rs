@@ -4,6 +4,7 @@ use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, Sh
 use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
+use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use glam::Mat4;
@@ -157,33 +158,34 @@ fn instance(
         params.push((p.name, value));
     }
     let span = Some(args.whole_span());
-    let objects = referable(r, &name);
-    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
+    let shader = ShaderRef::new(&name);
+    let objects = referable(r, &shader);
+    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
-/// What a shader of that name may refer to.
-fn referable(r: &Reader<'_>, name: &str) -> Arc<[CoShader]> {
-    match name.contains(".rtsl") {
+/// The co-shaders that an object of a class may refer to.
+fn referable(r: &Reader<'_>, shader: &ShaderRef) -> Arc<[CoShader]> {
+    match shader.is_class() {
         true => r.state.attributes.own.coshaders.clone(),
         false => Arc::default(),
     }
 }
 
 /// The object of a class that `Geometry "FILE.rtsl:Class"` names. Points and directions are in object space, as they are written.
-pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String) -> Result<ShaderId, Diagnostic> {
+pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef) -> Result<ShaderId, Diagnostic> {
     let params = read_params(args, &r.declarations)?;
     let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
-    let objects = referable(r, &name);
+    let objects = referable(r, &shader);
     let (kind, to_world, span) = (ShaderKind::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
-    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
+    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
 /// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space, as they are written.
-pub fn camera(r: &mut Reader<'_>, span: Span, name: String, params: &[Param]) -> Result<ShaderId, Diagnostic> {
+pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: &[Param]) -> Result<ShaderId, Diagnostic> {
     let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
-    let objects = referable(r, &name);
+    let objects = referable(r, &shader);
     let (kind, to_world, span) = (ShaderKind::Camera, Mat4::IDENTITY, Some(span));
-    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
+    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
 /// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name. Points and directions stay as they are written.

@@ -51,7 +51,7 @@ impl ParametersPanel {
     /// Whether an instance has anything that the filter asks for.
     fn wants(&self, instance: &Instance) -> bool {
         let has = |text: &str| text.to_lowercase().contains(&self.filter.to_lowercase());
-        has(&instance.shader)
+        has(instance.shader.as_str())
             || instance.used_by.iter().any(|name| has(name))
             || instance.params.iter().any(|p| has(&p.name))
     }
@@ -69,7 +69,7 @@ impl ParametersPanel {
             .id_salt(("instance", instance.id))
             .default_open(instance.params.len() <= 12);
         let shown = header.show(ui, |ui| {
-            if instance.kind == ShaderKind::CoShader && instance.shader.contains(".rtsl") {
+            if instance.kind == ShaderKind::CoShader && instance.shader.is_class() {
                 ui.weak("Its parameters are shown with the objects that refer to it.");
                 return;
             }

@@ -6,22 +6,24 @@ use super::super::args::Args;
 use super::super::objects::check_placement;
 use super::super::reader::Reader;
 use super::super::shading;
+use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// `Geometry "FILE.rtsl:Class" parameters`
 pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the name of a class")?;
-    if !name.contains(".rtsl") {
+    let shader = ShaderRef::new(&name);
+    if !shader.is_class() {
         r.warn_once(
             "geometry",
             Diagnostic::warning(format!("there is no geometry `{name}`"))
                 .at(args.whole_span(), "skipped, here and below")
-                .hint("a procedural primitive is named by its file and its class: \"FILE.rtsl:Class\""),
+                .hint(format!("name a procedural primitive by its file and its class: {}", registry::qualified_form())),
         );
         return args.skip();
     }
-    let shader = shading::primitive(r, args, name)?;
+    let shader = shading::primitive(r, args, shader)?;
     if !r.takes_geometry() {
         return Err(outside_world(args));
     }

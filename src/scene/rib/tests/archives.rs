@@ -174,7 +174,7 @@ fn a_bare_mesh_is_framed_lit_and_shaded() {
     let scene = opened(&dir.path().join("m.obj"));
     assert_eq!((scene.objects.len(), scene.triangle_count(), scene.lights.len()), (1, 4, 3));
     assert_eq!(scene.objects[0].lights.len(), 3);
-    assert!(scene.shader_instances.iter().any(|s| s.name == "plastic"));
+    assert!(scene.shader_instances.iter().any(|s| s.shader == "plastic"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn every_piece_keeps_its_surface_and_color() {
     let two = solid(&format!("Surface \"plastic\" Color [1 0 0] {CUBE}"))
         + &solid(&format!("Surface \"matte\" Color [0 0 1] Translate 0.5 0.5 0.5 {CUBE}"));
     let s = scene(&format!("WorldBegin SolidBegin \"difference\" {two} SolidEnd WorldEnd"));
-    let named = |o: &Object| (s.shader_instances[o.surface.unwrap().0 as usize].name.clone(), o.color);
+    let named = |o: &Object| (s.shader_instances[o.surface.unwrap().0 as usize].shader.to_string(), o.color);
     let found: Vec<_> = s.objects.iter().map(named).collect();
     assert_eq!(found, [("plastic".to_string(), Vec3::X), ("matte".to_string(), Vec3::Z)]);
 }

@@ -110,7 +110,7 @@ fn shader_parameters_keep_their_declared_types() {
     );
     assert_eq!(s.shader_instances.len(), 1);
     let shader = &s.shader_instances[0];
-    assert_eq!((shader.kind, shader.name.as_str()), (ShaderKind::Surface, "mine"));
+    assert_eq!((shader.kind, shader.shader.as_str()), (ShaderKind::Surface, "mine"));
     let expected = [
         ("bumps", ParamValue::Integer(vec![3])),
         ("seeds", ParamValue::Float(vec![1.0, 2.0])),
@@ -143,12 +143,12 @@ fn objects_carry_the_shaders_that_they_are_declared_under() {
     ));
     let named = |object: usize| {
         let ids = s.objects[object].attributes.shaders();
-        ids.map(|id| s.shader_instances[id.0 as usize].name.as_str()).collect::<Vec<_>>()
+        ids.map(|id| s.shader_instances[id.0 as usize].shader.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(named(0), ["dents", "fog", "glass", "haze"]);
     assert_eq!(named(2), ["fog", "air"]);
     assert!(std::sync::Arc::ptr_eq(&s.objects[0].attributes, &s.objects[1].attributes));
-    assert!(s.shader_instances.iter().all(|i| i.name != "unused"));
+    assert!(s.shader_instances.iter().all(|i| i.shader != "unused"));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_handle_names_the_last_co_shader_that_was_given_it() {
     ));
     let named = |object: usize| -> Vec<(&str, &str)> {
         let list = s.objects[object].attributes.coshaders.iter();
-        list.map(|c| (&*c.handle, &*s.shader_instances[c.shader.0 as usize].name)).collect()
+        list.map(|c| (&*c.handle, s.shader_instances[c.shader.0 as usize].shader.as_str())).collect()
     };
     assert_eq!((named(0), named(1)), (vec![("b", "other"), ("a", "new")], vec![("a", "old"), ("b", "other")]));
     let many: String = (0..65).map(|i| format!("Shader \"one\" \"{i}\" ")).collect();
@@ -201,7 +201,7 @@ fn only_the_surfaces_that_objects_use_are_kept() {
     let s = scene(&format!(
         "WorldBegin Surface \"unused\" Imager \"grade\" LightSource \"pointlight\" 1 Surface \"used\" {TRIANGLE} WorldEnd"
     ));
-    let name = |id: crate::scene::ShaderId| s.shader_instances[id.0 as usize].name.as_str();
+    let name = |id: crate::scene::ShaderId| s.shader_instances[id.0 as usize].shader.as_str();
     assert_eq!(s.shader_instances.len(), 3);
     assert_eq!(name(s.objects[0].surface.unwrap()), "used");
     assert_eq!(name(s.lights[0].shader), "pointlight");

@@ -1,0 +1,42 @@
+//! RSL for [`crate::lang::registry`].
+
+use super::{compile, dump, parse};
+use crate::lang::language::{Language, Naming, Options, Unit};
+use crate::lang::stdlib;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
+
+/// The RenderMan Shading Language.
+#[derive(Clone, Copy, Debug)]
+pub struct Rsl;
+
+impl Language for Rsl {
+    fn name(&self) -> &'static str {
+        "RSL"
+    }
+
+    fn id(&self) -> &'static str {
+        "rsl"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["sl"]
+    }
+
+    fn naming(&self) -> Naming {
+        Naming::Bare
+    }
+
+    fn built_in(&self, file: &str) -> Option<&'static str> {
+        stdlib::shader_source(file.strip_suffix(".sl")?)
+    }
+
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+        let (ast, diags) = parse(sources, file, options);
+        if diags.has_errors() { Err(diags) } else { Ok(dump::dump(&ast)) }
+    }
+
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+        compile(sources, file, options).map(Unit::Shaders)
+    }
+}

@@ -1,0 +1,42 @@
+//! RTSL for [`crate::lang::registry`].
+
+use super::{compile, parse};
+use crate::lang::language::{Language, Naming, Options, Unit};
+use crate::lang::stdlib;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
+
+/// The Ray Tracing Shading Language.
+#[derive(Clone, Copy, Debug)]
+pub struct Rtsl;
+
+impl Language for Rtsl {
+    fn name(&self) -> &'static str {
+        "RTSL"
+    }
+
+    fn id(&self) -> &'static str {
+        "rtsl"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["rtsl"]
+    }
+
+    fn naming(&self) -> Naming {
+        Naming::Qualified
+    }
+
+    fn built_in(&self, file: &str) -> Option<&'static str> {
+        stdlib::class_source(file)
+    }
+
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+        let (ast, diags) = parse(sources, file, &options.preprocess);
+        if diags.has_errors() { Err(diags) } else { Ok(format!("{ast:#?}\n")) }
+    }
+
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+        compile(sources, file, &options.preprocess).map(Unit::Classes)
+    }
+}
