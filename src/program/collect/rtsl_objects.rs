@@ -107,13 +107,13 @@ impl ShaderLibrary {
         let mut at_hit = Vec::new();
         for part in AtHit::ALL {
             let key = format!("{}.{}", found.shape, part.name());
-            let made = match self.made_object(&key) {
+            let made = match self.made_object(&key, &found.object) {
                 Some(made) => Some(made),
                 None => {
                     let name = self.core_name(&found, part.name());
                     let built = part.build(&found.object, &found.unit.library, &name);
                     let built = built.map_err(|diags| self.told(instance, diags))?;
-                    built.map(|built| self.keep_object(key, built))
+                    built.map(|built| self.keep_object(key, &found.object, built))
                 }
             };
             at_hit.extend(made.map(|made| (part, made)));
@@ -132,17 +132,17 @@ impl ShaderLibrary {
         method: Method,
     ) -> Result<CompiledShader, Diagnostics> {
         let key = format!("{}.{}", found.shape, method.name());
-        if let Some(made) = self.made_object(&key) {
+        if let Some(made) = self.made_object(&key, &found.object) {
             return Ok(made);
         }
         let name = self.core_name(found, method.name());
         let built = build(&found.object, method, &found.unit.library, &name);
-        Ok(self.keep_object(key, built.map_err(|diags| self.told(instance, diags))?))
+        Ok(self.keep_object(key, &found.object, built.map_err(|diags| self.told(instance, diags))?))
     }
 
     /// A name for a core that no other has.
     fn core_name(&self, found: &Found, what: &str) -> String {
-        format!("{}.{what}.{}", found.unit.file.class_name(found.object.class), self.made_objects())
+        self.free_core_name(found.unit.file.class_name(found.object.class), what)
     }
 
     /// Messages about a class, with the place where the scene names it.

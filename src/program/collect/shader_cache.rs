@@ -1,7 +1,11 @@
-//! Compiled shader files, and images, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
+//! Compiled shader files, lowered methods of objects and images, kept from one linking of a scene to the next.
+//!
+//! A file is compiled again when it or one that it includes has changed, and a method of an object is lowered again
+//! when a file of one of its classes was compiled again.
 
 use crate::lang::rsl::Lengths;
-use crate::program::collect::shader_library::CompiledFile;
+use crate::lang::rtsl::{self, File, Object};
+use crate::program::collect::shader_library::{CompiledFile, CompiledShader};
 use crate::program::layout::textures::Images;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::log::FileLog;
@@ -29,7 +33,11 @@ impl Key {
 #[derive(Debug, Default)]
 pub struct ShaderCache {
     manner: Manner,
-    units: HashMap<Key, Unit>,
+    units: HashMap<Key, Unit<CompiledFile>>,
+    /// Files of classes, by the names by which scenes name them.
+    classes: HashMap<String, Unit<rtsl::Unit>>,
+    /// Lowered methods of objects, by what tells their code apart.
+    cores: HashMap<String, ObjectCore>,
     /// Decoded images.
     pub(in crate::program) images: Images,
 }
@@ -46,10 +54,10 @@ pub(in crate::program) struct Manner {
 }
 
 /// A compiled file.
-#[derive(Clone, Debug)]
-pub(in crate::program) struct Unit {
+#[derive(Debug)]
+pub(in crate::program) struct Unit<T> {
     /// What it defines, or its errors.
-    pub file: Result<Arc<CompiledFile>, Diagnostics>,
+    pub file: Result<Arc<T>, Diagnostics>,
     /// What there was to remark on.
     pub warnings: Diagnostics,
     /// The files that it was made of.
@@ -58,13 +66,45 @@ pub(in crate::program) struct Unit {
     pub used: bool,
 }
 
+impl<T> Clone for Unit<T> {
+    fn clone(&self) -> Self {
+        let Unit { file, warnings, files, used } = self;
+        Unit { file: file.clone(), warnings: warnings.clone(), files: files.clone(), used: *used }
+    }
+}
+
+impl<T> Unit<T> {
+    /// The unit, which the scene being linked uses then, if the files on disk are those that it was made of.
+    fn unchanged(&mut self) -> Option<Self> {
+        if !self.files.changed().is_empty() {
+            return None;
+        }
+        self.used = true;
+        Some(self.clone())
+    }
+}
+
+/// A lowered method of an object.
+#[derive(Debug)]
+struct ObjectCore {
+    /// The files of the object's class and of those that it refers to, in order.
+    files: Vec<Arc<File>>,
+    shader: CompiledShader,
+    used: bool,
+}
+
 impl ShaderCache {
     /// Forgets what was compiled in another manner, and what the scene before did not use.
     pub(in crate::program) fn begin(&mut self, manner: Manner) {
         if self.manner != manner {
-            (self.manner, self.units) = (manner, HashMap::new());
+            self.manner = manner;
+            self.units.clear();
+            self.classes.clear();
+            self.cores.clear();
         }
         self.units.retain(|_, unit| std::mem::take(&mut unit.used));
+        self.classes.retain(|_, unit| std::mem::take(&mut unit.used));
+        self.cores.retain(|_, core| std::mem::take(&mut core.used));
     }
 
     /// How files are compiled.
@@ -73,17 +113,45 @@ impl ShaderCache {
     }
 
     /// The compiled file, if it is still what the disk holds.
-    pub(in crate::program) fn get(&mut self, key: &Key) -> Option<Unit> {
-        let unit = self.units.get_mut(key)?;
-        if !unit.files.changed().is_empty() {
+    pub(in crate::program) fn get(&mut self, key: &Key) -> Option<Unit<CompiledFile>> {
+        self.units.get_mut(key)?.unchanged()
+    }
+
+    /// The compiled file of classes, if it is still what the disk holds.
+    pub(in crate::program) fn class(&mut self, file: &str) -> Option<Unit<rtsl::Unit>> {
+        self.classes.get_mut(file)?.unchanged()
+    }
+
+    /// Keeps a compiled file of classes.
+    pub(in crate::program) fn insert_class(&mut self, file: &str, unit: Unit<rtsl::Unit>) {
+        self.classes.insert(file.to_string(), unit);
+    }
+
+    /// A lowered method of an object whose classes are those of these files.
+    pub(in crate::program) fn core(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
+        let core = self.cores.get_mut(key)?;
+        let files = files_of(object);
+        if core.files.len() != files.len() || core.files.iter().zip(files).any(|(a, b)| !Arc::ptr_eq(a, b)) {
+            self.cores.remove(key);
             return None;
         }
-        unit.used = true;
-        Some(unit.clone())
+        core.used = true;
+        Some(core.shader.clone())
+    }
+
+    /// Keeps a lowered method of an object.
+    pub(in crate::program) fn insert_core(&mut self, key: String, object: &Object, shader: CompiledShader) {
+        let files = files_of(object).into_iter().cloned().collect();
+        self.cores.insert(key, ObjectCore { files, shader, used: true });
+    }
+
+    /// Whether a method that is kept has this name.
+    pub(in crate::program) fn has_core(&self, name: &str) -> bool {
+        self.cores.values().any(|core| *core.shader.core == *name)
     }
 
     /// Keeps a compiled file.
-    pub(in crate::program) fn insert(&mut self, key: Key, unit: Unit) {
+    pub(in crate::program) fn insert(&mut self, key: Key, unit: Unit<CompiledFile>) {
         self.units.insert(key, unit);
     }
 
@@ -91,4 +159,10 @@ impl ShaderCache {
     pub(in crate::program) fn forget(&mut self, name: &str) {
         self.units.retain(|key, _| key.file != name);
     }
+}
+
+/// The file of an object's class, then those of the objects that it refers to.
+fn files_of(object: &Object) -> Vec<&Arc<File>> {
+    let below = object.references.iter().flat_map(|(_, objects)| objects).flatten();
+    std::iter::once(&object.file).chain(below.flat_map(files_of)).collect()
 }

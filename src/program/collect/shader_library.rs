@@ -6,9 +6,9 @@ use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
-use crate::lang::rtsl;
+use crate::lang::rtsl::{self, Object};
 use crate::lang::stdlib;
-use crate::lang::{ShaderRef, registry};
+use crate::lang::{self, ShaderRef, registry};
 use crate::program::collect::instances::convert;
 use crate::program::collect::shader_cache::{Key, Manner, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
@@ -470,15 +470,12 @@ impl ShaderLibrary {
         if let Some(known) = self.classes.get(file) {
             return known.clone();
         }
-        let compiled = match self.find_file(shader) {
-            Ok(id) => {
-                let Manner { folders, defines, .. } = self.units.manner();
-                let options = rsl::PreprocessOptions {
-                    include_paths: folders.clone(),
-                    defines: defines.clone(),
-                    ..Default::default()
-                };
-                rtsl::compile(&mut self.sources, id, &options).map(Arc::new)
+        let unit = self.units.class(file).map_or_else(|| self.make_class_unit(shader), Ok);
+        let compiled = match unit {
+            Ok(unit) => {
+                self.sources.log().extend(&unit.files);
+                self.warnings.extend(unit.warnings);
+                unit.file
             }
             Err(missing) => {
                 let d = Diagnostic::error(format!("there is no file `{file}`"));
@@ -490,11 +487,45 @@ impl ShaderLibrary {
                 .into())
             }
         };
-        if let Ok(unit) = &compiled {
-            self.warnings.extend(unit.warnings.clone());
-        }
         self.classes.insert(file.to_string(), compiled.clone());
         compiled
+    }
+
+    /// Finds and compiles the file of a class, and keeps it.
+    fn make_class_unit(&mut self, shader: &ShaderRef) -> Result<Unit<rtsl::Unit>, Missing> {
+        let before = self.sources.take_log();
+        let found = self.find_file(shader);
+        let compiled = found.map(|file| {
+            let options = self.language_options(Lengths::new());
+            match shader.language.compile(&mut self.sources, file, &options) {
+                Ok(lang::Unit::Classes(unit)) => (unit.warnings.clone(), Ok(Arc::new(unit))),
+                Ok(lang::Unit::Shaders(_)) => {
+                    let d = Diagnostic::error(format!("`{}` defines no classes", shader.file));
+                    (Diagnostics::new(), Err(d.into()))
+                }
+                Err(errors) => (Diagnostics::new(), Err(errors)),
+            }
+        });
+        let files = std::mem::replace(self.sources.log(), before);
+        match compiled {
+            Ok((warnings, file)) => {
+                let unit = Unit { file, warnings, files, used: true };
+                self.units.insert_class(&shader.file, unit.clone());
+                Ok(unit)
+            }
+            Err(missing) => {
+                self.sources.log().extend(&files);
+                Err(missing)
+            }
+        }
+    }
+
+    /// How files are compiled for this program.
+    fn language_options(&self, lengths: Lengths) -> lang::Options {
+        let Manner { folders, defines, debug } = self.units.manner();
+        let preprocess =
+            rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
+        lang::Options { preprocess, debug: *debug, lengths }
     }
 
     /// Whether an object of the scene may have a text of its own in the place of a parameter.
@@ -503,20 +534,33 @@ impl ShaderLibrary {
         self.variable_texts.get_or_insert_with(names).contains(name)
     }
 
-    /// What an object became before.
-    pub(in crate::program) fn made_object(&self, key: &str) -> Option<CompiledShader> {
-        self.objects.get(key).cloned()
+    /// A lowered method of an object: of this program, or kept since the last one.
+    pub(in crate::program) fn made_object(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
+        if let Some(known) = self.objects.get(key) {
+            return Some(known.clone());
+        }
+        let kept = self.units.core(key, object)?;
+        self.module.absorb((*kept.unit).clone());
+        self.objects.insert(key.to_string(), kept.clone());
+        Some(kept)
     }
 
-    /// How many objects with different code there are so far.
-    pub(in crate::program) fn made_objects(&self) -> usize {
-        self.objects.len()
+    /// A name for the core of a class's method that no other core has.
+    pub(in crate::program) fn free_core_name(&self, class: &str, method: &str) -> String {
+        let mut names = (self.objects.len()..).map(|number| format!("{class}.{method}.{number}"));
+        names.find(|name| !self.units.has_core(name)).unwrap_or_default()
     }
 
-    /// Keeps what an object became.
-    pub(in crate::program) fn keep_object(&mut self, key: String, built: rtsl::Built) -> CompiledShader {
+    /// Keeps a lowered method of an object.
+    pub(in crate::program) fn keep_object(
+        &mut self,
+        key: String,
+        object: &Object,
+        built: rtsl::Built,
+    ) -> CompiledShader {
         let shader = CompiledShader::of_object(built);
         self.module.absorb((*shader.unit).clone());
+        self.units.insert_core(key.clone(), object, shader.clone());
         self.objects.insert(key, shader.clone());
         shader
     }
@@ -592,7 +636,7 @@ impl ShaderLibrary {
     }
 
     /// Finds and compiles a file, and keeps it.
-    fn make(&mut self, key: &Key) -> Result<Unit, FileFailure> {
+    fn make(&mut self, key: &Key) -> Result<Unit<CompiledFile>, FileFailure> {
         let before = self.sources.take_log();
         let found = self.find(&key.file);
         let mut unit = found.map(|file| self.compile(file, &key.lengths)).map_err(FileFailure::Missing);
@@ -704,11 +748,8 @@ impl ShaderLibrary {
     }
 
     /// Compiles a file.
-    fn compile(&mut self, file: FileId, lengths: &Lengths) -> Unit {
-        let Manner { folders, defines, debug } = self.units.manner();
-        let preprocess =
-            rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
-        let options = rsl::Options { preprocess, debug: *debug, lengths: lengths.clone() };
+    fn compile(&mut self, file: FileId, lengths: &Lengths) -> Unit<CompiledFile> {
+        let options = self.language_options(lengths.clone());
         let compiled = rsl::compile(&mut self.sources, file, &options);
         let (file, warnings) = match compiled {
             Ok(unit) => (Ok(Arc::new(CompiledFile::new(&unit, file, lengths))), unit.warnings),

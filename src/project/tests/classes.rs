@@ -1,6 +1,7 @@
 //! Scenes of RTSL's classes.
 
 use super::*;
+use crate::lang::rtsl;
 use crate::project::rib::instance_rib;
 
 const SCENE: &str = "\
@@ -172,4 +173,59 @@ fn a_class_that_is_broken_keeps_the_last_state_until_it_is_mended() {
     assert!(folder.project.state().is_some_and(|state| Arc::ptr_eq(state, &first)));
     folder.edit("own.rtsl", "pattern.look();", "pattern.lookup();");
     assert_eq!(shared(&first, &folder.ready()), [true; 3]);
+}
+
+/// What is done in RTSL by a step: the files parsed and the methods lowered.
+fn work(step: impl FnOnce()) -> [usize; 2] {
+    let before = rtsl::WORK.get();
+    step();
+    let after = rtsl::WORK.get();
+    [after[0] - before[0], after[1] - before[1]]
+}
+
+#[test]
+fn classes_compile_again_only_where_their_files_change() {
+    let mut folder = folder();
+    let scene = SCENE.replace("WorldEnd", "Surface \"dull\" Sphere 2 -2 2 360 Surface \"own.rtsl:Glow\" Sphere 3 -3 3 360 WorldEnd");
+    fs::write(folder.path("scene.rib"), scene).unwrap();
+    fs::write(folder.path("dull.sl"), "surface dull() { Ci = 1; Oi = 1; }").unwrap();
+    fs::write(folder.path("light.h"), "color sent() { return color(0.25); }\n").unwrap();
+    let glow = "\nclass Glow : rt_Material;\nvoid emission() { rt_EmissionColor = sent(); }\n";
+    fs::write(folder.path("own.rtsl"), format!("#include \"light.h\"\n{CLASSES}{glow}")).unwrap();
+    let mut first = None;
+    let all = work(|| first = Some(folder.ready()));
+    let first = first.expect("a state");
+    assert!(all[0] == 1 && all[1] > 5, "{all:?}");
+    let saved = work(|| {
+        folder.edit("dull.sl", "Ci = 1", "Ci = 0.5");
+        folder.ready();
+    });
+    assert_eq!(saved, [0, 0], "an unrelated shader was saved");
+    let scene = work(|| {
+        folder.edit("scene.rib", "Format 16 12", "Format 12 8");
+        folder.ready();
+    });
+    assert_eq!(scene, [0, 0], "the scene was saved");
+    let id = instance(&first, "Paint").id;
+    let parameter = work(|| {
+        edited(&mut folder.project, id, "power", Some(ParamValue::Integer(vec![3])));
+    });
+    assert_eq!(parameter, [0, 0], "a parameter was edited");
+    let class = work(|| {
+        folder.edit("own.rtsl", "/ PI", "* 0.5 / PI");
+        folder.ready();
+    });
+    assert_eq!(class, all, "the file of the classes was saved");
+    let included = work(|| {
+        folder.edit("light.h", "0.25", "0.5");
+        folder.ready();
+    });
+    assert_eq!(included, all, "a file that it includes was saved");
+    let broken = work(|| {
+        folder.edit("own.rtsl", "pattern.lookup();\n    float", "pattern.look();\n    float");
+        folder.broken();
+        folder.edit("dull.sl", "Ci = 0.5", "Ci = 0.25");
+        folder.broken();
+    });
+    assert_eq!(broken, [1, 0], "errors are kept, too");
 }
