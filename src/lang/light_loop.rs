@@ -3,7 +3,8 @@
 //!
 //! It emits IR and calls functions that the linker supplies ([`super::rsl::LIGHTS_SAMPLE`] and its relatives). It knows no syntax.
 
-use super::rsl::{LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_SAMPLE, normalize};
+use super::rsl::{LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_SAMPLE};
+use super::vectors::normalize;
 use crate::ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
 
 /// Lights whose shadow rays are shot together.

@@ -33,7 +33,6 @@ pub mod types;
 
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
-pub use builtins::normalize;
 pub use globals::DISPLACED;
 pub use language::Rsl;
 pub use crate::lang::language::{Lengths, Options};
@@ -345,7 +344,7 @@ fn lower(
     }
     let prints = lowering.prints;
     let mut module = lowering.module;
-    add_built_functions(&mut module);
+    stdlib::add_built_functions(&mut module);
     if !diags.has_errors() {
         report_endless(&module, &mut diags);
     }
@@ -354,34 +353,6 @@ fn lower(
         false => Ok(Unit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
     (unit, notes)
-}
-
-/// Adds the functions of the library that are built as IR, where they are called.
-pub fn add_built_functions(module: &mut Module) {
-    let mut available: Vec<Function> = [
-        stdlib::noise::functions(),
-        stdlib::bits::functions(),
-        stdlib::sampling::functions(),
-        stdlib::sobol::functions(),
-        stdlib::texture::functions(),
-    ]
-    .concat();
-    loop {
-        let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
-        let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-        let called: HashSet<&str> = insts
-            .filter_map(|i| match &i.op {
-                Op::Call(name) if !known.contains(&**name) => Some(&**name),
-                _ => None,
-            })
-            .collect();
-        let (add, rest): (Vec<_>, Vec<_>) = available.into_iter().partition(|f| called.contains(&*f.name));
-        if add.is_empty() {
-            return;
-        }
-        module.functions.extend(add);
-        available = rest;
-    }
 }
 
 fn report_endless(module: &Module, diags: &mut Diagnostics) {

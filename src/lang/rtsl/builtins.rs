@@ -9,7 +9,7 @@ use super::lower::{Body, Typed};
 use super::matrices;
 use super::types::{BasicType, Scalar, Type};
 use crate::ir::{self, Op, Value};
-use crate::lang::rsl::normalize;
+use crate::lang::vectors::normalize;
 
 /// Functions of the standard library's source that calls become.
 pub const LIBRARY: [&str; 10] = ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "pow", "trace"];

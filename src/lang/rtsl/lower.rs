@@ -12,7 +12,7 @@ use crate::abi::ShaderKind;
 use crate::ir::{
     self, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
 };
-use crate::lang::rsl;
+use crate::lang::stdlib;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -337,7 +337,7 @@ fn add_called(module: &mut Module, library: &Module) {
         let functions = library.functions.iter().filter(|f| needed.contains(&f.name)).cloned().collect();
         module.absorb(Module { functions, locs: library.locs.clone() });
     }
-    rsl::add_built_functions(module);
+    stdlib::add_built_functions(module);
 }
 
 /// The names in the files of an object and all that it refers to.

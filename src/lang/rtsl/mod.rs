@@ -27,7 +27,7 @@ pub use primitives::AtHit;
 
 use crate::ir::Module;
 use crate::lang::preprocess::{Options as PreprocessOptions, preprocess};
-use crate::lang::rsl;
+use crate::lang::{Options, stdlib};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn checked(ast: ast::Ast, mut diags: Diagnostics, sources: &mut SourceMap, file:
         let d = Diagnostic::error("this file defines no class").at(place, "nothing here");
         return Err(d.hint("`class Name : rt_Material;` begins one").into());
     }
-    let library = Arc::new(rsl::compile_library(sources, &builtins::LIBRARY, &rsl::Options::default())?.module);
+    let library = Arc::new(stdlib::compile(sources, &builtins::LIBRARY, &Options::default())?.module);
     let resolved = Arc::new(classes::resolve(ast, &mut diags));
     if !diags.has_errors() {
         lower::check(&resolved, &library, &mut diags);

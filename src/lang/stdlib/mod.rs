@@ -10,6 +10,13 @@ pub mod sampling;
 pub mod sobol;
 pub mod texture;
 
+use super::language::Options;
+use super::rsl;
+use crate::ir::{Function, Module, Op};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
+use std::collections::HashSet;
+
 /// The name in the IR of the function that samples the image at a raster position: `(f32 x, f32 y, f32 alpha)
 /// → (vec3 color, f32 alpha)`; the parameter `alpha` is the start value of the output and counts for nothing.
 pub const CAMERA_FUNCTION: &str = "std.__camera";
@@ -83,6 +90,42 @@ pub fn class_source(file: &str) -> Option<&'static str> {
 /// The names of the standard shaders.
 pub fn shader_names() -> impl Iterator<Item = &'static str> {
     SHADERS.iter().map(|(n, _)| *n)
+}
+
+/// Compiles functions of the library by their names in its source (`__camera`), with all that they call.
+///
+/// # Errors
+/// None, unless the library itself is wrong.
+pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<rsl::Unit, Diagnostics> {
+    rsl::compile_library(sources, names, options)
+}
+
+/// Adds the functions of the library that are built as IR, where they are called.
+pub fn add_built_functions(module: &mut Module) {
+    let mut available: Vec<Function> = [
+        noise::functions(),
+        bits::functions(),
+        sampling::functions(),
+        sobol::functions(),
+        texture::functions(),
+    ]
+    .concat();
+    loop {
+        let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
+        let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+        let called: HashSet<&str> = insts
+            .filter_map(|i| match &i.op {
+                Op::Call(name) if !known.contains(&**name) => Some(&**name),
+                _ => None,
+            })
+            .collect();
+        let (add, rest): (Vec<_>, Vec<_>) = available.into_iter().partition(|f| called.contains(&*f.name));
+        if add.is_empty() {
+            return;
+        }
+        module.functions.extend(add);
+        available = rest;
+    }
 }
 
 #[cfg(test)]

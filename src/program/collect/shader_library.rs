@@ -352,7 +352,7 @@ impl ShaderLibrary {
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
         let options = rsl::Options { debug: self.units.manner().debug, ..Default::default() };
-        let unit = rsl::compile_library(&mut self.sources, functions, &options)?;
+        let unit = stdlib::compile(&mut self.sources, functions, &options)?;
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
         Ok(())

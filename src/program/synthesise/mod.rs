@@ -73,7 +73,7 @@ pub fn synthesise(
     module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
     check_strings(&module, diagnostics);
     if collected.traces_paths {
-        rsl::add_built_functions(&mut module);
+        stdlib::add_built_functions(&mut module);
         paths::widen_calls(&mut module);
     }
     module

@@ -12,7 +12,8 @@ mod splines;
 mod textures;
 mod vectors;
 
-pub use vectors::{comp, normalize, setcomp};
+pub use crate::lang::vectors::normalize;
+pub use vectors::{comp, setcomp};
 
 use super::types::{OPEN, RslType};
 use crate::ir::{Const, FunctionBuilder, Type, Value};

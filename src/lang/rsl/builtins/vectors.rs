@@ -43,17 +43,6 @@ fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Sqrt, &[square])
 }
 
-/// A vector of length 1 in the same direction; the zero vector stays.
-pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
-    let square = b.op(Op::Dot, &[v, v]);
-    let zero = b.f32(0.0);
-    let is_zero = b.op(Op::Eq, &[square, zero]);
-    let inverse = b.op(Op::Rsq, &[square]);
-    let inverse = b.op_as(Op::Splat, &[inverse], Type::Vec3);
-    let unit = b.op(Op::Mul, &[v, inverse]);
-    b.op(Op::Select, &[is_zero, v, unit])
-}
-
 /// Component `i` of a triple: below 1 the first, from 2 on the last.
 pub fn comp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let parts = [0, 1, 2].map(|i| b.op(Op::Extract(i), &args[..1]));

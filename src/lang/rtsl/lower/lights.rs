@@ -4,7 +4,7 @@ use super::super::ast::Stmt;
 use super::places::Storage;
 use super::*;
 use crate::lang::light_loop::{LightLoop, cosine_of_sight};
-use crate::lang::rsl::normalize;
+use crate::lang::vectors::normalize;
 use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_HAVE_AMBIENT};
 
 /// The standard library's `trace`, that gives a colour.

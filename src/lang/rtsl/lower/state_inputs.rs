@@ -223,7 +223,7 @@ impl Body<'_> {
             // RSL's lights give the way from them: its length is how far they are.
             let afar = self.b.f32(AFAR);
             let distance = self.b.op(Op::Min, &[distance, afar]);
-            let towards = crate::lang::rsl::normalize(&mut self.b, direction);
+            let towards = crate::lang::vectors::normalize(&mut self.b, direction);
             let from = self.b.op(Op::Neg, &[towards]);
             let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);
             results[0] = self.b.op(Op::Mul, &[from, wide]);
