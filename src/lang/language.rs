@@ -4,6 +4,7 @@
 //! It compiles a file to a [`Unit`] of one of two forms: shaders, each a core that is called by name, or classes,
 //! whose methods become cores once a scene's objects are known.
 
+use super::editor::Document;
 use super::preprocess::Options as PreprocessOptions;
 use super::rsl::{self, ShaderKind};
 use super::rtsl::{self, Object, state::Method};
@@ -68,6 +69,9 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// # Errors
     /// All errors of the file, with warnings between them.
     fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics>;
+
+    /// Analyses a text for an editor, as far as it can be read.
+    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document>;
 }
 
 impl dyn Language {

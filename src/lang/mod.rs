@@ -3,6 +3,7 @@
 //! Each language has its own folder with the same file names, and a line in [`registry`], by which everything above
 //! asks for [`Language`]s. A front end knows no back end and no renderer.
 
+pub mod editor;
 pub mod language;
 pub mod light_loop;
 pub mod preprocess;

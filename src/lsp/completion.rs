@@ -1,186 +1,34 @@
 //! Completion: what may be written at the cursor.
-//!
-//! Everything that the place allows is offered, nearest first, and the editor filters by what is typed already. Names come from the compiler's notes, the kind of place from
-//! tokens alone, so that it works in text that does not parse.
 
 use super::client::Client;
-use super::cursor::{Cursor, Place, cursor};
-use super::hover::{self, Description};
 use super::snapshot::Snapshot;
-use super::symbol::shader_at;
-use crate::lang::preprocess::{DIRECTIVES, MacroDefinition};
-use crate::lang::rsl::analysis::{KEYWORDS, Role, SHADER_WORDS, Signature, predefined};
-use crate::lang::rsl::{RslType, ShaderKind, reference};
+use crate::lang::editor::{Completion, CompletionKind};
 use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
-use std::collections::BTreeMap;
 
-/// How near a suggestion is: the order in which suggestions are listed.
-#[derive(Clone, Copy)]
-enum Rank {
-    Local,
-    OwnFunction,
-    Predefined,
-    Function,
-    Keyword,
-    Macro,
-}
-
-/// Words that may stand among the parameters of a definition, besides types.
-const QUALIFIERS: [&str; 3] = ["output", "uniform", "varying"];
-
-/// Statements with the places to fill in.
-const SNIPPETS: [(&str, &str); 6] = [
-    ("if", "if (${1:condition}) {\n\t$0\n}"),
-    ("for", "for (${1:i} = 0; $1 < ${2:n}; $1 += 1) {\n\t$0\n}"),
-    ("while", "while (${1:condition}) {\n\t$0\n}"),
-    ("illuminance", "illuminance (${1:P}, ${2:N}, ${3:PI / 2}) {\n\t$0\n}"),
-    ("illuminate", "illuminate (${1:from}) {\n\t$0\n}"),
-    ("solar", "solar (${1:axis}, ${2:0}) {\n\t$0\n}"),
-];
-
-/// All suggestions at a position, nearest first; none in RTSL.
+/// All completions at a position, nearest first.
 pub fn completion(snapshot: &Snapshot, position: Position, client: &Client) -> Vec<CompletionItem> {
-    if snapshot.classes.is_some() {
-        return Vec::new();
-    }
-    let offset = snapshot.offset(position);
-    let Cursor { place, .. } = cursor(snapshot.text(), &snapshot.tokens, offset);
-    let mut list = List { snapshot, client, items: Vec::new() };
-    match place {
-        Place::Text => {}
-        Place::Directive => DIRECTIVES.iter().for_each(|d| list.word(d, "")),
-        Place::DirectiveArgument => list.macros(offset),
-        Place::Top => {
-            SHADER_WORDS.iter().filter_map(|(word, kind)| Some((word, (*kind)?))).for_each(|w| list.shader(w.0, w.1));
-            list.types();
-            list.word("void", reference::keyword("void").unwrap_or_default());
-            list.macros(offset);
-        }
-        Place::Parameters => {
-            list.types();
-            QUALIFIERS.iter().for_each(|q| list.word(q, reference::keyword(q).unwrap_or_default()));
-            list.functions();
-            list.macros(offset);
-        }
-        Place::Body => {
-            let shader = shader_at(snapshot, offset);
-            list.variables(offset, shader);
-            list.functions();
-            KEYWORDS.iter().filter(|k| is_allowed(k, shader)).for_each(|k| list.keyword(k));
-            list.macros(offset);
-        }
-    }
-    list.items
+    let Some(document) = &snapshot.document else { return Vec::new() };
+    let items = document.completion(&snapshot.text, snapshot.offset(position));
+    items.into_iter().map(|item| converted(item, client)).collect()
 }
 
-/// Whether a statement may stand in that kind of shader.
-fn is_allowed(keyword: &str, shader: Option<ShaderKind>) -> bool {
-    match keyword {
-        "illuminance" => !matches!(shader, Some(ShaderKind::Light | ShaderKind::Imager)),
-        "illuminate" | "solar" => shader == Some(ShaderKind::Light),
-        "output" | "void" => false,
-        "extern" => shader.is_none(),
-        _ => true,
-    }
-}
-
-struct List<'a> {
-    snapshot: &'a Snapshot,
-    client: &'a Client,
-    items: Vec<CompletionItem>,
-}
-
-impl List<'_> {
-    fn push(
-        &mut self,
-        name: &str,
-        kind: CompletionItemKind,
-        rank: Rank,
-        described: Description,
-    ) -> &mut CompletionItem {
-        self.items.push(CompletionItem {
-            label: name.to_string(),
-            kind: Some(kind),
-            detail: described.code.lines().next().filter(|l| *l != name).map(str::to_string),
-            documentation: (!described.text.is_empty()).then(|| self.client.documentation(described.text)),
-            sort_text: Some(format!("{}{name}", rank as u8)),
-            ..CompletionItem::default()
-        });
-        let last = self.items.len() - 1;
-        &mut self.items[last]
-    }
-
-    fn word(&mut self, word: &str, text: &str) {
-        let described = Description { code: String::new(), text: text.to_string() };
-        self.push(word, CompletionItemKind::KEYWORD, Rank::Keyword, described);
-    }
-
-    fn types(&mut self) {
-        RslType::DECLARABLE.iter().for_each(|t| self.word(t.name(), reference::keyword(t.name()).unwrap_or_default()));
-    }
-
-    /// Makes the last suggestion one with places to fill in, if the client knows such.
-    fn snippet(&mut self, text: &str) {
-        if let Some(item) = self.items.last_mut().filter(|_| self.client.snippets) {
-            item.insert_text = Some(text.to_string());
-            item.insert_text_format = Some(InsertTextFormat::SNIPPET);
-        }
-    }
-
-    fn keyword(&mut self, word: &str) {
-        self.word(word, reference::keyword(word).unwrap_or_default());
-        if let Some((_, snippet)) = SNIPPETS.iter().find(|s| s.0 == word) {
-            self.snippet(snippet);
-        }
-    }
-
-    fn shader(&mut self, word: &str, kind: ShaderKind) {
-        self.word(word, reference::shader(kind));
-        self.snippet(&format!("{word} ${{1:name}}(${{2:float x = 1}}) {{\n\t$0\n}}"));
-    }
-
-    fn variables(&mut self, offset: usize, shader: Option<ShaderKind>) {
-        let snapshot = self.snapshot;
-        let declared = snapshot.analysis.visible(snapshot.file, offset as u32);
-        for v in &declared {
-            let kind = match v.role {
-                Role::Parameter | Role::Output => CompletionItemKind::PROPERTY,
-                Role::Local | Role::Light => CompletionItemKind::VARIABLE,
-            };
-            self.push(&v.name, kind, Rank::Local, hover::variable(snapshot, v));
-        }
-        for p in predefined(shader).filter(|p| !declared.iter().any(|v| *v.name == *p.name)) {
-            let text = reference::variable(p.name, shader).unwrap_or_default();
-            let described = Description { code: format!("{} {}", p.ty, p.name), text };
-            self.push(p.name, CompletionItemKind::CONSTANT, Rank::Predefined, described);
-        }
-    }
-
-    fn functions(&mut self) {
-        let snapshot = self.snapshot;
-        for (name, overloads) in &snapshot.analysis.functions {
-            let own = overloads.iter().any(|s| s.declared.is_some());
-            let rank = if own { Rank::OwnFunction } else { Rank::Function };
-            let described = hover::function(snapshot, &overloads.iter().collect::<Vec<&Signature>>());
-            let item = self.push(name, CompletionItemKind::FUNCTION, rank, described);
-            if let Some(detail) = item.detail.as_mut().filter(|_| overloads.len() > 1) {
-                *detail += &format!(" (+{})", overloads.len() - 1);
-            }
-            let takes_any = overloads.iter().any(|s| !s.params.is_empty());
-            self.snippet(&if takes_any { format!("{name}($0)") } else { format!("{name}()") });
-        }
-    }
-
-    /// The macros that are defined before the cursor, the last of each name.
-    fn macros(&mut self, offset: usize) {
-        let file = self.snapshot.file;
-        let before = |m: &&MacroDefinition| m.place.is_none_or(|p| p.file != file || (p.start as usize) < offset);
-        let macros: BTreeMap<&str, &str> =
-            self.snapshot.analysis.macros.iter().filter(before).map(|m| (&*m.name, &*m.text)).collect();
-        for (name, text) in macros {
-            let described = Description { code: format!("#define {text}"), text: String::new() };
-            self.push(name, CompletionItemKind::CONSTANT, Rank::Macro, described);
-        }
+fn converted(item: Completion, client: &Client) -> CompletionItem {
+    let snippet = item.snippet.filter(|_| client.snippets);
+    CompletionItem {
+        sort_text: Some(format!("{}{}", item.rank, item.name)),
+        label: item.name,
+        kind: Some(match item.kind {
+            CompletionKind::Keyword => CompletionItemKind::KEYWORD,
+            CompletionKind::Parameter => CompletionItemKind::PROPERTY,
+            CompletionKind::Variable => CompletionItemKind::VARIABLE,
+            CompletionKind::Constant => CompletionItemKind::CONSTANT,
+            CompletionKind::Function => CompletionItemKind::FUNCTION,
+        }),
+        detail: item.detail,
+        documentation: (!item.text.is_empty()).then(|| client.documentation(item.text)),
+        insert_text_format: snippet.is_some().then_some(InsertTextFormat::SNIPPET),
+        insert_text: snippet,
+        ..CompletionItem::default()
     }
 }
 

@@ -17,11 +17,11 @@ pub fn of_snapshot(snapshot: &Snapshot, client: &Client, locate: &Locate<'_>) ->
     let own = &snapshot.uri;
     let mut files = ByFile::from([(own.as_str().to_string(), Vec::new())]);
     let mut elsewhere: BTreeMap<u32, Vec<(Span, Diagnostic, Location)>> = BTreeMap::new();
-    for d in snapshot.analysis.diagnostics.iter() {
+    for d in snapshot.diagnostics.iter() {
         let primary = d.labels.iter().find(|l| l.primary).or(d.labels.first());
-        let place = primary.map_or(Span::new(snapshot.file, 0, 0), |l| l.span);
+        let place = primary.map_or(Span::new(snapshot.text.file, 0, 0), |l| l.span);
         let shown = convert(snapshot, d, place, client, locate);
-        let location = locate.location(snapshot, place).filter(|_| place.file != snapshot.file);
+        let location = locate.location(snapshot, place).filter(|_| place.file != snapshot.text.file);
         let Some(location) = location else {
             files.entry(own.as_str().to_string()).or_default().push(shown);
             continue;
@@ -41,8 +41,8 @@ pub fn of_snapshot(snapshot: &Snapshot, client: &Client, locate: &Locate<'_>) ->
 fn include_of(snapshot: &Snapshot, mut file: FileId) -> Option<&Include> {
     // A file includes only files that come later, so this ends.
     loop {
-        let include = snapshot.analysis.includes.iter().find(|i| i.file == file)?;
-        if include.place.file == snapshot.file {
+        let include = snapshot.includes().iter().find(|i| i.file == file)?;
+        if include.place.file == snapshot.text.file {
             return Some(include);
         }
         file = include.place.file;
@@ -84,7 +84,7 @@ fn convert(
         match relation(snapshot, label, place, client, locate) {
             Some(relation) => related.push(relation),
             None if label.span == place => message += &format!("\n{}", label.message),
-            None => message += &format!("\n{}: {}", snapshot.sources.describe(label.span), label.message),
+            None => message += &format!("\n{}: {}", snapshot.text.sources.describe(label.span), label.message),
         }
     }
     d.hints.iter().for_each(|h| message += &format!("\nhint: {h}"));

@@ -8,7 +8,8 @@ use super::diagnostics::{self, ByFile};
 use super::snapshot::Snapshot;
 use super::text::edited;
 use super::uri;
-use crate::lang::rsl::{Options, PreprocessOptions};
+use crate::lang::Options;
+use crate::lang::preprocess::Options as PreprocessOptions;
 use crate::text::source::Span;
 use lsp_types::{Diagnostic, Location, TextDocumentContentChangeEvent, Uri};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -63,10 +64,10 @@ impl Locate<'_> {
     /// Where something stands; `None` for text that is part of this program.
     pub fn location(&self, snapshot: &Snapshot, span: Span) -> Option<Location> {
         let range = snapshot.range(span);
-        if span.file == snapshot.file {
+        if span.file == snapshot.text.file {
             return Some(Location { uri: snapshot.uri.clone(), range });
         }
-        let path = snapshot.sources.get(span.file)?.path.as_deref()?;
+        let path = snapshot.text.sources.get(span.file)?.path.as_deref()?;
         let canonical = path.canonicalize().ok();
         let known = canonical.as_deref().and_then(|c| self.open.get(c)).map(|u| (*u).clone());
         let has_detours = path.components().any(|c| c == std::path::Component::ParentDir);
@@ -215,7 +216,7 @@ impl Document {
     /// The files that the document includes, without links.
     fn includes(&self) -> HashSet<PathBuf> {
         let Some(snapshot) = &self.snapshot else { return HashSet::new() };
-        let files = snapshot.analysis.includes.iter().filter_map(|i| snapshot.sources.get(i.file)?.path.as_deref());
+        let files = snapshot.includes().iter().filter_map(|i| snapshot.text.sources.get(i.file)?.path.as_deref());
         files.filter_map(|p| p.canonicalize().ok()).collect()
     }
 }

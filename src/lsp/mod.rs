@@ -1,14 +1,13 @@
-//! A language server for RSL, and in part for RTSL: what an editor asks about a shader, answered by the compiler.
+//! A language server: what an editor asks about a shader, answered by the compiler of its language.
 //!
-//! Takes messages of the Language Server Protocol 3.17 over any [`lsp_server::Connection`], gives diagnostics, hover, completion, signature help, definitions and an
-//! outline. `server` holds the conversation and the open documents; the modules beside it are plain functions from a [`snapshot`] of
-//! a document and a place in it to what the protocol wants. What a shader means is asked of [`crate::lang::rsl::analysis`] alone, and of classes of RTSL `classes` tells what their compiler knows. It must
-//! not know how messages travel, and prints nothing: on standard output an editor hears only the protocol.
+//! Takes messages of the Language Server Protocol 3.17 over any [`lsp_server::Connection`], gives diagnostics, hover,
+//! completion, signature help, definitions and an outline. `server` exchanges messages and `documents` holds the open
+//! documents; the modules beside them convert what a [`crate::lang::editor::Document`] knows into what the protocol
+//! wants. It must not know a language or how messages travel, and prints nothing: standard output carries only the
+//! protocol.
 
-mod classes;
 mod client;
 mod completion;
-mod cursor;
 mod definition;
 mod diagnostics;
 mod documents;
@@ -17,7 +16,6 @@ mod outline;
 mod server;
 mod signature;
 mod snapshot;
-mod symbol;
 mod text;
 mod uri;
 

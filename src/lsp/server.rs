@@ -12,8 +12,8 @@ use super::outline::outline;
 use super::signature::signature_help;
 use super::text::Encoding;
 use super::uri;
-use crate::lang::preprocess::define;
-use crate::lang::rsl::PreprocessOptions;
+use crate::lang::preprocess::{Options as PreprocessOptions, define};
+use crate::lang::registry;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::*;
 use serde::Deserialize;
@@ -26,6 +26,9 @@ use std::time::Duration;
 /// How long text must rest before it is looked at, unless a request asks for it: a little more than between two letters of a fast typist's burst or
 /// the two notifications of a save.
 const REST: Duration = Duration::from_millis(40);
+
+/// Extensions of files that shaders include.
+const HEADERS: [&str; 3] = ["slh", "h", "inc"];
 
 /// What the server starts with; an editor may add to it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -298,7 +301,9 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
 
     /// Asks to be told when a file that may be included changes on disk.
     fn watch_files(&self) -> Result<(), ServeError> {
-        let pattern = GlobPattern::String("**/*.{sl,rtsl,slh,h,inc}".to_string());
+        let languages: Vec<&str> =
+            registry::LANGUAGES.iter().flat_map(|language| language.extensions()).copied().collect();
+        let pattern = GlobPattern::String(format!("**/*.{{{},{}}}", languages.join(","), HEADERS.join(",")));
         let options = DidChangeWatchedFilesRegistrationOptions {
             watchers: vec![FileSystemWatcher { glob_pattern: pattern, kind: None }],
         };

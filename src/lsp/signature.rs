@@ -1,59 +1,27 @@
 //! Signature help: the parameters of the call that is being written.
 
 use super::client::Client;
-use super::cursor::{OpenCall, cursor};
-use super::hover::{function, joined, label};
 use super::snapshot::Snapshot;
-use crate::lang::rsl::reference;
+use crate::lang::editor::Signature;
 use lsp_types::{ParameterInformation, ParameterLabel, Position, SignatureHelp, SignatureInformation};
 
-/// A signature to show: its text, the place of each parameter in it, and whether the last one repeats.
-struct Shown {
-    label: String,
-    places: Vec<[u32; 2]>,
-    variadic: bool,
-    text: String,
-}
-
-/// Help for the innermost call around a position; none in RTSL.
+/// Help for the innermost call around a position.
 pub fn signature_help(snapshot: &Snapshot, position: Position, client: &Client) -> Option<SignatureHelp> {
-    if snapshot.classes.is_some() {
-        return None;
-    }
-    let call = cursor(snapshot.text(), &snapshot.tokens, snapshot.offset(position)).call?;
-    let shown = signatures(snapshot, &call);
+    let found = snapshot.document.as_ref()?.signatures(&snapshot.text, snapshot.offset(position))?;
     // The first that takes as many arguments as there are so far.
-    let fits = |s: &Shown| s.variadic || s.places.len() > call.argument;
-    let active = shown.iter().position(fits).unwrap_or(0);
-    let chosen = shown.get(active)?;
+    let fits = |s: &Signature| s.variadic || s.places.len() > found.argument;
+    let active = found.list.iter().position(fits).unwrap_or(0);
+    let chosen = found.list.get(active)?;
     let last = chosen.places.len().saturating_sub(1);
-    let parameter = if chosen.variadic { call.argument.min(last) } else { call.argument };
+    let parameter = if chosen.variadic { found.argument.min(last) } else { found.argument };
     Some(SignatureHelp {
-        signatures: shown.into_iter().map(|s| information(s, client)).collect(),
+        signatures: found.list.into_iter().map(|s| information(s, client)).collect(),
         active_signature: Some(active as u32),
         active_parameter: Some(parameter as u32),
     })
 }
 
-fn signatures(snapshot: &Snapshot, call: &OpenCall) -> Vec<Shown> {
-    if let Some((word, forms)) = reference::LIGHT_STATEMENTS.iter().find(|s| *s.0 == *call.name) {
-        let text = reference::keyword(word).unwrap_or_default();
-        return forms.iter().map(|params| statement(word, params, text)).collect();
-    }
-    let overloads = snapshot.analysis.functions.get(&call.name).map_or(&[][..], Vec::as_slice);
-    let show = |s| {
-        let (label, places) = label(s);
-        Shown { label, places, variadic: s.variadic, text: function(snapshot, &[s]).text }
-    };
-    overloads.iter().map(show).collect()
-}
-
-fn statement(word: &str, params: &[&str], text: &str) -> Shown {
-    let (label, places) = joined(format!("{word} ("), params.iter().map(|p| p.to_string()));
-    Shown { label: label + ")", places, variadic: false, text: text.to_string() }
-}
-
-fn information(s: Shown, client: &Client) -> SignatureInformation {
+fn information(s: Signature, client: &Client) -> SignatureInformation {
     // Types and names are ASCII, so bytes are UTF-16 units too.
     let parameter = |[start, end]: [u32; 2]| match client.label_offsets {
         true => ParameterLabel::LabelOffsets([start, end]),

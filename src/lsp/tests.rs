@@ -1,5 +1,7 @@
 //! What the tests of this folder share, and that nothing a user types brings the server down.
 
+mod rtsl;
+
 use super::client::Client;
 use super::completion::completion;
 use super::definition::definition;
@@ -10,7 +12,7 @@ use super::signature::signature_help;
 use super::snapshot::Snapshot;
 use super::text::Encoding;
 use super::{Ended, Settings, diagnostics, serve};
-use crate::lang::rsl::Options;
+use crate::lang::Options;
 use crate::lang::stdlib;
 use lsp_server::{Connection, Message, Notification, Request, Response};
 use lsp_types::{Position, Uri};
@@ -145,7 +147,7 @@ fn incremental_edits_leave_the_text_that_the_editor_has() {
     };
     documents.change(&uri, 2, vec![change(0, 14, 16, "Oi"), change(0, 19, 21, "Os"), change(1, 0, 0, "// é\n")]);
     assert_eq!(
-        documents.snapshot(&uri).map(|s| s.text().to_string()).as_deref(),
+        documents.snapshot(&uri).map(|s| s.text.text().to_string()).as_deref(),
         Some("surface s() { Oi = Os; }\r\n// é\n")
     );
     let reports = documents.refresh();

@@ -1,10 +1,12 @@
 //! RSL for [`crate::lang::registry`].
 
-use super::{compile, dump, parse};
+use super::{compile, dump, editor, parse};
+use crate::lang::editor::Document;
 use crate::lang::language::{Language, Naming, Options, Unit};
 use crate::lang::stdlib;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
+use std::sync::Arc;
 
 /// The RenderMan Shading Language.
 #[derive(Clone, Copy, Debug)]
@@ -38,5 +40,9 @@ impl Language for Rsl {
 
     fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
         compile(sources, file, options).map(Unit::Shaders)
+    }
+
+    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+        Arc::new(editor::analyse(sources, file, options))
     }
 }

@@ -12,6 +12,7 @@ mod builtins;
 mod check;
 pub mod coshaders;
 pub mod dump;
+mod editor;
 mod effects;
 mod globals;
 mod language;
@@ -40,7 +41,7 @@ pub use lower::TEXT_PREFIX;
 pub use parser::MAX_ARRAY;
 pub use types::{Class, RslType};
 
-use crate::ir::{Function, Module, Op};
+use crate::ir::Module;
 use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::stdlib;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};

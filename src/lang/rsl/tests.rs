@@ -1,4 +1,5 @@
 use super::*;
+use crate::ir::Op;
 use crate::ir::verify::verify;
 
 mod functions;

@@ -1,10 +1,13 @@
 //! RTSL for [`crate::lang::registry`].
 
-use super::{compile, parse};
+use super::editor::Analysis;
+use super::{analyse, compile, parse};
+use crate::lang::editor::Document;
 use crate::lang::language::{Language, Naming, Options, Unit};
 use crate::lang::stdlib;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
+use std::sync::Arc;
 
 /// The Ray Tracing Shading Language.
 #[derive(Clone, Copy, Debug)]
@@ -38,5 +41,10 @@ impl Language for Rtsl {
 
     fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
         compile(sources, file, &options.preprocess).map(Unit::Classes)
+    }
+
+    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+        let (ast, diagnostics) = analyse(sources, file, &options.preprocess);
+        Arc::new(Analysis { ast, diagnostics })
     }
 }

@@ -8,6 +8,7 @@ pub mod ast;
 mod builtins;
 pub mod classes;
 mod defaults;
+mod editor;
 mod language;
 pub mod lexer;
 mod lower;

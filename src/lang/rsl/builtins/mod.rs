@@ -12,7 +12,6 @@ mod splines;
 mod textures;
 mod vectors;
 
-pub use crate::lang::vectors::normalize;
 pub use vectors::{comp, setcomp};
 
 use super::types::{OPEN, RslType};

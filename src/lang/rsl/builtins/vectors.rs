@@ -2,7 +2,8 @@
 
 use super::super::matrices;
 use super::{Row, row};
-use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::ir::{FunctionBuilder, Op, Value};
+use crate::lang::vectors::normalize;
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

@@ -1,7 +1,7 @@
 //! What the text at a place means.
 
 use super::cursor::cursor;
-use super::snapshot::Snapshot;
+use super::View;
 use crate::lang::preprocess::{Include, MacroDefinition};
 use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
@@ -31,24 +31,24 @@ pub enum Symbol<'a> {
 }
 
 /// The meaning of what stands at a byte of the document, with its place.
-pub fn at(snapshot: &Snapshot, offset: usize) -> Option<(Symbol<'_>, Span)> {
-    let analysis = &snapshot.analysis;
-    let here = |s: Span| s.file == snapshot.file && (s.start as usize..=s.end as usize).contains(&offset);
+pub fn at<'a>(view: View<'a>, offset: usize) -> Option<(Symbol<'a>, Span)> {
+    let analysis = view.analysis;
+    let here = |s: Span| s.file == view.file && (s.start as usize..=s.end as usize).contains(&offset);
     if let Some(include) = analysis.includes.iter().find(|i| here(i.place)) {
         return Some((Symbol::Include(include), include.place));
     }
-    let index = snapshot.tokens.iter().rposition(|t| t.kind == RawKind::Word && here(t.span))?;
-    let token = &snapshot.tokens[index];
-    Some((meaning(snapshot, index, token)?, token.span))
+    let index = view.tokens.iter().rposition(|t| t.kind == RawKind::Word && here(t.span))?;
+    let token = &view.tokens[index];
+    Some((meaning(view, index, token)?, token.span))
 }
 
-fn meaning<'a>(snapshot: &'a Snapshot, index: usize, token: &RawToken) -> Option<Symbol<'a>> {
-    let analysis = &snapshot.analysis;
+fn meaning<'a>(view: View<'a>, index: usize, token: &RawToken) -> Option<Symbol<'a>> {
+    let analysis = view.analysis;
     let (name, start) = (&*token.text, token.span.start);
     if let Some(&i) = analysis.macro_uses.get(&token.span) {
         return Some(Symbol::Macro(&analysis.macros[i]));
     }
-    if is_in_directive(snapshot, index) {
+    if is_in_directive(view, index) {
         let named = || analysis.macros.iter().filter(|m| *m.name == *name);
         return named().find(|m| m.place == Some(token.span)).or_else(|| named().next_back()).map(Symbol::Macro);
     }
@@ -61,7 +61,7 @@ fn meaning<'a>(snapshot: &'a Snapshot, index: usize, token: &RawToken) -> Option
     if let Some(word) = KEYWORDS.iter().find(|k| **k == name) {
         return Some(Symbol::Keyword(word));
     }
-    let next = snapshot.tokens.get(index + 1);
+    let next = view.tokens.get(index + 1);
     if let Some(kind) = shader_kind(name).filter(|_| next.is_some_and(|t| t.kind == RawKind::Word)) {
         return Some(Symbol::Shader(kind));
     }
@@ -69,23 +69,36 @@ fn meaning<'a>(snapshot: &'a Snapshot, index: usize, token: &RawToken) -> Option
     if next.is_some_and(|t| t.is_punct("(")) {
         return overloads();
     }
-    if let Some(variable) = analysis.variable(snapshot.file, start, name) {
+    if let Some(variable) = analysis.variable(view.file, start, name) {
         return Some(Symbol::Variable(variable));
     }
-    let kind = shader_at(snapshot, start as usize);
+    let kind = shader_at(view, start as usize);
     find_predefined(name, kind).map(|p| Symbol::Predefined(p, kind)).or_else(overloads)
 }
 
 /// The kind of shader around a byte of the document.
-pub fn shader_at(snapshot: &Snapshot, offset: usize) -> Option<ShaderKind> {
-    match snapshot.analysis.definition(snapshot.file, offset as u32) {
+pub fn shader_at(view: View<'_>, offset: usize) -> Option<ShaderKind> {
+    match view.analysis.definition(view.file, offset as u32) {
         Some(definition) => definition.shader,
-        None => cursor(snapshot.text(), &snapshot.tokens, offset).shader,
+        None => cursor(view.text(), &view.tokens, offset).shader,
     }
 }
 
 /// Whether a token stands on the line of a directive.
-fn is_in_directive(snapshot: &Snapshot, index: usize) -> bool {
-    let line = snapshot.tokens[..index].iter().rposition(|t| t.kind == RawKind::Newline).map_or(0, |n| n + 1);
-    snapshot.tokens[line].is_punct("#")
+fn is_in_directive(view: View<'_>, index: usize) -> bool {
+    let line = view.tokens[..index].iter().rposition(|t| t.kind == RawKind::Newline).map_or(0, |n| n + 1);
+    view.tokens[line].is_punct("#")
+}
+
+/// Where the thing at an offset is defined.
+pub fn definition(view: View<'_>, offset: usize) -> Vec<Span> {
+    let Some((symbol, _)) = at(view, offset) else { return Vec::new() };
+    match symbol {
+        Symbol::Variable(v) => v.declared.into_iter().collect(),
+        Symbol::Call(signatures) => signatures.iter().filter_map(|s| s.declared).collect(),
+        Symbol::Definition(d) => vec![d.name.span],
+        Symbol::Macro(m) => m.place.into_iter().collect(),
+        Symbol::Include(i) => vec![Span::new(i.file, 0, 0)],
+        Symbol::Predefined(..) | Symbol::Keyword(_) | Symbol::Shader(_) => Vec::new(),
+    }
 }
