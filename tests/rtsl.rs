@@ -217,7 +217,7 @@ fn references_take_as_many_objects_as_they_are() {
     let (is_good, text) = with("\"string layer\" [\"x\"]");
     assert!(is_good && text.contains("did you mean `layers`? `a.rtsl:Layers` has: layers, mask"), "{text}");
     let (is_good, text) = said("Surface \"a.rtsl:Veil\"", &files);
-    assert!(!is_good && text.contains("a material with `BSDF`, `sampleBSDF` or `emission` gets one"), "{text}");
+    assert!(!is_good && text.contains("it is derived for materials with `BSDF`, `sampleBSDF` or `emission`"), "{text}");
 }
 
 #[test]
@@ -368,7 +368,7 @@ class StandaloneProgram : rt_Primitive; void intersect() { hit(1.); } void compu
             &["the box of `a.rtsl:Open` is not finite", "scene.rib:5", "`computeBounds` sets"],
         ),
         ("Geometry \"a.rtsl:Inverted\"", &["the box of `a.rtsl:Inverted` is inside out", "scene.rib:5"]),
-        ("Geometry \"a.rtsl:Blank\"", &["the class `Blank` tells no normal", "scene.rib:5"]),
+        ("Geometry \"a.rtsl:Blank\"", &["the class `Blank` sets no normal", "scene.rib:5"]),
         ("Geometry \"a.rtsl:StandaloneProgram\"", &["has no method `computeBounds`", "scene.rib:5"]),
         (&solid, &["a primitive of a class cannot stand in a solid"]),
         (&retained, &["a primitive of a class cannot stand in an object's definition"]),

@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
         let slips: Vec<Diagnostic> = slips.iter().filter(counts).cloned().collect();
         slips.into_iter().for_each(|d| self.report(d));
         for c in conditionals {
-            self.error(c.span, "this condition never ends", "`#endif` is missing");
+            self.error(c.span, "unterminated conditional", "`#endif` is missing");
         }
     }
 
@@ -275,14 +275,14 @@ impl Preprocessor<'_> {
     fn continue_conditional(&mut self, name: &RawToken, rest: &[RawToken], conditionals: &mut Vec<Conditional>) {
         let Some(mut c) = conditionals.pop() else {
             let message = format!("`#{}` without `#if`", name.text);
-            self.error(name.span, message, "no condition is open here");
+            self.error(name.span, message, "no open condition");
             return;
         };
         if &*name.text == "endif" {
             return;
         }
         if c.seen_else {
-            self.error(name.span, format!("`#{}` after `#else`", name.text), "the last branch was open already");
+            self.error(name.span, format!("`#{}` after `#else`", name.text), "the last branch is already open");
         }
         c.active = !c.done && (&*name.text == "else" || self.test(name, rest));
         c.done |= c.active;
@@ -321,7 +321,7 @@ impl Preprocessor<'_> {
         let mut body = &rest[1..];
         if body.first().is_some_and(|t| t.is_punct("(") && !t.spaced) {
             let Some(close) = body.iter().position(|t| t.is_punct(")")) else {
-                self.error(name.span, "the parameters of this macro never end", "`)` is missing");
+                self.error(name.span, "unterminated parameters of a macro", "`)` is missing");
                 return;
             };
             let mut listed = &body[1..close];
@@ -361,8 +361,8 @@ impl Preprocessor<'_> {
                 && old.body.len() == new.body.len()
                 && old.body.iter().zip(new.body.iter()).all(|(a, b)| a.text == b.text && a.kind == b.kind);
             if !same {
-                let d = Diagnostic::warning(format!("macro `{}` is defined again", name.text))
-                    .at(name.span, "this definition holds from here on")
+                let d = Diagnostic::warning(format!("macro `{}` is redefined", name.text))
+                    .at(name.span, "this definition applies from here on")
                     .also(old.span, "first defined here");
                 self.report(d);
             }

@@ -149,7 +149,7 @@ impl Scanner<'_> {
             Some(n) => self.pos = start + 2 + n + 2,
             None => {
                 self.pos = start + 2;
-                self.error(start, "this comment never ends", "`*/` is missing");
+                self.error(start, "unterminated comment", "`*/` is missing");
                 self.pos = self.text.len();
             }
         }
@@ -162,7 +162,7 @@ impl Scanner<'_> {
         let mut content = String::new();
         loop {
             let Some(c) = self.text[self.pos..].chars().next() else {
-                self.error(start, "this string never ends", "`\"` is missing");
+                self.error(start, "unterminated string", "`\"` is missing");
                 break;
             };
             match c {
@@ -171,7 +171,7 @@ impl Scanner<'_> {
                     break;
                 }
                 '\n' => {
-                    self.error(start, "this string never ends", "`\"` is missing on this line");
+                    self.error(start, "unterminated string", "`\"` is missing on this line");
                     break;
                 }
                 '\\' if self.continuation() => {}
@@ -245,7 +245,7 @@ impl Scanner<'_> {
         if PUNCT.contains(c) {
             self.push(RawKind::Punct, start, c.to_string().into());
         } else {
-            self.error(start, "a character that no shader contains", &format!("`{}`", c.escape_default()));
+            self.error(start, "invalid character", &format!("`{}`", c.escape_default()));
         }
     }
 }

@@ -24,7 +24,8 @@ impl ShaderRef {
     pub fn new(text: &str) -> Self {
         let bare = (registry::DEFAULT, registry::DEFAULT.file_name(text), Some(text));
         let qualified = registry::qualified(text).filter(|(language, ..)| language.naming() == Naming::Qualified);
-        let (language, file, name) = qualified.map_or(bare, |(language, file, name)| (language, file.to_string(), name));
+        let (language, file, name) =
+            qualified.map_or(bare, |(language, file, name)| (language, file.to_string(), name));
         Self { language, file, given: name.map(str::to_string), text: text.to_string() }
     }
 

@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
         let d = Diagnostic::error(format!("expected {what}, found {}", self.tok().describe()));
         let d = d.at(self.span(), format!("expected {what}"));
         let d = match self.tok() {
-            Tok::Keyword(k) => d.hint(format!("`{k}` is a word of the language and names nothing else")),
+            Tok::Keyword(k) => d.hint(format!("`{k}` is a reserved word")),
             _ => d,
         };
         self.fail(d)
@@ -202,7 +202,7 @@ impl<'a> Cursor<'a> {
         if self.depth <= MAX_NESTING {
             return Ok(());
         }
-        let d = Diagnostic::error(format!("this nests more than {MAX_NESTING} levels deep"))
+        let d = Diagnostic::error(format!("nested more than {MAX_NESTING} levels deep"))
             .at(self.span(), "one level too many")
             .hint("move inner parts to variables or functions");
         self.report(d);

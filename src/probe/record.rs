@@ -200,7 +200,8 @@ impl<'a> Recorder<'a> {
         });
         // Outputs of a shader are not inputs.
         let globals = globals.filter(|g| g.name != "Ci" && g.name != "Oi").collect();
-        let shader = self.scene.objects[object].surface.map(|id| self.scene.shader_instances[id.0 as usize].shader.as_str());
+        let shader =
+            self.scene.objects[object].surface.map(|id| self.scene.shader_instances[id.0 as usize].shader.as_str());
         Some(SurfacePoint {
             object: object as u32,
             name: self.scene.objects[object].name.clone(),

@@ -61,7 +61,11 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     let mut files = Vec::new();
     find(root, 0, &mut files).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
     if files.is_empty() {
-        return Err(Failure::input(format!("error: there is no {} file in `{}`", registry::extensions(), root.display())));
+        return Err(Failure::input(format!(
+            "error: there is no {} file in `{}`",
+            registry::extensions(),
+            root.display()
+        )));
     }
     let mut options = language_options(args);
     // Old collections keep what they include at the top.

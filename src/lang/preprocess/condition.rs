@@ -31,7 +31,7 @@ pub fn evaluate(tokens: &[RawToken], place: Span) -> Result<i64, Diagnostic> {
     let mut parser = Parser { tokens, at: 0, place, depth: 0 };
     let value = parser.ternary()?;
     match parser.tokens.get(parser.at) {
-        Some(t) => Err(Diagnostic::error("this condition goes on where it should end").at(t.span, "not expected")),
+        Some(t) => Err(Diagnostic::error("unexpected token after the condition").at(t.span, "unexpected")),
         None => Ok(value),
     }
 }
@@ -70,7 +70,7 @@ impl Parser<'_> {
 
     fn ternary(&mut self) -> Result<i64, Diagnostic> {
         if self.depth > MAX_DEPTH {
-            return Err(Diagnostic::error("this condition nests too deeply").at(self.place, "in this directive"));
+            return Err(Diagnostic::error("the condition is nested too deeply").at(self.place, "in this directive"));
         }
         self.depth += 1;
         let condition = self.binary(0)?;
@@ -89,7 +89,7 @@ impl Parser<'_> {
     fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
         match self.accept(text) {
             true => Ok(()),
-            false => Err(Diagnostic::error(format!("`{text}` is missing in this condition")).at(self.here(), "here")),
+            false => Err(Diagnostic::error(format!("expected `{text}` in the condition")).at(self.here(), "here")),
         }
     }
 
@@ -135,9 +135,9 @@ impl Parser<'_> {
             Some((RawKind::Word, _)) => Ok(0),
             Some((RawKind::Number, text)) => match text.trim_end_matches(['f', 'F']).parse::<f64>() {
                 Ok(x) => Ok(x as i64),
-                Err(_) => Err(Diagnostic::error("not a number that a condition can use").at(place, "here")),
+                Err(_) => Err(Diagnostic::error("invalid integer in a condition").at(place, "here")),
             },
-            _ => Err(Diagnostic::error("a value is missing in this condition").at(place, "expected here")),
+            _ => Err(Diagnostic::error("expected a value in the condition").at(place, "expected here")),
         }
     }
 }

@@ -66,7 +66,7 @@ impl Preprocessor<'_> {
         let mut depth = 0usize;
         loop {
             let Some(t) = next(frames, active) else {
-                let message = format!("the arguments of macro `{}` never end", name.text);
+                let message = format!("unterminated arguments of macro `{}`", name.text);
                 self.error(name.span, message, "`)` is missing");
                 return None;
             };
@@ -90,7 +90,7 @@ impl Preprocessor<'_> {
             args.push(Vec::new());
         }
         if args.len() != wanted {
-            let message = format!("macro `{}` wants {wanted} arguments, here are {}", name.text, args.len());
+            let message = format!("macro `{}` takes {wanted} arguments, found {}", name.text, args.len());
             self.error(name.span, message, "used here");
             return None;
         }

@@ -34,8 +34,11 @@ fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengt
         Some(e) => match &e.kind {
             ExprKind::Array(list) => list.len() as u32,
             _ => {
-                let d = Diagnostic::error(format!("the default of `{}`, which has no length, is no list", p.name.name));
-                diags.push(d.at(e.span, "not values in braces").hint("write the length into the brackets"));
+                let d = Diagnostic::error(format!(
+                    "the default of `{}`, an array without a length, must be a list",
+                    p.name.name
+                ));
+                diags.push(d.at(e.span, "not a list in braces").hint("declare the array with a length"));
                 0
             }
         },

@@ -487,7 +487,7 @@ impl<'c, 'a> Body<'c, 'a> {
             let words: Vec<&str> = ShaderKind::ALL.iter().filter(|k| global.in_kind(**k)).map(|k| k.name()).collect();
             d = match name {
                 "L" | "Cl" | "Ol" if self.shader == Some(ShaderKind::Surface) => {
-                    d.hint(format!("a surface shader has `{name}` inside of `illuminance` only"))
+                    d.hint(format!("in surface shaders `{name}` is available inside `illuminance` only"))
                 }
                 _ => d.hint(format!("only {} shaders have `{name}`", words.join(" and "))),
             };

@@ -32,11 +32,11 @@ mod spaces;
 pub mod texts;
 pub mod types;
 
+pub use crate::lang::language::{Lengths, Options};
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
 pub use globals::DISPLACED;
 pub use language::Rsl;
-pub use crate::lang::language::{Lengths, Options};
 pub use lower::TEXT_PREFIX;
 pub use parser::MAX_ARRAY;
 pub use types::{Class, RslType};
@@ -360,17 +360,17 @@ fn report_endless(module: &Module, diags: &mut Diagnostics) {
     for e in recursion::endless(module) {
         let (name, callee) = (&module.functions[e.function].name, &module.functions[e.callee].name);
         let message = match name == callee {
-            true => format!("`{name}` calls itself on every path"),
-            false => format!("`{name}` calls itself on every path, through `{callee}`"),
+            true => format!("unconditional recursion of `{name}`"),
+            false => format!("unconditional recursion of `{name}` through `{callee}`"),
         };
         let mut d = Diagnostic::error(message);
         if let Some(span) = module.span(e.call) {
-            d = d.at(span, "this call never comes back");
+            d = d.at(span, "this call is reached on every path");
         }
         if let Some(span) = module.span(module.functions[e.function].loc) {
-            d = d.also(span, "of this function");
+            d = d.also(span, "the function");
         }
-        diags.push(d.hint("a condition must leave a way that does not call it"));
+        diags.push(d.hint("some path must return without the call"));
     }
 }
 

@@ -147,8 +147,8 @@ impl Parser<'_> {
             let span = self.cursor.bump();
             let Some(kind) = kind else {
                 let kinds: Vec<&str> = ShaderKind::ALL.iter().map(|k| k.name()).collect();
-                let d = Diagnostic::error(format!("{word} shaders have no place in a ray tracer"))
-                    .at(span, "this shader is never called: rays are straight and geometry is transformed by matrices")
+                let d = Diagnostic::error(format!("{word} shaders are not supported"))
+                    .at(span, "never called: rays are straight and geometry is transformed by matrices")
                     .hint(format!("the kinds of shaders are {}", kinds.join(", ")));
                 return self.cursor.fail(d);
             };
@@ -174,7 +174,7 @@ impl Parser<'_> {
         if result.is_some() {
             self.cursor.bump();
         } else if let (Tok::Name(word), Tok::Name(_)) = (self.cursor.tok(), self.cursor.tok_ahead(1)) {
-            let message = format!("`{word}` starts neither a shader nor a function");
+            let message = format!("expected a shader or a function, found `{word}`");
             let words = SHADER_WORDS.iter().map(|(w, _)| *w).chain(["class", "struct"]);
             let structs = self.ast.structs.iter().map(|s| &*s.name.name);
             let hint = closest(word, words.chain(structs).chain(RslType::DECLARABLE.iter().map(|t| t.name())));
@@ -186,8 +186,8 @@ impl Parser<'_> {
         }
         let name = self.cursor.ident("a shader or a function")?;
         if !self.cursor.is("(") {
-            let d = Diagnostic::error("only shaders and functions may stand outside of shaders and functions");
-            return self.cursor.fail(d.at(name.span, "expected `(` behind this name"));
+            let d = Diagnostic::error("only shaders and functions are allowed at file scope");
+            return self.cursor.fail(d.at(name.span, "expected `(` after this name"));
         }
         self.rest_of_definition(start, name, None, result.unwrap_or((RslType::Float, None)))
     }
@@ -285,8 +285,8 @@ impl Parser<'_> {
             } else if self.cursor.is("uniform") || self.cursor.is("varying") || self.is_constant() {
                 let new = if self.cursor.is("varying") { Class::Varying } else { Class::Uniform };
                 if class.is_some_and(|c| c != new) {
-                    let d = Diagnostic::error("a variable is `uniform` or `varying`, not both");
-                    return self.cursor.fail(d.at(span, "the second word"));
+                    let d = Diagnostic::error("conflicting storage classes `uniform` and `varying`");
+                    return self.cursor.fail(d.at(span, "the second one"));
                 }
                 class = Some(new);
             } else {
@@ -319,7 +319,7 @@ impl Parser<'_> {
             let Some((output, class, (ty, structure))) = current.clone() else {
                 let found = self.cursor.tok().describe();
                 let d = Diagnostic::error(format!("expected the type of a parameter, found {found}"));
-                return self.cursor.fail(d.at(self.cursor.span(), "a type is missing"));
+                return self.cursor.fail(d.at(self.cursor.span(), "expected a type"));
             };
             let name = self.cursor.ident("the parameter's name")?;
             let (ty, init) = self.rest_of_variable(ty)?;
@@ -327,7 +327,7 @@ impl Parser<'_> {
             if !(self.cursor.is(";") || self.cursor.is(",") || self.cursor.is(")")) {
                 let found = self.cursor.tok().describe();
                 let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
-                return self.cursor.fail(d.at(self.cursor.span(), "the parameter should end before this"));
+                return self.cursor.fail(d.at(self.cursor.span(), "the parameter ends before this"));
             }
         }
     }
@@ -345,7 +345,9 @@ impl Parser<'_> {
         let Some(len) = len else { return Ok((ty, init)) };
         match ty.array(len) {
             Some(array) => Ok((array, init)),
-            None => self.cursor.fail(Diagnostic::error(format!("there are no arrays of {ty}")).at(start, "an array")),
+            None => {
+                self.cursor.fail(Diagnostic::error(format!("arrays of {ty} are not supported")).at(start, "an array"))
+            }
         }
     }
 
@@ -360,12 +362,12 @@ impl Parser<'_> {
         match self.constant(e) {
             Some(n) if n.fract() == 0.0 && (1.0..=MAX_ARRAY as f32).contains(&n) => Ok(n as u32),
             Some(n) => {
-                let d = Diagnostic::error(format!("an array has from 1 to {MAX_ARRAY} elements"));
-                self.cursor.fail(d.at(place, format!("this asks for {n}")))
+                let d = Diagnostic::error(format!("the length of an array must be from 1 to {MAX_ARRAY}"));
+                self.cursor.fail(d.at(place, format!("this is {n}")))
             }
             None => {
                 let d = Diagnostic::error("the length of an array must be a constant");
-                self.cursor.fail(d.at(place, "this is known only when the shader runs"))
+                self.cursor.fail(d.at(place, "known at run time only"))
             }
         }
     }

@@ -60,7 +60,7 @@ pub fn resolve(ast: Ast, diags: &mut Diagnostics) -> File {
                 if let Some(first) = own.base {
                     let d = Diagnostic::error(format!("`{}` has two base classes", class.name.name));
                     let d = d.at(base.span, format!("besides `{}`", classes[first].name.name));
-                    diags.push(d.hint("a class comes from one class and any number of interfaces"));
+                    diags.push(d.hint("a class has at most one base class, and any number of interfaces"));
                     continue;
                 }
                 own.base = Some(i);
@@ -95,9 +95,9 @@ pub fn resolve(ast: Ast, diags: &mut Diagnostics) -> File {
 }
 
 fn unknown_base(ast: &Ast, base: &Ident, number: usize) -> Diagnostic {
-    let d = Diagnostic::error(format!("there is no class or interface `{}`", base.name)).at(base.span, "not known");
+    let d = Diagnostic::error(format!("unknown class or interface `{}`", base.name)).at(base.span, "not declared");
     if ast.classes[number..].iter().any(|c| c.name.name == base.name) {
-        return d.hint("a class stands in the file before those that come from it");
+        return d.hint("declare a class before those derived from it");
     }
     let names = Interface::ALL.iter().map(|i| i.name()).chain(ast.classes.iter().map(|c| &*c.name.name));
     match closest(&base.name, names) {
@@ -111,8 +111,8 @@ fn report_method(method: &Function, class: &Class, diags: &mut Diagnostics) {
     let Some(known) = Method::named(&method.name.name) else {
         let own = class.interfaces.iter().flat_map(|i| i.methods());
         if let Some(meant) = own.map(Method::name).find(|m| m.eq_ignore_ascii_case(&method.name.name)) {
-            let d = Diagnostic::error(format!("the renderer calls no `{}`", method.name.name));
-            diags.push(d.at(method.name.span, "not a method of an interface").hint(format!("did you mean `{meant}`?")));
+            let d = Diagnostic::error(format!("no interface has a method `{}`", method.name.name));
+            diags.push(d.at(method.name.span, "never called by the renderer").hint(format!("did you mean `{meant}`?")));
         }
         return;
     };
@@ -127,12 +127,12 @@ fn report_method(method: &Function, class: &Class, diags: &mut Diagnostics) {
     }
     let is_void = method.result.base == BaseType::Basic(super::types::BasicType::Void);
     if !method.params.is_empty() || !is_void {
-        let d =
-            Diagnostic::error(format!("the renderer calls `{}` without arguments and takes no value", known.name()));
-        let d = d.at(method.name.span, "declared otherwise");
-        diags.push(
-            d.hint(format!("write `void {}()`; state is in variables whose names begin with `rt_`", known.name())),
-        );
+        let d = Diagnostic::error(format!("`{}` must take no arguments and return `void`", known.name()));
+        let d = d.at(method.name.span, "called by the renderer");
+        diags.push(d.hint(format!(
+            "write `void {}()`; its inputs and outputs are the variables whose names begin with `rt_`",
+            known.name()
+        )));
     }
 }
 
@@ -249,7 +249,7 @@ impl File {
         if let Some(class) = self.class(name) {
             return Ok(Type::Object(Reference::Class(class)));
         }
-        let d = Diagnostic::error(format!("there is no type `{name}`")).at(ty.span, "not known");
+        let d = Diagnostic::error(format!("unknown type `{name}`")).at(ty.span, "not declared");
         let structs = (0..self.structs.len()).filter(|id| visible(self.structs[*id].0));
         let names = structs.map(|id| &*self.structure(id).name.name);
         let names = names.chain(self.classes.iter().map(|c| &*c.name.name));
@@ -303,15 +303,15 @@ impl File {
             for member in &self.structure(number).members {
                 match self.base_type(class, &member.ty) {
                     Ok(Type::Struct(inner)) if inner >= number => {
-                        let d = Diagnostic::error("a struct contains only structs that stand before it");
-                        diags.push(d.at(member.ty.span, "declared here or behind"));
+                        let d = Diagnostic::error("a struct can contain only structs declared before it");
+                        diags.push(d.at(member.ty.span, "not declared before"));
                     }
                     Ok(_) => {}
                     Err(d) => diags.push(d),
                 }
                 if member.keeping != Keeping::Local || member.init.is_some() {
-                    let d = Diagnostic::error("a member of a struct has a type and a name");
-                    diags.push(d.at(member.name.span, "and no more"));
+                    let d = Diagnostic::error("a member of a struct has no qualifier and no initial value");
+                    diags.push(d.at(member.name.span, "declared here"));
                 }
             }
         }
@@ -331,7 +331,7 @@ impl File {
             let (name, given, lacking) = (&class.name.name, given.name(), lacking.name());
             let d = Diagnostic::error(format!("`{name}` has `{given}` and no `{lacking}`"));
             let d = d.at(class.name.span, "this class");
-            diags.push(d.hint("paths weigh the directions of one by the densities of the other; a class with neither gets both, in proportion to cosines"));
+            diags.push(d.hint("`evaluatePDF` gives the pdf of the directions that `sampleBSDF` chooses; a class with neither gets cosine-weighted sampling"));
         }
     }
 

@@ -125,16 +125,17 @@ fn outline(text: &Text, ast: &Ast) -> Vec<Symbol> {
         let (name, detail) = (name.to_string(), detail.to_string());
         Symbol { name, detail, kind, whole, place, children: Vec::new() }
     };
-    let function =
-        |f: &Function, kind| symbol(&f.name.name, type_word(text, &f.result), kind, f.span, f.name.span);
+    let function = |f: &Function, kind| symbol(&f.name.name, type_word(text, &f.result), kind, f.span, f.name.span);
     let functions = ast.functions.iter().filter(|f| here(f.span) && here(f.name.span));
     let mut all: Vec<Symbol> = functions.map(|f| function(f, SymbolKind::Function)).collect();
     for class in ast.classes.iter().filter(|c| here(c.name.span)) {
         let place = class.name.span;
         let bases: Vec<&str> = class.bases.iter().map(|b| &*b.name).collect();
-        let variables = class.variables.iter().filter(|v| here(v.name.span)).map(|v| {
-            symbol(&v.name.name, type_word(text, &v.ty), SymbolKind::Field, v.name.span, v.name.span)
-        });
+        let variables = class
+            .variables
+            .iter()
+            .filter(|v| here(v.name.span))
+            .map(|v| symbol(&v.name.name, type_word(text, &v.ty), SymbolKind::Field, v.name.span, v.name.span));
         let methods = class.methods.iter().filter(|f| here(f.span) && here(f.name.span));
         let children = variables.chain(methods.map(|f| function(f, SymbolKind::Method))).collect();
         all.push(Symbol { children, ..symbol(&class.name.name, &bases.join(", "), SymbolKind::Class, place, place) });

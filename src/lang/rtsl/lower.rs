@@ -269,11 +269,9 @@ pub(super) fn build_of_several(
         let Some(id) = object.file.method(object.class, method) else {
             let message = format!("the class `{}` has no method `{}`", class.name, method.name());
             let d = Diagnostic::error(message).at(class.span, "this class");
-            let d = d.hint(format!("`void {}()` is what is asked of it here", method.name()));
+            let d = d.hint(format!("this use needs `void {}()`", method.name()));
             return Err(match method {
-                Method::Shade => {
-                    d.hint("a material with `BSDF`, `sampleBSDF` or `emission` gets one that follows from these")
-                }
+                Method::Shade => d.hint("it is derived for materials with `BSDF`, `sampleBSDF` or `emission`"),
                 _ => d,
             }
             .into());
@@ -442,9 +440,7 @@ impl<'a> Body<'a> {
     /// Goes one level deeper, as far as levels go.
     fn deeper<T>(&mut self, span: Span, f: impl FnOnce(&mut Self) -> Lower<T>) -> Lower<T> {
         if self.depth >= MAX_DEPTH {
-            let d = Diagnostic::error(format!(
-                "this nests more than {MAX_DEPTH} levels deep, functions that call each other included"
-            ));
+            let d = Diagnostic::error(format!("nested more than {MAX_DEPTH} levels deep, inlined functions included"));
             return self.error(d.at(span, "one level too many").hint("move inner parts to variables"));
         }
         self.depth += 1;
@@ -498,8 +494,8 @@ impl<'a> Body<'a> {
                     self.write_local(&field, value);
                 }
             } else if v.keeping == Keeping::Const {
-                let d = Diagnostic::error(format!("the constant `{}` has no value", v.name.name));
-                self.diags.push(d.at(v.name.span, "`const` variables are given one where they are declared"));
+                let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
+                self.diags.push(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
             }
         }
         self.frames.pop();
@@ -547,7 +543,7 @@ impl<'a> Body<'a> {
             let (found, plural) = (targets.len(), if count == 1 { "" } else { "s" });
             let d = Diagnostic::error(format!("`{path}{name}` needs {count} handle{plural} here, but has {found}"));
             let d = d.at(span, format!("`{}`", self.file_of_parameter().describe(ty)));
-            self.diags.push(d.hint("the empty handle, \"\", stands for no object"));
+            self.diags.push(d.hint("the empty handle \"\" means no object"));
         }
         match ty {
             Type::Object(_) => {

@@ -91,7 +91,7 @@ fn checked(ast: ast::Ast, mut diags: Diagnostics, sources: &mut SourceMap, file:
     if ast.classes.is_empty() && !diags.has_errors() {
         let place = Span::new(file, 0, 0);
         let d = Diagnostic::error("this file defines no class").at(place, "nothing here");
-        return Err(d.hint("`class Name : rt_Material;` begins one").into());
+        return Err(d.hint("declare one: `class Name : rt_Material;`").into());
     }
     let library = Arc::new(stdlib::compile(sources, &builtins::LIBRARY, &Options::default())?.module);
     let resolved = Arc::new(classes::resolve(ast, &mut diags));

@@ -17,7 +17,7 @@ const LEFT_OUT: [(&str, &str); 9] = [
     ("attribute", "objects have no attributes of vertices: a class has `public` variables"),
     ("varying", "nothing is interpolated between programs: a class has `scratch` variables"),
     ("uniform", "what is the same for all rays is a `public` variable of a class"),
-    ("discard", "a ray cannot be taken back: a material gives what lies behind it by `trace`"),
+    ("discard", "rays cannot be discarded: a transparent material traces a ray with `trace`"),
     ("sampler1D", "textures are objects: a variable of the type `rt_Texture` refers to one"),
     ("sampler2D", "textures are objects: a variable of the type `rt_Texture` refers to one"),
     ("sampler3D", "textures are objects: a variable of the type `rt_Texture` refers to one"),
@@ -93,10 +93,11 @@ impl Parser<'_> {
             None => {
                 for v in variables {
                     if v.keeping != Keeping::Const {
-                        let d = Diagnostic::error("only constants stand before the first class");
-                        let d = d.at(v.name.span, "a variable of no class");
-                        self.cursor
-                            .report(d.hint("`const` makes it one, or a class before it: `class Name : rt_Material;`"));
+                        let d = Diagnostic::error("only constants can be declared before the first class");
+                        let d = d.at(v.name.span, "a variable outside of a class");
+                        self.cursor.report(
+                            d.hint("declare it `const`, or declare a class before it: `class Name : rt_Material;`"),
+                        );
                     }
                     self.ast.constants.push(v);
                 }
@@ -125,10 +126,13 @@ impl Parser<'_> {
         let (variables, methods, structs) = Default::default();
         self.ast.classes.push(Class { name, bases, variables, methods, structs });
         if self.cursor.is("{") {
-            let d = Diagnostic::error("a class has no braces: all up to the next class belongs to it");
-            return self.cursor.fail(d.at(self.cursor.span(), "not here").hint("`class Name : rt_Material;`"));
+            let d = Diagnostic::error("unexpected `{` after the head of a class");
+            return self.cursor.fail(
+                d.at(self.cursor.span(), "a class has no braces")
+                    .hint("a class extends to the next one: `class Name : rt_Material;`"),
+            );
         }
-        self.cursor.expect(";", "behind the declaration of a class").map(drop)
+        self.cursor.expect(";", "after the declaration of a class").map(drop)
     }
 
     /// `struct Name { members };`
@@ -138,7 +142,7 @@ impl Parser<'_> {
         let mut members = Vec::new();
         while !self.cursor.accept("}") {
             if self.cursor.at_end() || self.beginning().is_some() {
-                let d = Diagnostic::error("this struct never ends").at(name.span, "`}` is missing");
+                let d = Diagnostic::error("unclosed struct").at(name.span, "no matching `}`");
                 return self.cursor.fail(d);
             }
             let words = self.words()?;
@@ -146,10 +150,9 @@ impl Parser<'_> {
             let first = self.cursor.ident("the name of a member")?;
             members.extend(self.variables(words, ty, first, Keeping::Local)?);
         }
-        self.cursor.expect(";", "behind the struct")?;
+        self.cursor.expect(";", "after the struct")?;
         if members.is_empty() {
-            self.cursor
-                .report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
+            self.cursor.report(Diagnostic::error("a struct needs at least one member").at(name.span, "no members"));
         }
         let list = self.ast.classes.last_mut().map_or(&mut self.ast.structs, |class| &mut class.structs);
         list.push(Struct { name, members });
@@ -179,8 +182,8 @@ impl Parser<'_> {
                             Some(Keeping::Const)
                         }
                         Some(_) => {
-                            let d = Diagnostic::error("these words contradict each other");
-                            return self.cursor.fail(d.at(span, "a variable is kept in one way"));
+                            let d = Diagnostic::error("conflicting storage qualifiers");
+                            return self.cursor.fail(d.at(span, "a variable has at most one"));
                         }
                     }
                 }
@@ -195,18 +198,18 @@ impl Parser<'_> {
         if let Tok::Name(name) | Tok::Stray(name) = self.cursor.tok().clone()
             && let Some(why) = left_out(&name)
         {
-            let d = Diagnostic::error(format!("`{name}` is left out: {why}"));
-            return self.cursor.fail(d.at(span, "a word of GLSL for rasterisation"));
+            let d = Diagnostic::error(format!("`{name}` is not supported: {why}"));
+            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
         }
         if let Tok::Keyword(word) = *self.cursor.tok()
             && let Some(why) = left_out(word)
         {
-            let d = Diagnostic::error(format!("`{word}` is left out: {why}"));
-            return self.cursor.fail(d.at(span, "a word of GLSL for rasterisation"));
+            let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
+            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
         }
         let Tok::Name(name) = self.cursor.tok().clone() else {
             let d = Diagnostic::error(format!("expected {what}, found {}", self.cursor.tok().describe()));
-            return self.cursor.fail(d.at(span, "a type should stand here"));
+            return self.cursor.fail(d.at(span, "expected a type"));
         };
         self.cursor.bump();
         let base = BasicType::named(&name).map_or(BaseType::Named(name), BaseType::Basic);
@@ -219,7 +222,7 @@ impl Parser<'_> {
     fn lengths(&mut self, ty: &mut TypeName) -> Parse<()> {
         while self.cursor.accept("[") {
             let length = if self.cursor.is("]") { None } else { Some(self.expr()?) };
-            self.cursor.expect("]", "behind the length of the array")?;
+            self.cursor.expect("]", "after the length of the array")?;
             ty.lengths.push(length);
         }
         ty.span = ty.span.to(self.cursor.previous());
@@ -241,7 +244,7 @@ impl Parser<'_> {
             }
             name = self.cursor.ident("the name of a variable")?;
         }
-        self.cursor.expect(";", "behind the declaration")?;
+        self.cursor.expect(";", "after the declaration")?;
         Ok(list)
     }
 

@@ -41,12 +41,12 @@ const DENSITY: &[(&str, &str)] = &[("pdf", "rt_PDF")];
 fn half_a_light(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
     let (class, name) = (&object.file.classes[object.class].name, &object.file.function(own).name);
     let message = format!("the class `{}` has `{}` and no `{}`", class.name, name.name, other.name());
-    let d = Diagnostic::error(message).at(name.span, "one goes with the other");
+    let d = Diagnostic::error(message).at(name.span, "both are needed");
     let d = d.hint(match other {
         GenerateSample => "`void generateSample()` sets rt_HitPoint to a point of the surface",
-        _ => "`void samplePDF()` sets rt_PDF to how densely points are chosen around rt_HitPoint, by area",
+        _ => "`void samplePDF()` sets rt_PDF to the pdf of choosing rt_HitPoint, by area",
     });
-    d.hint("without both, rays find the light of the primitive").into()
+    d.hint("without both, the light of the primitive is not sampled: rays find it").into()
 }
 
 impl AtHit {
@@ -82,7 +82,7 @@ impl AtHit {
             AtHit::Normal => {
                 if !has(ComputeDerivatives) && !object.mentions("rt_GeometricNormal") {
                     let class = &object.file.classes[object.class].name;
-                    let d = Diagnostic::error(format!("the class `{}` tells no normal", class.name));
+                    let d = Diagnostic::error(format!("the class `{}` sets no normal", class.name));
                     let d = d.at(class.span, "this class");
                     return Err(d
                         .hint("`void computeNormal()` sets rt_GeometricNormal; so may `intersect`, where `hit` is true, and `computeDerivatives` gives tangents")

@@ -102,14 +102,9 @@ pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Re
 
 /// Adds the functions of the library that are built as IR, where they are called.
 pub fn add_built_functions(module: &mut Module) {
-    let mut available: Vec<Function> = [
-        noise::functions(),
-        bits::functions(),
-        sampling::functions(),
-        sobol::functions(),
-        texture::functions(),
-    ]
-    .concat();
+    let mut available: Vec<Function> =
+        [noise::functions(), bits::functions(), sampling::functions(), sobol::functions(), texture::functions()]
+            .concat();
     loop {
         let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

@@ -37,10 +37,8 @@ fn classes_methods_and_variables_show_their_heads_and_comments() {
 
 #[test]
 fn mistakes_are_told_and_the_outline_has_what_can_be_read() {
-    let (snapshot, _) = marked_as(
-        "untitled:a.rtsl",
-        "class A : rt_Material; public color c; void shade() { rt_SampleColor = d; }|",
-    );
+    let (snapshot, _) =
+        marked_as("untitled:a.rtsl", "class A : rt_Material; public color c; void shade() { rt_SampleColor = d; }|");
     let said: Vec<&str> = snapshot.diagnostics.iter().map(|d| &*d.message).collect();
     assert!(said.len() == 1 && said[0].contains('d'), "{said:?}");
     let symbols = outline(&snapshot);

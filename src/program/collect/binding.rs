@@ -1,5 +1,6 @@
 //! Binding: the shader instances of a scene become compiled shaders with values for their parameters, each once.
 
+use crate::lang::ShaderRef;
 use crate::lang::rtsl::state::Method;
 use crate::program::collect::area_light_points;
 use crate::program::collect::instances::{Instance, bind};
@@ -7,7 +8,6 @@ use crate::program::collect::lights::{BoundLight, Shadows};
 use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
 use crate::program::collect::procedural::BoundPrimitive;
 use crate::program::collect::shader_library::{CompiledFunction, ShaderLibrary};
-use crate::lang::ShaderRef;
 use crate::program::link::DEFAULT_SURFACE;
 use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};

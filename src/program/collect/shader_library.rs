@@ -393,7 +393,8 @@ impl ShaderLibrary {
             )),
             None => {
                 let names: Vec<_> = shaders.iter().map(|(k, n, _)| format!("{} {n}", k.keyword())).collect();
-                let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.shader));
+                let d =
+                    Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.shader));
                 if names.is_empty() { d } else { d.hint(format!("it defines: {}", names.join(", "))) }
             }
         };

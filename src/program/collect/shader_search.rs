@@ -32,7 +32,11 @@ impl SearchedFiles {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
         let mut bytes = 0;
-        for path in folders.iter().flat_map(|folder| sources.list(folder, registry::DEFAULT.extensions()[0])).collect::<Vec<_>>() {
+        for path in folders
+            .iter()
+            .flat_map(|folder| sources.list(folder, registry::DEFAULT.extensions()[0]))
+            .collect::<Vec<_>>()
+        {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
             if !names.insert(name.to_string()) {
                 continue;

@@ -21,9 +21,8 @@ pub mod volumes;
 
 use crate::ir::passes::derivatives;
 use crate::ir::{Const, Function, Module, Op};
-use crate::lang::rsl;
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
-use crate::lang::stdlib::{CAMERA_FUNCTION, SEEN_FUNCTION};
+use crate::lang::stdlib::{self, CAMERA_FUNCTION, SEEN_FUNCTION};
 use crate::program::CameraOptions;
 use crate::program::collect::lights::Shadows;
 use crate::program::collect::{CameraSource, Collected};

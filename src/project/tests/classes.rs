@@ -186,7 +186,8 @@ fn work(step: impl FnOnce()) -> [usize; 2] {
 #[test]
 fn classes_compile_again_only_where_their_files_change() {
     let mut folder = folder();
-    let scene = SCENE.replace("WorldEnd", "Surface \"dull\" Sphere 2 -2 2 360 Surface \"own.rtsl:Glow\" Sphere 3 -3 3 360 WorldEnd");
+    let scene = SCENE
+        .replace("WorldEnd", "Surface \"dull\" Sphere 2 -2 2 360 Surface \"own.rtsl:Glow\" Sphere 3 -3 3 360 WorldEnd");
     fs::write(folder.path("scene.rib"), scene).unwrap();
     fs::write(folder.path("dull.sl"), "surface dull() { Ci = 1; Oi = 1; }").unwrap();
     fs::write(folder.path("light.h"), "color sent() { return color(0.25); }\n").unwrap();

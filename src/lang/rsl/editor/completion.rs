@@ -85,13 +85,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn push(
-        &mut self,
-        name: &str,
-        kind: CompletionKind,
-        rank: Rank,
-        described: Description,
-    ) -> &mut Completion {
+    fn push(&mut self, name: &str, kind: CompletionKind, rank: Rank, described: Description) -> &mut Completion {
         self.items.push(Completion {
             name: name.to_string(),
             kind,

@@ -1,7 +1,7 @@
 //! What the text at a place means.
 
-use super::cursor::cursor;
 use super::View;
+use super::cursor::cursor;
 use crate::lang::preprocess::{Include, MacroDefinition};
 use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};

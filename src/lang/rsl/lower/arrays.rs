@@ -125,8 +125,8 @@ impl Body<'_, '_> {
         match &expr.kind {
             ExprKind::Array(list) if matches!(ty, RslType::Rows(..)) => self.rows_as(list, ty, expr.span),
             ExprKind::Array(list) if list.is_empty() && !ty.is_resizable() => {
-                let d = Diagnostic::error("an array has at least one value").at(expr.span, "there is none");
-                self.error(d.hint("one that is declared as `float a[]` may be empty"))
+                let d = Diagnostic::error("an array needs at least one value").at(expr.span, "an empty list");
+                self.error(d.hint("a resizable array, `float a[]`, can be empty"))
             }
             ExprKind::Array(list) if ty.is_unsized() || list.len() <= ty.capacity() as usize => {
                 let mut class = Class::Constant;
@@ -150,7 +150,7 @@ impl Body<'_, '_> {
             ExprKind::Array(list) => {
                 let message = match ty.is_resizable() {
                     true => {
-                        format!("{} values are too many: arrays that grow have at most {}", list.len(), ty.capacity())
+                        format!("too many values: {}, and resizable arrays hold at most {}", list.len(), ty.capacity())
                     }
                     false => format!("{} values are too many for {ty}", list.len()),
                 };
@@ -226,9 +226,9 @@ impl Body<'_, '_> {
         let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, *span) };
         let Some(ty) = var.ty.indexed(place.indices.len()) else {
             let message = match (var.ty, place.indices.len()) {
-                (RslType::Matrix, _) => "an element of a matrix has two indices, `m[row][column]`".to_string(),
-                (ty, 1) => format!("`{name}` is a {ty}, which has no elements"),
-                (ty, n) => format!("`{name}` is of type {ty}, which {n} indices do not fit"),
+                (RslType::Matrix, _) => "an element of a matrix takes two indices: `m[row][column]`".to_string(),
+                (ty, 1) => format!("`{name}` is a {ty} and cannot be indexed"),
+                (ty, n) => format!("`{name}` is of type {ty} and does not take {n} indices"),
             };
             return self.error(Diagnostic::error(message).at(*span, "indexed here"));
         };
@@ -268,8 +268,8 @@ impl Body<'_, '_> {
             return self.b.op_as(Op::ToInt, &[index], Type::U32);
         };
         if let Some(len) = len.filter(|&len| x >= len as f32) {
-            let message = format!("`{name}` has {len} elements, from 0 to {}", len.saturating_sub(1));
-            self.cx.report(Diagnostic::warning(message).at(expr.span, "there is no such element"));
+            let message = format!("index out of range: `{name}` has {len} elements, 0 to {}", len.saturating_sub(1));
+            self.cx.report(Diagnostic::warning(message).at(expr.span, "no such element"));
         }
         self.b.u32(x as u32)
     }

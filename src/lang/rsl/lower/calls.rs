@@ -106,8 +106,7 @@ impl Body<'_, '_> {
         }
         self.at(self.span(e));
         if matches!(callee, Callee::Builtin(_)) && lengths.contains(&RESIZABLE) {
-            let d =
-                Diagnostic::error(format!("`{}` takes arrays whose length is known, and this one's changes", f.name));
+            let d = Diagnostic::error(format!("an array passed to `{}` must have a fixed length", f.name));
             return self.error(
                 d.at(f.span, "called here").hint("copy its elements to an array that is declared with a length"),
             );
@@ -127,7 +126,7 @@ impl Body<'_, '_> {
         let mut results = match (emitted, function) {
             (Some(results), _) => results,
             (None, None) => {
-                let d = Diagnostic::error(format!("the standard library lacks what `{}` stands for", f.name));
+                let d = Diagnostic::error(format!("the standard library has no function for `{}`", f.name));
                 return self.error(d.at(f.span, "needed here"));
             }
             (None, Some(i)) => {
@@ -232,7 +231,7 @@ impl Body<'_, '_> {
                 Some(i) => chosen[i] = Some(pair[1]),
                 None => {
                     let message = format!("`{}` has no option \"{name}\": it is ignored", f.name);
-                    let d = Diagnostic::warning(message).at(self.span(pair[0]), "not known");
+                    let d = Diagnostic::warning(message).at(self.span(pair[0]), "unknown option");
                     self.cx.report(match closest(&name, known.iter().map(|o| o.name)) {
                         Some(guess) => d.hint(format!("did you mean \"{guess}\"?")),
                         None => d.hint(format!("it has {}", listed(known))),
@@ -246,7 +245,7 @@ impl Body<'_, '_> {
                 Some(e) => {
                     if option.is_output() && self.checker.type_of(&self.scopes, e, None) != Some(option.ty) {
                         let d = Diagnostic::error(format!(
-                            "option \"{}\" of `{}` gives {}: it needs a variable of that type",
+                            "the option \"{}\" of `{}` is an output: it needs a variable, {}",
                             option.name,
                             f.name,
                             article(option.ty)
@@ -285,7 +284,7 @@ impl Body<'_, '_> {
             ExprKind::Name(name) => self.place(&Place::variable(Ident { name: name.clone(), span })),
             ExprKind::Index(place) => self.place(place),
             _ => {
-                let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
+                let d = Diagnostic::error(format!("an output argument of `{}` must be a variable", f.name));
                 self.error(d.at(span, "not a variable"))
             }
         }
@@ -310,10 +309,10 @@ impl Body<'_, '_> {
             return Ok(self.b.constant(Const::Vec3([unit("x"), unit("y"), unit("z")])));
         }
         let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
-        let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which there is not {place}", f.name))
+        let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which is not available {place}", f.name))
             .at(f.span, "called here");
         if matches!(name, "L" | "Cl") {
-            d = d.hint("call it inside of `illuminance`");
+            d = d.hint("call it inside `illuminance`");
         }
         self.error(d)
     }
@@ -335,9 +334,9 @@ impl Body<'_, '_> {
         };
         match emitted {
             Some(values) => Ok(values[0]),
-            None => {
-                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here"))
-            }
+            None => self.error(
+                Diagnostic::error(format!("the standard library has no function `{name}`")).at(span, "needed here"),
+            ),
         }
     }
 
@@ -401,13 +400,13 @@ impl Body<'_, '_> {
             _ if self.cx.broken => return Err(Poison),
             _ => {
                 if let Some(why) = reference::table::left_out(&f.name) {
-                    let d = Diagnostic::error(format!("`{}` is left out: {why}", f.name));
+                    let d = Diagnostic::error(format!("`{}` is not supported: {why}", f.name));
                     return self.error(d.at(f.span, "this function"));
                 }
                 let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
                 let program = self.cx.program;
                 if let Some(plugin) = program.ast.plugins.first() {
-                    let hint = format!("functions of plugins such as \"{}\" are left out", plugin.name);
+                    let hint = format!("functions of plugins such as \"{}\" are not supported", plugin.name);
                     return self.error(d.also(plugin.span, "the plugin that the file names").hint(hint));
                 }
                 let guess = closest(&f.name, program.callable_names());
@@ -419,7 +418,7 @@ impl Body<'_, '_> {
         };
         let mut d = Diagnostic::error(message).at(f.span, label);
         for &c in candidates.iter().take(MAX_LISTED) {
-            d = d.hint(format!("there is {}", self.cx.program.describe(c)));
+            d = d.hint(format!("candidate: {}", self.cx.program.describe(c)));
         }
         if candidates.len() > MAX_LISTED {
             d = d.hint(format!("and {} more", candidates.len() - MAX_LISTED));
@@ -461,7 +460,7 @@ mod tests {
     #[test]
     fn a_function_that_is_left_out_says_why() {
         let text = messages("float f(point p) { return texture3d(\"x\", p); }");
-        assert!(text.contains("error: `texture3d` is left out: it reads point clouds"), "{text}");
+        assert!(text.contains("error: `texture3d` is not supported: it reads point clouds"), "{text}");
     }
 
     #[test]
@@ -471,7 +470,7 @@ mod tests {
         {
             let text = messages(&format!("float f(float x; string name) {{ return {call}; }}"));
             assert!(text.contains("no function `filterstep` takes"), "{call}: {text}");
-            assert!(text.contains("there is float filterstep(float, float, float, \"filter\" string"), "{text}");
+            assert!(text.contains("candidate: float filterstep(float, float, float, \"filter\" string"), "{text}");
         }
     }
 }

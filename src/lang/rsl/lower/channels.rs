@@ -40,7 +40,7 @@ impl Body<'_, '_> {
 
     /// Reports a channel where there is no texture.
     pub(super) fn no_channel<T>(&mut self, span: Span) -> Lower<T> {
-        let d = Diagnostic::error("a channel is named in calls of functions that look into textures only");
-        self.error(d.at(span, "a text with an index").hint("as in `texture(name[2], s, t)`"))
+        let d = Diagnostic::error("a channel can be selected in texture lookups only");
+        self.error(d.at(span, "an indexed string").hint("as in `texture(name[2], s, t)`"))
     }
 }

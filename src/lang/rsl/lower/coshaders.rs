@@ -66,7 +66,7 @@ impl Body<'_, '_> {
             let v = self.value(e, None)?;
             let v = if v.ty == RslType::Bool { self.convert(v, RslType::Float) } else { v };
             if v.ty.ir().is_none() {
-                let d = Diagnostic::error(format!("`{}` is given something without a value", f.name));
+                let d = Diagnostic::error(format!("an argument of `{}` has no value", f.name));
                 return self.error(d.at(self.span(e), "this argument"));
             }
             values.push(v.value);
@@ -74,8 +74,7 @@ impl Body<'_, '_> {
         };
         let place = self.place(&place)?;
         if place.ty.is_resizable() {
-            let d =
-                Diagnostic::error("methods of other shaders take arrays whose length is known, and this one's changes");
+            let d = Diagnostic::error("an array passed to a method of another shader must have a fixed length");
             return self.error(d.at(self.span(e), "this argument"));
         }
         values.extend(self.read_all_of(&place));
@@ -97,14 +96,14 @@ impl Body<'_, '_> {
                 }
                 ExprKind::Index(place) => Some(self.place(&place.clone())?),
                 _ => {
-                    let d = Diagnostic::error("`getvar` changes this argument, so it must be a variable");
+                    let d = Diagnostic::error("the output argument of `getvar` must be a variable");
                     return self.error(d.at(self.span(*e), "not a variable"));
                 }
             },
         };
         let result = place.as_ref().map_or(RslType::Void, |p| p.ty);
         if result.is_array() {
-            let d = Diagnostic::error("`getvar` gives no arrays");
+            let d = Diagnostic::error("`getvar` returns no arrays");
             return self.error(d.at(f.span, "the variable is an array"));
         }
         self.at(f.span);

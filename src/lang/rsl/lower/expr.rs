@@ -35,7 +35,7 @@ impl<'a> Body<'_, 'a> {
     fn truth(&mut self, e: ExprId) -> Lower<Typed> {
         let v = self.value(e, None)?;
         if !check::condition(v.ty) {
-            let d = Diagnostic::error(format!("a condition is a comparison or a float, not a {}", v.ty));
+            let d = Diagnostic::error(format!("a condition must be a comparison or a float, not a {}", v.ty));
             return self.error(d.at(self.span(e), format!("this is a {}", v.ty)));
         }
         Ok(self.convert(v, RslType::Bool))
@@ -48,7 +48,7 @@ impl<'a> Body<'_, 'a> {
             let mut d = Diagnostic::error(format!("expected {}, found {}", article(ty), article(v.ty)))
                 .at(self.span(e), format!("this is {}", article(v.ty)));
             if v.ty.casts_to(ty) {
-                d = d.hint(format!("a cast says that it is meant: `{ty} (…)`"));
+                d = d.hint(format!("a cast converts it: `{ty} (…)`"));
             } else if v.ty.is_triple() && ty == RslType::Float {
                 d = d.hint("`comp(…, 0)` or `xcomp(…)` takes one component, `length(…)` the length");
             }
@@ -95,8 +95,8 @@ impl<'a> Body<'_, 'a> {
             }
             ExprKind::Channel(..) => self.no_channel(expr.span),
             ExprKind::Array(_) => {
-                let d = Diagnostic::error("values in braces stand behind `=` only");
-                self.error(d.at(expr.span, "the values of an array"))
+                let d = Diagnostic::error("a list in braces can only initialise an array");
+                self.error(d.at(expr.span, "not an initial value"))
             }
             ExprKind::Call(f, args) => self.call(e, f, args, wanted),
             // What is left of these when structs and classes are flattened had an error.
@@ -122,7 +122,7 @@ impl<'a> Body<'_, 'a> {
         let v = self.value(a, wanted)?;
         let v = self.number(v);
         if v.ty != RslType::Float && !v.ty.is_triple() {
-            let d = Diagnostic::error(format!("`-` cannot be applied to {}", article(v.ty)));
+            let d = Diagnostic::error(format!("no operator `-` for `{}`", v.ty));
             return self.error(d.at(span, format!("this is {}", article(v.ty))));
         }
         self.at(span);
@@ -289,15 +289,15 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn no_operator<T>(&mut self, op: BinaryOp, l: RslType, r: RslType, span: Span) -> Lower<T> {
-        let message = format!("`{}` cannot join {} and {}", op.symbol(), article(l), article(r));
-        let mut d = Diagnostic::error(message).at(span, "these do not go together");
+        let message = format!("no operator `{}` for `{l}` and `{r}`", op.symbol());
+        let mut d = Diagnostic::error(message).at(span, "operands of these types");
         let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
         if l == RslType::Matrix || r == RslType::Matrix {
             d = d.hint("matrices can be multiplied, divided and tested for equality; `transform` applies one");
         } else if compares && (l.is_triple() || r.is_triple()) {
             d = d.hint("compare lengths or components");
         } else if l.is_triple() && r.is_triple() {
-            d = d.hint(format!("a cast says what is meant: `{l} (…)`"));
+            d = d.hint(format!("a cast makes them of one type: `{l} (…)`"));
         }
         self.error(d)
     }
@@ -321,8 +321,8 @@ impl<'a> Body<'_, 'a> {
             return Err(Poison);
         };
         let Some(ty) = check::joined(left, right) else {
-            let message = format!("`?:` cannot choose between {} and {}", article(left), article(right));
-            return self.error(Diagnostic::error(message).at(span, "the two values need one type"));
+            let message = format!("`?:` needs two values of one type, not {} and {}", article(left), article(right));
+            return self.error(Diagnostic::error(message).at(span, "values of different types"));
         };
         let test = test?;
         if cheap {
@@ -334,7 +334,7 @@ impl<'a> Body<'_, 'a> {
             return Ok(Typed { value: self.b.op(Op::Select, &[test, x, y]), ty, class });
         }
         let Some(ir) = ty.ir() else {
-            let d = Diagnostic::error("`?:` needs values").at(span, "these have none");
+            let d = Diagnostic::error("`?:` needs values").at(span, "no values");
             return self.error(d.hint("`if` chooses between statements"));
         };
         let result = self.b.variable(ir);
@@ -370,7 +370,7 @@ impl<'a> Body<'_, 'a> {
         if !var.strict || class != Class::Varying {
             return Ok(());
         }
-        let mut d = Diagnostic::error(format!("a varying value cannot go to the uniform variable `{name}`"))
+        let mut d = Diagnostic::error(format!("cannot assign a varying value to the uniform variable `{name}`"))
             .at(span, "this value may differ from point to point");
         if let Some(declared) = var.declared {
             d = d.also(declared, "declared `uniform` here");
@@ -386,8 +386,8 @@ impl<'a> Body<'_, 'a> {
         let name = &target.name.name;
         if place.ty.is_array() {
             if op.is_some() {
-                let d = Diagnostic::error(format!("`{name}` is an array: operators change its elements one by one"));
-                return self.error(d.at(span, "here it stands as a whole"));
+                let d = Diagnostic::error(format!("compound assignment to the array `{name}`: assign to its elements"));
+                return self.error(d.at(span, "the whole array"));
             }
             let (values, class) = self.values_as(e, place.ty)?;
             self.check_class(name, &place.var, class, span)?;

@@ -84,12 +84,12 @@ impl Body<'_, '_> {
         else {
             let d =
                 Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
-            return self.error(d.at(span, format!("here are {} arguments", args.len())));
+            return self.error(d.at(span, format!("{} arguments given", args.len())));
         };
         let shoots = match &ast.expr(category).kind {
             ExprKind::String(text) => &**text != "samplepattern",
             _ => {
-                let d = Diagnostic::error("the category of `gather` is a constant");
+                let d = Diagnostic::error("the category of `gather` must be a constant");
                 return self.error(d.at(ast.expr(category).span, "not a string constant"));
             }
         };
@@ -212,7 +212,7 @@ impl Body<'_, '_> {
                     (None, None) => {
                         let known = ["bias", "maxdist", "distribution"].into_iter().chain(PARTS.iter().map(|p| p.0));
                         let known: Vec<&str> = known.chain(["surface:NAME", "primitive:N"]).collect();
-                        let message = format!("`gather` does not know \"{name}\": it is ignored");
+                        let message = format!("`gather` has no option \"{name}\": it is ignored");
                         let d = Diagnostic::warning(message).at(span, "not known");
                         self.cx.report(d.hint(format!("it has {}", known.join(", "))));
                     }
@@ -226,7 +226,7 @@ impl Body<'_, '_> {
     fn receiver(&mut self, e: ExprId, name: &str, types: &[RslType]) -> Lower<Ident> {
         let e = self.cx.program.ast.expr(e);
         let ExprKind::Name(variable) = &e.kind else {
-            let d = Diagnostic::error(format!("`gather` gives \"{name}\" to a variable"));
+            let d = Diagnostic::error(format!("the output \"{name}\" of `gather` must be a variable"));
             let d = d.at(e.span, "not a variable");
             return self.error(match &e.kind {
                 ExprKind::Index(_) => d.hint("name a variable here, and assign it to the element in the statement"),
@@ -263,9 +263,9 @@ impl Body<'_, '_> {
                 let outputs: Vec<RslType> = params.filter(|p| p.output).map(|p| p.ty).collect();
                 self.call_function(i, args, &outputs, Vec::new(), f)
             }
-            None => {
-                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(f.span, "needed here"))
-            }
+            None => self.error(
+                Diagnostic::error(format!("the standard library has no function `{name}`")).at(f.span, "needed here"),
+            ),
         }
     }
 }

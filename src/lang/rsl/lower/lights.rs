@@ -22,7 +22,7 @@ impl Body<'_, '_> {
     fn spatial_args(&mut self, word: &str, args: &[ExprId], types: &[RslType], span: Span) -> Lower<Vec<Value>> {
         if args.len() > types.len() || (args.len() < types.len() && args.len() + 2 != types.len()) {
             let message = format!("`{word}` takes {} or {} arguments", types.len() - 2, types.len());
-            return self.error(Diagnostic::error(message).at(span, format!("here are {}", args.len())));
+            return self.error(Diagnostic::error(message).at(span, format!("{} given", args.len())));
         }
         args.iter().zip(types).map(|(e, ty)| Ok(self.value_as(*e, *ty)?.value)).collect()
     }
@@ -88,8 +88,9 @@ impl Body<'_, '_> {
 
     pub(super) fn illuminance(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         if matches!(self.shader, Some(ShaderKind::Light | ShaderKind::Imager)) {
-            let d =
-                Diagnostic::error("`illuminance` stands in surface and volume shaders and in functions that they call");
+            let d = Diagnostic::error(
+                "`illuminance` is available in surface and volume shaders and in functions that they call only",
+            );
             return self.error(d.at(span, "not in this shader"));
         }
         let LightArgs { category, spatial, messages } = self.light_args(args)?;
@@ -151,8 +152,9 @@ impl Body<'_, '_> {
         if self.shader == Some(ShaderKind::Light) {
             return Ok(());
         }
-        let d = Diagnostic::error(format!("`{word}` stands in light shaders only")).at(span, "not in a light shader");
-        self.error(d.hint("a surface asks for light with `illuminance`"))
+        let d =
+            Diagnostic::error(format!("`{word}` is available in light shaders only")).at(span, "not in a light shader");
+        self.error(d.hint("surfaces gather light with `illuminance`"))
     }
 
     /// Gives the predefined variable `L` a value and runs `body` where `inside` holds.

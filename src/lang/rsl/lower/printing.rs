@@ -6,7 +6,7 @@ use super::*;
 impl Body<'_, '_> {
     pub(super) fn printf(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let Some((&pattern, rest)) = args.split_first() else {
-            let d = Diagnostic::error("`printf` takes a pattern and what is to be printed");
+            let d = Diagnostic::error("`printf` takes a format string and values");
             return self.error(d.at(f.span, "there are no arguments"));
         };
         self.cx.prints = true;

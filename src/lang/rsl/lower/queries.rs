@@ -24,17 +24,16 @@ impl Body<'_, '_> {
         let ast = self.cx.program.ast;
         let &[name, target] = args else {
             let d = Diagnostic::error(format!("`{}` takes a name and a variable", f.name));
-            return self.error(d.at(f.span, format!("here are {} arguments", args.len())));
+            return self.error(d.at(f.span, format!("{} arguments given", args.len())));
         };
         let (name, target) = (ast.expr(name), ast.expr(target));
         let ExprKind::String(text) = &name.kind else {
-            let d = Diagnostic::error(format!("`{}` needs a name that is a constant", f.name));
-            return self.error(
-                d.at(name.span, "not a string constant").hint("compare the variable with each name that is meant"),
-            );
+            let d = Diagnostic::error(format!("the name passed to `{}` must be a constant", f.name));
+            return self
+                .error(d.at(name.span, "not a string constant").hint("compare the variable with each possible name"));
         };
         let ExprKind::Name(variable) = &target.kind else {
-            let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
+            let d = Diagnostic::error(format!("an output argument of `{}` must be a variable", f.name));
             return self.error(d.at(target.span, "not a variable"));
         };
         let Some(var) = self.scopes.find(variable).cloned() else { return self.unknown_name(variable, target.span) };
@@ -45,9 +44,8 @@ impl Body<'_, '_> {
     /// Asks for `name` and puts the answer into a variable.
     pub(super) fn ask(&mut self, source: Source, f: &Ident, name: &str, variable: &str, var: &Var) -> Lower<Typed> {
         if var.ty.is_resizable() {
-            let d =
-                Diagnostic::error(format!("`{}` gives arrays to variables that are declared with a length", f.name));
-            return self.error(d.at(f.span, format!("`{variable}` has none")));
+            let d = Diagnostic::error(format!("the array that `{}` sets must have a fixed length", f.name));
+            return self.error(d.at(f.span, format!("`{variable}` is declared without a length")));
         }
         if let Some(slot) = var.slot {
             return self.ask_for_array(source, f, name, var.ty, slot);
@@ -90,8 +88,8 @@ impl Body<'_, '_> {
 
     fn ask_light(&mut self, f: &Ident, name: &str, rsl: RslType, ty: Type) -> Lower<[Value; 2]> {
         let Some(light) = self.light else {
-            let d = Diagnostic::error(format!("`{}` asks the light of an `illuminance`", f.name));
-            return self.error(d.at(f.span, "not in the body of one").hint("call it inside of `illuminance`"));
+            let d = Diagnostic::error(format!("`{}` is available inside `illuminance` only", f.name));
+            return self.error(d.at(f.span, "not inside `illuminance`"));
         };
         let function = format!("{LIGHTS_MESSAGE}{}.{name}", rsl.letter());
         let args = vec![light.number, light.position, light.normal];
@@ -135,14 +133,14 @@ impl Body<'_, '_> {
             [] => return self.outside_of_shader(f),
             [kind] => {
                 let ExprKind::String(kind) = &ast.expr(*kind).kind else {
-                    let d = Diagnostic::error("`shadername` needs a kind of shader that is a constant");
+                    let d = Diagnostic::error("the kind of shader passed to `shadername` must be a constant");
                     return self.error(d.at(f.span, "called here"));
                 };
                 self.named_input(f, &queries::value_input(&f.name, RslType::String, kind, 0), Type::String)?
             }
             _ => {
-                let d = Diagnostic::error("`shadername` takes at most a kind of shader");
-                return self.error(d.at(f.span, format!("here are {} arguments", args.len())));
+                let d = Diagnostic::error("`shadername` takes at most one argument, a kind of shader");
+                return self.error(d.at(f.span, format!("{} arguments given", args.len())));
             }
         };
         Ok(Typed { value, ty: RslType::String, class: Class::Uniform })
@@ -162,7 +160,7 @@ impl Body<'_, '_> {
     }
 
     fn outside_of_shader<T>(&mut self, f: &Ident) -> Lower<T> {
-        let d = Diagnostic::error(format!("`{}` is asked in shaders, not in functions", f.name));
-        self.error(d.at(f.span, "called in a function").hint("ask in the shader, and pass the value as an argument"))
+        let d = Diagnostic::error(format!("`{}` is available in shaders, not in functions", f.name));
+        self.error(d.at(f.span, "called in a function").hint("call it in the shader and pass the value as an argument"))
     }
 }

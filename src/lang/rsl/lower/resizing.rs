@@ -52,8 +52,8 @@ impl Body<'_, '_> {
             _ => {}
         }
         if !array.ty.is_resizable() {
-            let message = format!("the array `{name}` has {} elements for good", array.ty.length());
-            let d = Diagnostic::error(message).at(f.span, "changes how many there are");
+            let message = format!("the array `{name}` has the fixed length {}", array.ty.length());
+            let d = Diagnostic::error(message).at(f.span, "resized here");
             let hint = format!("declare it as `{} {name}[]`, without a length", array.ty.element());
             return Some(self.error(d.hint(hint)));
         }

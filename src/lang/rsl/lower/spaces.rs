@@ -32,7 +32,7 @@ impl Body<'_, '_> {
     pub(super) fn cast(&mut self, ty: RslType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
         let v = self.value(inner, Some(ty))?;
         if !v.ty.casts_to(ty) {
-            let message = format!("{} cannot become {}", article(v.ty), article(ty));
+            let message = format!("cannot cast {} to {}", article(v.ty), article(ty));
             return self.error(Diagnostic::error(message).at(span, "in this cast"));
         }
         self.at(span);
@@ -48,7 +48,7 @@ impl Body<'_, '_> {
                     }
                     System::Current => v.value,
                     System::Image(_) | System::Named(_) => {
-                        let message = format!("a matrix cannot be given in the space \"{}\"", space.name);
+                        let message = format!("matrices in the space \"{}\" are not supported", space.name);
                         return self.error(Diagnostic::error(message).at(space.span, "this space"));
                     }
                 };
@@ -77,8 +77,8 @@ impl Body<'_, '_> {
         };
         let function = format!("__rgb_from_{name}");
         if self.cx.program.callees(&function, true).is_empty() {
-            let message = format!("there is no colour system \"{}\"", system.name);
-            let d = Diagnostic::error(message).at(system.span, "not known");
+            let message = format!("unknown color system \"{}\"", system.name);
+            let d = Diagnostic::error(message).at(system.span, "unknown");
             return self.error(d.hint("known are \"rgb\", \"hsv\", \"hsl\", \"xyz\", \"xyY\" and \"YIQ\""));
         }
         let value = self.call_spatial(&function, &[v.value], system)?;
@@ -93,7 +93,7 @@ impl Body<'_, '_> {
                 let mut axes = Vec::new();
                 for name in names {
                     let Some(var) = self.scopes.globals.get(name).cloned() else {
-                        let d = Diagnostic::error(format!("there is no \"{}\" space here", space.name));
+                        let d = Diagnostic::error(format!("the space \"{}\" is not available here", space.name));
                         return self.error(d.at(space.span, "this space"));
                     };
                     axes.push(self.b.read(var.storage));
@@ -122,8 +122,8 @@ impl Body<'_, '_> {
                 self.call_spatial(&format!("__point_{way}_{name}"), &[v.value], at)?
             }
             System::Image(_) => {
-                let d = Diagnostic::error(format!("only points can be given in the space \"{}\"", at.name));
-                return self.error(d.at(at.span, format!("this is for a {kind}")));
+                let d = Diagnostic::error(format!("only points are supported in the space \"{}\"", at.name));
+                return self.error(d.at(at.span, format!("used for a {kind}")));
             }
             System::Named(name) => {
                 let way = if way == Way::From { "from" } else { "to" };
@@ -154,9 +154,9 @@ impl Body<'_, '_> {
                 self.cx.needed.insert((i, Vec::new()));
                 Ok(self.b.call(info.ir_name.clone(), values, &[Type::Vec3])[0])
             }
-            _ => {
-                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(at.span, "needed here"))
-            }
+            _ => self.error(
+                Diagnostic::error(format!("the standard library has no function `{name}`")).at(at.span, "needed here"),
+            ),
         }
     }
 

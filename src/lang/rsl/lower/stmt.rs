@@ -128,14 +128,14 @@ impl Body<'_, '_> {
         let [parameters, _] = &self.scopes.declared[..] else { return };
         let name = &d.name.name;
         let Some(parameter) = parameters.get(name).and_then(|p| p.declared) else { return };
-        let diagnostic = Diagnostic::warning(format!("`{name}` hides the parameter of that name"))
-            .at(d.name.span, "another variable from here on")
+        let diagnostic = Diagnostic::warning(format!("`{name}` shadows a parameter"))
+            .at(d.name.span, "a new variable")
             .also(parameter, "the parameter");
         self.cx.report(diagnostic.hint(match d.init {
-            Some(_) => format!(
-                "leave out the type to set the parameter, as in `{name} = …`, or give the variable another name"
-            ),
-            None => "leave out the declaration to use the parameter, or give the variable another name".to_string(),
+            Some(_) => {
+                format!("remove the type to assign to the parameter, as in `{name} = …`, or rename the variable")
+            }
+            None => "remove the declaration to use the parameter, or rename the variable".to_string(),
         }));
     }
 
@@ -209,9 +209,9 @@ impl Body<'_, '_> {
         let Some(target) = count.checked_sub(levels as usize).and_then(|i| self.loops.get(i)).map(to) else {
             let message = match count {
                 0 => format!("`{word}` outside of a loop"),
-                _ => format!("`{word} {levels}` in {count} loops"),
+                _ => format!("`{word} {levels}` inside {count} loops"),
             };
-            return self.error(Diagnostic::error(message).at(span, "there is no such loop"));
+            return self.error(Diagnostic::error(message).at(span, "no such loop"));
         };
         self.b.jump(target, Vec::new());
         Ok(())
@@ -223,7 +223,7 @@ impl Body<'_, '_> {
                 let what = if self.shader.is_some() { "a shader" } else { "a `void` function" };
                 let d = Diagnostic::error(format!("{what} returns no value"));
                 let place = self.cx.program.ast.expr(e).span;
-                return self.error(d.at(place, "this value has nowhere to go"));
+                return self.error(d.at(place, "unexpected value"));
             }
             self.return_value(None);
             return Ok(());

@@ -30,16 +30,16 @@ impl Body<'_, '_> {
             let given = self.checker.type_of(&self.scopes, e, Some(RslType::String));
             if given != Some(RslType::String) {
                 self.value_as(e, RslType::String)?;
-                let d = Diagnostic::error(format!("argument {} of `{}` is no string", i + 1, f.name));
+                let d = Diagnostic::error(format!("argument {} of `{}` is not a string", i + 1, f.name));
                 return self.error(d.at(self.span(e), "this one"));
             }
         }
         let mut parts = Vec::new();
         for &e in args {
             let Some(part) = self.known_text(e) else {
-                let message = format!("`{}` makes texts before a shader runs, and this is not known by then", f.name);
-                let d = Diagnostic::error(message).at(self.span(e), "known only when the shader runs");
-                let hint = "known are constants, and parameters of the shader that nothing changes";
+                let message = format!("the arguments of `{}` must be known at compile time", f.name);
+                let d = Diagnostic::error(message).at(self.span(e), "known at run time only");
+                let hint = "use constants, and parameters of the shader that are never assigned";
                 return self.error(d.hint(hint));
             };
             parts.push(part);

@@ -73,8 +73,9 @@ impl Flattening<'_> {
                 }));
             }
             ("getshaders" | "getlights", _) => {
-                let d = Diagnostic::error(format!("`{}` gives an array, which must go to a variable", f.name));
-                return self.error(d.at(span, "used at once here").hint(format!("`shader list[] = {}(…);`", f.name)));
+                let d =
+                    Diagnostic::error(format!("the array that `{}` returns must be assigned to a variable", f.name));
+                return self.error(d.at(span, "used directly here").hint(format!("`shader list[] = {}(…);`", f.name)));
             }
             ("getshader", _) => ("the handle of a shader", "getshader(\"handle\")"),
             ("hasmethod", _) => ("a shader and the name of a method as a constant", "hasmethod(s, \"name\")"),
@@ -116,7 +117,7 @@ impl Flattening<'_> {
             return Ok(None);
         }
         if !place.indices.is_empty() {
-            let d = Diagnostic::error("of another shader's member there is only all of it");
+            let d = Diagnostic::error("elements of a member of another shader are not available");
             return self.error(d.at(member.name.span, "an element of it").hint("assign it to a variable first"));
         }
         let holder = Place { name: place.name.clone(), members: Vec::new(), indices: member.indices.clone() };
@@ -133,8 +134,10 @@ impl Flattening<'_> {
             return Ok(None);
         }
         if *f.name == *"getlights" {
-            let d = Diagnostic::warning("lights are called by `illuminance` alone: `getlights` gives an empty array");
-            self.diags.push(d.at(span, "asks for lights"));
+            let d = Diagnostic::warning(
+                "`getlights` returns an empty array: lights are available through `illuminance` only",
+            );
+            self.diags.push(d.at(span, "called here"));
             return Ok(Some(Listed::Nobody));
         }
         match args[..] {
@@ -144,7 +147,7 @@ impl Flattening<'_> {
                 Ok(Some(Listed::OfCategory(category)))
             }
             _ => {
-                let d = Diagnostic::error("`getshaders` takes nothing, or the word \"category\" and a category");
+                let d = Diagnostic::error("`getshaders` takes no arguments, or \"category\" and a category");
                 self.error(d.at(f.span, "called here").hint("as in `getshaders(\"category\", \"layer\")`"))
             }
         }

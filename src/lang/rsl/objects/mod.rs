@@ -170,7 +170,7 @@ impl Flattening<'_> {
         let mut indices = Vec::new();
         for member in members {
             let Some(owner) = shape else {
-                let d = Diagnostic::error(format!("`{text}` is no struct, so it has no members"));
+                let d = Diagnostic::error(format!("`{text}` is not a struct and has no members"));
                 return self.error(d.at(member.name.span, "this member"));
             };
             self.element(&text, is_array, &member.indices, span)?;
@@ -194,9 +194,9 @@ impl Flattening<'_> {
     fn element(&mut self, text: &str, is_array: bool, indices: &[ExprId], span: Span) -> Flat<()> {
         let message = match (is_array, indices.len()) {
             (false, 0) | (true, 1) => return Ok(()),
-            (true, 0) => format!("`{text}` is an array of structs: `{text}[i]` is one of them"),
-            (true, _) => format!("`{text}` is an array of structs, which one index fits"),
-            (false, _) => format!("`{text}` is a struct, which has no elements"),
+            (true, 0) => format!("`{text}` is an array of structs: use `{text}[i]`"),
+            (true, _) => format!("`{text}` is an array of structs and takes one index"),
+            (false, _) => format!("`{text}` is a struct and cannot be indexed"),
         };
         self.error(Diagnostic::error(message).at(span, "used here"))
     }
@@ -295,8 +295,8 @@ impl Flattening<'_> {
     }
 
     fn stands_alone<T>(&mut self, span: Span) -> Flat<T> {
-        let d = Diagnostic::error("a struct as a whole is assigned, passed to a function or returned, nothing else");
-        self.error(d.at(span, "this is a struct").hint("`->` chooses a member"))
+        let d = Diagnostic::error("a struct can only be assigned, passed to a function or returned");
+        self.error(d.at(span, "this is a struct").hint("`->` selects a member"))
     }
 
     /// A call whose value is no struct, with structs among its arguments taken apart.
@@ -305,8 +305,8 @@ impl Flattening<'_> {
             return self.stands_alone(span);
         }
         if self.giver(f, args).is_some() {
-            let d = Diagnostic::error(format!("`{}` gives a struct, which must go to a variable", f.name));
-            return self.error(d.at(span, "used at once here").hint("assign it to a variable first"));
+            let d = Diagnostic::error(format!("the struct that `{}` returns must be assigned to a variable", f.name));
+            return self.error(d.at(span, "used directly here").hint("assign it to a variable first"));
         }
         let callee = self.callee(f, args);
         let args = self.arguments(f, args)?;

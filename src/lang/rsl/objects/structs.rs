@@ -94,8 +94,9 @@ impl Flattening<'_> {
         match self.source(e, shape) {
             Ok(Source::Values(values)) => leaves.iter_mut().zip(values).for_each(|(d, e)| d.init = Some(e)),
             Ok(Source::Call(f, _)) => {
-                let d = Diagnostic::error(format!("`{}` gives a struct, which must go to a variable", f.name));
-                self.diags.push(d.at(f.span, "not to a member"));
+                let d =
+                    Diagnostic::error(format!("the struct that `{}` returns must be assigned to a variable", f.name));
+                self.diags.push(d.at(f.span, "assigned to a member here"));
             }
             Err(Wrong) => {}
         }
@@ -127,10 +128,8 @@ impl Flattening<'_> {
                 match leaf.ty.array(len).filter(|array| array.capacity() <= MAX_ARRAY) {
                     Some(array) => ty = array,
                     None => {
-                        let message = format!(
-                            "the member `{}` is of type {}, so there is no such array of this struct",
-                            leaf.name.name, leaf.ty
-                        );
+                        let message =
+                            format!("no array of this struct: its member `{}` is of type {}", leaf.name.name, leaf.ty);
                         let hint = format!(
                             "members of structs in arrays are single values, or arrays of a fixed length that have at most {MAX_ARRAY} elements together"
                         );
@@ -213,7 +212,7 @@ impl Flattening<'_> {
         let wanted = self.shapes[shape].name.clone();
         let found = found.map_or("something else".to_string(), |i| format!("a `{}`", self.shapes[i].name));
         let d = Diagnostic::error(format!("expected a struct `{wanted}`, found {found}"));
-        self.error(d.at(span, format!("this should be a `{wanted}`")).hint(format!("`{wanted}(…)` makes one")))
+        self.error(d.at(span, format!("this should be a `{wanted}`")).hint(format!("`{wanted}(…)` constructs one")))
     }
 
     fn given(&mut self, f: &Ident, args: &[ExprId]) -> Flat<Source> {
@@ -227,8 +226,11 @@ impl Flattening<'_> {
             match self.source(e, shape)? {
                 Source::Values(values) => members.iter_mut().zip(values).for_each(|(list, e)| list.push(e)),
                 Source::Call(f, _) => {
-                    let d = Diagnostic::error(format!("`{}` gives a struct, which must go to a variable", f.name));
-                    return self.error(d.at(f.span, "used at once here"));
+                    let d = Diagnostic::error(format!(
+                        "the struct that `{}` returns must be assigned to a variable",
+                        f.name
+                    ));
+                    return self.error(d.at(f.span, "used directly here"));
                 }
             }
         }
@@ -248,8 +250,11 @@ impl Flattening<'_> {
                 Some(inner) => match self.source(e, inner)? {
                     Source::Values(list) => values.splice(leaves, list).for_each(drop),
                     Source::Call(f, _) => {
-                        let d = Diagnostic::error(format!("`{}` gives a struct, which must go to a variable", f.name));
-                        return self.error(d.at(f.span, "used at once here"));
+                        let d = Diagnostic::error(format!(
+                            "the struct that `{}` returns must be assigned to a variable",
+                            f.name
+                        ));
+                        return self.error(d.at(f.span, "used directly here"));
                     }
                 },
                 None => {
@@ -278,7 +283,7 @@ impl Flattening<'_> {
             return Ok(args.iter().copied().enumerate().collect());
         }
         let d = Diagnostic::error(format!("the struct `{}` has {count} members, not {}", f.name, args.len()));
-        self.error(d.at(f.span, "made here"))
+        self.error(d.at(f.span, "constructed here"))
     }
 
     /// What a variable holds that nobody wrote.

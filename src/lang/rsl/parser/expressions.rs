@@ -33,8 +33,8 @@ impl Parser<'_> {
                 self.cursor.leave();
                 return Ok(self.add(ExprKind::Assign(op, place, value), start.to(self.cursor.previous())));
             }
-            let d = Diagnostic::error(format!("only a variable can stand left of `{op}`"))
-                .at(self.ast.expr(e).span, "this is not a variable");
+            let d = Diagnostic::error(format!("the left side of `{op}` must be a variable"))
+                .at(self.ast.expr(e).span, "not assignable");
             return self.cursor.fail(match self.ast.expr(e).kind {
                 ExprKind::Call(ref f, _) if matches!(&*f.name, "xcomp" | "ycomp" | "zcomp" | "comp") => {
                     d.hint(format!("`set{}` changes a component", f.name))
@@ -139,8 +139,8 @@ impl Parser<'_> {
             Tok::Punct("(") => self.parenthesis(),
             Tok::Keyword(k) if RslType::from_keyword(k).is_some_and(|t| t != RslType::Void) => self.cast(k),
             other => {
-                let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
-                let d = d.at(span, "a value should stand here");
+                let d = Diagnostic::error(format!("expected an expression, found {}", other.describe()));
+                let d = d.at(span, "expected an expression");
                 self.cursor.fail(match other {
                     Tok::Stray(c) if &*c == "%" => d.hint("write `mod(a, b)` for the remainder"),
                     _ => d,
@@ -153,8 +153,8 @@ impl Parser<'_> {
     fn call(&mut self, Ident { name, span }: Ident) -> Parse<ExprId> {
         let args = self.args()?;
         if self.cursor.is("->") {
-            let d = Diagnostic::error("`->` stands behind a variable").at(self.cursor.span(), "this is behind a call");
-            return self.cursor.fail(d.hint("assign what the call gives to a variable first"));
+            let d = Diagnostic::error("`->` after a call").at(self.cursor.span(), "expected a variable before this");
+            return self.cursor.fail(d.hint("assign the result of the call to a variable first"));
         }
         let name = self.callee(name);
         Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.cursor.previous())))
@@ -209,7 +209,7 @@ impl Parser<'_> {
             1 => Ok(list[0]),
             3 | 16 => Ok(self.add(ExprKind::Tuple(list), span)),
             n => {
-                let d = Diagnostic::error(format!("a group of {n} numbers has no meaning"))
+                let d = Diagnostic::error(format!("a tuple of {n} numbers has no type"))
                     .at(span, "3 numbers make a color or a point, 16 a matrix");
                 self.cursor.fail(d)
             }

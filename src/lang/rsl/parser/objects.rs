@@ -24,8 +24,7 @@ impl Parser<'_> {
             Ok(())
         });
         if members.is_empty() {
-            self.cursor
-                .report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
+            self.cursor.report(Diagnostic::error("a struct needs at least one member").at(name.span, "no members"));
         }
         let tokens = &self.cursor.tokens[first_token..self.cursor.at];
         self.cursor.accept(";");
@@ -47,9 +46,9 @@ impl Parser<'_> {
     fn method_of_struct(&mut self, start: Span, ty: TypeName) -> Parse<()> {
         self.cursor.bump();
         let name = self.cursor.ident("the name of the method")?;
-        let d = Diagnostic::error(format!("`{}` stands in a struct, which has no methods", name.name));
+        let d = Diagnostic::error(format!("structs have no methods: `{}`", name.name));
         self.cursor.report(d.at(name.span, "a method").hint(
-            "write a function behind the struct that takes one, as `output` where it changes it; classes have methods",
+            "write a function after the struct that takes one, as `output` if it is modified; classes have methods",
         ));
         let before = self.ast.definitions.len();
         self.rest_of_definition(start, name, None, ty)?;
@@ -89,7 +88,7 @@ impl Parser<'_> {
                 return;
             }
             if self.cursor.at_end() {
-                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.cursor.report(Diagnostic::error("unclosed block").at(open, "no matching `}`"));
                 self.unclosed = true;
                 return;
             }

@@ -14,7 +14,7 @@ impl Parser<'_> {
             }
             if self.cursor.at_end() {
                 // What stands in it is still worth looking at.
-                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.cursor.report(Diagnostic::error("unclosed block").at(open, "no matching `}`"));
                 self.unclosed = true;
                 return Ok(list);
             }
@@ -122,7 +122,8 @@ impl Parser<'_> {
         self.cursor.expect("(", "after `for`")?;
         let init = self.statement()?;
         if let Some(s) = init.as_ref().filter(|s| !matches!(s.kind, StmtKind::Declare(_) | StmtKind::Expr(_))) {
-            let d = Diagnostic::error("`for` starts with an expression or a variable").at(s.span, "not allowed here");
+            let d = Diagnostic::error("the first part of `for` must be an expression or a declaration")
+                .at(s.span, "not allowed here");
             return self.cursor.fail(d);
         }
         let condition = if self.cursor.is(";") { None } else { Some(self.expr()?) };
@@ -138,7 +139,8 @@ impl Parser<'_> {
         let Tok::Number(n) = *self.cursor.tok() else { return Ok(1) };
         let span = self.cursor.bump();
         if n.fract() != 0.0 || !(1.0..=MAX_NESTING as f32).contains(&n) {
-            let d = Diagnostic::error(format!("`{word}` counts loops, from 1")).at(span, "not a number of loops");
+            let d = Diagnostic::error(format!("`{word}` takes a number of loops, at least 1"))
+                .at(span, "not a number of loops");
             return self.cursor.fail(d);
         }
         Ok(n as u32)
@@ -214,7 +216,7 @@ impl Parser<'_> {
         let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
             let found = self.cursor.tok().describe();
             let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
-            return self.cursor.fail(d.at(self.cursor.span(), "a type is missing"));
+            return self.cursor.fail(d.at(self.cursor.span(), "expected a type"));
         };
         self.cursor.bump();
         Ok(ty)
@@ -235,7 +237,7 @@ impl Parser<'_> {
                 if ty.is_resizable() && structure.is_some() {
                     let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                     let d = d.at(name.span, "declared here");
-                    return self.cursor.fail(d.hint("arrays of structs neither grow nor shrink"));
+                    return self.cursor.fail(d.hint("arrays of structs cannot be resized"));
                 }
             }
             decls.push(Decl { structure: structure.clone(), class, init, ..Decl::variable(name, ty) });

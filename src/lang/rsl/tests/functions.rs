@@ -86,8 +86,8 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
     let value = crate::ir::eval::eval(&triples.module, "f", &[], world, crate::ir::eval::Limits::default());
     assert_eq!(value.expect("a value"), [F32(1.0)]);
     for (source, message) in [
-        ("float f(string s) { return match(\"a\", s); }", "`match` makes texts before a shader runs"),
-        ("surface s(string t = \"\") { t = \"a\"; Ci = match(\"a\", t); }", "is not known by then"),
+        ("float f(string s) { return match(\"a\", s); }", "the arguments of `match` must be known at compile time"),
+        ("surface s(string t = \"\") { t = \"a\"; Ci = match(\"a\", t); }", "known at run time only"),
         ("surface s() { Ci = match(\"a\"); }", "`match` takes 2 arguments, not 1"),
         ("surface s() { string t = concat(\"a\", 1); }", "expected a string, found a float"),
     ] {
@@ -100,12 +100,12 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
 #[test]
 fn what_is_left_out_is_named_by_one_error() {
     for (source, message) in [
-        ("surface s() { Ci = texture3d(\"a\", P, N); }", "`texture3d` is left out: it reads point clouds"),
+        ("surface s() { Ci = texture3d(\"a\", P, N); }", "`texture3d` is not supported: it reads point clouds"),
         (
             "plugin \"noises\";\nsurface s() { Ci = voronoise(P); }",
-            "functions of plugins such as \"noises\" are left out",
+            "functions of plugins such as \"noises\" are not supported",
         ),
-        ("transformation t() { P = P; }", "transformation shaders have no place in a ray tracer"),
+        ("transformation t() { P = P; }", "transformation shaders are not supported"),
     ] {
         let text = errors(source);
         assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
@@ -122,7 +122,7 @@ fn what_a_uniform_variable_takes_may_be_worked_out_of_uniform_values() {
     );
     let text = errors("surface s() { uniform float b = u; Ci = b; }");
     assert!(
-        text.contains("a varying value cannot go to the uniform variable `b`")
+        text.contains("cannot assign a varying value to the uniform variable `b`")
             && text.contains("declare `b` as `varying`"),
         "{text}"
     );
@@ -140,15 +140,15 @@ fn a_variable_that_hides_a_parameter_is_told_where_it_is_of_the_body_itself() {
     let (result, sources) = compile_text(source);
     let text = result.expect("it is no error").warnings.render(&sources);
     for part in [
-        "warning: `Kd` hides the parameter of that name",
+        "warning: `Kd` shadows a parameter",
         "t.sl:2:9",
         "surface s(float Kd = 1",
-        "another variable from here on",
+        "a new variable",
         "the parameter",
-        "leave out the type to set the parameter, as in `Kd = …`",
-        "warning: `Ks` hides the parameter of that name",
+        "remove the type to assign to the parameter, as in `Kd = …`",
+        "warning: `Ks` shadows a parameter",
         "t.sl:3:9",
-        "leave out the declaration to use the parameter",
+        "remove the declaration to use the parameter",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

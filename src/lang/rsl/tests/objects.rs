@@ -71,35 +71,35 @@ fn errors_about_structs_and_classes_say_what_is_meant() {
     let pair = "struct Pair { float a; float b; } ";
     for (source, message) in [
         ("float f() { Pair p; return p->c; }", "the struct `Pair` has no member `c`"),
-        ("float f() { Pair p; return p; }", "a struct as a whole is assigned, passed to a function or returned"),
+        ("float f() { Pair p; return p; }", "a struct can only be assigned, passed to a function or returned"),
         ("float f() { Pair p = 1; return 2; }", "expected a struct `Pair`, found something else"),
         (
             "struct Other { float a; } float f() { Other o; Pair p = o; return 2; }",
             "expected a struct `Pair`, found a `Other`",
         ),
         ("float f() { Pair p = Pair(1, 2, 3); return 2; }", "the struct `Pair` has 2 members, not 3"),
-        ("float f() { float x; return x->a; }", "`x` is no struct, so it has no members"),
-        ("float f() { Pair p[2]; return p->a; }", "`p` is an array of structs: `p[i]` is one of them"),
-        ("float f() { Pair p; return p[0]->a; }", "`p` is a struct, which has no elements"),
-        ("Pair g() { Pair p; return p; } float f() { return g()->a; }", "`->` stands behind a variable"),
+        ("float f() { float x; return x->a; }", "`x` is not a struct and has no members"),
+        ("float f() { Pair p[2]; return p->a; }", "`p` is an array of structs: use `p[i]`"),
+        ("float f() { Pair p; return p[0]->a; }", "`p` is a struct and cannot be indexed"),
+        ("Pair g() { Pair p; return p; } float f() { return g()->a; }", "`->` after a call"),
         (
             "Pair g() { Pair p; return p; } float f() { return h(g()); }",
-            "`g` gives a struct, which must go to a variable",
+            "the struct that `g` returns must be assigned to a variable",
         ),
         ("struct Pair { float c; } float f() { return 1; }", "the struct `Pair` is defined twice"),
         ("struct Twice { float c; color c; } float f() { return 1; }", "the struct `Twice` has two members `c`"),
         (
             "struct Long { float c[]; } float f() { Long l[2]; return 1; }",
-            "the member `c` is of type float[], so there is no such array of this struct",
+            "no array of this struct: its member `c` is of type float[]",
         ),
         (
             "struct Two { float a; float sum(float b) { float c = a; return c + b; } float d; } float f() { Two t; return t->d; }",
-            "`sum` stands in a struct, which has no methods",
+            "structs have no methods: `sum`",
         ),
         ("struct Long { float c[100]; } float f() { Long l[20]; return 1; }", "at most 1024 elements together"),
         (
             "struct In { float a[2]; } struct Out { In b[2]; } float f() { Out o[2]; return 1; }",
-            "the member `b->a` is of type float[2][2]",
+            "member `b->a` is of type float[2][2]",
         ),
         (
             "struct Row { float m[3]; } float f() { Row r[2]; float b[2] = r[0]->m; return 1; }",
@@ -116,7 +116,7 @@ fn errors_about_structs_and_classes_say_what_is_meant() {
             "class c() { public void surface(output color Ci) { Ci = 1; } }",
             "no function `c.surface` takes (color, color)",
         ),
-        ("class c() { public void surface(output color Ci, Oi) { Ci = 1; }", "this block never ends"),
+        ("class c() { public void surface(output color Ci, Oi) { Ci = 1; }", "unclosed block"),
         ("float f() { Pair p; Pair q; if (p == q) return 1; return 2; }", "this is a struct"),
     ] {
         let text = errors(&format!("{pair}{source}"));
@@ -128,7 +128,7 @@ fn errors_about_structs_and_classes_say_what_is_meant() {
 #[test]
 fn an_error_in_a_member_leaves_the_others_known() {
     let text = errors("class c() { float x = ; float y; public void surface(output color Ci, Oi) { Ci = y + z; } }");
-    assert!(text.contains("expected a value, found `;`"), "{text}");
+    assert!(text.contains("expected an expression, found `;`"), "{text}");
     assert!(!text.contains("`y`"), "{text}");
 }
 
@@ -145,21 +145,24 @@ fn methods_and_structs_nest_as_deep_as_anything() {
 #[test]
 fn errors_about_arrays_that_grow_say_what_is_meant() {
     for (source, message) in [
-        ("float f() { float a[3]; push(a, 1); return 1; }", "the array `a` has 3 elements for good"),
+        ("float f() { float a[3]; push(a, 1); return 1; }", "the array `a` has the fixed length 3"),
         ("float f() { float a[]; push(a, color (1, 1, 1)); return 1; }", "expected a float, found a color"),
         ("float f() { float a[]; push(a); return 1; }", "unknown function `push`"),
         ("float f() { float a[]; push(a, 1); float b[2] = a; return 1; }", "expected float[2], found float[]"),
-        ("float f() { float a[] = {}; float b[2] = {}; return 1; }", "an array has at least one value"),
+        ("float f() { float a[] = {}; float b[2] = {}; return 1; }", "an array needs at least one value"),
         (
             "float f(float x) { float a[]; push(a, 1); return spline(x, a); }",
-            "`spline` takes arrays whose length is known",
+            "an array passed to `spline` must have a fixed length",
         ),
-        ("struct P { float b; } float f() { P a[]; return 1; }", "arrays of structs neither grow nor shrink"),
+        ("struct P { float b; } float f() { P a[]; return 1; }", "arrays of structs cannot be resized"),
         (
             "surface s() { float a[]; if (surface(\"x\", a) == 1) Ci = 1; }",
-            "`surface` gives arrays to variables that are declared with a length",
+            "the array that `surface` sets must have a fixed length",
         ),
-        ("surface s(float b[2]; float a[] = b) { Ci = 1; }", "the default of `a`, which has no length, is no list"),
+        (
+            "surface s(float b[2]; float a[] = b) { Ci = 1; }",
+            "the default of `a`, an array without a length, must be a list",
+        ),
     ] {
         let text = errors(source);
         assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
@@ -204,16 +207,16 @@ fn errors_about_co_shaders_say_what_is_meant() {
             "surface s(string n = \"\") { shader a = null; if (hasmethod(a, n) == 1) Ci = 1; }",
             "the name of a method as a constant",
         ),
-        ("surface s() { shader a = null; getvar(a, \"k\", 3); }", "`getvar` changes this argument"),
-        ("surface s() { shader a = null; float k[2]; getvar(a, \"k\", k); }", "`getvar` gives no arrays"),
+        ("surface s() { shader a = null; getvar(a, \"k\", 3); }", "the output argument of `getvar` must be a variable"),
+        ("surface s() { shader a = null; float k[2]; getvar(a, \"k\", k); }", "`getvar` returns no arrays"),
         (
             "surface s() { if (arraylength(getshaders()) > 0) Ci = 1; }",
-            "`getshaders` gives an array, which must go to a variable",
+            "the array that `getshaders` returns must be assigned to a variable",
         ),
-        ("surface s() { shader a[] = getshaders(\"kind\", \"x\"); }", "the word \"category\" and a category"),
+        ("surface s() { shader a[] = getshaders(\"kind\", \"x\"); }", "or \"category\" and a category"),
         ("surface s() { float a = 1; a->run(); }", "expected a string, found a float"),
-        ("surface s() { shader a = null; float k[]; a->run(k); }", "take arrays whose length is known"),
-        ("surface s() { shader a = null; a->run(printf(\"x\")); }", "is given something without a value"),
+        ("surface s() { shader a = null; float k[]; a->run(k); }", "must have a fixed length"),
+        ("surface s() { shader a = null; a->run(printf(\"x\")); }", "has no value"),
         ("surface s() { shader a = null; a->run(x); }", "unknown variable `x`"),
         (
             "class c() { float a = b; public void f() {} public void g() {} public void surface(output color Ci, Oi) {} }",
@@ -229,7 +232,7 @@ fn errors_about_co_shaders_say_what_is_meant() {
 fn lights_are_no_co_shaders() {
     let unit = unit("surface s() { shader a[] = getlights(\"category\", \"key\"); Ci = arraylength(a); }");
     let messages: Vec<&str> = unit.warnings.iter().map(|d| &*d.message).collect();
-    assert_eq!(messages, ["lights are called by `illuminance` alone: `getlights` gives an empty array"]);
+    assert_eq!(messages, ["`getlights` returns an empty array: lights are available through `illuminance` only"]);
 }
 
 #[test]

@@ -14,7 +14,12 @@ fn what_gather_cannot_bring_is_told_with_what_to_ask_for_instead() {
         ("matrix x;", "x", "not a matrix", "ask for the rows"),
         ("float x[3];", "x", "not a float[3]", "ask for the elements"),
         ("color x[];", "x", "not a color[]", "ask for the elements"),
-        ("color x[2];", "x[1]", "`gather` gives \"surface:made\" to a variable", "assign it to the element"),
+        (
+            "color x[2];",
+            "x[1]",
+            "the output \"surface:made\" of `gather` must be a variable",
+            "assign it to the element",
+        ),
     ] {
         let text = with(declared, given);
         assert!(text.contains(message) && text.contains(hint), "{declared} {given}: {text}");

@@ -106,7 +106,7 @@ fn points_go_to_the_image_and_back() {
         assert_eq!(f(&there_and_back, &p), [5.0, 2.5, 0.0], "{space}");
     }
     let text = errors("vector f(vector v) { return vtransform(\"raster\", v); }");
-    assert!(text.contains("only points can be given in the space \"raster\""), "{text}");
+    assert!(text.contains("only points are supported in the space \"raster\""), "{text}");
 }
 
 #[test]

@@ -20,12 +20,11 @@ impl<'a> Body<'a> {
         if &*name.name == SUPER {
             let base = class.and_then(|c| file.classes[c].base);
             let Some(base) = base else {
-                let d =
-                    Diagnostic::error("`super` is the class that this one comes from").at(name.span, "there is none");
+                let d = Diagnostic::error("`super` in a class without a base class").at(name.span, "no base class");
                 return self.error(d);
             };
             if role != Role::Constructor && role != Role::Any {
-                let d = Diagnostic::error("only a constructor calls that of the class that it comes from");
+                let d = Diagnostic::error("the constructor of the base class can be called in a constructor only");
                 return self.error(d.at(name.span, "`super.method()` calls a method"));
             }
             let found = file.constructors(base);
@@ -43,12 +42,13 @@ impl<'a> Body<'a> {
         if builtins::is_known(&name.name) {
             return self.builtin(name, args, span);
         }
-        let d = Diagnostic::error(format!("there is no function `{}`", name.name)).at(name.span, "not defined");
+        let d = Diagnostic::error(format!("unknown function `{}`", name.name)).at(name.span, "not defined");
         if let Some(why) = builtins::left_out(&name.name) {
             return self.error(d.hint(why));
         }
         if matches!(file.base_type(class, &as_type), Ok(Type::Object(_))) {
-            return self.error(d.hint("objects are made by the scene: a parameter of a constructor refers to one"));
+            return self
+                .error(d.hint("the scene makes objects: declare a parameter of the constructor that refers to one"));
         }
         let mut names: Vec<&str> = file.function_names(class).collect();
         builtins::names().for_each(|name| names.push(name));
@@ -145,11 +145,13 @@ impl<'a> Body<'a> {
         let list = if best.is_empty() { found } else { &best };
         let there: Vec<String> = list.iter().map(|&id| self.declared(file, id)).collect();
         let d = match best.is_empty() {
-            true => Diagnostic::error(format!("no `{name}` takes ({})", given.join(", "))),
-            false => Diagnostic::error(format!("several `{name}` take ({}) equally well", given.join(", "))),
+            true => Diagnostic::error(format!("no overload of `{name}` takes ({})", given.join(", "))),
+            false => {
+                Diagnostic::error(format!("ambiguous call: several overloads of `{name}` take ({})", given.join(", ")))
+            }
         };
         let d = d.at(span, "this call");
-        self.error(there.into_iter().fold(d, |d, text| d.hint(format!("there is {text}"))))
+        self.error(there.into_iter().fold(d, |d, text| d.hint(format!("candidate: {text}"))))
     }
 
     /// How a function is declared.
@@ -190,13 +192,11 @@ impl<'a> Body<'a> {
         let is_it =
             |frame: &Frame<'_>| std::ptr::eq(frame.file, file) && frame.function == Some(id) && frame.object == object;
         if self.frames.iter().any(is_it) {
-            let d = Diagnostic::error(format!("`{}` calls itself", f.name.name)).at(span, "by this call");
-            return self.error(
-                d.also(f.name.span, "declared here").hint("functions of GLSL are not recursive; a loop may do it"),
-            );
+            let d = Diagnostic::error(format!("recursive call of `{}`", f.name.name)).at(span, "this call");
+            return self.error(d.also(f.name.span, "declared here").hint("GLSL has no recursion: use a loop"));
         }
         if self.frames.len() > MAX_CALLS {
-            let d = Diagnostic::error(format!("calls nest more than {MAX_CALLS} levels deep"))
+            let d = Diagnostic::error(format!("calls are nested more than {MAX_CALLS} levels deep"))
                 .at(span, "one level too many");
             return self.error(d);
         }
@@ -282,7 +282,7 @@ impl<'a> Body<'a> {
             let base = self.top().class.and_then(|c| file.classes[c].base);
             let found = base.map(|base| file.functions(Some(base), &name.name)).unwrap_or_default();
             if found.is_empty() {
-                let d = Diagnostic::error(format!("the class that this one comes from has no method `{}`", name.name));
+                let d = Diagnostic::error(format!("the base class has no method `{}`", name.name));
                 return self.error(d.at(name.span, "not defined"));
             }
             let (object, role) = (self.top().object, self.role_of(&name.name, base));
@@ -292,12 +292,12 @@ impl<'a> Body<'a> {
         match (&value.ty, &*name.name) {
             (Type::Array(_, n), "length") if args.is_empty() => return Ok(self.int(*n as i32)),
             (Type::Object(Reference::Null), _) => {
-                return self.error(Diagnostic::error("`null` has no methods").at(span, "refers to nothing"));
+                return self.error(Diagnostic::error("`null` has no methods").at(span, "a null reference"));
             }
             (Type::Object(_), _) => {}
             _ => {
-                let d = Diagnostic::error(format!("a value of the type `{}` has no methods", self.describe(&value.ty)));
-                return self.error(d.at(name.span, "only objects have"));
+                let d = Diagnostic::error(format!("the type `{}` has no methods", self.describe(&value.ty)));
+                return self.error(d.at(name.span, "not an object"));
             }
         }
         self.call_through(value, name, args, span)
@@ -350,7 +350,7 @@ impl<'a> Body<'a> {
             (Role::Method(_), Some(method)) => Role::Method(method),
             (Role::Constructor, Some(_)) => {
                 let d = Diagnostic::error(format!("a constructor cannot call `{}`", name.name));
-                return self.error(d.at(span, "objects are made before there are rays"));
+                return self.error(d.at(span, "objects are constructed before rendering"));
             }
             (role, _) => role,
         };
@@ -418,8 +418,8 @@ impl<'a> Body<'a> {
     ) -> Lower<()> {
         let Ok(id) = self.chosen(target, found, &values, name, span) else {
             let class = target.class_name(self.objects[number].class);
-            let d = Diagnostic::error(format!("the class `{class}` has no method `{name}` that this call could mean"));
-            return self.error(d.at(span, "an object of that class is called here"));
+            let d = Diagnostic::error(format!("the class `{class}` has no method `{name}` for these arguments"));
+            return self.error(d.at(span, "the object may be of that class"));
         };
         let value = self.call(target, id, Some(number), role, values, span)?;
         if result.ty != Type::VOID {
@@ -433,12 +433,8 @@ impl<'a> Body<'a> {
         let members = self.members(id);
         if members.len() != args.len() {
             let name = self.describe(&Type::Struct(id));
-            let d = Diagnostic::error(format!(
-                "`{name}` has {} members, and here are {} values",
-                members.len(),
-                args.len()
-            ));
-            return self.error(d.at(span, "a value for each member"));
+            let d = Diagnostic::error(format!("`{name}` has {} members, found {} values", members.len(), args.len()));
+            return self.error(d.at(span, "expected a value for each member"));
         }
         let mut parts = Vec::new();
         for ((_, ty), &e) in members.iter().zip(args) {
@@ -451,7 +447,7 @@ impl<'a> Body<'a> {
     pub(super) fn construct(&mut self, name: &'a TypeName, args: &[ExprId], span: Span) -> Lower<Typed> {
         if name.lengths.is_empty() {
             let BaseType::Basic(basic) = name.base else {
-                return self.error(Diagnostic::error("this makes no value").at(span, "not a type of values"));
+                return self.error(Diagnostic::error("this type has no constructor").at(span, "not a type of values"));
             };
             let mut values = Vec::new();
             for &e in args {
@@ -466,8 +462,8 @@ impl<'a> Body<'a> {
         };
         let Type::Array(element, n) = &ty else { return Err(Poison) };
         if args.len() != *n as usize {
-            let d = Diagnostic::error(format!("the array has {n} elements, and here are {} values", args.len()));
-            return self.error(d.at(span, "a value for each element"));
+            let d = Diagnostic::error(format!("the array has {n} elements, found {} values", args.len()));
+            return self.error(d.at(span, "expected a value for each element"));
         }
         let mut values = Vec::new();
         for &e in args {
@@ -490,7 +486,8 @@ impl<'a> Body<'a> {
             if ty == BasicType::String
                 || !matches!(value.ty, Type::Basic(b) if ![BasicType::Void, BasicType::String].contains(&b))
             {
-                let d = Diagnostic::error(format!("a `{}` is no part of a `{ty}`", self.describe(&value.ty)));
+                let d =
+                    Diagnostic::error(format!("a `{}` cannot be a component of a `{ty}`", self.describe(&value.ty)));
                 return self.error(d.at(*place, "not a number or a vector"));
             }
         }
@@ -529,8 +526,8 @@ impl<'a> Body<'a> {
         if components.len() == needed && ty != BasicType::Void {
             return Ok(self.composed(ty, &components));
         }
-        let d = Diagnostic::error(format!("a `{ty}` is made of {needed} numbers, and here are {}", components.len()));
-        self.error(d.at(span, "too few or too many"))
+        let d = Diagnostic::error(format!("a `{ty}` needs {needed} components, found {}", components.len()));
+        self.error(d.at(span, "wrong number of components"))
     }
 
     /// A function that the language has.
@@ -555,8 +552,9 @@ impl<'a> Body<'a> {
             return Ok(result);
         }
         let given: Vec<String> = values.iter().map(|v| self.describe(&v.ty)).collect();
-        let d = Diagnostic::error(format!("no `{}` takes ({})", name.name, given.join(", "))).at(span, "this call");
-        self.error(builtins::described(&name.name).fold(d, |d, text| d.hint(format!("there is {text}"))))
+        let d = Diagnostic::error(format!("no overload of `{}` takes ({})", name.name, given.join(", ")))
+            .at(span, "this call");
+        self.error(builtins::described(&name.name).fold(d, |d, text| d.hint(format!("candidate: {text}"))))
     }
 
     /// Calls a function of the standard library by its name in the IR; what it takes behind the arguments are inputs of the core.

@@ -31,10 +31,9 @@ impl<'a> Body<'a> {
         if self.b.function().values.len() > MAX_VALUES {
             self.is_too_large = true;
             let span = self.file().ast.expr(e).span;
-            let d =
-                Diagnostic::error("this method becomes too large").at(span, format!("over {MAX_VALUES} values here"));
-            return self
-                .error(d.hint("functions become part of their callers: call large ones in fewer places, or in loops"));
+            let d = Diagnostic::error("this method is too large after inlining")
+                .at(span, format!("more than {MAX_VALUES} values here"));
+            return self.error(d.hint("functions are inlined: call large ones in fewer places, or in loops"));
         }
         let file = self.file();
         let expr = file.ast.expr(e);
@@ -56,7 +55,7 @@ impl<'a> Body<'a> {
             ExprKind::Null => Ok(self.handle(None, &Type::Object(Reference::Null))),
             ExprKind::This => match (self.top().object, self.top().class) {
                 (Some(object), Some(class)) => Ok(self.handle(Some(object), &Type::Object(Reference::Class(class)))),
-                _ => self.error(Diagnostic::error("`this` is the object whose method runs").at(span, "in no method")),
+                _ => self.error(Diagnostic::error("`this` outside of a method").at(span, "not in a method")),
             },
             ExprKind::Name(name) => self.name(name, span),
             ExprKind::Unary(op, a) => {
@@ -175,11 +174,11 @@ impl<'a> Body<'a> {
     fn file_constant(&mut self, v: &'a super::super::ast::Variable) -> Lower<Typed> {
         let file = self.file();
         let Some(init) = v.init else {
-            let d = Diagnostic::error(format!("the constant `{}` has no value", v.name.name));
-            return self.error(d.at(v.name.span, "`const` variables are given one where they are declared"));
+            let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
+            return self.error(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
         };
         if self.frames.len() > MAX_CALLS {
-            let d = Diagnostic::error(format!("the constant `{}` is made of itself", v.name.name));
+            let d = Diagnostic::error(format!("the constant `{}` depends on itself", v.name.name));
             return self.error(d.at(v.name.span, "declared here"));
         }
         self.frames.push(self.frame(file, None, None, None, Role::Constructor));
@@ -207,7 +206,7 @@ impl<'a> Body<'a> {
         if let Some(value) = self.converted(value, ty) {
             return Ok(value);
         }
-        let d = Diagnostic::error(format!("a `{}` is no `{}`", self.describe(&given), self.describe(ty)));
+        let d = Diagnostic::error(format!("expected `{}`, found `{}`", self.describe(ty), self.describe(&given)));
         let d = d.at(span, format!("expected `{}`", self.describe(ty)));
         self.error(match (given.basic(), ty.basic()) {
             (Some(a), Some(b)) if ![a, b].iter().any(|t| matches!(t, BasicType::Void | BasicType::String)) => {
@@ -224,11 +223,11 @@ impl<'a> Body<'a> {
             return Ok(value.parts[0]);
         }
         let span = self.file().ast.expr(e).span;
-        let d = Diagnostic::error(format!("a condition is a `bool`, not a `{}`", self.describe(&value.ty)));
+        let d = Diagnostic::error(format!("a condition must be a `bool`, not a `{}`", self.describe(&value.ty)));
         let d = d.at(span, "tested here");
         let hint = match value.ty.basic() {
-            Some(BasicType::Vector(Scalar::Bool, _)) => "`all(…)` or `any(…)` makes one of several",
-            _ => "compare it with something: `x != 0.0`",
+            Some(BasicType::Vector(Scalar::Bool, _)) => "`all(…)` or `any(…)` reduces several to one",
+            _ => "compare it: `x != 0.0`",
         };
         self.error(d.hint(hint))
     }
@@ -320,11 +319,11 @@ impl<'a> Body<'a> {
             return Ok(b.clone());
         }
         let d = Diagnostic::error(format!(
-            "these are of different types: `{}` and `{}`",
+            "operands of different types: `{}` and `{}`",
             self.describe(a),
             self.describe(b)
         ));
-        self.error(d.at(span, "which of them?"))
+        self.error(d.at(span, "no common type"))
     }
 
     /// A left-leaning chain of operators, without recursion.
@@ -372,9 +371,9 @@ impl<'a> Body<'a> {
                     UnaryOp::Not => "!",
                     UnaryOp::Complement => "~",
                 };
-                let d = Diagnostic::error(format!("`{sign}` takes no `{}`", self.describe(&value.ty)));
-                let d = d.at(span, "not for this type");
-                let d = if op == UnaryOp::Not { d.hint("`not(v)` is for vectors of truth values") } else { d };
+                let d = Diagnostic::error(format!("no operator `{sign}` for `{}`", self.describe(&value.ty)));
+                let d = d.at(span, "operand of this type");
+                let d = if op == UnaryOp::Not { d.hint("`not(v)` is for vectors of `bool`") } else { d };
                 return self.error(d);
             }
         };
@@ -385,9 +384,10 @@ impl<'a> Body<'a> {
     fn field_of(&mut self, value: Typed, reference: Reference, name: &Ident) -> Lower<Typed> {
         let file = self.file();
         let Reference::Class(class) = reference else {
-            let d = Diagnostic::error(format!("a `{}` has no variables that are known", self.describe(&value.ty)));
-            return self
-                .error(d.at(name.span, "which class it is of is not").hint("refer to it by the name of its class"));
+            let d = Diagnostic::error(format!("the variables of a `{}` are not known", self.describe(&value.ty)));
+            return self.error(
+                d.at(name.span, "its class is not known").hint("declare the reference with the name of its class"),
+            );
         };
         let number = (0..file.classes[class].variables.len()).find(|&i| file.variable(class, i).name.name == name.name);
         let Some(variable) = number.map(|i| file.variable(class, i)) else {
@@ -400,7 +400,8 @@ impl<'a> Body<'a> {
                 name.name,
                 file.class_name(class)
             ));
-            return self.error(d.at(name.span, "of another object").also(variable.name.span, "declared here"));
+            return self
+                .error(d.at(name.span, "a variable of another object").also(variable.name.span, "declared here"));
         }
         let ty = self.type_of_name(&variable.ty)?;
         let candidates = self.candidates(&value);

@@ -11,7 +11,7 @@ impl Body<'_> {
             return Ok(None);
         }
         if self.top().role == Role::Constructor {
-            let d = Diagnostic::error("a constructor looks at no images: they are looked at where surfaces are");
+            let d = Diagnostic::error("textures are not available in a constructor");
             return self.error(d.at(span, "not here"));
         }
         let [s, t] = [0, 1].map(|i| self.b.op(Op::Extract(i), &[values[1].parts[0]]));

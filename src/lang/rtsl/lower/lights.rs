@@ -4,8 +4,8 @@ use super::super::ast::Stmt;
 use super::places::Storage;
 use super::*;
 use crate::lang::light_loop::{LightLoop, cosine_of_sight};
-use crate::lang::vectors::normalize;
 use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_HAVE_AMBIENT};
+use crate::lang::vectors::normalize;
 
 /// The standard library's `trace`, that gives a colour.
 const TRACE: &str = "std.trace.pv.c";
@@ -18,7 +18,7 @@ impl<'a> Body<'a> {
             Role::Method(method) => method.name(),
             Role::Constructor => "constructor",
         };
-        let d = Diagnostic::error(format!("`{word}` stands in `shade` and what it calls"));
+        let d = Diagnostic::error(format!("`{word}` is available in `shade` and in functions that it calls only"));
         self.error(d.at(span, format!("not in `{method}`")))
     }
 
@@ -55,7 +55,7 @@ impl<'a> Body<'a> {
         }
         if vectors.is_empty() || vectors.len() > most {
             let d = Diagnostic::error(format!("`{word}` takes a point and up to {} normals", most - 1));
-            return self.error(d.at(span, format!("here are {} vectors", vectors.len())));
+            return self.error(d.at(span, format!("{} vectors given", vectors.len())));
         }
         Ok((vectors, angle))
     }
@@ -134,9 +134,10 @@ impl<'a> Body<'a> {
             [origin, direction] if is_vector(origin) && is_vector(direction) => (origin.parts[0], direction.parts[0]),
             _ => {
                 let given: Vec<String> = args.iter().map(|v| self.describe(&v.ty)).collect();
-                let d = Diagnostic::error(format!("no `trace` takes ({})", given.join(", "))).at(span, "this call");
+                let d = Diagnostic::error(format!("no overload of `trace` takes ({})", given.join(", ")))
+                    .at(span, "this call");
                 return self.error(
-                    d.hint("there is trace(vec3 direction)").hint("there is trace(vec3 origin, vec3 direction)"),
+                    d.hint("candidate: trace(vec3 direction)").hint("candidate: trace(vec3 origin, vec3 direction)"),
                 );
             }
         };
@@ -164,7 +165,7 @@ impl<'a> Body<'a> {
     /// `hit(t)`: whether that is the nearest so far, which it is then.
     pub(super) fn hit(&mut self, mut args: Vec<Typed>, span: Span) -> Lower<Typed> {
         if !matches!(self.top().role, Role::Any | Role::Method(Method::Intersect)) {
-            let d = Diagnostic::error("`hit` reports where a ray meets a primitive: it stands in `intersect`");
+            let d = Diagnostic::error("`hit` is available in `intersect` only");
             return self.error(d.at(span, "not here"));
         }
         let t = match args.pop().filter(|_| args.is_empty()) {
@@ -186,8 +187,7 @@ impl<'a> Body<'a> {
     /// `rand()`: the next of the numbers that are given, and behind them of the sequence that the place gives a seed for.
     pub(super) fn rand(&mut self, span: Span) -> Lower<Typed> {
         if self.top().role == Role::Constructor {
-            let d =
-                Diagnostic::error("a constructor draws no random numbers: the objects of a scene are what they are");
+            let d = Diagnostic::error("random numbers are not available in a constructor");
             return self.error(d.at(span, "not here"));
         }
         let Some(random) = self.random else { return Ok(self.float(0.0)) };

@@ -23,14 +23,14 @@ impl Body<'_> {
             return Ok(result);
         }
         let (a, b) = (self.describe(&l.ty), self.describe(&r.ty));
-        let d =
-            Diagnostic::error(format!("`{}` does not join `{a}` and `{b}`", op.symbol())).at(span, "of these types");
+        let d = Diagnostic::error(format!("no operator `{}` for `{a}` and `{b}`", op.symbol()))
+            .at(span, "operands of these types");
         let is_color = |t: &Type| *t == Type::COLOR;
         let d = match op {
             Lt | Gt | Le | Ge if a == b => {
                 d.hint("vectors are compared by `lessThan` and its like, or by `all(…)` of them")
             }
-            _ if is_color(&l.ty) != is_color(&r.ty) => d.hint("`color(v)` makes a colour of red, green and blue"),
+            _ if is_color(&l.ty) != is_color(&r.ty) => d.hint("`color(v)` converts red, green and blue to a color"),
             _ => d,
         };
         self.error(d)

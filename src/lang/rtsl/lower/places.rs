@@ -287,12 +287,12 @@ impl<'a> Body<'a> {
         let n = match ty {
             BasicType::Vector(_, n) => n,
             BasicType::Color => {
-                let d = Diagnostic::error("a colour's channels have no names");
-                let d = d.at(name.span, "how many there are is the renderer's matter");
-                return self.error(d.hint("`luminance(c)` is its brightness; `vec3(c)` is it in red, green and blue"));
+                let d = Diagnostic::error("a color has no named components");
+                let d = d.at(name.span, "the renderer decides how many there are");
+                return self.error(d.hint("`luminance(c)` gives its brightness, `vec3(c)` red, green and blue"));
             }
             _ => {
-                let d = Diagnostic::error(format!("a value of the type `{ty}` has no components"));
+                let d = Diagnostic::error(format!("the type `{ty}` has no components"));
                 return self.error(d.at(name.span, "not here"));
             }
         };
@@ -302,12 +302,13 @@ impl<'a> Body<'a> {
         let Some(list) = list.filter(|l| (1..=4).contains(&l.len()) && l.iter().all(|&i| i < n)) else {
             let letters: Vec<&str> = LETTERS.iter().map(|row| &row[..n as usize]).collect();
             let d = Diagnostic::error(format!("a `{ty}` has no components `{}`", name.name));
-            let d = d.at(name.span, "not among its letters");
-            return self.error(d.hint(format!("its letters are {}", letters.join(", or "))));
+            let d = d.at(name.span, "invalid swizzle");
+            return self.error(d.hint(format!("its components are {}", letters.join(", or "))));
         };
         let repeats = list.iter().enumerate().any(|(k, i)| list[..k].contains(i));
         if is_written && repeats {
-            let d = Diagnostic::error("a component is written twice").at(name.span, "each letter may stand here once");
+            let d = Diagnostic::error("duplicate component in an assignment")
+                .at(name.span, "each component can be assigned once");
             return self.error(d);
         }
         Ok(list)
@@ -332,7 +333,7 @@ impl<'a> Body<'a> {
                 self.indexed(place, number, file.ast.expr(*index).span)
             }
             _ => {
-                let d = Diagnostic::error("this is no variable and no part of one").at(expr.span, "a value");
+                let d = Diagnostic::error("expected a variable or a part of one").at(expr.span, "not assignable");
                 self.error(d)
             }
         }
@@ -382,7 +383,8 @@ impl<'a> Body<'a> {
         if let Some(variable) = state::find(name) {
             self.may_use(variable, span, is_written)?;
             let Some(local) = self.state.get(variable.name).cloned() else {
-                let d = Diagnostic::error(format!("`{name}` is not known here")).at(span, "no renderer's state here");
+                let d = Diagnostic::error(format!("`{name}` is not available here"))
+                    .at(span, "not part of the state of this method");
                 return self.error(d);
             };
             return Ok(Place { state: Some(variable.name), ..self.all(&local) });
@@ -397,16 +399,14 @@ impl<'a> Body<'a> {
         }
         let role = self.top().role;
         let (message, hint) = match local.keeping {
-            Keeping::Const => {
-                (format!("`{name}` is a constant"), "take `const` away, or use a variable of the function")
-            }
+            Keeping::Const => (format!("`{name}` is a constant"), "remove `const`, or use a local variable"),
             Keeping::Public | Keeping::Private if !matches!(role, Role::Constructor | Role::Any) => (
-                format!("only constructors change the variable `{name}` of the class"),
-                "one object serves all rays: what belongs to a ray is a variable of the function, or `scratch` in a primitive",
+                format!("the variable `{name}` of the class can be assigned in constructors only"),
+                "an object is shared by all rays: use a local variable, or a `scratch` variable in a primitive",
             ),
             _ => return Ok(()),
         };
-        let d = Diagnostic::error(message).at(span, "changed here").also(local.declared, "declared here");
+        let d = Diagnostic::error(message).at(span, "assigned here").also(local.declared, "declared here");
         self.error(d.hint(hint))
     }
 
@@ -415,8 +415,8 @@ impl<'a> Body<'a> {
         let method = match self.top().role {
             Role::Any => return Ok(()),
             Role::Constructor => {
-                let d = Diagnostic::error(format!("a constructor knows no ray: it cannot use `{}`", variable.name));
-                return self.error(d.at(span, "objects are made before there are rays"));
+                let d = Diagnostic::error(format!("`{}` is not available in a constructor", variable.name));
+                return self.error(d.at(span, "objects are constructed before rendering"));
             }
             Role::Method(method) => method,
         };
@@ -433,7 +433,7 @@ impl<'a> Body<'a> {
         };
         let names: Vec<&str> = list.iter().map(|v| v.name).collect();
         let d = Diagnostic::error(format!("`{}` of `{interface}` cannot {verb} `{}`", method.name(), variable.name));
-        let d = d.at(span, format!("not known to `{}`", method.name()));
+        let d = d.at(span, format!("not available in `{}`", method.name()));
         self.error(d.hint(format!("it can {verb}: {}", names.join(", "))))
     }
 
@@ -455,7 +455,8 @@ impl<'a> Body<'a> {
                 self.error(d.at(name.span, "not declared").hint(format!("it has: {}", names.join(", "))))
             }
             (Type::Object(_), _) => {
-                let d = Diagnostic::error("only an object's own methods change it").at(name.span, "of another object");
+                let d = Diagnostic::error("the variables of another object cannot be assigned")
+                    .at(name.span, "assigned here");
                 self.error(d)
             }
             (Type::Basic(basic), tail) => {
@@ -472,13 +473,13 @@ impl<'a> Body<'a> {
                             let list = list.iter().map(|&i| outer[i as usize]).collect();
                             Tail::ElementOf(*i, Box::new(Tail::Components(list)))
                         }
-                        _ => return self.error(Diagnostic::error("a number has no components").at(name.span, "here")),
+                        _ => return self.error(Diagnostic::error("a scalar has no components").at(name.span, "here")),
                     },
                 };
                 Ok(Place { ty, tail, ..place })
             }
             _ => {
-                let d = Diagnostic::error(format!("a value of the type `{}` has no members", self.describe(&place.ty)));
+                let d = Diagnostic::error(format!("the type `{}` has no members", self.describe(&place.ty)));
                 self.error(d.at(name.span, "not here"))
             }
         }
@@ -489,8 +490,8 @@ impl<'a> Body<'a> {
         let index = self.index(index, span)?;
         let check = |body: &mut Self, n: u32| match index.1 {
             Some(k) if k < 0 || k as u32 >= n => {
-                let d = Diagnostic::error(format!("there is no element {k}"));
-                body.error(d.at(span, format!("the elements are 0 to {}", n - 1)))
+                let d = Diagnostic::error(format!("index {k} is out of range"));
+                body.error(d.at(span, format!("the indices are 0 to {}", n - 1)))
             }
             _ => Ok(()),
         };
@@ -525,14 +526,15 @@ impl<'a> Body<'a> {
                     Tail::Components(_) if index.1.is_some() => own,
                     Tail::Element(i) => Tail::ElementOf(*i, Box::new(own)),
                     Tail::Components(_) | Tail::ElementOf(..) => {
-                        let d = Diagnostic::error(format!("the components of this `{basic}` have fixed numbers only"));
+                        let d =
+                            Diagnostic::error(format!("the index of a component of this `{basic}` must be a constant"));
                         return self.error(d.at(span, "not a constant"));
                     }
                 };
                 Ok(Place { ty: Type::vector(scalar, 1), tail, ..place })
             }
             ty => {
-                let d = Diagnostic::error(format!("a value of the type `{}` has no elements", self.describe(&ty)));
+                let d = Diagnostic::error(format!("the type `{}` cannot be indexed", self.describe(&ty)));
                 self.error(d.at(span, "an index"))
             }
         }
@@ -541,8 +543,8 @@ impl<'a> Body<'a> {
     /// An index as the IR has it, and its value where that is known.
     pub(super) fn index(&mut self, index: Typed, span: Span) -> Lower<(Value, Option<i32>)> {
         if index.ty != Type::INT {
-            let d = Diagnostic::error(format!("an index is an `int`, not a `{}`", self.describe(&index.ty)));
-            return self.error(d.at(span, "an index").hint("`int(x)` makes one of a number"));
+            let d = Diagnostic::error(format!("an index must be an `int`, not a `{}`", self.describe(&index.ty)));
+            return self.error(d.at(span, "an index").hint("`int(x)` converts a number"));
         }
         let value = self.b.op_as(Op::Bitcast, &[index.parts[0]], ir::Type::U32);
         let value = match index.known {
@@ -590,7 +592,7 @@ impl<'a> Body<'a> {
         let mut ty = base;
         for length in name.lengths.iter().rev() {
             let Some(e) = length else {
-                let d = Diagnostic::error("an array has a length").at(name.span, "left open");
+                let d = Diagnostic::error("the array has no length").at(name.span, "declared here");
                 return self.error(d.hint("`float a[3]`"));
             };
             let n = self.length(*e)?;
@@ -598,7 +600,7 @@ impl<'a> Body<'a> {
         }
         let total: u64 = self.leaves(&ty).iter().map(|l| u64::from(l.count)).sum();
         if total > u64::from(MAX_ELEMENTS) {
-            let d = Diagnostic::error(format!("this has {total} elements; {MAX_ELEMENTS} are the most"));
+            let d = Diagnostic::error(format!("the array has {total} elements, more than the limit of {MAX_ELEMENTS}"));
             return self.error(d.at(name.span, "too many"));
         }
         Ok(ty)
@@ -611,11 +613,11 @@ impl<'a> Body<'a> {
         match value.known.filter(|_| value.ty == Type::INT) {
             Some(n) if n > 0 && n as u32 <= MAX_ELEMENTS => Ok(n as u32),
             Some(n) => {
-                let d = Diagnostic::error(format!("an array cannot have {n} elements"));
-                self.error(d.at(span, format!("1 to {MAX_ELEMENTS}")))
+                let d = Diagnostic::error(format!("invalid array length {n}"));
+                self.error(d.at(span, format!("expected 1 to {MAX_ELEMENTS}")))
             }
             None => {
-                let d = Diagnostic::error("the length of an array is a constant `int`").at(span, "not known here");
+                let d = Diagnostic::error("the length of an array must be a constant `int`").at(span, "not a constant");
                 self.error(d.hint("`const int n = 3;`"))
             }
         }

@@ -75,7 +75,8 @@ impl<'a> Body<'a> {
                 let is_break = s.kind == StmtKind::Break;
                 let Some(around) = self.top().loops.last().copied() else {
                     let word = if is_break { "break" } else { "continue" };
-                    return self.error(Diagnostic::error(format!("`{word}` stands in loops")).at(s.span, "in no loop"));
+                    return self
+                        .error(Diagnostic::error(format!("`{word}` outside of a loop")).at(s.span, "not in a loop"));
                 };
                 self.b.jump(if is_break { around.break_to } else { around.continue_to }, Vec::new());
                 Ok(())
@@ -96,7 +97,7 @@ impl<'a> Body<'a> {
         let ty = ty?;
         if ty == Type::VOID {
             let d = Diagnostic::error(format!("the variable `{}` cannot be `void`", v.name.name));
-            return self.error(d.at(v.ty.span, "no type of values"));
+            return self.error(d.at(v.ty.span, "not a type of values"));
         }
         let mut local = self.new_local(ty, v.name.span);
         let mut result = Ok(());
@@ -110,8 +111,8 @@ impl<'a> Body<'a> {
             // The variable is there all the same: its uses are no further errors.
             Some(Err(poison)) => result = Err(poison),
             None if v.keeping == Keeping::Const => {
-                let d = Diagnostic::error(format!("the constant `{}` has no value", v.name.name));
-                self.diags.push(d.at(v.name.span, "`const` variables are given one where they are declared"));
+                let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
+                self.diags.push(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
             }
             None => {}
         }

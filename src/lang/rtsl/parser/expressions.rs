@@ -49,8 +49,8 @@ impl Parser<'_> {
         {
             self.cursor.bump();
             if !self.is_place(e) {
-                let d = Diagnostic::error(format!("only a variable or a part of one can stand left of `{sign}`"));
-                return self.cursor.fail(d.at(self.ast.expr(e).span, "this is neither"));
+                let d = Diagnostic::error(format!("the left side of `{sign}` must be a variable or a part of one"));
+                return self.cursor.fail(d.at(self.ast.expr(e).span, "not assignable"));
             }
             let value = self.assignment()?;
             e = self.add(ExprKind::Assign(op, e, value), start.to(self.cursor.previous()));
@@ -111,8 +111,8 @@ impl Parser<'_> {
             return Ok(self.add(ExprKind::Step { place, up, before }, start.to(self.cursor.previous())));
         }
         let sign = if up { "++" } else { "--" };
-        let d = Diagnostic::error(format!("`{sign}` changes a variable or a part of one"));
-        self.cursor.fail(d.at(self.ast.expr(place).span, "this is neither"))
+        let d = Diagnostic::error(format!("the operand of `{sign}` must be a variable or a part of one"));
+        self.cursor.fail(d.at(self.ast.expr(place).span, "not assignable"))
     }
 
     /// A value with what stands behind it: indices, members, calls of methods, `++`.
@@ -122,7 +122,7 @@ impl Parser<'_> {
         loop {
             if self.cursor.accept("[") {
                 let index = self.expr()?;
-                self.cursor.expect("]", "behind the index")?;
+                self.cursor.expect("]", "after the index")?;
                 e = self.add(ExprKind::Index(e, index), start.to(self.cursor.previous()));
             } else if self.cursor.is(".") || self.cursor.is("->") {
                 self.cursor.bump();
@@ -155,13 +155,13 @@ impl Parser<'_> {
             Tok::Punct("(") => {
                 self.cursor.bump();
                 let e = self.expr()?;
-                self.cursor.expect(")", "behind the expression")?;
+                self.cursor.expect(")", "after the expression")?;
                 return Ok(e);
             }
             Tok::Name(name) => return self.named(Ident { name, span }),
             other => {
-                let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
-                return self.cursor.fail(d.at(span, "a value should stand here"));
+                let d = Diagnostic::error(format!("expected an expression, found {}", other.describe()));
+                return self.cursor.fail(d.at(span, "expected an expression"));
             }
         };
         self.cursor.bump();
@@ -177,7 +177,7 @@ impl Parser<'_> {
         );
         if BasicType::named(&name.name).is_some() || is_array {
             let ty = self.type_name("a type")?;
-            self.cursor.expect("(", "behind the type: its values")?;
+            self.cursor.expect("(", "after the type: its values")?;
             let args = self.args()?;
             return Ok(self.add(ExprKind::Construct(ty, args), name.span.to(self.cursor.previous())));
         }

@@ -9,9 +9,11 @@ impl Parser<'_> {
         while !self.cursor.accept("}") {
             let next = self.beginning();
             if next.is_some() || self.cursor.at_end() {
-                let d = Diagnostic::error("this block never ends").at(open, "`}` is missing");
+                let d = Diagnostic::error("unclosed block").at(open, "no matching `}`");
                 self.cursor.report(match next {
-                    Some(what) => d.also(self.cursor.span(), format!("here begins {what}, which no block can have")),
+                    Some(what) => {
+                        d.also(self.cursor.span(), format!("{what} begins here, which cannot be inside a block"))
+                    }
                     None => d,
                 });
                 break;
@@ -66,8 +68,8 @@ impl Parser<'_> {
             _ => "",
         };
         if let Some(why) = left_out(word) {
-            let d = Diagnostic::error(format!("`{word}` is left out: {why}"));
-            return self.cursor.fail(d.at(self.cursor.span(), "a word of GLSL for rasterisation"));
+            let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
+            return self.cursor.fail(d.at(self.cursor.span(), "a keyword of GLSL for rasterisation"));
         }
         match word {
             "{" => {
@@ -84,31 +86,31 @@ impl Parser<'_> {
             "do" => {
                 self.cursor.bump();
                 let body = self.boxed()?;
-                self.cursor.expect("while", "behind the statement of `do`")?;
+                self.cursor.expect("while", "after the statement of `do`")?;
                 let condition = self.condition("`while`")?;
-                self.cursor.expect(";", "behind `do … while`")?;
+                self.cursor.expect(";", "after `do … while`")?;
                 Ok(StmtKind::DoWhile(body, condition))
             }
             "break" | "continue" => {
                 self.cursor.bump();
-                self.cursor.expect(";", "behind it")?;
+                self.cursor.expect(";", "after it")?;
                 Ok(if word == "break" { StmtKind::Break } else { StmtKind::Continue })
             }
             "return" => {
                 self.cursor.bump();
                 let value = if self.cursor.is(";") { None } else { Some(self.expr()?) };
-                self.cursor.expect(";", "behind `return`")?;
+                self.cursor.expect(";", "after `return`")?;
                 Ok(StmtKind::Return(value))
             }
             "illuminance" => {
                 self.cursor.bump();
-                self.cursor.expect("(", "behind `illuminance`")?;
+                self.cursor.expect("(", "after `illuminance`")?;
                 let args = self.args()?;
                 Ok(StmtKind::Illuminance(args, self.boxed()?))
             }
             "ambient" => {
                 self.cursor.bump();
-                self.cursor.expect("(", "behind `ambient`")?;
+                self.cursor.expect("(", "after `ambient`")?;
                 let args = self.args()?;
                 let body = self.boxed()?;
                 let other = if self.cursor.accept("else") { Some(self.boxed()?) } else { None };
@@ -122,7 +124,7 @@ impl Parser<'_> {
                         Keeping::Scratch => "scratch",
                         _ => "private",
                     };
-                    let d = Diagnostic::error(format!("`{word}` is for variables of classes"));
+                    let d = Diagnostic::error(format!("`{word}` is allowed on variables of classes only"));
                     return self.cursor.fail(d.at(self.cursor.previous(), "in a function"));
                 }
                 let ty = self.type_name("a declaration")?;
@@ -131,7 +133,7 @@ impl Parser<'_> {
             }
             _ => {
                 let e = self.expr()?;
-                self.cursor.expect(";", "behind the expression")?;
+                self.cursor.expect(";", "after the expression")?;
                 Ok(StmtKind::Expr(e))
             }
         }
@@ -154,9 +156,9 @@ impl Parser<'_> {
     }
 
     fn condition(&mut self, word: &str) -> Parse<ExprId> {
-        self.cursor.expect("(", &format!("behind {word}"))?;
+        self.cursor.expect("(", &format!("after {word}"))?;
         let e = self.expr()?;
-        self.cursor.expect(")", "behind the condition")?;
+        self.cursor.expect(")", "after the condition")?;
         Ok(e)
     }
 
@@ -178,15 +180,15 @@ impl Parser<'_> {
 
     fn counted(&mut self) -> Parse<StmtKind> {
         self.cursor.bump();
-        self.cursor.expect("(", "behind `for`")?;
+        self.cursor.expect("(", "after `for`")?;
         let init = match self.cursor.accept(";") {
             true => None,
             false => Some(self.boxed()?),
         };
         let condition = if self.cursor.is(";") { None } else { Some(self.expr()?) };
-        self.cursor.expect(";", "behind the condition")?;
+        self.cursor.expect(";", "after the condition")?;
         let step = if self.cursor.is(")") { None } else { Some(self.expr()?) };
-        self.cursor.expect(")", "behind the step")?;
+        self.cursor.expect(")", "after the step")?;
         Ok(StmtKind::For { init, condition, step, body: self.boxed()? })
     }
 }
