@@ -16,6 +16,7 @@ use shadewright::rpu::timed::Config;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 /// Runs the program with arguments in a folder.
 pub fn shadewright(folder: &Path, args: &[&str]) -> Output {
@@ -35,9 +36,10 @@ pub fn stderr(output: &Output) -> String {
 ///
 /// # Panics
 /// When there is none, or `SHADEWRIGHT_TEST_ADAPTER` is set and its name does not contain that text.
-pub fn adapter() -> AdapterInfo {
-    let first = gpu::adapters().into_iter().next();
-    let adapter = first.expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
+pub fn adapter() -> &'static AdapterInfo {
+    static FIRST: LazyLock<Option<AdapterInfo>> = LazyLock::new(|| gpu::adapters().into_iter().next());
+    let adapter =
+        FIRST.as_ref().expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
     if let Ok(wanted) = std::env::var("SHADEWRIGHT_TEST_ADAPTER") {
         assert!(adapter.name.contains(&wanted), "the adapter is {}, not {wanted}", adapter.name);
     }
