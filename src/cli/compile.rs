@@ -8,7 +8,7 @@ use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
-use shadewright::abi::EntryPoint;
+use shadewright::abi::{EntryPoint, library};
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Report, sections};
@@ -267,7 +267,7 @@ fn joined(args: &CompileArgs) -> Result<Program, Failure> {
     for path in paths() {
         let mut program = object(args, path)?;
         // Every file brings the functions of the library that it uses; nobody calls them by name.
-        program.entries.retain(|entry| !entry.name.starts_with("std."));
+        program.entries.retain(|entry| !library::is_library(&entry.name));
         programs.push((path.display().to_string(), program));
     }
     let inputs: Vec<Input<'_>> = programs.iter().map(|(name, program)| Input { name, program }).collect();

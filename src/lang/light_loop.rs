@@ -1,10 +1,10 @@
 //! The loop behind `illuminance` in every language: it asks all lights of a scene for their samples, shoots the shadow rays of a batch in one instruction, and then runs its
 //! body once a light as an ordinary loop, which does not wait for lights. A light that is blocked has the colour black.
 //!
-//! It emits IR and calls functions that the linker supplies ([`super::rsl::LIGHTS_SAMPLE`] and its relatives). It knows no syntax.
+//! It emits IR and calls functions that the linker supplies ([`Intrinsic::LightSample`] and its relatives). It knows no syntax.
 
-use super::rsl::{LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_SAMPLE};
-use super::vectors::normalize;
+use crate::abi::Intrinsic;
+use crate::ir::emitter::normalize;
 use crate::ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
 
 /// Lights whose shadow rays are shot together.
@@ -75,7 +75,7 @@ impl LightLoop {
         let rays = b.slot("light_rays", Type::Vec4, BATCH);
         let directions = b.slot("light_directions", Type::Vec3, BATCH);
         let colors = b.slot("light_colors", Type::Vec3, BATCH);
-        let count = b.call(LIGHTS_COUNT, Vec::new(), &[Type::U32])[0];
+        let count = b.call(Intrinsic::LightCount, Vec::new(), &[Type::U32])[0];
         let batches = Counted::begin(b, count);
         let first = batches.turn;
         let left = b.op(Op::ISub, &[count, first]);
@@ -88,13 +88,13 @@ impl LightLoop {
         let i = asked.turn;
         let number = b.op(Op::IAdd, &[first, i]);
         let types = [Type::Vec3, Type::Vec3, Type::F32];
-        let sample = b.call(LIGHTS_SAMPLE, vec![number, position, normal], &types);
+        let sample = b.call(Intrinsic::LightSample, vec![number, position, normal], &types);
         let direction = normalize(b, sample[0]);
         let [x, y, z] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[direction]));
         let mut reach = sample[2];
         if let Some(category) = category {
             // A light of another category is not asked for: no ray to it.
-            let is_meant = b.call(LIGHTS_CATEGORY, vec![number, category], &[Type::Bool])[0];
+            let is_meant = b.call(Intrinsic::LightCategory, vec![number, category], &[Type::Bool])[0];
             let none = b.f32(-1.0);
             reach = b.op(Op::Select, &[is_meant, reach, none]);
         }
@@ -125,7 +125,7 @@ impl LightLoop {
     pub fn choose(&self, b: &mut FunctionBuilder, cone: Option<(Value, Value)>) {
         let mut inside = cone.map(|(axis, cosine)| in_cone(b, self.direction, axis, cosine));
         if let Some(category) = self.category {
-            let is_meant = b.call(LIGHTS_CATEGORY, vec![self.number, category], &[Type::Bool])[0];
+            let is_meant = b.call(Intrinsic::LightCategory, vec![self.number, category], &[Type::Bool])[0];
             inside = Some(inside.map_or(is_meant, |inside| b.op(Op::And, &[inside, is_meant])));
         }
         if let Some(inside) = inside {

@@ -14,7 +14,6 @@ pub mod scan;
 pub mod shader_ref;
 pub mod stdlib;
 pub mod tokens;
-pub mod vectors;
 
 pub use language::{Language, Lengths, Naming, Options, Unit};
 pub use shader_ref::ShaderRef;

@@ -4,10 +4,11 @@ use super::printing::Printer;
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
 use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Track, Variable};
 use super::value::{Named, Value};
+use crate::abi::{EntryPoint, Intrinsic};
 use crate::ir::eval::{Answer, EvalError, Observer, Ray};
-use crate::ir::{Const, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
+use crate::ir::{Const, FunctionKind, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
 use crate::lang::rsl::outline::{StatementKind, predefined};
-use crate::lang::rsl::{LIGHTS_SAMPLE, LightKind, RslType, ShaderKind};
+use crate::lang::rsl::{LightKind, RslType, ShaderKind};
 use crate::program::memory::object_of;
 use crate::program::{Program, globals_entry};
 use crate::render::SceneWorld;
@@ -328,8 +329,9 @@ impl Observer for Recorder<'_> {
 
     fn enter(&mut self, function: usize, args: &[Const]) {
         let name = &self.module.functions[function].name;
-        let is_entry = name.starts_with(SURFACE_PREFIX);
-        if name.split('@').next() == Some(LIGHTS_SAMPLE)
+        let kind = self.module.functions[function].kind;
+        let is_entry = matches!(kind, FunctionKind::Entry(EntryPoint::Surface(_)));
+        if Intrinsic::LightSample.is(name)
             && let (Some(caller), Some(Const::U32(number))) = (self.frames.last_mut(), args.first())
         {
             if std::mem::take(&mut caller.is_batch_over) {
@@ -440,9 +442,6 @@ impl Observer for Recorder<'_> {
         }
     }
 }
-
-/// Prefix of the names of surface entries.
-const SURFACE_PREFIX: &str = "@surface.";
 
 /// All strings of a program and its scene, by identifier.
 pub fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {

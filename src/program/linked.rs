@@ -1,9 +1,8 @@
 //! The linked [`Program`]: what back ends compile and renderers run.
 
-use crate::abi::CAMERA_ENTRY;
+use crate::abi::{CAMERA_ENTRY, Query, QuerySource};
 use crate::ir::{Module, Op};
 use crate::lang::rsl::outline::Outline;
-use crate::lang::rsl::queries::Asked;
 use crate::program::collect::instances::{Instance, bind};
 use crate::program::collect::scene_queries::is_option;
 use crate::program::collect::{object_block, volume_ids};
@@ -54,7 +53,7 @@ impl Program {
     pub fn reads_surface(&self, displacement: ShaderId) -> bool {
         let instance = self.instances.get(displacement.0 as usize).and_then(Option::as_ref);
         let mut inputs = instance.into_iter().flat_map(|i| &i.shader.core_params);
-        inputs.any(|p| Asked::parse(&p.name).is_some_and(|asked| asked.word == "surface"))
+        inputs.any(|p| Query::parse(&p.name).is_some_and(|asked| asked.source == QuerySource::Surface))
     }
 
     /// Whether a shader of the scene changes a predefined variable.

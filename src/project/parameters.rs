@@ -4,6 +4,7 @@
 
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};
+use crate::abi::referred_parameter;
 use crate::ir::{Const, FunctionOrigin, Module, Op};
 use crate::lang::ShaderRef;
 use crate::program::{self, CompiledParam, Program};
@@ -205,7 +206,7 @@ impl Parameters {
 
 /// What the scene gives a parameter of an object that an instance of a class refers to, by the request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
 fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> Option<&'a ParamValue> {
-    let (reference, rest) = name.split_once('.')?;
+    let (reference, rest) = referred_parameter(name)?;
     let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
     let numbered = rest.split_once('.').and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
     let (number, rest) = numbered.unwrap_or((0, rest));

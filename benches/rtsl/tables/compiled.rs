@@ -2,7 +2,7 @@
 
 use super::{Columns, Routine, SPARSE, unit};
 use anyhow::anyhow;
-use shadewright::abi::EntryPoint;
+use shadewright::abi::{EntryPoint, input};
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, packets};
 use shadewright::ir::{Const, FunctionBuilder, FunctionKind, Op, Type};
@@ -85,7 +85,7 @@ impl Compiled {
             let entry = module.function(ENTRY);
             let once = packets::Once::Numbers(&rpu::TARGET);
             let parts =
-                entry.and_then(|f| packets::split(f, &["ray.origin", "block"], PARTS.map(str::to_string), once));
+                entry.and_then(|f| packets::split(f, &[input::RAY_ORIGIN, "block"], PARTS.map(str::to_string), once));
             module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
         }
         let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;

@@ -2,6 +2,7 @@
 
 use super::lanes::{Mask, Vector, Wide};
 use super::{Input, Parameter, Routine, Row};
+use shadewright::abi::input;
 use shadewright::ir::Type;
 use shadewright::lang::rtsl::state::Method;
 use std::f32::consts::PI;
@@ -10,7 +11,7 @@ use std::f32::consts::PI;
 const FILE: &str = "pbr.rtsl";
 /// What `BSDF` gets.
 const SCATTERED: &[Input] =
-    &[("ray.direction", Type::Vec3), ("N", Type::Vec3), ("Ng", Type::Vec3), ("light.direction", Type::Vec3)];
+    &[(input::RAY_DIRECTION, Type::Vec3), ("N", Type::Vec3), ("Ng", Type::Vec3), (input::LIGHT_DIRECTION, Type::Vec3)];
 /// The same, and the tangent along which a surface is brushed.
 const BRUSHED: &[Input] = &[SCATTERED[0], SCATTERED[1], SCATTERED[2], SCATTERED[3], ("dPdu", Type::Vec3)];
 
@@ -201,12 +202,12 @@ impl Routine for Glass {
     const CLASS: (&'static str, &'static str) = (FILE, "Glass");
     const METHOD: Method = Method::SampleBsdf;
     const INPUTS: &'static [Input] = &[
-        ("ray.direction", Type::Vec3),
+        (input::RAY_DIRECTION, Type::Vec3),
         ("N", Type::Vec3),
         ("Ng", Type::Vec3),
-        ("ray.t", Type::F32),
-        ("seed.x", Type::F32),
-        ("seed.y", Type::F32),
+        (input::RAY_T, Type::F32),
+        (input::SEED_X, Type::F32),
+        (input::SEED_Y, Type::F32),
     ];
     const OUTPUTS: usize = 6;
     const PARAMETERS: &'static [Parameter] = &[("ior", [1.5; 3]), ("absorption", [0.1, 0.2, 0.3])];

@@ -16,6 +16,7 @@ use compiled::Compiled;
 use glam::Vec3;
 use lanes::{Vector, Wide};
 use serde_json::{Value, json};
+use shadewright::abi::input;
 use shadewright::ir::Type;
 use shadewright::lang::preprocess::Options;
 use shadewright::lang::rtsl::state::Method;
@@ -132,20 +133,20 @@ fn inputs<R: Routine>(side: usize) -> Columns {
 fn input(method: Method, name: &str, u: f32, v: f32) -> Vec3 {
     let direction = Vec3::new(0.8 * u - 0.4, 0.8 * v - 0.4, 1.0);
     match (name, method) {
-        ("ray.origin", _) => Vec3::new(0.2, -0.1, -3.5),
-        ("ray.direction", Method::Intersect) => direction.normalize(),
-        ("ray.direction", _) => direction,
-        ("ray.t_min", _) => Vec3::splat(1e-3),
-        ("ray.t", Method::Intersect) => Vec3::splat(f32::MAX),
-        ("ray.t", _) => Vec3::splat(3.0 + u),
+        (input::RAY_ORIGIN, _) => Vec3::new(0.2, -0.1, -3.5),
+        (input::RAY_DIRECTION, Method::Intersect) => direction.normalize(),
+        (input::RAY_DIRECTION, _) => direction,
+        (input::RAY_T_MIN, _) => Vec3::splat(1e-3),
+        (input::RAY_T, Method::Intersect) => Vec3::splat(f32::MAX),
+        (input::RAY_T, _) => Vec3::splat(3.0 + u),
         ("N" | "Ng", _) => {
             let [x, y] = [1.3 * u - 0.65, 1.3 * v - 0.65];
             let out = Vec3::new(x, y, -(1.0 - x * x - y * y).sqrt());
             if u + v < 0.7 { -out } else { out }
         }
         ("dPdu", _) => Vec3::new(0.8, 0.1, u),
-        ("light.direction", _) => Vec3::new(0.6, 0.5, -0.2 - 0.3 * u).normalize(),
-        ("seed.x" | "seed.y", _) => Vec3::splat((97.13 * u + 31.7 * v).fract()),
+        (input::LIGHT_DIRECTION, _) => Vec3::new(0.6, 0.5, -0.2 - 0.3 * u).normalize(),
+        (input::SEED_X | input::SEED_Y, _) => Vec3::splat((97.13 * u + 31.7 * v).fract()),
         _ => Vec3::ZERO,
     }
 }

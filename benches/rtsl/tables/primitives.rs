@@ -2,14 +2,19 @@
 
 use super::lanes::{Mask, Vector, Wide};
 use super::{Input, Parameter, Routine, Row};
+use shadewright::abi::input;
 use shadewright::ir::Type;
 use shadewright::lang::rtsl::state::Method;
 
 /// The file of the classes.
 const FILE: &str = "primitives.rtsl";
 /// What `intersect` gets of a ray.
-const RAY: &[Input] =
-    &[("ray.origin", Type::Vec3), ("ray.direction", Type::Vec3), ("ray.t_min", Type::F32), ("ray.t", Type::F32)];
+const RAY: &[Input] = &[
+    (input::RAY_ORIGIN, Type::Vec3),
+    (input::RAY_DIRECTION, Type::Vec3),
+    (input::RAY_T_MIN, Type::F32),
+    (input::RAY_T, Type::F32),
+];
 
 /// A ray, and the distance of the nearest hit.
 #[derive(Clone, Copy)]

@@ -8,17 +8,13 @@
 //! call of the hit's shader.
 
 use super::legalize::{goto, split_block};
-use crate::abi::{EntryPoint, ShaderKind};
+use crate::abi::{EntryPoint, ShaderKind, library};
 use crate::ir::{
     BlockId, Const, Function, FunctionKind, Inst, Loc, Module, Op, Param, ParamKind, ResultInfo, ShaderCall, Target,
     Terminator, Type, Value,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Name of the library function that shoots a ray and shades what it hits: `(origin, direction, …)
-/// → colour`.
-const TRACE: &str = "std.trace.pv.c";
 
 /// A named input that the thesis's conventions do not provide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,7 +160,7 @@ fn expand_traces(f: &mut Function) {
     while b < f.blocks.len() {
         let here = BlockId(b as u32);
         b += 1;
-        let is_trace = |i: &Inst| matches!(&i.op, Op::Call(name) if &**name == TRACE) && i.args.len() >= 2;
+        let is_trace = |i: &Inst| matches!(&i.op, Op::Call(name) if &**name == library::TRACE) && i.args.len() >= 2;
         let Some(at) = f.block(here).insts.iter().position(is_trace) else { continue };
         let tail = split_block(f, here, at + 1);
         let Some(call) = f.block_mut(here).insts.pop() else { continue };

@@ -8,14 +8,15 @@ mod split;
 pub use split::{Once, Split, split};
 
 use super::{copy, dce, fold, gvn, simplify_cfg};
+use crate::abi::input;
 use crate::ir::{BlockId, Const, Function, Op, TargetInfo, Value};
 
 /// The input that holds where the ray starts.
-const ORIGIN: &str = "ray.origin";
+const ORIGIN: &str = input::RAY_ORIGIN;
 /// The input that holds its direction.
-const DIRECTION: &str = "ray.direction";
+const DIRECTION: &str = input::RAY_DIRECTION;
 /// Inputs that differ from ray to ray, but for the origin, which may not.
-const OF_A_RAY: [&str; 4] = [DIRECTION, "ray.t", "ray.t_min", "ray.time"];
+const OF_A_RAY: [&str; 4] = [DIRECTION, input::RAY_T, input::RAY_T_MIN, input::RAY_TIME];
 
 /// What the rays of a packet have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

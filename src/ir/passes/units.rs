@@ -6,7 +6,8 @@
 //! Every machine, the evaluator too, runs the module after this step, and no choice of passes leaves it out: that is why it may change bits and passes may not.
 //! (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2, propagate the attribute in the same way.)
 
-use crate::ir::{Const, Function, Module, Op, Terminator, Type, Value};
+use crate::ir::emitter::normalized;
+use crate::ir::{Function, Inst, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces each `normalize` of a vector of unit length by the vector. Returns how many there were.
@@ -28,7 +29,7 @@ pub fn settle(module: &mut Module) -> usize {
     settled
 }
 
-/// Where a vector is normalised: `select(v·v = 0, v, v · rsq(v·v))`, as the front end writes it.
+/// Where a vector is normalised, by what [`normalize`](crate::ir::emitter::normalize) emits.
 struct Normalization {
     /// The vector.
     of: Value,
@@ -40,29 +41,18 @@ struct Normalization {
 
 /// The normalisations of a function that change something.
 fn normalizations(func: &Function) -> Vec<Normalization> {
-    let mut defs: Vec<Option<(&Op, &[Value])>> = vec![None; func.values.len()];
+    let mut defs: Vec<Option<&Inst>> = vec![None; func.values.len()];
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {
-        if let [r] = inst.results[..] {
-            defs[r.0 as usize] = Some((&inst.op, &inst.args));
-        }
+        inst.results.iter().for_each(|r| defs[r.0 as usize] = Some(inst));
     }
-    let of = |v: Value| defs[v.0 as usize];
-    let is_square =
-        |v: Value, of_what: Value| matches!(of(v), Some((Op::Dot, &[a, b])) if a == of_what && b == of_what);
-    let is_zero = |v: Value| matches!(of(v), Some((Op::Const(Const::F32(x)), _)) if *x == 0.0);
-    let is_inverse = |v: Value, of_what: Value| {
-        let Some((Op::Splat, &[root])) = of(v) else { return false };
-        matches!(of(root), Some((Op::Rsq, &[square])) if is_square(square, of_what))
-    };
     let mut found = Vec::new();
     for (b, block) in func.blocks.iter().enumerate() {
         for (position, inst) in block.insts.iter().enumerate() {
-            if let (Op::Select, &[test, v, unit], &[result]) = (&inst.op, &inst.args[..], &inst.results[..])
-                && v != unit
-                && matches!(of(test), Some((Op::Eq, &[square, zero])) if is_square(square, v) && is_zero(zero))
-                && matches!(of(unit), Some((Op::Mul, &[a, inverse])) if a == v && is_inverse(inverse, v))
+            if let &[result] = &inst.results[..]
+                && func.ty(result) == Type::Vec3
+                && let Some(of) = normalized(inst, |v| defs[v.0 as usize])
             {
-                found.push(Normalization { of: v, result, block: b, position });
+                found.push(Normalization { of, result, block: b, position });
             }
         }
     }
@@ -145,7 +135,7 @@ mod tests {
     use super::settle;
     use crate::ir::passes::Pipeline;
 
-    /// `normalize` of a value, as the front end writes it; the result is `v{base+5}`.
+    /// `normalize` of a value, as [`crate::ir::emitter::normalize`] emits it; the result is `v{base+5}`.
     fn normalize(base: u32, of: &str) -> String {
         let v = |i: u32| format!("v{}", base + i);
         format!(

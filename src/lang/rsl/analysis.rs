@@ -7,7 +7,7 @@ use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
 use super::check::SPECIAL;
 use super::coshaders;
-use super::globals::{self, GLOBALS};
+use super::globals::GLOBALS;
 use super::lower::Lowering;
 use super::notes::Notes;
 use super::program::{Callee, Program};
@@ -15,6 +15,7 @@ use super::queries;
 use super::types::Class;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
+use crate::abi::{Input, input};
 use crate::lang::preprocess::{Include, MacroDefinition, Preprocessed};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap, Span};
@@ -187,7 +188,7 @@ impl Analysis {
 /// The predefined variables of a kind of shader, and the constant `PI`; those of all kinds for functions.
 pub fn predefined(kind: Option<ShaderKind>) -> impl Iterator<Item = Predefined> {
     let visible = GLOBALS.iter().filter(move |g| {
-        globals::is_written(g.name) && g.name != globals::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
+        Input::parse(g.name).is_predefined() && g.name != input::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
     });
     let pi = Predefined { name: "PI", ty: RslType::Float };
     visible.map(|g| Predefined { name: g.name, ty: g.ty }).chain([pi])

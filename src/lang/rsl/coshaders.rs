@@ -5,8 +5,9 @@
 //! has there: all of [`inputs`] go along, and what nobody reads is dropped later.
 
 use super::ShaderKind;
-use super::globals::{self, GLOBALS, Global};
+use super::globals::{GLOBALS, Global};
 use super::types::RslType;
+use crate::abi::{Input, ShaderSpace, input};
 use std::fmt;
 use std::sync::Arc;
 
@@ -214,7 +215,10 @@ fn of_letter(letter: &str) -> Option<RslType> {
 
 /// The predefined variables of a caller that a method sees, in the order in which they are passed.
 pub fn inputs() -> impl Iterator<Item = &'static Global> {
-    let is_own = |name: &str| matches!(name, "Ci" | "Oi" | globals::RANDOM_STATE) || name.starts_with("space.shader.");
+    let is_own = |name: &str| {
+        matches!(name, "Ci" | "Oi" | input::RANDOM_STATE)
+            || matches!(Input::parse(name), Input::Space(ShaderSpace::Shader, _))
+    };
     GLOBALS.iter().filter(move |g| g.in_kind(ShaderKind::Surface) && !is_own(g.name))
 }
 

@@ -3,6 +3,7 @@
 
 use super::ast::ShaderKind;
 use super::types::RslType;
+use crate::abi::{Input, ShaderSpace, input};
 
 /// A predefined variable.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,31 +61,24 @@ pub const GLOBALS: [Global; 43] = [
     global("Ol", Color, "l"),
     global("Ps", Point, "l"),
     global("Ns", Normal, "l"),
-    global("ray.footprint", Float, "slvd"),
-    global("ray.spread", Float, "slvd"),
-    global("ray.kind", Float, "slvd"),
-    global("space.shader.x", Vector, "slvd"),
-    global("space.shader.y", Vector, "slvd"),
-    global("space.shader.z", Vector, "slvd"),
-    global("space.shader.o", Point, "slvd"),
-    global("space.object.x", Vector, "slvd"),
-    global("space.object.y", Vector, "slvd"),
-    global("space.object.z", Vector, "slvd"),
-    global("space.object.o", Point, "slvd"),
-    global("ray.origin", Point, "sd"),
-    global("ray.direction", Vector, "sd"),
+    global(input::RAY_FOOTPRINT, Float, "slvd"),
+    global(input::RAY_SPREAD, Float, "slvd"),
+    global(input::RAY_KIND, Float, "slvd"),
+    global(ShaderSpace::Shader.inputs()[0], Vector, "slvd"),
+    global(ShaderSpace::Shader.inputs()[1], Vector, "slvd"),
+    global(ShaderSpace::Shader.inputs()[2], Vector, "slvd"),
+    global(ShaderSpace::Shader.inputs()[3], Point, "slvd"),
+    global(ShaderSpace::Object.inputs()[0], Vector, "slvd"),
+    global(ShaderSpace::Object.inputs()[1], Vector, "slvd"),
+    global(ShaderSpace::Object.inputs()[2], Vector, "slvd"),
+    global(ShaderSpace::Object.inputs()[3], Point, "slvd"),
+    global(input::RAY_ORIGIN, Point, "sd"),
+    global(input::RAY_DIRECTION, Vector, "sd"),
     global("dtime", Float, "slvdi"),
     global("dPdtime", Vector, "sd"),
-    global(RANDOM_STATE, Float, "slvdi"),
-    global(DISPLACED, Float, "s"),
+    global(input::RANDOM_STATE, Float, "slvdi"),
+    global(input::DISPLACED, Float, "s"),
 ];
-
-/// Whether (1 or 0) the class whose surface is shaded has moved the points of the mesh as a displacement shader.
-pub const DISPLACED: &str = "displacement.done";
-
-/// Where the sequence of random numbers of one run of a shader is: a whole number below 2²⁴, for the library alone. Shaders start it by
-/// [`stdlib::bits::SEED_FUNCTION`](crate::lang::stdlib::bits::SEED_FUNCTION) of the position that they are run for.
-pub const RANDOM_STATE: &str = "__random_state";
 
 /// The position that a kind of shader is run for.
 pub fn position(kind: ShaderKind) -> &'static str {
@@ -99,18 +93,13 @@ impl Global {
 
     /// Whether it is one of those that text can name in surface shaders.
     pub fn is_of_surfaces(&self) -> bool {
-        self.in_kind(ShaderKind::Surface) && is_written(self.name) && self.name != RANDOM_STATE
+        self.in_kind(ShaderKind::Surface) && Input::parse(self.name).is_predefined() && self.name != input::RANDOM_STATE
     }
 
     /// Whether shaders of that kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
         self.kinds.contains(letter(kind))
     }
-}
-
-/// Whether text can name the predefined variable of this name: inputs for spaces have a point in their names.
-pub fn is_written(name: &str) -> bool {
-    !name.contains('.')
 }
 
 /// The variable of that name.
@@ -148,8 +137,8 @@ pub enum Space {
 pub fn space(name: &str) -> Space {
     match name {
         "current" | "world" => Space::Current,
-        "shader" => Space::Input(["space.shader.x", "space.shader.y", "space.shader.z", "space.shader.o"]),
-        "object" => Space::Input(["space.object.x", "space.object.y", "space.object.z", "space.object.o"]),
+        "shader" => Space::Input(ShaderSpace::Shader.inputs()),
+        "object" => Space::Input(ShaderSpace::Object.inputs()),
         "camera" => Space::Camera,
         "NDC" => Space::Image("NDC"),
         "raster" => Space::Image("raster"),

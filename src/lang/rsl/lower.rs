@@ -11,11 +11,11 @@ use super::program::Program;
 use super::texts::Text;
 use super::types::Class;
 use super::types::{OPEN, RslType};
+use crate::abi::{Input, input, library};
 use crate::ir::{
     Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
     Variable,
 };
-use crate::lang::stdlib::bits::SEED_FUNCTION;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -37,7 +37,6 @@ mod stmt;
 mod texts;
 
 pub use arrays::lengths_without_caller;
-pub use texts::TEXT_PREFIX;
 
 /// Errors after which a file is not looked at further.
 const MAX_ERRORS: usize = 100;
@@ -123,7 +122,7 @@ struct Scopes {
 impl Scopes {
     fn find(&self, name: &str) -> Option<&Var> {
         let declared = self.declared.iter().rev().find_map(|s| s.get(name));
-        declared.or_else(|| self.globals.get(name).filter(|_| globals::is_written(name)))
+        declared.or_else(|| self.globals.get(name).filter(|_| Input::parse(name).is_predefined()))
     }
 }
 
@@ -359,7 +358,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if self.shader == Some(ShaderKind::Surface) {
             names.insert("Os");
         }
-        if names.contains(globals::RANDOM_STATE) {
+        if names.contains(input::RANDOM_STATE) {
             names.extend(self.shader.map(globals::position));
         }
         names.extend(outputs);
@@ -372,9 +371,9 @@ impl<'c, 'a> Body<'c, 'a> {
             let class = if global.is_uniform() { Class::Uniform } else { Class::Varying };
             let var = self.new_var(global.ty, class, None, ty);
             let value = match self.starts_itself(name) {
-                true if name == globals::RANDOM_STATE => self.seed(),
+                true if name == input::RANDOM_STATE => self.seed(),
                 true => self.start_value(global),
-                false if globals::is_written(name) => self.b.param(name, ty),
+                false if Input::parse(name).is_predefined() => self.b.param(name, ty),
                 false => self.b.implicit_param(name, ty),
             };
             self.assign(name, var.storage, value);
@@ -388,7 +387,7 @@ impl<'c, 'a> Body<'c, 'a> {
             (self.shader, name),
             (Some(ShaderKind::Surface), "Ci" | "Oi")
                 | (Some(ShaderKind::Light), "L" | "Cl" | "Ol")
-                | (Some(_), globals::RANDOM_STATE)
+                | (Some(_), input::RANDOM_STATE)
         )
     }
 
@@ -398,7 +397,7 @@ impl<'c, 'a> Body<'c, 'a> {
         match position {
             Some(position) => {
                 let position = self.b.read(position);
-                self.b.call(SEED_FUNCTION, vec![position], &[Type::F32])[0]
+                self.b.call(library::SEED, vec![position], &[Type::F32])[0]
             }
             None => self.b.f32(0.0),
         }
@@ -472,7 +471,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn assign(&mut self, name: &str, storage: Variable, value: Value) {
         self.b.write(storage, value);
         // Named inputs for spaces have a point in their names.
-        if self.cx.debug && globals::is_written(name) && name != globals::RANDOM_STATE {
+        if self.cx.debug && Input::parse(name).is_predefined() && name != input::RANDOM_STATE {
             self.b.effect(Op::Debug(name.into()), &[value]);
         }
     }

@@ -3,7 +3,7 @@
 //! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]; [`effects`] finds hidden inputs, [`check`] types and
 //! overloads, `lower` emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
 //! Editors ask [`analysis`] instead of [`compile`], and [`mod@reference`] for what words mean.
-//! This front end knows no back end, no scene and no light: a linker supplies [`LIGHTS_COUNT`], [`LIGHTS_SAMPLE`], [`LIGHTS_AMBIENT`] and the named inputs of
+//! This front end knows no back end, no scene and no light: a linker supplies [`LightCount`](crate::abi::Intrinsic::LightCount), [`LightSample`](crate::abi::Intrinsic::LightSample), [`LightAmbient`](crate::abi::Intrinsic::LightAmbient) and the named inputs of
 //! the cores.
 
 pub mod analysis;
@@ -35,9 +35,7 @@ pub mod types;
 pub use crate::lang::language::{Lengths, Options};
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
-pub use globals::DISPLACED;
 pub use language::Rsl;
-pub use lower::TEXT_PREFIX;
 pub use parser::MAX_ARRAY;
 pub use types::{Class, RslType};
 
@@ -53,46 +51,6 @@ use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The linker's function `() → u32`: the number of lights that are not ambient.
-pub const LIGHTS_COUNT: &str = "lights.count";
-/// The linker's function `(u32 i, vec3 Ps, vec3 Ns) → (vec3 L, vec3 Cl, f32 t_max)`: what light `i` sends to a point.
-pub const LIGHTS_SAMPLE: &str = "lights.sample";
-/// The linker's function `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
-pub const LIGHTS_AMBIENT: &str = "lights.ambient";
-
-/// The linker's function `(u32 i, string name) → bool`: whether light `i` is of a category that `illuminance` names (PRMan): `""` are all lights, `"-name"` those that
-/// are not of category `name`.
-pub const LIGHTS_CATEGORY: &str = "lights.category";
-/// The linker's functions `lights.message.T.NAME`, `(u32 i, vec3 Ps, vec3 Ns) → (f32 found, T value)`: what light `i` says of its parameter `NAME` of the type with letter `T`.
-pub const LIGHTS_MESSAGE: &str = "lights.message.";
-/// The linker's function `() → f32`: 1 where [`LIGHTS_AMBIENT`] stands for light that comes by way of other surfaces, 0 where that light is followed.
-pub const LIGHTS_HAVE_AMBIENT: &str = "lights.ambient.there";
-/// The linker's function `(vec3 direction, f32 density) → vec3`: what arrives from far away in a direction, at a ray that meets nothing; `density` is how densely a path has chosen directions like it, 0 where it did not choose.
-pub const LIGHTS_FAR: &str = "lights.far";
-/// The linker's function `() → f32`: how much of what lies behind the scene is covered by what arrives from there.
-pub const LIGHTS_FAR_COVERAGE: &str = "lights.far.coverage";
-/// The linker's function `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: what the volume inside or outside of the
-/// surface being shaded makes of light on its way.
-pub const VOLUMES_PASS: &str = "volumes.pass";
-
-/// The linker's function `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]), or of one without channels.
-pub const TEXTURES_FIND: &str = "textures.find";
-
-/// The linker's function `(string) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene, in the current one.
-pub const SPACES_NAMED: &str = "spaces.named";
-
-/// The linker's function `() → f32`: 1 where there is a volume inside or outside of the surface being shaded, else 0.
-pub const VOLUMES_ANY: &str = "volumes.any";
-
-/// The linker's function `() → f32`: 1 where some object is not seen by all rays or lets light through, so that rays that ask only what lies on their way must look at it; else 0.
-pub const RAYS_SELECTIVE: &str = "rays.selective";
-
-/// The linker's function `(f32 kind) → f32`: how many rays at most lead to one of that kind which the surface being shaded sends.
-pub const RAYS_DEPTH: &str = "rays.depth";
-
-/// The linker's functions `rays.question.T.WORD:NAME`: `() → f32`, the kind of the rays that ask surfaces for the value of type `T` (`f`, or `v` for triples) which `gather` calls `WORD:NAME`.
-pub const RAYS_QUESTION: &str = "rays.question.";
 
 /// Name of the `debug` instruction with the pattern of a `printf`, behind those with its values.
 pub const PRINTF: &str = "printf?";

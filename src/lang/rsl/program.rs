@@ -4,6 +4,7 @@ use super::ast::{Ast, Definition, ExprId};
 use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
 use super::types::RslType;
+use crate::abi::library;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl<'a> Program<'a> {
             let d = &ast.definitions[i];
             let library = i >= own;
             let alike = by_name.get(&d.name.name).map_or(0, |l| l.iter().filter(|o| (**o >= own) == library).count());
-            let mut name = if library { format!("std.{}", d.name.name) } else { d.name.name.to_string() };
+            let mut name = if library { library::name(&d.name.name) } else { d.name.name.to_string() };
             if let Some(kind) = d.shader
                 && ast.definitions[..i].iter().any(|o| o.shader.is_some() && o.name.name == d.name.name)
             {

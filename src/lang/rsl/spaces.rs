@@ -3,8 +3,9 @@
 //! A system is three axes and an origin, given in the current one (RenderMan Interface 3.2.1, §4.5 and §15.6). Which names a program may use is said by
 //! [`super::globals::space`]; those of the scene are the linker's, which [`named`] asks.
 
+use super::matrices;
 use super::types::RslType;
-use super::{SPACES_NAMED, matrices};
+use crate::abi::Intrinsic;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 
 /// The images of the axes x, y and z in the current system, and of the origin.
@@ -12,7 +13,7 @@ pub type Axes = [Value; 4];
 
 /// The system of the scene that the string `name` names; that of the world where there is none.
 pub fn named(b: &mut FunctionBuilder, name: Value) -> Axes {
-    let parts = b.call(SPACES_NAMED, vec![name], &[Type::Vec3; 4]);
+    let parts = b.call(Intrinsic::SpaceNamed, vec![name], &[Type::Vec3; 4]);
     [parts[0], parts[1], parts[2], parts[3]]
 }
 

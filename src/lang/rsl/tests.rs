@@ -1,4 +1,5 @@
 use super::*;
+use crate::abi::{Intrinsic, library};
 use crate::ir::Op;
 use crate::ir::verify::verify;
 
@@ -41,7 +42,7 @@ fn the_camera_and_the_integrator_compile() {
     let mut sources = SourceMap::new();
     let unit = compile_library(&mut sources, &["__camera"], &Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
-    let camera = unit.module.function(stdlib::CAMERA_FUNCTION).expect("the camera");
+    let camera = unit.module.function(library::CAMERA).expect("the camera");
     assert_eq!(
         (camera.params.len(), camera.results.len()),
         (9, 2),
@@ -195,11 +196,11 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
         }",
     );
     // Twenty lights, so two batches: light i shines with colour i, even ones from above, odd ones from below.
-    let mut count = FunctionBuilder::new(LIGHTS_COUNT, FunctionKind::Function);
+    let mut count = FunctionBuilder::new(Intrinsic::LightCount, FunctionKind::Function);
     count.result("return", Type::U32);
     let twenty = count.u32(20);
     count.ret(vec![twenty]);
-    let mut sample = FunctionBuilder::new(LIGHTS_SAMPLE, FunctionKind::Function);
+    let mut sample = FunctionBuilder::new(Intrinsic::LightSample, FunctionKind::Function);
     let i = sample.param("i", Type::U32);
     sample.param("Ps", Type::Vec3);
     sample.param("Ns", Type::Vec3);

@@ -1,5 +1,6 @@
 //! The types of RSL and the conversions between them.
 
+use crate::abi::DataType;
 use crate::ir::Type;
 use std::fmt;
 
@@ -52,7 +53,35 @@ pub enum RslType {
     Rows(&'static RslType, u32, u32),
 }
 
+impl From<DataType> for RslType {
+    fn from(ty: DataType) -> Self {
+        match ty {
+            DataType::Float => RslType::Float,
+            DataType::Color => RslType::Color,
+            DataType::Point => RslType::Point,
+            DataType::Vector => RslType::Vector,
+            DataType::Normal => RslType::Normal,
+            DataType::String => RslType::String,
+            DataType::Matrix => RslType::Matrix,
+        }
+    }
+}
+
 impl RslType {
+    /// The type as names of intrinsics and inputs carry it; `None` for types that no variable has, and arrays.
+    pub fn data_type(self) -> Option<DataType> {
+        match self {
+            RslType::Float => Some(DataType::Float),
+            RslType::Color => Some(DataType::Color),
+            RslType::Point => Some(DataType::Point),
+            RslType::Vector => Some(DataType::Vector),
+            RslType::Normal => Some(DataType::Normal),
+            RslType::String => Some(DataType::String),
+            RslType::Matrix => Some(DataType::Matrix),
+            RslType::Void | RslType::Bool | RslType::Array(..) | RslType::Rows(..) => None,
+        }
+    }
+
     /// All types that a variable may have.
     pub const DECLARABLE: [RslType; 7] = [
         RslType::Float,

@@ -8,8 +8,9 @@ use super::ast::BinaryOp;
 use super::lower::{Body, Typed};
 use super::matrices;
 use super::types::{BasicType, Scalar, Type};
+use crate::abi::library;
+use crate::ir::emitter::normalize;
 use crate::ir::{self, Op, Value};
-use crate::lang::vectors::normalize;
 
 /// Functions of the standard library's source that calls become.
 pub const LIBRARY: [&str; 10] = ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "pow", "trace"];
@@ -33,26 +34,26 @@ const ROWS: &[Row] = &[
     // 8.1: angles and trigonometry.
     row("radians", "g:g", |b, a| scaled(b, a, std::f32::consts::PI / 180.0)),
     row("degrees", "g:g", |b, a| scaled(b, a, 180.0 / std::f32::consts::PI)),
-    row("sin", "g:g", |b, a| by_library(b, a, "std.sin")),
-    row("cos", "g:g", |b, a| by_library(b, a, "std.cos")),
-    row("tan", "g:g", |b, a| by_library(b, a, "std.tan")),
-    row("asin", "g:g", |b, a| by_library(b, a, "std.asin")),
-    row("acos", "g:g", |b, a| by_library(b, a, "std.acos")),
-    row("atan", "gg:g", |b, a| by_library(b, a, "std.atan.ff.f")),
-    row("atan", "g:g", |b, a| by_library(b, a, "std.atan.f.f")),
+    row("sin", "g:g", |b, a| by_library(b, a, "sin")),
+    row("cos", "g:g", |b, a| by_library(b, a, "cos")),
+    row("tan", "g:g", |b, a| by_library(b, a, "tan")),
+    row("asin", "g:g", |b, a| by_library(b, a, "asin")),
+    row("acos", "g:g", |b, a| by_library(b, a, "acos")),
+    row("atan", "gg:g", |b, a| by_library(b, a, "atan.ff.f")),
+    row("atan", "g:g", |b, a| by_library(b, a, "atan.f.f")),
     // 8.2: powers.
     row("pow", "gi:g", power),
-    row("pow", "gg:g", |b, a| by_library(b, a, "std.pow")),
-    row("pow", "gf:g", |b, a| by_library(b, a, "std.pow")),
-    row("exp", "g:g", |b, a| by_library(b, a, "std.exp")),
-    row("log", "g:g", |b, a| by_library(b, a, "std.log.f.f")),
+    row("pow", "gg:g", |b, a| by_library(b, a, "pow")),
+    row("pow", "gf:g", |b, a| by_library(b, a, "pow")),
+    row("exp", "g:g", |b, a| by_library(b, a, "exp")),
+    row("log", "g:g", |b, a| by_library(b, a, "log.f.f")),
     row("exp2", "g:g", |b, a| {
         let x = scaled(b, a, std::f32::consts::LN_2);
         let x = Typed { parts: x, ..a[0].clone() };
-        by_library(b, &[x], "std.exp")
+        by_library(b, &[x], "exp")
     }),
     row("log2", "g:g", |b, a| {
-        let x = by_library(b, a, "std.log.f.f");
+        let x = by_library(b, a, "log.f.f");
         let x = Typed { parts: x, ..a[0].clone() };
         scaled(b, &[x], std::f32::consts::LOG2_E)
     }),
@@ -127,16 +128,7 @@ const ROWS: &[Row] = &[
     row("dot", "vv:f", |b, a| vec![dot(b, a[0].parts[0], a[1].parts[0])]),
     row("cross", "33:3", |b, a| vec![b.b.op(Op::Cross, &[a[0].parts[0], a[1].parts[0]])]),
     row("normalize", "3:3", |b, a| vec![normalize(&mut b.b, a[0].parts[0])]),
-    row("normalize", "v:v", |b, a| {
-        let v = a[0].parts[0];
-        let square = dot(b, v, v);
-        let zero = b.b.f32(0.0);
-        let is_zero = b.b.op(Op::Eq, &[square, zero]);
-        let inverse = b.b.op(Op::Rsq, &[square]);
-        let wide = wide(b, inverse, v);
-        let unit = b.b.op(Op::Mul, &[v, wide]);
-        vec![b.b.op(Op::Select, &[is_zero, v, unit])]
-    }),
+    row("normalize", "v:v", |b, a| vec![normalize(&mut b.b, a[0].parts[0])]),
     row("faceforward", "vvv:v", |b, a| {
         let along = dot(b, a[2].parts[0], a[1].parts[0]);
         let zero = b.b.f32(0.0);
@@ -434,7 +426,8 @@ fn by_component(b: &mut Body<'_>, args: &[Typed], f: impl Fn(&mut Body<'_>, &[Va
 }
 
 fn by_library(b: &mut Body<'_>, args: &[Typed], name: &str) -> Vec<Value> {
-    by_component(b, args, |b, x| b.library_call(name, x.to_vec()))
+    let name = library::name(name);
+    by_component(b, args, |b, x| b.library_call(&name, x.to_vec()))
 }
 
 /// `pow` with a whole exponent (RTSL §3.2): squarings where it is known.
@@ -465,7 +458,7 @@ fn power(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let exponent = b.b.op(Op::ToFloat, &[exponent]);
     by_component(b, &args[..1], |b, x| {
         let size = b.b.op(Op::Abs, &[x[0]]);
-        let size = b.library_call("std.pow", vec![size, exponent]);
+        let size = b.library_call(&library::name("pow"), vec![size, exponent]);
         let (zero, other) = (b.b.f32(0.0), b.b.op(Op::Neg, &[size]));
         let less = b.b.op(Op::Lt, &[x[0], zero]);
         let turns = b.b.op(Op::And, &[less, odd]);
@@ -676,7 +669,7 @@ fn noise(b: &mut Body<'_>, x: &Typed, turn: u32) -> Value {
             args
         }
     };
-    let name = format!("std.noise.{}.1", c.len());
+    let name = library::name(&format!("noise.{}.1", c.len()));
     let value = b.b.call(name, args, &[ir::Type::F32])[0];
     let (two, one) = (b.b.f32(2.0), b.b.f32(1.0));
     let twice = b.b.op(Op::Mul, &[two, value]);

@@ -8,7 +8,7 @@ use super::ast::{self, ExprId, ExprKind, Ident, Keeping};
 use super::classes::{File, FunctionId};
 use super::state::{self, Method};
 use super::types::{Reference, Type, values};
-use crate::abi::ShaderKind;
+use crate::abi::{Input, ShaderKind, referred_parameter};
 use crate::ir::{
     self, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
 };
@@ -454,7 +454,8 @@ impl<'a> Body<'a> {
         if let Some(&known) = self.inputs.get(name) {
             return known;
         }
-        let kind = if name.contains('.') { ParamKind::Implicit } else { ParamKind::Declared };
+        let is_shown = Input::parse(name).is_predefined();
+        let kind = if is_shown { ParamKind::Declared } else { ParamKind::Implicit };
         let value = self.b.param_of(name, ty, kind);
         self.inputs.insert(name.into(), value);
         value
@@ -608,7 +609,8 @@ impl<'a> Body<'a> {
         let mut parts = Vec::new();
         for i in 0..array.unwrap_or(1) {
             let name = if array.is_some() { format!("{name}.{i}") } else { name.to_string() };
-            let kind = if name.contains('.') { ParamKind::Implicit } else { ParamKind::Declared };
+            let is_own = array.is_none() && referred_parameter(&name).is_none();
+            let kind = if is_own { ParamKind::Declared } else { ParamKind::Implicit };
             let value = self.b.param_of(name, given, kind);
             parts.extend(values::from_given(&mut self.b, basic, value));
         }

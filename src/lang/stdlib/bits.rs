@@ -1,26 +1,24 @@
 //! The few library functions that look at the bits of a float, or need integers: the rest is written in RSL.
 
+use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 
-/// The name in the IR of the function that makes a position the start of a sequence of random numbers: `(vec3) → f32`, a whole number below 2²⁴.
-pub const SEED_FUNCTION: &str = "std.__seed";
-
-/// All of them: [`SEED_FUNCTION`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
+/// All of them: [`library::SEED`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
 pub fn functions() -> Vec<Function> {
     vec![
         seed(),
         extent(),
-        function("std.__next_random", next_random),
-        function("std.__scrambled", scrambled),
-        function("std.__exp2i", exp2i),
-        function("std.__exponent", |b, x| split(b, x)[0]),
-        function("std.__mantissa", mantissa),
+        function(library::NEXT_RANDOM, next_random),
+        function(library::SCRAMBLED, scrambled),
+        function(&library::name("__exp2i"), exp2i),
+        function(&library::name("__exponent"), |b, x| split(b, x)[0]),
+        function(&library::name("__mantissa"), mantissa),
     ]
 }
 
-fn function(name: &'static str, body: impl Fn(&mut FunctionBuilder, Value) -> Value) -> Function {
+fn function(name: &str, body: impl Fn(&mut FunctionBuilder, Value) -> Value) -> Function {
     let mut b = FunctionBuilder::library(name);
     b.result("return", Type::F32);
     let x = b.param("x", Type::F32);
@@ -74,7 +72,7 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
 /// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite, and more where it is no number, as it is if a component is. It looks at bits, since compilers of WGSL may take it that
 /// comparisons see numbers alone: those without the sign's, half as large, are a number's whatever they stand for.
 fn extent() -> Function {
-    let mut b = FunctionBuilder::library("std.__extent");
+    let mut b = FunctionBuilder::library(library::name("__extent"));
     b.result("return", Type::F32);
     let vectors = ["a", "b"].map(|name| b.param(name, Type::Vec3));
     let product = b.op(Op::Dot, &vectors);
@@ -89,7 +87,7 @@ fn extent() -> Function {
 
 /// A hash of the bits of a position.
 fn seed() -> Function {
-    let mut b = FunctionBuilder::library(SEED_FUNCTION);
+    let mut b = FunctionBuilder::library(library::SEED);
     b.result("return", Type::F32);
     let p = b.param("p", Type::Vec3);
     let mut hash = b.u32(0);

@@ -17,23 +17,6 @@ use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 use std::collections::HashSet;
 
-/// The name in the IR of the function that samples the image at a raster position: `(f32 x, f32 y, f32 alpha)
-/// → (vec3 color, f32 alpha)`; the parameter `alpha` is the start value of the output and counts for nothing.
-pub const CAMERA_FUNCTION: &str = "std.__camera";
-
-/// The name in the IR of the function that tells what a ray of the camera sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 clipped, f32 mattes, f32 alpha) → (vec3 color, f32 alpha)`; the
-/// parameter `alpha` counts for nothing.
-pub const SEEN_FUNCTION: &str = "std.__seen";
-
-/// The name in the IR of the integrator: what arrives along a ray.
-pub const RADIANCE_FUNCTION: &str = "std.__radiance";
-
-/// The name in the IR of the path tracer, which takes and gives the same.
-pub const PATH_FUNCTION: &str = "std.__path";
-
-/// The name in the IR of the function that tells how much light gets through on a way: `(vec3 origin, vec3 direction, f32 start, f32 far) → vec3`; all does where `far` is below 0.
-pub const OPEN_FUNCTION: &str = "std.__open";
-
 /// The library's source files, by name.
 pub const SOURCES: [(&str, &str); 10] = [
     ("math.sl", include_str!("math.sl")),

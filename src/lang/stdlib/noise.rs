@@ -7,6 +7,7 @@
 //! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
 //! constant between lattice points, uniform in [0, 1).
 
+use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Multiplies the sum of gradients before it is moved to [0, 1]. The components of a gradient lie in [−1, 1], so the sum rarely leaves ±1; what does is
@@ -49,7 +50,7 @@ pub fn functions() -> Vec<Function> {
 }
 
 fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
-    let name = format!("std.{}.{dimensions}.{outputs}", kind.name());
+    let name = library::name(&format!("{}.{dimensions}.{outputs}", kind.name()));
     let mut b = FunctionBuilder::library(name);
     b.result("return", if outputs == 1 { Type::F32 } else { Type::Vec3 });
     let position = coordinates(&mut b, dimensions, ["x", "y", "p", "t"]);
@@ -322,7 +323,7 @@ mod tests {
         assert_eq!(names.len(), 24);
         for kind in ["noise", "pnoise", "cellnoise"] {
             for (dimensions, outputs) in (1..=4).flat_map(|d| [(d, 1), (d, 3)]) {
-                let name = format!("std.{kind}.{dimensions}.{outputs}");
+                let name = library::name(&format!("{kind}.{dimensions}.{outputs}"));
                 assert!(names.contains(&name), "{name}");
             }
         }

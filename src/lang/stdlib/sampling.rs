@@ -1,17 +1,15 @@
 //! Random numbers that belong to a place, for rays that shaders send: integer hashing, so that every machine draws the same.
 
+use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the last bits of a position, as GPUs that fuse multiplications and additions do, then
 /// still draw the same numbers but for about one position in a hundred.
 const DROPPED: u32 = 0xff;
 
-/// Name of the function in the IR.
-pub const RANDOM_FUNCTION: &str = "std.__random";
-
 /// `std.__random(p: vec3) → vec3`: three numbers in [0, 1), by the hash `pcg3d` (Jarzynski & Olano, "Hash Functions for GPU Rendering", 2020) of the coordinates' bits.
 pub fn functions() -> Vec<Function> {
-    let mut b = FunctionBuilder::library(RANDOM_FUNCTION);
+    let mut b = FunctionBuilder::library(library::RANDOM);
     b.result("return", Type::Vec3);
     let p = b.param("p", Type::Vec3);
     let mut v = [0, 1, 2].map(|i| {
@@ -59,7 +57,9 @@ mod tests {
 
     fn random(p: [f32; 3]) -> [f32; 3] {
         let module = Module { functions: super::functions(), ..Module::default() };
-        match eval(&module, "std.__random", &[Const::Vec3(p)], &mut EmptyWorld, Limits::default()).as_deref() {
+        match eval(&module, crate::abi::library::RANDOM, &[Const::Vec3(p)], &mut EmptyWorld, Limits::default())
+            .as_deref()
+        {
             Ok([Const::Vec3(v)]) => *v,
             other => panic!("{other:?}"),
         }

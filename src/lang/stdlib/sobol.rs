@@ -3,10 +3,8 @@
 //! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and of
 //! the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
+use crate::abi::library;
 use crate::ir::{Function, FunctionBuilder, Op, Type, Value};
-
-/// The name in the IR of the function that gives the numbers of a place along a path: `(f32 index, f32 pixel, f32 place) → vec4`, two points in [0, 1)². All that it takes are whole numbers below 2²⁴.
-pub const SOBOL_FUNCTION: &str = "std.__sobol";
 
 /// The golden ratio as a share of 2³²: multiples of it are far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
@@ -14,9 +12,9 @@ const GOLDEN: u32 = 0x9e37_79b9;
 /// Odd numbers of no structure: the high bits of a hash's products with them do not hang together.
 const FACTORS: [u32; 6] = [0x915f_77f5, 0x93d7_65dd, 0xadb4_a92d, 0xa13f_c965, 0x8664_f205, 0xcf01_9d85];
 
-/// [`SOBOL_FUNCTION`].
+/// [`library::SOBOL`].
 pub fn functions() -> Vec<Function> {
-    let mut b = FunctionBuilder::library(SOBOL_FUNCTION);
+    let mut b = FunctionBuilder::library(library::SOBOL);
     b.result("return", Type::Vec4);
     let args = ["index", "pixel", "place"].map(|name| {
         let x = b.param(name, Type::F32);
@@ -116,7 +114,7 @@ mod tests {
         let module = Module { functions: functions(), ..Module::default() };
         let point = |i: u32| {
             let args = [i, pixel, place].map(|x| Const::F32(x as f32));
-            match eval(&module, SOBOL_FUNCTION, &args, &mut EmptyWorld, Limits::default()).as_deref() {
+            match eval(&module, library::SOBOL, &args, &mut EmptyWorld, Limits::default()).as_deref() {
                 Ok([Const::Vec4(v)]) => *v,
                 other => panic!("{other:?}"),
             }

@@ -13,8 +13,8 @@
 //! | `std.texture.project(name, P)` | where a map of depths shows a point: s, t, and the depth; a negative depth where there is no map or the point lies behind its camera |
 //! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
+use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::TEXTURES_FIND;
 use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
 /// Most steps along the major axis. An ellipse longer than so many times its width is blurred across.
@@ -23,16 +23,17 @@ pub const MAX_PROBES: f32 = 16.0;
 /// Largest second moment that is told apart, in squares of the texture's side: what is wider sees the average of all.
 pub const MAX_MOMENT: f32 = 64.0;
 
-const FILTER: &str = "std.texture.filter";
+/// The source name of the function that filters an area of a texture.
+const FILTER: &str = "texture.filter";
 
 /// All texture functions.
 pub fn functions() -> Vec<Function> {
     vec![
         filter(),
-        lookup("std.texture.float", false, pick),
-        lookup("std.texture.color", false, pick_color),
-        lookup("std.texture.face.float", true, pick),
-        lookup("std.texture.face.color", true, pick_color),
+        lookup("texture.float", false, Type::F32, pick),
+        lookup("texture.color", false, Type::Vec3, pick_color),
+        lookup("texture.face.float", true, Type::F32, pick),
+        lookup("texture.face.color", true, Type::Vec3, pick_color),
         project(),
         compare(),
     ]
@@ -86,15 +87,15 @@ fn load(b: &mut FunctionBuilder, address: Value, k: u32) -> Value {
 type Take = fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value;
 
 /// A function that finds a texture, or a face of one, filters it, and takes of its channels what `take` takes.
-fn lookup(name: &'static str, of_a_face: bool, take: Take) -> Function {
-    let mut b = FunctionBuilder::library(name);
-    b.result("return", if name.ends_with("color") { Type::Vec3 } else { Type::F32 });
+fn lookup(name: &str, of_a_face: bool, result: Type, take: Take) -> Function {
+    let mut b = FunctionBuilder::library(library::name(name));
+    b.result("return", result);
     let texture = b.param("name", Type::String);
     let face = of_a_face.then(|| b.param("face", Type::F32));
     let place = b.param("place", Type::Vec3);
     let area = b.param("area", Type::Vec3);
     let fill = b.param("fill", Type::F32);
-    let mut descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    let mut descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
     if let Some(face) = face {
         let face = b.op_as(Op::ToInt, &[face], Type::U32);
         let base = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
@@ -104,7 +105,7 @@ fn lookup(name: &'static str, of_a_face: bool, take: Take) -> Function {
     }
     let channel = b.op(Op::Extract(2), &[place]);
     let place = pair(&mut b, place, [0, 1]);
-    let texel = b.call(FILTER, vec![descriptor, place, area], &[Type::Vec4])[0];
+    let texel = b.call(library::name(FILTER), vec![descriptor, place, area], &[Type::Vec4])[0];
     let header = b.op(Op::Load(0), &[descriptor]);
     let channels = b.op(Op::Extract(2), &[header]);
     let value = take(&mut b, texel, channels, channel, fill);
@@ -136,11 +137,11 @@ fn pick_color(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: V
 
 /// `std.texture.project(name: string, P: vec3) -> vec3`
 fn project() -> Function {
-    let mut b = FunctionBuilder::library("std.texture.project");
+    let mut b = FunctionBuilder::library(library::name("texture.project"));
     b.result("return", Type::Vec3);
     let texture = b.param("name", Type::String);
     let point = b.param("P", Type::Vec3);
-    let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    let descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
     let header = b.op(Op::Load(0), &[descriptor]);
     let kind = b.op(Op::Extract(3), &[header]);
     let depths = b.f32(Kind::Depth as u32 as f32);
@@ -165,11 +166,11 @@ fn project() -> Function {
 
 /// `std.texture.compare(name: string, s, t, z: f32) -> f32`
 fn compare() -> Function {
-    let mut b = FunctionBuilder::library("std.texture.compare");
+    let mut b = FunctionBuilder::library(library::name("texture.compare"));
     b.result("return", Type::F32);
     let texture = b.param("name", Type::String);
     let [s, t, z] = ["s", "t", "z"].map(|n| b.param(n, Type::F32));
-    let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    let descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
     let level = b.op(Op::Load(LEVELS), &[descriptor]);
     let place = b.op(Op::Compose, &[s, t]);
     let Corners { texels, across, down } = corners(&mut b, level, place);
@@ -196,7 +197,7 @@ struct Walk {
 
 /// `std.texture.filter(descriptor: ref, place: vec2, area: vec3) -> vec4`
 fn filter() -> Function {
-    let mut b = FunctionBuilder::library(FILTER);
+    let mut b = FunctionBuilder::library(library::name(FILTER));
     b.result("return", Type::Vec4);
     let descriptor = b.param("descriptor", Type::Ref);
     let place = b.param("place", Type::Vec2);

@@ -1,8 +1,7 @@
 //! Shader instances: a core with the values of its parameters.
 
+use crate::abi::{Input, Query};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
-use crate::lang::rsl::TEXT_PREFIX;
-use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::texts::Text;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
@@ -98,8 +97,8 @@ impl Instance {
     }
 
     /// The shader's answer to a message: an output of that name and type, or the parameter, given the value of each parameter of the core.
-    pub fn message(&self, asked: &Asked<'_>, args: &[Value], outputs: Option<&Outputs<'_>>) -> Option<Value> {
-        let (i, _) = self.shader.asked(asked.ty, asked.name)?;
+    pub fn message(&self, asked: &Query<'_>, args: &[Value], outputs: Option<&Outputs<'_>>) -> Option<Value> {
+        let (i, _) = self.shader.asked(asked.ty.into(), asked.name)?;
         outputs.and_then(|o| o.get(asked.name)).or_else(|| args.get(i).copied())
     }
 
@@ -112,17 +111,14 @@ impl Instance {
     }
 }
 
-/// Named inputs of coordinate spaces begin with this.
-const SPACE_PREFIX: &str = "space.";
-
 /// Whether a named input of a core is known when the scene is linked, so that it follows the parameters.
 fn is_known(input: &str) -> bool {
-    input.starts_with(SPACE_PREFIX) || input.starts_with(TEXT_PREFIX) || is_query(input)
+    matches!(Input::parse(input), Input::Space(..) | Input::Text(_)) || is_query(input)
 }
 
 /// Which of an instance's computed strings an input is.
 pub fn made_text(input: &str) -> Option<usize> {
-    input.strip_prefix(TEXT_PREFIX)?.parse().ok()
+    if let Input::Text(n) = Input::parse(input) { Some(n) } else { None }
 }
 
 /// The inputs that follow the parameters.
@@ -134,10 +130,10 @@ fn known_inputs<'a>(
     object: Option<&'a Object>,
 ) -> impl Iterator<Item = [u32; 4]> {
     let inputs = shader.core_params.iter().skip(shader.declared()).filter(|p| is_known(&p.name));
-    inputs.flat_map(move |p| match made_text(&p.name) {
-        Some(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
-        None if p.name.starts_with(SPACE_PREFIX) => pack(&space_input(&p.name, p.ty, spaces)),
-        None => pack(&query_value(&p.name, p.ty, scene, object)),
+    inputs.flat_map(move |p| match Input::parse(&p.name) {
+        Input::Text(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
+        Input::Space(..) => pack(&space_input(&p.name, p.ty, spaces)),
+        _ => pack(&query_value(&p.name, p.ty, scene, object)),
     })
 }
 

@@ -15,7 +15,7 @@ pub mod shader_cache;
 pub mod shader_library;
 pub mod shader_search;
 
-use crate::lang::stdlib::{PATH_FUNCTION, RADIANCE_FUNCTION};
+use crate::abi::library;
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
 use crate::program::layout::procedural::ProceduralRecord;
@@ -155,7 +155,7 @@ fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bo
         diagnostics.extend(errors);
     }
     if traces_paths {
-        shaders.replace_function(RADIANCE_FUNCTION, PATH_FUNCTION);
+        shaders.replace_function(library::RADIANCE, library::PATH);
     }
 }
 

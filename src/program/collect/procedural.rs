@@ -3,6 +3,7 @@
 //! A procedural primitive has an intersection shader in place of a mesh. What both machines read of it is [`crate::program::layout::procedural`]'s; the entry that rays call is
 //! [`crate::program::synthesise::intersection`]'s.
 
+use crate::abi::input;
 use crate::ir::Const;
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::lang::rtsl::AtHit;
@@ -92,7 +93,7 @@ impl BoundPrimitive {
 fn bounds(shader: &CompiledShader, instance: &Instance, time: f32) -> Result<(Vec3, Vec3), String> {
     let mut args: Vec<Const> = instance.values.clone();
     let inputs = shader.core_params.iter().skip(args.len());
-    args.extend(inputs.map(|p| if &*p.name == "ray.time" { Const::F32(time) } else { Const::zero(p.ty) }));
+    args.extend(inputs.map(|p| if &*p.name == input::RAY_TIME { Const::F32(time) } else { Const::zero(p.ty) }));
     let results = eval(shader.unit(), &shader.core, &args, &mut EmptyWorld, Limits::default())
         .map_err(|e| format!("cannot be computed: {e}"))?;
     let [Const::Vec3(low), Const::Vec3(high)] = results[..] else { return Err("is none".to_string()) };

@@ -3,6 +3,7 @@
 //! A constructor's parameter that is a reference takes the handle of an object that `Shader` made before. The shader's parameters are those of the object and of all below it, whose names are told
 //! apart by the names of the references that lead to them: `bricks.mortar`.
 
+use crate::abi::referred_parameter;
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
 use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
@@ -318,7 +319,8 @@ fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option
         return Ok(None);
     }
     // `bricks.mortar` is a parameter of what `bricks` refers to.
-    let given: Vec<&str> = instance.params.iter().map(|p| p.0.as_str()).filter(|name| !name.contains('.')).collect();
+    let given: Vec<&str> =
+        instance.params.iter().map(|p| p.0.as_str()).filter(|name| referred_parameter(name).is_none()).collect();
     let names = |id: &FunctionId| -> Vec<Arc<str>> {
         unit.file.parameters(class, Some(*id)).into_iter().map(|p| p.0).collect()
     };

@@ -2,43 +2,51 @@
 //!
 //! Their values are known when a scene is linked. They are stored with an instance's parameters, as the named inputs of `lang::rsl::queries`; in an object's record they are those of the object.
 
+use crate::abi::{Query, QuerySource};
 use crate::ir::{Const, Type};
-use crate::lang::rsl::queries::Asked;
 use crate::scene::{Object, ParamValue, Scene, ShaderId};
 
+use crate::lang::rsl::RslType;
 use crate::program::collect::instances::convert;
 
 /// Whether a named input of a core is such a query.
 pub fn is_query(input: &str) -> bool {
-    let is_one = |asked: Asked<'_>| matches!(asked.word, "attribute" | "option" | "rendererinfo" | "shadername");
-    Asked::parse(input).is_some_and(is_one)
+    let is_one = |asked: Query<'_>| {
+        matches!(
+            asked.source,
+            QuerySource::Attribute | QuerySource::Option | QuerySource::RendererInfo | QuerySource::ShaderName
+        )
+    };
+    Query::parse(input).is_some_and(is_one)
 }
 
 /// Whether a named input depends on options that may be edited.
 pub fn is_option(input: &str) -> bool {
-    Asked::parse(input).is_some_and(|asked| asked.word == "option")
+    Query::parse(input).is_some_and(|asked| asked.source == QuerySource::Option)
 }
 
 /// The value of a query, for a shader of `object` or of none; zero where there is none.
 pub fn query_value(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Const {
-    let Some(asked) = Asked::parse(input) else { return Const::zero(ty) };
-    let value = match asked.word {
-        "option" => option(scene, asked.name),
-        "attribute" => object.and_then(|o| attribute(o, asked.name)),
-        "rendererinfo" => renderer(asked.name),
-        "shadername" => object.and_then(|o| shader_name(scene, o, asked.name)),
+    let Some(asked) = Query::parse(input) else { return Const::zero(ty) };
+    let value = match asked.source {
+        QuerySource::Option => option(scene, asked.name),
+        QuerySource::Attribute => object.and_then(|o| attribute(o, asked.name)),
+        QuerySource::RendererInfo => renderer(asked.name),
+        QuerySource::ShaderName => object.and_then(|o| shader_name(scene, o, asked.name)),
         _ => None,
     };
-    let is_of_type =
-        |v: &ParamValue| v.type_name() == asked.ty.name() || v.type_name() == "integer" && asked.ty.name() == "float";
+    let asked_type = RslType::from(asked.ty);
+    let is_of_type = |v: &ParamValue| {
+        v.type_name() == asked_type.name() || v.type_name() == "integer" && asked_type == RslType::Float
+    };
     let (i, len) = asked.element.unwrap_or((0, 1));
     let fits = |v: ParamValue| {
         // The query has a length, and names one of that many elements.
-        let values = convert(&v, asked.ty.ir()?, Some(len)).filter(|_| v.len() == len as usize)?;
+        let values = convert(&v, asked_type.ir()?, Some(len)).filter(|_| v.len() == len as usize)?;
         values.into_iter().nth(i as usize)
     };
     let answer = value.filter(is_of_type).and_then(fits);
-    match asked.whether {
+    match asked.found {
         true => Const::F32(if answer.is_some() { 1.0 } else { 0.0 }),
         false => answer.filter(|c| c.ty() == ty).unwrap_or_else(|| Const::zero(ty)),
     }

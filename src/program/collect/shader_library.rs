@@ -1,5 +1,6 @@
 //! Finding and compiling the shaders that a scene names.
 
+use crate::abi::{Axis, Input, Intrinsic, ShaderSpace};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::rsl::coshaders::ARROW;
@@ -218,7 +219,7 @@ impl CompiledShader {
         let spaces = Spaces { shader: to_world, object: Mat4::IDENTITY };
         let arg = |p: &Param| before.get(&*p.name).cloned().unwrap_or_else(|| space_input(&p.name, p.ty, spaces));
         let args: Vec<Const> = function.params.iter().map(arg).collect();
-        let asks = |i: &Inst| matches!(&i.op, Op::Call(callee) if **callee == *rsl::SPACES_NAMED);
+        let asks = |i: &Inst| matches!(&i.op, Op::Call(callee) if Intrinsic::SpaceNamed.is(callee));
         let results = match &self.spaces {
             Some(spaces) if function.blocks.iter().flat_map(|b| &b.insts).any(asks) => {
                 let mut unit = (*self.unit).clone();
@@ -244,19 +245,17 @@ pub struct Spaces {
 /// The named input `space.shader.x` and its like; zero for any other name.
 pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
     let axis = |v: Vec4| Const::Vec3(v.truncate().to_array());
-    let (matrix, part) = match name.strip_prefix("space.").and_then(|n| n.split_once('.')) {
-        Some(("shader", part)) => (spaces.shader, part),
-        Some(("object", part)) => (spaces.object, part),
-        Some((_, part)) => (Mat4::IDENTITY, part),
-        None => return Const::zero(ty),
+    let Input::Space(space, part) = Input::parse(name) else { return Const::zero(ty) };
+    let matrix = match space {
+        ShaderSpace::Shader => spaces.shader,
+        ShaderSpace::Object => spaces.object,
     };
-    match part {
-        "x" => axis(matrix.x_axis),
-        "y" => axis(matrix.y_axis),
-        "z" => axis(matrix.z_axis),
-        "o" => axis(matrix.w_axis),
-        _ => Const::zero(ty),
-    }
+    axis(match part {
+        Axis::X => matrix.x_axis,
+        Axis::Y => matrix.y_axis,
+        Axis::Z => matrix.z_axis,
+        Axis::Origin => matrix.w_axis,
+    })
 }
 
 /// What a file defines.

@@ -4,11 +4,12 @@
 //! has one, instead of from the shader instance. A constant one lies in the object's own copy of the
 //! parameters; others follow the records of triangles and vertices, and only where a shader reads them.
 
+use crate::abi::{Query, QuerySource};
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use crate::ir::{Const, string_id};
 use crate::lang::rsl::Class;
-use crate::lang::rsl::queries::Asked;
+use crate::lang::rsl::RslType;
 use crate::program::collect::instances::{Instance, pack};
 use crate::program::collect::shader_library::{CompiledParam, CompiledShader};
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
@@ -52,15 +53,20 @@ pub fn left_by_displacement(parameter: &str) -> String {
 
 /// Whether a shader reads a variable of that kind as a message of the displacement shader.
 fn reads_message(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
-    let asked = shader.core_params.iter().filter_map(|p| Asked::parse(&p.name)).filter(|a| a.word == "displacement");
-    let mut asked = asked.filter(|a| a.element.is_none() && a.ty.name() == kind.ty.name() && kind.array.is_none());
+    let asked = shader
+        .core_params
+        .iter()
+        .filter_map(|p| Query::parse(&p.name))
+        .filter(|a| a.source == QuerySource::Displacement);
+    let mut asked =
+        asked.filter(|a| a.element.is_none() && RslType::from(a.ty).name() == kind.ty.name() && kind.array.is_none());
     asked.any(|a| left_by_displacement(a.name) == *kind.name)
 }
 
 /// The stored variable that holds a message of the displacement shader.
-pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Asked<'_>) -> Option<&'a StoredPrimvar> {
+pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Query<'_>) -> Option<&'a StoredPrimvar> {
     let name = left_by_displacement(asked.name);
-    layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == asked.ty.name())
+    layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == RslType::from(asked.ty).name())
 }
 
 /// The stored variables of each mesh: those that a shader of one of its objects reads and that are not constant.

@@ -3,13 +3,12 @@
 pub mod common_origin;
 pub mod texture_lookups;
 
+use crate::abi::{Intrinsic, specialisation_suffix};
 use crate::ir::passes::{Observer, Pipeline, arguments};
 use crate::ir::{Function, Inlining, Loc, Module};
-use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
 use crate::program::link::{LinkOptions, Stage};
-use crate::program::synthesise::specialisation::specialisation_suffix;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -42,7 +41,8 @@ pub fn optimise(
 fn set_inlining(module: &mut Module, collected: &Collected, pipeline: &Pipeline) {
     // A light is sampled once for each shading point, and then evaluated where its number is known.
     let is_of_lights = |f: &&mut Function| {
-        [LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].iter().any(|name| f.name.starts_with(name))
+        let asked = Intrinsic::parse(&f.name);
+        matches!(asked, Some(Intrinsic::LightSample | Intrinsic::LightMessage(..) | Intrinsic::LightCategory))
     };
     module.functions.iter_mut().filter(is_of_lights).for_each(|f| f.inlining = Inlining::Late);
     // A core with more parameters than a call passes becomes a part of its entry.

@@ -3,22 +3,20 @@
 //! Before a linked module is optimised, each method is split into the lookups that do not depend on directions, and the rest ([`packets::split`]). Calls with the same arguments become one, as all pure calls do.
 //! A texture may then be sampled where a method's control flow would skip it.
 
+use crate::abi::{input, library};
 use crate::ir::passes::calls::pure_names;
 use crate::ir::passes::packets::{self, Once, Split};
 use crate::ir::{Function, Inst, Module, Op};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// The prefix of functions that sample textures.
-const LOOKUPS: &str = "std.texture.";
-
 /// The inputs that differ between calls of a method at one shading point.
-const DIRECTIONS: [&str; 3] = ["light.direction", "seed.x", "seed.y"];
+const DIRECTIONS: [&str; 3] = [input::LIGHT_DIRECTION, input::SEED_X, input::SEED_Y];
 
 /// Splits the texture lookups from the functions of these names.
 pub fn share_lookups(module: &mut Module, methods: &HashSet<Arc<str>>) {
     let mut lookups = pure_names(module);
-    lookups.retain(|name| name.starts_with(LOOKUPS));
+    lookups.retain(|name| library::is_texture_lookup(name));
     let samples = |f: &Function| f.blocks.iter().flat_map(|b| &b.insts).any(|i| is_call_of(i, &lookups));
     let mut split: BTreeMap<Arc<str>, Function> = BTreeMap::new();
     for func in module.functions.iter_mut().filter(|f| methods.contains(&f.name) && samples(f)) {

@@ -5,21 +5,14 @@
 //! illuminate the object, every environment light, and all area lights as one. `Cl` is the radiance divided by the probability of the choice and the pdf of the point, `pdf` that of the point by solid angle; 0 for delta lights, whose colour is the radiance that a white diffuse surface that faces them
 //! reflects, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` returns it.
 
+use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::LIGHTS_SAMPLE;
 use crate::program::layout::alias_table::{choose_uniformly, resolve_alias};
 use crate::program::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
-use crate::program::synthesise::environments;
-use crate::program::synthesise::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
+use crate::program::synthesise::lights::{DIRECT_RESULTS, for_each_light};
 use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use std::f32::consts::PI;
-
-/// The name of the function that returns the radiance that a triangle emits.
-const EMITTED: &str = "lights.emitted";
-
-/// The name of the function that samples a point of a procedural primitive.
-const PROCEDURAL: &str = "lights.procedural";
 
 /// What light sampling may choose.
 #[derive(Clone, Copy)]
@@ -45,7 +38,7 @@ pub fn functions(lights: &AreaLights, table: u32) -> Vec<Function> {
 
 /// `lights.area(Ps, u, v) -> (L, Cl, t_max, pdf)`.
 fn area_function(lights: &AreaLights, table: u32) -> Function {
-    let mut b = FunctionBuilder::linker(AREA);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightArea);
     ["L", "Cl", "t_max", "pdf"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
     let position = b.param("Ps", Type::Vec3);
     let numbers = ["u", "v"].map(|name| b.param(name, Type::F32));
@@ -55,7 +48,7 @@ fn area_function(lights: &AreaLights, table: u32) -> Function {
 
 /// `lights.procedural(kind, object, Ps, u, v) -> (L, Cl, t_max, pdf)`: samples a point of a procedural primitive.
 fn procedural_function(lights: &AreaLights) -> Function {
-    let mut b = FunctionBuilder::linker(PROCEDURAL);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightProcedural);
     ["L", "Cl", "t_max", "pdf"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
     let kind = b.param("kind", Type::U32);
     let object = b.param("object", Type::Ref);
@@ -89,7 +82,7 @@ fn procedural_function(lights: &AreaLights) -> Function {
 
 /// `lights.emitted(kind, triangle, object, u, v, t, from, direction) -> vec3`: the radiance that a triangle emits towards a point from which a direction leads to it.
 fn emitted_function(lights: &AreaLights) -> Function {
-    let mut b = FunctionBuilder::linker(EMITTED);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightEmitted);
     b.result("return", Type::Vec3);
     let kind = b.param("kind", Type::U32);
     let records = ["triangle", "object"].map(|name| b.param(name, Type::Ref));
@@ -111,12 +104,12 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, e
     let areas = (0..usize::from(!area_lights.is_empty())).map(|_| Choice::Area);
     let kinds: Vec<Choice> = points.chain((0..environments).map(Choice::Environment)).chain(areas).collect();
     let choices = lights + kinds.iter().filter(|kind| !matches!(kind, Choice::Point)).count();
-    let mut count = FunctionBuilder::linker(format!("{CHOICES}{suffix}"));
+    let mut count = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightChoices));
     count.result("return", Type::F32);
     let n = count.f32(choices.max(1) as f32);
     count.ret(vec![n]);
 
-    let mut b = FunctionBuilder::linker(format!("{DIRECT}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightDirect));
     ["L", "Cl", "t_max", "pdf"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
     let [position, normal] = ["Ps", "Ns"].map(|name| b.param(name, Type::Vec3));
     let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32));
@@ -142,7 +135,7 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, e
     for_each_light(&mut b, kind, kinds.len(), |b, i| match kinds[i] {
         Choice::Point => {
             let types = [Type::Vec3, Type::Vec3, Type::F32];
-            let sample = b.call(format!("{LIGHTS_SAMPLE}{suffix}"), vec![number, position, normal], &types);
+            let sample = b.call(format!("{}{suffix}", Intrinsic::LightSample), vec![number, position, normal], &types);
             let direction = normalize(b, sample[0]);
             let factor = b.f32(choices as f32 * PI);
             let light = scale(b, sample[1], factor);
@@ -150,12 +143,12 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, e
             vec![direction, light, sample[2], delta]
         }
         Choice::Environment(number) => {
-            let mut results = b.call(environments::function_name(number), vec![rest, v], &DIRECT_RESULTS);
+            let mut results = b.call(Intrinsic::LightEnvironment(number as u32), vec![rest, v], &DIRECT_RESULTS);
             results[1] = scale(b, results[1], n);
             results
         }
         Choice::Area => {
-            let mut results = b.call(AREA, vec![position, rest, v], &DIRECT_RESULTS);
+            let mut results = b.call(Intrinsic::LightArea, vec![position, rest, v], &DIRECT_RESULTS);
             results[1] = scale(b, results[1], n);
             results
         }
@@ -185,7 +178,7 @@ fn sample(b: &mut FunctionBuilder, lights: &AreaLights, table: u32, position: Va
     let kind = b.op(Op::Extract(3), &[first]);
     let kind = b.op_as(Op::Bitcast, &[kind], Type::U32);
     let of_primitive = |b: &mut FunctionBuilder| {
-        let results = b.call(PROCEDURAL, vec![kind, object, position, u, v], &DIRECT_RESULTS);
+        let results = b.call(Intrinsic::LightProcedural, vec![kind, object, position, u, v], &DIRECT_RESULTS);
         b.ret(results);
     };
     if lights.meshes.is_empty() {
@@ -231,7 +224,7 @@ fn sample(b: &mut FunctionBuilder, lights: &AreaLights, table: u32, position: Va
     let is_edge_on = b.op(Op::Le, &[inverse, zero]);
     let pdf = b.op(Op::Rcp, &[inverse]);
     let args = vec![kind, triangle, object, to_b, to_c, distance, position, direction];
-    let emitted = b.call(EMITTED, args, &[Type::Vec3])[0];
+    let emitted = b.call(Intrinsic::LightEmitted, args, &[Type::Vec3])[0];
     let light = scale(b, emitted, inverse);
     let is_black = b.op(Op::Or, &[is_hidden, is_edge_on]);
     let results = AreaSample { direction, distance, light, pdf, is_black }.results(b);

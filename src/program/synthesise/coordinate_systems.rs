@@ -1,7 +1,7 @@
 //! The scene's named coordinate systems as a function that shaders call.
 
+use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::lang::rsl::SPACES_NAMED;
 use crate::scene::Scene;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use glam::Mat4;
@@ -14,7 +14,7 @@ const WORLD: [&str; 3] = ["", "world", "current"];
 /// `spaces.named(string name) -> (x, y, z, origin)`: the axes and the origin of the named coordinate system, in world space; those of world space where
 /// there is none.
 pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
-    let mut b = FunctionBuilder::linker(SPACES_NAMED);
+    let mut b = FunctionBuilder::linker(Intrinsic::SpaceNamed);
     let name = b.param("name", Type::String);
     ["x", "y", "z", "o"].into_iter().for_each(|part| b.result(part, Type::Vec3));
     let columns = |b: &mut FunctionBuilder, m: &Mat4| {
@@ -41,7 +41,7 @@ pub fn check(module: &Module, scene: &Scene, diagnostics: &mut Diagnostics) {
                 _ => None,
             })
             .collect();
-        for call in insts().filter(|i| matches!(&i.op, Op::Call(callee) if **callee == *SPACES_NAMED)) {
+        for call in insts().filter(|i| matches!(&i.op, Op::Call(callee) if Intrinsic::SpaceNamed.is(callee))) {
             let Some(&name) = call.args.first().and_then(|name| texts.get(name)) else { continue };
             if WORLD.contains(&&**name) || scene.coordinate_systems.contains_key(&**name) {
                 continue;
@@ -73,7 +73,8 @@ mod tests {
         module.functions.push(named(&systems));
         let of = |name: &str| {
             let args = [Const::String(name.into())];
-            eval(&module, SPACES_NAMED, &args, &mut EmptyWorld, Limits::default()).expect("four triples")
+            eval(&module, &Intrinsic::SpaceNamed.name(), &args, &mut EmptyWorld, Limits::default())
+                .expect("four triples")
         };
         let vec3 = |v: [f32; 3]| Const::Vec3(v);
         let world = [vec3([1.0, 0.0, 0.0]), vec3([0.0, 1.0, 0.0]), vec3([0.0, 0.0, 1.0]), vec3([0.0; 3])];

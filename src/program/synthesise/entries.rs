@@ -1,9 +1,8 @@
 //! The entry functions: what a back end is asked for by name.
 
-use crate::abi::EntryPoint;
+use crate::abi::{EntryPoint, Query, QuerySource, input, specialisation_suffix};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::DISPLACED;
-use crate::lang::rsl::queries::Asked;
+use crate::lang::rsl::RslType;
 use crate::program::collect::entries::SurfaceEntry;
 use crate::program::collect::instances::{Instance, Outputs, unpack};
 use crate::program::collect::materials::MaterialMethods;
@@ -15,7 +14,6 @@ use crate::program::layout::primvars::{stored_for, stored_message};
 use crate::program::synthesise::gather_outputs::GatherOutputs;
 use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::outputs::{Output, triple};
-use crate::program::synthesise::specialisation::specialisation_suffix;
 use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use crate::program::synthesise::visibility;
 use crate::program::synthesise::volumes::Passage;
@@ -220,16 +218,16 @@ fn shade(
         }
         if displacement.is_surface {
             let inputs = args.iter_mut().zip(&instance.shader.core_params);
-            inputs.filter(|(_, p)| *p.name == *DISPLACED).for_each(|(arg, _)| *arg = b.f32(1.0));
+            inputs.filter(|(_, p)| *p.name == *input::DISPLACED).for_each(|(arg, _)| *arg = b.f32(1.0));
         }
-        let message = |b: &mut FunctionBuilder, asked: &Asked<'_>| match stored_message(layout, asked) {
-            Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, asked.ty.ir()?)),
+        let message = |b: &mut FunctionBuilder, asked: &Query<'_>| match stored_message(layout, asked) {
+            Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, RslType::from(asked.ty).ir()?)),
             _ => displacement.instance.message(asked, &values, moved.as_ref()),
         };
-        pass_messages(b, instance, &mut args, "displacement", message);
+        pass_messages(b, instance, &mut args, QuerySource::Displacement, message);
     }
     if let Some((_, atmosphere)) = &variant.atmosphere {
-        pass_messages(b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
+        pass_messages(b, instance, &mut args, QuerySource::Atmosphere, |b, asked| atmosphere.parameter(b, asked));
     }
     let results = instance.call_with(b, &variant.core, args);
     // A shader that never sets its opacity is as opaque as the surface it sits on.
@@ -257,7 +255,7 @@ fn shade(
         b.seal(other);
         b.switch_to(camera_ray);
         let passage = Passage { origin, to_end: direction, depth, light: [color, opacity] };
-        let message = |asked: &Asked<'_>| instance.message(asked, &of_surface, Some(&results));
+        let message = |asked: &Query<'_>| instance.message(asked, &of_surface, Some(&results));
         let [color, opacity] = atmosphere.call(b, core, passage, message);
         let returned = vec![visible(b, color), opacity];
         b.ret(returned);
@@ -284,8 +282,8 @@ fn displacement_inputs(
     let surface = &variant.instance;
     let offset = surface.block.len() as u32;
     let mut given = core_arguments(b, state, &variant.layout, &displacement.instance, offset);
-    let message = |_: &mut FunctionBuilder, asked: &Asked<'_>| surface.message(asked, of_surface, None);
-    pass_messages(b, &displacement.instance, &mut given, "surface", message);
+    let message = |_: &mut FunctionBuilder, asked: &Query<'_>| surface.message(asked, of_surface, None);
+    pass_messages(b, &displacement.instance, &mut given, QuerySource::Surface, message);
     given
 }
 
@@ -317,13 +315,13 @@ fn pass_messages(
     b: &mut FunctionBuilder,
     instance: &Instance,
     args: &mut [Value],
-    word: &str,
-    mut message: impl FnMut(&mut FunctionBuilder, &Asked<'_>) -> Option<Value>,
+    source: QuerySource,
+    mut message: impl FnMut(&mut FunctionBuilder, &Query<'_>) -> Option<Value>,
 ) {
     for (arg, param) in args.iter_mut().zip(&instance.shader.core_params) {
-        let asked = Asked::parse(&param.name).filter(|asked| asked.word == word);
+        let asked = Query::parse(&param.name).filter(|asked| asked.source == source);
         if let Some((asked, value)) = asked.and_then(|asked| Some((asked, message(b, &asked)?))) {
-            *arg = if asked.whether { b.f32(1.0) } else { value };
+            *arg = if asked.found { b.f32(1.0) } else { value };
         }
     }
 }
@@ -444,7 +442,7 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
 /// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays, in camera space. The width of a ray comes from that of the next pixel.
 pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
-    let has_lens = camera.shader.core_params.iter().any(|p| p.name.starts_with("lens."));
+    let has_lens = camera.shader.core_params.iter().any(|p| [input::LENS_X, input::LENS_Y].contains(&&*p.name));
     let given = CameraArguments::declare(&mut b, options, has_lens || options.lens);
     let lens = given.lens.map(|lens| {
         lens.map(|x| {
@@ -476,10 +474,10 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
     let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
         // There is one camera.
         (Some(slot), _) => camera.constant_parameter(b, slot, param.ty),
-        (None, "screen.x") => across,
-        (None, "screen.y") => up,
-        (None, "lens.x") => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
-        (None, "lens.y") => lens.map_or_else(|| b.f32(0.5), |lens| lens[1]),
+        (None, input::SCREEN_X) => across,
+        (None, input::SCREEN_Y) => up,
+        (None, input::LENS_X) => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
+        (None, input::LENS_Y) => lens.map_or_else(|| b.f32(0.5), |lens| lens[1]),
         (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let zero = b.constant(Const::zero(Type::Vec3));

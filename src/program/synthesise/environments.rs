@@ -4,8 +4,8 @@
 //! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that the light's parameter `map` names, by its [`crate::program::layout::environment_map`]. The results are as
 //! [`super::area_lights`] describes.
 
+use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::{LIGHTS_FAR, LIGHTS_FAR_COVERAGE};
 use crate::program::layout::Layout;
 use crate::program::layout::alias_table::{choose_uniformly, resolve_alias};
 use crate::program::layout::blocks::LinkedLight;
@@ -14,11 +14,6 @@ use crate::program::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
 use crate::program::synthesise::paths::mis_weight;
 use crate::program::synthesise::surface_state::{normalize, scale, xyz};
 use crate::scene::Estimator;
-
-/// The name of the function that samples an environment light.
-pub fn function_name(number: usize) -> String {
-    format!("lights.environment.{number}")
-}
 
 /// All functions. Where paths are traced, `estimator` weights the light that a ray finds; where environment lights are not `visible`, rays find the background alone.
 pub fn functions(layout: &Layout, estimator: Option<Estimator>, visible: bool) -> Vec<Function> {
@@ -42,7 +37,7 @@ struct Placed<'a> {
 
 /// `lights.far(direction, density) -> vec3`: the radiance from outside of the scene, where `density` is the pdf of the direction (as [`crate::program::synthesise::paths`] has it).
 fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
-    let mut b = FunctionBuilder::linker(LIGHTS_FAR);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightFar);
     b.result("return", Type::Vec3);
     let direction = b.param("direction", Type::Vec3);
     let pdf = b.param("density", Type::F32);
@@ -65,7 +60,7 @@ fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
 
 /// `lights.far.coverage() -> f32`: the alpha of rays that leave the scene.
 fn coverage(visible: &[Placed<'_>]) -> Function {
-    let mut b = FunctionBuilder::linker(LIGHTS_FAR_COVERAGE);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightFarCoverage);
     b.result("return", Type::F32);
     let background = b.op(Op::Uniform(7), &[]);
     let alpha = match visible.is_empty() {
@@ -79,7 +74,7 @@ fn coverage(visible: &[Placed<'_>]) -> Function {
 impl Placed<'_> {
     /// `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)`.
     fn sample(&self, number: usize) -> Function {
-        let mut b = FunctionBuilder::linker(function_name(number));
+        let mut b = FunctionBuilder::linker(Intrinsic::LightEnvironment(number as u32));
         ["L", "Cl", "t_max", "pdf"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
         let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32));
         let side = self.environment.grid.side;

@@ -1,10 +1,10 @@
 //! The output variables of `gather`, beside colour and opacity: `gather (…, "surface:N", n)`.
 //!
 //! Each output variable of a program is a ray kind of its own, after those of all programs ([`crate::program::synthesise::visibility`]). For such a ray a surface entry returns the variable in place of `Ci`, and 1 in place
-//! of `Oi`; both are 0 where the surface has no such variable. Shaders read the kind from functions of the linker ([`RAYS_QUESTION`]). Programs whose shaders use none have no code for it.
+//! of `Oi`; both are 0 where the surface has no such variable. Shaders read the kind from functions of the linker ([`Intrinsic::GatherOutput`]). Programs whose shaders use none have no code for it.
 
+use crate::abi::{DataType, Intrinsic};
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::lang::rsl::{RAYS_QUESTION, RslType};
 use crate::program::collect::instances::{Instance, Outputs};
 use crate::program::synthesise::outputs::triple;
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState};
@@ -35,11 +35,9 @@ fn kind(i: usize) -> u16 {
 
 impl GatherOutput {
     fn parse(function: &Arc<str>) -> Option<Self> {
-        let (letter, rest) = function.strip_prefix(RAYS_QUESTION)?.split_once('.')?;
-        let (word, name) = rest.split_once(':')?;
-        let is_float = letter.chars().eq([RslType::Float.letter()]);
-        let ty = if is_float { Type::F32 } else { Type::Vec3 };
-        Some(Self { function: function.clone(), ty, of_primitive: word == "primitive", name: name.into() })
+        let Some(Intrinsic::GatherOutput { ty, of_primitive, name }) = Intrinsic::parse(function) else { return None };
+        let ty = if ty == DataType::Float { Type::F32 } else { Type::Vec3 };
+        Some(Self { function: function.clone(), ty, of_primitive, name })
     }
 }
 

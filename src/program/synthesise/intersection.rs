@@ -1,6 +1,6 @@
 //! The intersection entries of procedural primitives, which rays call in place of a triangle test.
 
-use crate::abi::EntryPoint;
+use crate::abi::{EntryPoint, input};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type};
 use crate::program::collect::instances::unpack;
 use crate::program::collect::procedural::PrimitiveCores;
@@ -17,10 +17,10 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
     let core = &cores.intersect;
     let outputs = core.call(&mut b, &core.shader.core, |b, slot, param| match (slot, &*param.name) {
         (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(BLOCK_VECTORS + slot + k), &[block])),
-        (None, "ray.origin") => origin,
-        (None, "ray.direction") => direction,
-        (None, "ray.t_min") => t_min,
-        (None, "ray.t") => t_max,
+        (None, input::RAY_ORIGIN) => origin,
+        (None, input::RAY_DIRECTION) => direction,
+        (None, input::RAY_T_MIN) => t_min,
+        (None, input::RAY_T) => t_max,
         (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let t = outputs.get("t").unwrap_or(t_max);

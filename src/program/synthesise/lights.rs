@@ -2,37 +2,24 @@
 //!
 //! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for each specialisation key, whose suffix their names end with.
 
+use crate::abi::{DataType, Intrinsic, input, library};
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::lang::rsl::{
-    LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_HAVE_AMBIENT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind,
-    RslType,
-};
-use crate::lang::stdlib::OPEN_FUNCTION;
-use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
+use crate::lang::rsl::LightKind;
 use crate::program::collect::area_light_points::POINTS;
 use crate::program::collect::instances::{Outputs, unpack};
 use crate::program::collect::lights::Shadows;
 use crate::program::layout::blocks::LinkedLight;
-use crate::program::synthesise::environments;
 use crate::program::synthesise::surface_state::{normalize, of_frame};
 use crate::program::synthesise::visibility::TRANSMISSION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The names by which cores call lights, before the linker adds the suffix; those of [`LightMessages::types`] are the rest.
-pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
+pub const LIGHT_FUNCTIONS: [Intrinsic; 4] =
+    [Intrinsic::LightCount, Intrinsic::LightSample, Intrinsic::LightAmbient, Intrinsic::LightCategory];
 
-/// The name of the function that samples a point of an area light ([`crate::program::synthesise::area_lights`]).
-pub const AREA: &str = "lights.area";
-
-/// The name of the function that samples one light, chosen at random ([`crate::program::synthesise::area_lights`]).
-pub const DIRECT: &str = "lights.direct";
-
-/// The types of the results of [`DIRECT`]: the direction, the radiance over the pdf, the length of a shadow ray, the pdf.
+/// The types of the results of [`Intrinsic::LightDirect`]: the direction, the radiance over the pdf, the length of a shadow ray, the pdf.
 pub const DIRECT_RESULTS: [Type; 4] = [Type::Vec3, Type::Vec3, Type::F32, Type::F32];
-
-/// The name of the function that returns the number of lights among which [`DIRECT`] chooses.
-pub const CHOICES: &str = "lights.choices";
 
 /// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2, §15.8), and categories.
 #[derive(Debug, Default)]
@@ -54,7 +41,7 @@ impl LightMessages {
         {
             match &inst.op {
                 Op::Const(Const::String(text)) => exclude(text),
-                Op::Call(name) if name.starts_with(LIGHTS_MESSAGE) => {
+                Op::Call(name) if matches!(Intrinsic::parse(name), Some(Intrinsic::LightMessage(..))) => {
                     messages.types.insert(name.clone(), f.ty(inst.results[1]));
                 }
                 _ => {}
@@ -66,7 +53,7 @@ impl LightMessages {
 
 /// `lights.ambient.there() -> f32`: whether ambient lights are used; path tracing replaces them.
 pub fn ambient_there(traces_paths: bool) -> Function {
-    let mut b = FunctionBuilder::linker(LIGHTS_HAVE_AMBIENT);
+    let mut b = FunctionBuilder::linker(Intrinsic::LightAmbientUsed);
     b.result("return", Type::F32);
     let is_used = b.f32(if traces_paths { 0.0 } else { 1.0 });
     b.ret(vec![is_used]);
@@ -111,7 +98,7 @@ pub fn light_functions(
 }
 
 fn count(suffix: &str, lights: usize) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{LIGHTS_COUNT}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightCount));
     b.result("return", Type::U32);
     let n = b.u32(lights as u32);
     b.ret(vec![n]);
@@ -133,7 +120,7 @@ struct ShadingPoint {
 
 /// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
 fn sample(suffix: &str, lights: &[Sampled<'_>]) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{LIGHTS_SAMPLE}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightSample));
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         b.result(name, ty);
     }
@@ -185,7 +172,7 @@ pub(in crate::program) fn for_each_light(
 
 /// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` includes light `i`.
 fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{LIGHTS_CATEGORY}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightCategory));
     b.result("return", Type::Bool);
     let index = b.param("i", Type::U32);
     let name = b.param("name", Type::String);
@@ -216,20 +203,23 @@ fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> F
     b.result("value", ty);
     let index = b.param("i", Type::U32);
     let point = surface_params(&mut b);
-    let message = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
-    let answers: Vec<Option<Answer<'_>>> =
-        lights.iter().map(|l| message.and_then(|(letter, name)| Answer::of(l.light()?, letter, name))).collect();
+    let message = match Intrinsic::parse(name) {
+        Some(Intrinsic::LightMessage(ty, name)) => Some((ty, name)),
+        _ => None,
+    };
+    let answer = |l: &Sampled<'_>| message.as_ref().and_then(|(ty, name)| Answer::of(l.light()?, *ty, name));
+    let answers: Vec<Option<Answer>> = lights.iter().map(answer).collect();
     if answers.iter().all(Option::is_none) {
         let results = vec![b.f32(0.0), b.constant(Const::zero(ty))];
         b.ret(results);
         return b.finish();
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
-        let value = match lights[i].light().zip(answers[i]) {
+        let value = match lights[i].light().zip(answers[i].as_ref()) {
             Some((light, Answer::Output(name))) => call_for(b, light, point, name),
             Some((light, Answer::Parameter(slot))) => {
                 let block = b.constant(Const::Ref(light.address));
-                Some(unpack(b, ty, |b, k| b.op(Op::Load(slot + k), &[block])))
+                Some(unpack(b, ty, |b, k| b.op(Op::Load(*slot + k), &[block])))
             }
             None => None,
         };
@@ -240,26 +230,25 @@ fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> F
 }
 
 /// Where a light has a message.
-#[derive(Clone, Copy, Debug)]
-enum Answer<'a> {
+#[derive(Clone, Debug)]
+enum Answer {
     /// In the output of that name.
-    Output(&'a str),
+    Output(Arc<str>),
     /// In the parameter at that offset of its block.
     Parameter(u32),
 }
 
-impl<'a> Answer<'a> {
-    fn of(light: &LinkedLight, letter: &str, name: &'a str) -> Option<Self> {
+impl Answer {
+    fn of(light: &LinkedLight, ty: DataType, name: &Arc<str>) -> Option<Self> {
         let shader = &light.bound.instance.shader;
-        let has_output = shader.core_results.iter().any(|r| &*r.name == name);
+        let has_output = shader.core_results.iter().any(|r| r.name == *name);
         // `Ol` is no parameter, and a colour.
-        if name == "Ol" {
-            return (letter == "c" && has_output).then_some(Answer::Output(name));
+        if &**name == "Ol" {
+            return (ty == DataType::Color && has_output).then(|| Answer::Output(name.clone()));
         }
-        let ty = RslType::DECLARABLE.into_iter().find(|t| letter.chars().eq([t.letter()]))?;
-        let (i, _) = shader.asked(ty, name)?;
+        let (i, _) = shader.asked(ty.into(), name)?;
         if has_output {
-            return Some(Answer::Output(name));
+            return Some(Answer::Output(name.clone()));
         }
         light.bound.instance.slot(i).map(Answer::Parameter)
     }
@@ -301,23 +290,24 @@ fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, co
     let default = b.op(Op::Uniform(0), &[]);
     let bias = b.op(Op::Extract(0), &[default]);
     let kind = b.f32(TRANSMISSION.into());
-    let transmittance = b.call(OPEN_FUNCTION, vec![point.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
+    let transmittance =
+        b.call(library::TRANSMITTANCE, vec![point.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
     b.op(Op::Mul, &[color, transmittance])
 }
 
 /// Samples an area light, with random numbers that depend on the shading point.
 fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
-    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
+    let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
     let [u, v] = [0, 1].map(|i| b.op(Op::Extract(i), &[random]));
-    let sample = b.call(AREA, vec![point.position, u, v], &DIRECT_RESULTS);
+    let sample = b.call(Intrinsic::LightArea, vec![point.position, u, v], &DIRECT_RESULTS);
     as_light(b, &sample, shadows, point)
 }
 
 /// Samples an environment light, with random numbers that depend on the shading point.
 fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
-    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
+    let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
     let [u, v] = [1, 2].map(|i| b.op(Op::Extract(i), &[random]));
-    let sample = b.call(environments::function_name(number), vec![u, v], &DIRECT_RESULTS);
+    let sample = b.call(Intrinsic::LightEnvironment(number as u32), vec![u, v], &DIRECT_RESULTS);
     as_light(b, &sample, shadows, point)
 }
 
@@ -339,7 +329,7 @@ fn as_light(b: &mut FunctionBuilder, sample: &[Value], shadows: Shadows, point: 
 
 /// `lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.
 fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{LIGHTS_AMBIENT}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightAmbient));
     b.result("return", Type::Vec3);
     let point = surface_params(&mut b);
     let mut sum = None;
@@ -389,7 +379,7 @@ fn call(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> Li
     let outputs = outputs(b, light, point);
     let zero = b.constant(Const::zero(Type::Vec3));
     let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
-    LightOutputs { direction, color, distance: outputs.get("light.distance") }
+    LightOutputs { direction, color, distance: outputs.get(input::LIGHT_DISTANCE) }
 }
 
 /// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own; those of an area light are a point of its surface and the normal there.
@@ -414,7 +404,7 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, nam
 
 /// The point of an area light's surface that represents it at a shading point, or the normal there: one of its points, chosen at random by the shading point.
 fn surface_point(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, normal: bool) -> Value {
-    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
+    let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
     let u = b.op(Op::Extract(0), &[random]);
     let count = b.f32(POINTS as f32);
     let number = b.op(Op::Mul, &[u, count]);

@@ -19,10 +19,10 @@ pub mod surface_state;
 pub mod visibility;
 pub mod volumes;
 
+use crate::abi::{library, specialisation_suffix};
 use crate::ir::passes::derivatives;
 use crate::ir::{Const, Function, Module, Op};
-use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
-use crate::lang::stdlib::{self, CAMERA_FUNCTION, SEEN_FUNCTION};
+use crate::lang::stdlib::{self, sampling};
 use crate::program::CameraOptions;
 use crate::program::collect::lights::Shadows;
 use crate::program::collect::{CameraSource, Collected};
@@ -34,7 +34,7 @@ use entries::SurfaceVariant;
 use gather_outputs::GatherOutputs;
 use lights::LightMessages;
 use paths::{PathSurface, Paths};
-use specialisation::{Specialised, specialisation_suffix};
+use specialisation::Specialised;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub fn synthesise(
     if textures::looks_for_textures(&module) {
         module.functions.push(layout.textures.find_function());
     }
-    if needs_random_numbers(collected, layout) && module.function(RANDOM_FUNCTION).is_none() {
+    if needs_random_numbers(collected, layout) && module.function(library::RANDOM).is_none() {
         module.functions.extend(sampling::functions());
     }
     specialise(&mut module, options, collected, layout, diagnostics);
@@ -173,9 +173,9 @@ fn camera(module: &Module, scene: &Scene, options: &LinkOptions, collected: &Col
     match &collected.camera {
         CameraSource::RayFunction(function) => Some(entries::ray_function(function)),
         CameraSource::Shader(shader) => {
-            module.function(SEEN_FUNCTION).map(|function| entries::camera_of(shader, function, camera))
+            module.function(library::CAMERA_RAY).map(|function| entries::camera_of(shader, function, camera))
         }
-        CameraSource::Library => module.function(CAMERA_FUNCTION).map(|function| entries::camera(function, camera)),
+        CameraSource::Library => module.function(library::CAMERA).map(|function| entries::camera(function, camera)),
     }
 }
 

@@ -6,15 +6,14 @@
 //!
 //! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
-use crate::abi::EntryPoint;
+use crate::abi::{EntryPoint, Intrinsic, input, library};
 use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
-use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::program::collect::instances::Instance;
 use crate::program::collect::materials::Scattering;
 use crate::program::layout::area_lights::{AreaLights, PointSampling};
 use crate::program::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
 use crate::program::synthesise::gather_outputs::GatherOutputs;
-use crate::program::synthesise::lights::{DIRECT, DIRECT_RESULTS};
+use crate::program::synthesise::lights::DIRECT_RESULTS;
 use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
 use crate::program::synthesise::visibility::{self, TRANSMISSION};
@@ -224,7 +223,7 @@ impl PathVertex<'_> {
             Estimator::Power | Estimator::Balance => {
                 let light_pdf = match sampling {
                     PointSampling::Uniform(area) => {
-                        let t = state.global(self.b, "ray.t")?;
+                        let t = state.global(self.b, input::RAY_T)?;
                         let normal = state.global(self.b, "Ng")?;
                         self.uniform_pdf(t, normal, area)
                     }
@@ -285,11 +284,7 @@ impl PathVertex<'_> {
             let next = vertex.next(black, end);
             vec![emitted, black, next]
         });
-        let choices = self.b.call(
-            format!("{}{}", crate::program::synthesise::lights::CHOICES, self.suffix),
-            Vec::new(),
-            &[Type::F32],
-        )[0];
+        let choices = self.b.call(format!("{}{}", Intrinsic::LightChoices, self.suffix), Vec::new(), &[Type::F32])[0];
         let direct = self.sample_light(scattering, &arguments, [position, normal], &numbers, choices);
         let (weight, next) = self.sample_bsdf(scattering, &arguments, sample, &numbers, choices);
         let transmittance = self.transmittance(position, &direct);
@@ -334,7 +329,7 @@ impl PathVertex<'_> {
 
     /// The BSDF times the cosine, f·cosθ, and the pdf of BSDF sampling, for a direction.
     fn evaluate(&mut self, scattering: &Scattering, arguments: &MethodArguments, direction: Value) -> [Value; 2] {
-        let with = |instance: &Instance, args: &[Value]| with_input(instance, args, "light.direction", direction);
+        let with = |instance: &Instance, args: &[Value]| with_input(instance, args, input::LIGHT_DIRECTION, direction);
         let args = with(&scattering.bsdf, &arguments.bsdf);
         let outputs = scattering.bsdf.call_with(self.b, &scattering.bsdf.shader.core, args);
         let zero = self.b.constant(Const::zero(Type::Vec3));
@@ -358,7 +353,7 @@ impl PathVertex<'_> {
         choices: Value,
     ) -> LightSample {
         let args = vec![position, normal, numbers[0], numbers[1]];
-        let found = self.b.call(format!("{DIRECT}{}", self.suffix), args, &DIRECT_RESULTS);
+        let found = self.b.call(format!("{}{}", Intrinsic::LightDirect, self.suffix), args, &DIRECT_RESULTS);
         let [direction, light, t_max, pdf] = [found[0], found[1], found[2], found[3]];
         let [value, bsdf_pdf] = self.evaluate(scattering, arguments, direction);
         let zero = self.b.f32(0.0);
@@ -386,8 +381,8 @@ impl PathVertex<'_> {
         numbers: &[Value; 4],
         choices: Value,
     ) -> (Value, Value) {
-        let args = with_input(&scattering.sample, &args, "seed.x", numbers[2]);
-        let args = with_input(&scattering.sample, &args, "seed.y", numbers[3]);
+        let args = with_input(&scattering.sample, &args, input::SEED_X, numbers[2]);
+        let args = with_input(&scattering.sample, &args, input::SEED_Y, numbers[3]);
         let outputs = scattering.sample.call_with(self.b, &scattering.sample.shader.core, args);
         let black = self.black();
         let [direction, specular] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(black));
@@ -432,7 +427,7 @@ impl PathVertex<'_> {
         let traced = if self.paths.is_selective {
             let kind = self.b.f32(TRANSMISSION.into());
             let args = vec![position, direct.direction, bias, direct.t_max, kind];
-            self.b.call(OPEN_FUNCTION, args, &[Type::Vec3])[0]
+            self.b.call(library::TRANSMITTANCE, args, &[Type::Vec3])[0]
         } else {
             let ray = self.op(Op::Compose, &[bias, direct.t_max, zero, zero]);
             let blocked = self.op(Op::Occluded, &[position, direct.direction, ray]);

@@ -3,9 +3,8 @@
 //! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one with a copy of every core and function that calls one of those, directly or not, for each [`SpecialisationKey`]: the name of a copy
 //! ends with the key's suffix. It knows no records and no entries.
 
-use crate::abi::ShaderKind;
+use crate::abi::{Intrinsic, ShaderKind, specialisation_suffix};
 use crate::ir::{Function, FunctionKind, Module, Op, TargetInfo};
-use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
 use crate::program::collect::entries::SpecialisationKey;
 use crate::program::collect::lights::Shadows;
 use crate::program::layout::blocks::{Linked, LinkedLight};
@@ -38,10 +37,10 @@ impl Specialised<'_> {
         called.extend(self.calls.iter().cloned());
         // Every core that calls for volumes traces rays: it is copied only where there are any.
         if keys.keys().any(|key| key.sides.iter().any(Option::is_some)) {
-            called.extend([VOLUMES_PASS, VOLUMES_ANY].map(Arc::from));
+            called.extend([Intrinsic::VolumePass, Intrinsic::VolumeAny].map(Arc::from));
         }
         if keys.keys().any(|key| key.ray_depths.iter().any(Option::is_some)) {
-            called.insert(Arc::from(RAYS_DEPTH));
+            called.insert(Arc::from(Intrinsic::RayDepth));
         }
         let callers = callers_of(&cores, called.clone());
         let is_copied = |f: &&Function| is_core_of_object(f) || callers.contains(&f.name);
@@ -62,7 +61,7 @@ impl Specialised<'_> {
         let Linked { lights, volumes, coshaders } = self.linked;
         let lights: Vec<&LinkedLight> = key.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
         let mut functions = light_functions(suffix, &lights, self.area_shadows, self.messages);
-        if called.contains(VOLUMES_PASS) {
+        if called.contains(&Intrinsic::VolumePass.name()) {
             let sides = key.sides.map(|id| {
                 let volume = volumes.get(&id?)?;
                 Some((volume, Arc::from(format!("{}{suffix}", volume.instance.shader.core))))
@@ -70,7 +69,7 @@ impl Specialised<'_> {
             functions.extend([volumes::pass(suffix, &sides), volumes::any(suffix, &sides)]);
         }
         functions.extend(coshaders::functions(suffix, self.calls, &key.coshaders, coshaders));
-        if called.contains(RAYS_DEPTH) {
+        if called.contains(&Intrinsic::RayDepth.name()) {
             functions.push(ray_depths::function(suffix, key.ray_depths));
         }
         functions
@@ -80,11 +79,6 @@ impl Specialised<'_> {
 /// Whether it is a core that entries call under the name of its copy.
 fn is_core_of_object(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Core(ShaderKind::Surface | ShaderKind::Displacement | ShaderKind::Volume))
-}
-
-/// What the names of copies for a specialisation key end with.
-pub fn specialisation_suffix(number: usize) -> String {
-    format!("@{number}")
 }
 
 /// These functions, and all functions that call one, directly or not.

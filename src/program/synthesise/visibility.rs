@@ -3,8 +3,8 @@
 //! Traversal ignores visibility: an invisible object is hit, and is transparent during shading. The integrator continues the ray after it, and so do the library's functions that search for the first surface or
 //! compute transmittance (`lang/stdlib/rays.sl`). Programs of scenes without such objects have no code for it.
 
+use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::RAYS_SELECTIVE;
 use crate::scene::{HitMode, Scene, Visibility};
 
 /// The kind of camera rays, as surface entries and the library know it.
@@ -46,7 +46,7 @@ pub fn is_selective(scene: &Scene) -> bool {
 
 /// `rays.selective() -> f32`: whether rays must check visibility.
 pub fn selective_function(scene: &Scene) -> Function {
-    let mut b = FunctionBuilder::linker(RAYS_SELECTIVE);
+    let mut b = FunctionBuilder::linker(Intrinsic::RaySelective);
     b.result("return", Type::F32);
     let is_selective = b.f32(if is_selective(scene) { 1.0 } else { 0.0 });
     b.ret(vec![is_selective]);

@@ -4,9 +4,8 @@
 //! `E`; `I` leads from `E` to `P`. As in PRMan, an object's atmosphere acts on camera rays, and its interior and exterior on rays that its own shaders
 //! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing are unchanged.
 
+use crate::abi::{Intrinsic, Query, QuerySource};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::queries::Asked;
-use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
 use crate::program::collect::instances::unpack;
 use crate::program::layout::blocks::LinkedVolume;
 use crate::program::synthesise::surface_state::of_frame;
@@ -27,8 +26,8 @@ pub struct Passage {
 
 impl LinkedVolume {
     /// Its parameter of a name and type.
-    pub fn parameter(&self, b: &mut FunctionBuilder, asked: &Asked<'_>) -> Option<Value> {
-        let (i, param) = self.instance.shader.asked(asked.ty, asked.name)?;
+    pub fn parameter(&self, b: &mut FunctionBuilder, asked: &Query<'_>) -> Option<Value> {
+        let (i, param) = self.instance.shader.asked(asked.ty.into(), asked.name)?;
         let slot = self.instance.slot(i)?;
         let block = b.constant(Const::Ref(self.address));
         Some(unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])))
@@ -40,7 +39,7 @@ impl LinkedVolume {
         b: &mut FunctionBuilder,
         core: &Arc<str>,
         passage: Passage,
-        message: impl Fn(&Asked<'_>) -> Option<Value>,
+        message: impl Fn(&Query<'_>) -> Option<Value>,
     ) -> [Value; 2] {
         let block = b.constant(Const::Ref(self.address));
         let outputs = self.instance.call(b, core, |b, slot, param| match (slot, &*param.name) {
@@ -52,8 +51,11 @@ impl LinkedVolume {
             (None, "Oi") => passage.light[1],
             (None, "raydepth") => passage.depth,
             (None, name) => {
-                match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, message(&a)?))) {
-                    Some((asked, _)) if asked.whether => b.f32(1.0),
+                match Query::parse(name)
+                    .filter(|a| a.source == QuerySource::Surface)
+                    .and_then(|a| Some((a, message(&a)?)))
+                {
+                    Some((asked, _)) if asked.found => b.f32(1.0),
                     Some((_, value)) => value,
                     None => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
                 }
@@ -68,7 +70,7 @@ pub type SideVolumes<'a> = [Option<(&'a LinkedVolume, Arc<str>)>; 2];
 
 /// `volumes.any() -> f32`: whether there is a volume on either side.
 pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{VOLUMES_ANY}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::VolumeAny));
     b.result("return", Type::F32);
     let any = b.f32(if sides.iter().any(Option::is_some) { 1.0 } else { 0.0 });
     b.ret(vec![any]);
@@ -77,7 +79,7 @@ pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
 
 /// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: calls the interior (where `inside` is not 0) or the exterior.
 pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{VOLUMES_PASS}{suffix}"));
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::VolumePass));
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let mut param = |name: &str, ty| b.param(name, ty);

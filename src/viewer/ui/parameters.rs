@@ -2,6 +2,7 @@
 //!
 //! A change is an action at once; what was edited can be copied as RIB or reset. Names are those of the source.
 
+use crate::abi::referred_parameter;
 use crate::project::rib::{instance_rib, options_rib};
 use crate::project::{Hint, Instance, OptionEdits, Parameter, Parameters};
 use crate::scene::{ParamValue, ShaderKind};
@@ -111,7 +112,7 @@ fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Ve
     let name = if parameter.edited.is_some() { name.strong() } else { name };
     let from = match parameter.scene {
         Some(_) => "given by the scene",
-        None if parameter.name.contains('.') => "that of the object",
+        None if referred_parameter(&parameter.name).is_some() => "that of the object",
         None => "the shader's default",
     };
     let relinks = if parameter.dynamic { "" } else { "\nchanging it relinks the program" };

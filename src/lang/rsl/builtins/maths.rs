@@ -33,9 +33,9 @@ pub(super) const ROWS: &[Row] = &[
     library("filterstep", "f:ff", "__filterstep_of").with(&[text("filter", "catmull-rom"), number("width", 1.0)]),
     row("__sat", "f:f", |b, a| vec![b.op(Op::Sat, a)]),
     row("__frac", "f:f", |b, a| vec![b.op(Op::Frac, a)]),
-    built("__exp2i", "f:f", "std.__exp2i"),
-    built("__exponent", "f:f", "std.__exponent"),
-    built("__mantissa", "f:f", "std.__mantissa"),
+    built("__exp2i", "f:f", "__exp2i"),
+    built("__exponent", "f:f", "__exponent"),
+    built("__mantissa", "f:f", "__mantissa"),
 ];
 
 fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {

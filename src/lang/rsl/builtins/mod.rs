@@ -42,7 +42,7 @@ pub struct Builtin {
 pub enum Means {
     /// The operations that this emits.
     Operations(Emit),
-    /// A call of the function of this name that the standard library has as IR.
+    /// A call of the function of this name in the library that is built as IR.
     Built(&'static str),
     /// A call of the standard library's function of this name, whose parameters are the positional ones and then a parameter for each option.
     Library(&'static str),
@@ -181,7 +181,7 @@ impl Builtin {
             Means::Operations(emit) => Some(emit(b, args)),
             Means::Built(name) => {
                 let result: Vec<Type> = self.result.ir().into_iter().collect();
-                Some(b.call(name, args.to_vec(), &result))
+                Some(b.call(crate::abi::library::name(name), args.to_vec(), &result))
             }
             Means::Library(_) | Means::Packed(..) => None,
         }

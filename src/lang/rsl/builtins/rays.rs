@@ -1,9 +1,8 @@
 //! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
 
 use super::{NamedOption, Row, built, library, number, row, text};
+use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
-use crate::lang::stdlib::bits::SEED_FUNCTION;
-use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 
 /// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples, and have no effect.
 const HEMISPHERE: &[NamedOption] = &[
@@ -26,17 +25,17 @@ pub(super) const ROWS: &[Row] = &[
     row("__hit_lets_through", "f:", |b, _| hit_object(b, 1)),
     row("__hit_lets_past", "f:", |b, _| hit_object(b, 3)),
     row("__hit_is_hidden", "f:f", hit_is_hidden),
-    row("__is_selective", "f:", |b, _| b.call(super::super::RAYS_SELECTIVE, Vec::new(), &[Type::F32])),
-    row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
+    row("__is_selective", "f:", |b, _| b.call(Intrinsic::RaySelective, Vec::new(), &[Type::F32])),
+    row("__ray_depth", "f:f", |b, a| b.call(Intrinsic::RayDepth, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvffff&c&c", shade),
     row("__path_numbers", "x:fff&f&f&f&f", path_numbers),
-    built("__extent", "f:cc", "std.__extent"),
+    built("__extent", "f:cc", "__extent"),
     row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
-    row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
-    row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
-    row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
-    row("__volumes", "x:fpvf&c&c", |b, a| b.call(super::super::VOLUMES_PASS, a.to_vec(), &[Type::Vec3; 2])),
+    row("__seed", "f:p", |b, a| b.call(library::SEED, a.to_vec(), &[Type::F32])),
+    row("__random", "v:p", |b, a| b.call(library::RANDOM, a.to_vec(), &[Type::Vec3])),
+    row("__has_volumes", "f:", |b, _| b.call(Intrinsic::VolumeAny, Vec::new(), &[Type::F32])),
+    row("__volumes", "x:fpvf&c&c", |b, a| b.call(Intrinsic::VolumePass, a.to_vec(), &[Type::Vec3; 2])),
     library("transmission", "c:pp", "__transmission").with(&[
         number("samples", 1.0),
         number("minsamples", 1.0),
@@ -45,9 +44,9 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     library("occlusion", "f:pvf", "__occlusion").with(HEMISPHERE),
     library("indirectdiffuse", "c:pvf", "__indirectdiffuse").with(HEMISPHERE),
-    row("__far_light", "c:vf", |b, a| b.call(super::super::LIGHTS_FAR, a.to_vec(), &[Type::Vec3])),
-    row("__far_coverage", "f:", |b, _| b.call(super::super::LIGHTS_FAR_COVERAGE, Vec::new(), &[Type::F32])),
-    row("__lights_ambient", "c:pn", |b, a| b.call(super::super::LIGHTS_AMBIENT, a.to_vec(), &[Type::Vec3])),
+    row("__far_light", "c:vf", |b, a| b.call(Intrinsic::LightFar, a.to_vec(), &[Type::Vec3])),
+    row("__far_coverage", "f:", |b, _| b.call(Intrinsic::LightFarCoverage, Vec::new(), &[Type::F32])),
+    row("__lights_ambient", "c:pn", |b, a| b.call(Intrinsic::LightAmbient, a.to_vec(), &[Type::Vec3])),
 ];
 
 /// Composes the argument `(t_min, t_max, 0, 0)` of a ray operation.
@@ -105,7 +104,7 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 
 /// The numbers at random of a place along a path, from the sample's number, the pixel and the place's number: two for a light, two for the next direction.
 fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let numbers = b.call(SOBOL_FUNCTION, args[..3].to_vec(), &[Type::Vec4])[0];
+    let numbers = b.call(library::SOBOL, args[..3].to_vec(), &[Type::Vec4])[0];
     [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
 }
 

@@ -2,8 +2,8 @@
 //! ([`crate::lang::stdlib::texture`]).
 
 use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
+use crate::abi::{Intrinsic, library};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::TEXTURES_FIND;
 use crate::texture::layout::{NDC, VIEWING};
 
 /// What calls of `texture`, `environment` and `bump` may say. `pack` makes two vectors of it.
@@ -44,12 +44,12 @@ pub(super) const ROWS: &[Row] = &[
     packed("bump", "v:snvvff", "__bump_at", 8, |b, a| pack(b, a, 6)).with(LOOKUP),
     packed("shadow", "f:sp", "__shadow_at", 4, |b, a| pack_shadow(b, a, 2)).with(SHADOW),
     packed("shadow", "f:spppp", "__shadow_quad", 7, |b, a| pack_shadow(b, a, 5)).with(SHADOW),
-    row("__lookup_float", "f:sfffffff", |b, a| lookup(b, "std.texture.float", &a[..1], &a[1..], Type::F32)),
-    row("__lookup_color", "c:sfffffff", |b, a| lookup(b, "std.texture.color", &a[..1], &a[1..], Type::Vec3)),
-    row("__lookup_face_float", "f:sffffffff", |b, a| lookup(b, "std.texture.face.float", &a[..2], &a[2..], Type::F32)),
-    row("__lookup_face_color", "c:sffffffff", |b, a| lookup(b, "std.texture.face.color", &a[..2], &a[2..], Type::Vec3)),
-    row("__shadow_project", "p:sp", |b, a| b.call("std.texture.project", a.to_vec(), &[Type::Vec3])),
-    row("__shadow_compare", "f:sfff", |b, a| b.call("std.texture.compare", a.to_vec(), &[Type::F32])),
+    row("__lookup_float", "f:sfffffff", |b, a| lookup(b, "texture.float", &a[..1], &a[1..], Type::F32)),
+    row("__lookup_color", "c:sfffffff", |b, a| lookup(b, "texture.color", &a[..1], &a[1..], Type::Vec3)),
+    row("__lookup_face_float", "f:sffffffff", |b, a| lookup(b, "texture.face.float", &a[..2], &a[2..], Type::F32)),
+    row("__lookup_face_color", "c:sffffffff", |b, a| lookup(b, "texture.face.color", &a[..2], &a[2..], Type::Vec3)),
+    row("__shadow_project", "p:sp", |b, a| b.call(library::name("texture.project"), a.to_vec(), &[Type::Vec3])),
+    row("__shadow_compare", "f:sfff", |b, a| b.call(library::name("texture.compare"), a.to_vec(), &[Type::F32])),
     row("__texture_width", "f:s", |b, a| fact(b, a, 0, 0)),
     row("__texture_height", "f:s", |b, a| fact(b, a, 0, 1)),
     row("__texture_channels", "f:s", |b, a| fact(b, a, 0, 2)),
@@ -64,7 +64,7 @@ fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[
     let place = b.op(Op::Compose, &[rest[1], rest[2], rest[0]]);
     let area = b.op(Op::Compose, &rest[3..6]);
     let args = first.iter().copied().chain([place, area, rest[6]]).collect();
-    b.call(name, args, &[ty])
+    b.call(library::name(name), args, &[ty])
 }
 
 /// The first `count` values, and the options as two vectors: what widths along s and t are multiplied with, and `last`; what is added to them, and `other`.
@@ -99,14 +99,14 @@ fn pack_corners(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 
 /// A number of a texture's descriptor.
 fn fact(b: &mut FunctionBuilder, args: &[Value], vector: u32, lane: u8) -> Vec<Value> {
-    let descriptor = b.call(TEXTURES_FIND, args.to_vec(), &[Type::Ref])[0];
+    let descriptor = b.call(Intrinsic::TextureFind, args.to_vec(), &[Type::Ref])[0];
     let vector = b.op(Op::Load(vector), &[descriptor]);
     vec![b.op(Op::Extract(lane), &[vector])]
 }
 
 /// A matrix of the descriptor of a depth map.
 fn matrix(b: &mut FunctionBuilder, args: &[Value], first: u32) -> Vec<Value> {
-    let descriptor = b.call(TEXTURES_FIND, args.to_vec(), &[Type::Ref])[0];
+    let descriptor = b.call(Intrinsic::TextureFind, args.to_vec(), &[Type::Ref])[0];
     let rows: Vec<Value> = (first..first + 4).map(|k| b.op(Op::Load(k), &[descriptor])).collect();
     vec![b.op(Op::Compose, &rows)]
 }

@@ -2,8 +2,8 @@
 
 use super::super::matrices;
 use super::{Row, row};
+use crate::ir::emitter::normalize;
 use crate::ir::{FunctionBuilder, Op, Value};
-use crate::lang::vectors::normalize;
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

@@ -11,6 +11,7 @@ use super::super::types::RESIZABLE;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
+use crate::abi::{Axis, Input};
 
 /// Calls of the library that give one value for all points that are shaded together, whatever they read.
 const UNIFORM: [&str; 4] = ["random", "raylevel", "isindirectray", "isshadowray"];
@@ -304,9 +305,9 @@ impl Body<'_, '_> {
             }
         }
         // Where there is no such space, it is the current one: a function may name spaces that this call does not ask for.
-        if let Some((_, part)) = name.strip_prefix("space.").and_then(|n| n.split_once('.')) {
-            let unit = |axis: &str| f32::from(u8::from(part == axis));
-            return Ok(self.b.constant(Const::Vec3([unit("x"), unit("y"), unit("z")])));
+        if let Input::Space(_, part) = Input::parse(name) {
+            let unit = |axis: Axis| f32::from(u8::from(part == axis));
+            return Ok(self.b.constant(Const::Vec3([Axis::X, Axis::Y, Axis::Z].map(unit))));
         }
         let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
         let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which is not available {place}", f.name))

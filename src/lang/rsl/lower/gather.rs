@@ -1,10 +1,9 @@
 //! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): sends rays into a cone, and runs a statement for each that hits something and another for each that does not.
-
-use super::super::RAYS_QUESTION;
 use super::super::effects::GATHER_ARGUMENTS;
 use super::super::globals;
 use super::super::program::Callee;
 use super::*;
+use crate::abi::{DataType, Intrinsic};
 use crate::lang::light_loop::Counted;
 
 /// Options that steer the rays.
@@ -205,9 +204,11 @@ impl Body<'_, '_> {
                     (None, Some(types)) => {
                         let variable = self.receiver(value, name, types)?;
                         let is_float = self.scopes.find(&variable.name).is_some_and(|v| v.ty == RslType::Float);
-                        let letter = if is_float { RslType::Float } else { RslType::Vector }.letter();
-                        let question = format!("{RAYS_QUESTION}{letter}.{name}");
-                        parts.push((Part::Answer(question.into()), variable));
+                        let ty = if is_float { DataType::Float } else { DataType::Vector };
+                        let (word, name) = name.split_once(':').unwrap_or(("", name));
+                        let of_primitive = word == "primitive";
+                        let question = Intrinsic::GatherOutput { ty, of_primitive, name: name.into() };
+                        parts.push((Part::Answer(question.name()), variable));
                     }
                     (None, None) => {
                         let known = ["bias", "maxdist", "distribution"].into_iter().chain(PARTS.iter().map(|p| p.0));

@@ -1,11 +1,10 @@
 //! The statements that join lights and surfaces: `illuminance`, `illuminate`, `solar`.
 //!
 //! What `illuminance` does is [`crate::lang::light_loop`]; here are its arguments and its variables.
-
-use super::super::LIGHTS_MESSAGE;
 use super::super::queries::Source;
 use super::queries::CurrentLight;
 use super::*;
+use crate::abi::{DataType, Intrinsic};
 use crate::lang::light_loop::{LightLoop, cosine_of_sight, in_cone};
 
 /// The arguments of `illuminance`, by what they are.
@@ -121,7 +120,7 @@ impl Body<'_, '_> {
         let outer_light = self.light.replace(CurrentLight { number, position, normal });
         let mut given = vec![("L", RslType::Vector, l), ("Cl", RslType::Color, color)];
         if self.mentions(body, "Ol") {
-            let function = format!("{LIGHTS_MESSAGE}{}.Ol", RslType::Color.letter());
+            let function = Intrinsic::LightMessage(DataType::Color, "Ol".into());
             let answer = self.b.call(function, vec![number, position, normal], &[Type::F32, Type::Vec3]);
             given.push(("Ol", RslType::Color, answer[1]));
         }

@@ -1,8 +1,7 @@
 //! Calls that ask for something by its name, see [`super::super::queries`].
-
-use super::super::LIGHTS_MESSAGE;
 use super::super::queries::{self, Source};
 use super::*;
+use crate::abi::{Intrinsic, QuerySource, input};
 
 /// The light of an `illuminance`, in its body.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +53,9 @@ impl Body<'_, '_> {
         let [found, value] = match source {
             Source::Light => self.ask_light(f, name, var.ty, ty)?,
             Source::Ray => self.ask_ray(name, var.ty, ty),
-            Source::Input => [
-                self.named_input(f, &queries::found_input(&f.name, var.ty, name), Type::F32)?,
-                self.named_input(f, &queries::value_input(&f.name, var.ty, name, 0), ty)?,
+            Source::Input(source) => [
+                self.named_input(f, &queries::found_input(source, var.ty, name), Type::F32)?,
+                self.named_input(f, &queries::value_input(source, var.ty, name, 0), ty)?,
             ],
         };
         let zero = self.b.f32(0.0);
@@ -69,15 +68,15 @@ impl Body<'_, '_> {
 
     /// Asks for an array: lights and rays have none.
     fn ask_for_array(&mut self, source: Source, f: &Ident, name: &str, array: RslType, slot: SlotId) -> Lower<Typed> {
-        let (RslType::Array(_, len), Some(ty), Source::Input) = (array, array.element().ir(), source) else {
+        let (RslType::Array(_, len), Some(ty), Source::Input(source)) = (array, array.element().ir(), source) else {
             let value = self.b.f32(0.0);
             return Ok(Typed { value, ty: RslType::Float, class: Class::Uniform });
         };
-        let found = self.named_input(f, &queries::found_input(&f.name, array, name), Type::F32)?;
+        let found = self.named_input(f, &queries::found_input(source, array, name), Type::F32)?;
         let zero = self.b.f32(0.0);
         let is_found = self.b.op(Op::Ne, &[found, zero]);
         for i in 0..len {
-            let value = self.named_input(f, &queries::value_input(&f.name, array, name, i), ty)?;
+            let value = self.named_input(f, &queries::value_input(source, array, name, i), ty)?;
             let index = self.b.u32(i);
             let before = self.b.op_as(Op::SlotLoad(slot), &[index], ty);
             let after = self.b.op(Op::Select, &[is_found, value, before]);
@@ -87,23 +86,27 @@ impl Body<'_, '_> {
     }
 
     fn ask_light(&mut self, f: &Ident, name: &str, rsl: RslType, ty: Type) -> Lower<[Value; 2]> {
+        let Some(data_type) = rsl.data_type() else {
+            let nothing = self.b.constant(Const::zero(ty));
+            return Ok([self.b.f32(0.0), nothing]);
+        };
         let Some(light) = self.light else {
             let d = Diagnostic::error(format!("`{}` is available inside `illuminance` only", f.name));
             return self.error(d.at(f.span, "not inside `illuminance`"));
         };
-        let function = format!("{LIGHTS_MESSAGE}{}.{name}", rsl.letter());
+        let function = Intrinsic::LightMessage(data_type, name.into());
         let args = vec![light.number, light.position, light.normal];
         let answer = self.b.call(function, args, &[Type::F32, ty]);
         Ok([answer[0], answer[1]])
     }
 
     fn ask_ray(&mut self, name: &str, rsl: RslType, ty: Type) -> [Value; 2] {
-        let mut input = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
+        let mut read = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
         let value = match (name, rsl) {
-            ("depth", RslType::Float) => input("raydepth"),
-            ("origin", RslType::Point) => input("ray.origin"),
-            ("direction", RslType::Vector) => input("ray.direction"),
-            ("type", RslType::String) => input("ray.kind").map(|kind| self.ray_kind(kind)),
+            ("depth", RslType::Float) => read("raydepth"),
+            ("origin", RslType::Point) => read(input::RAY_ORIGIN),
+            ("direction", RslType::Vector) => read(input::RAY_DIRECTION),
+            ("type", RslType::String) => read(input::RAY_KIND).map(|kind| self.ray_kind(kind)),
             _ => None,
         };
         let found = self.b.f32(if value.is_some() { 1.0 } else { 0.0 });
@@ -136,7 +139,11 @@ impl Body<'_, '_> {
                     let d = Diagnostic::error("the kind of shader passed to `shadername` must be a constant");
                     return self.error(d.at(f.span, "called here"));
                 };
-                self.named_input(f, &queries::value_input(&f.name, RslType::String, kind, 0), Type::String)?
+                self.named_input(
+                    f,
+                    &queries::value_input(QuerySource::ShaderName, RslType::String, kind, 0),
+                    Type::String,
+                )?
             }
             _ => {
                 let d = Diagnostic::error("`shadername` takes at most one argument, a kind of shader");

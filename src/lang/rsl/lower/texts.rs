@@ -7,9 +7,7 @@ use super::super::coshaders::Call;
 use super::super::program::Callee;
 use super::super::texts::Text;
 use super::*;
-
-/// Named inputs that are texts of an instance begin with this.
-pub const TEXT_PREFIX: &str = "text.";
+use crate::abi::Input;
 
 /// The functions that make texts, or numbers of them.
 pub const TEXT_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
@@ -50,7 +48,7 @@ impl Body<'_, '_> {
             return Ok(self.constant(value, ty));
         }
         let number = self.texts.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
-            let name = format!("{TEXT_PREFIX}{}", self.texts.len());
+            let name = Input::Text(self.texts.len()).to_string();
             let value = self.b.implicit_param(name, ty.ir().unwrap_or(Type::String));
             self.texts.push((text, value));
             self.texts.len() - 1

@@ -14,6 +14,7 @@ use super::super::{LightKind, ShaderKind};
 use super::coshaders::IS_COSHADER;
 use super::questions;
 use super::*;
+use crate::abi::input;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The class whose method is taken apart.
@@ -300,7 +301,7 @@ impl Flattening<'_> {
             let assign = self.add(ExprKind::Assign(None, place, value), span);
             Stmt { kind: StmtKind::Expr(assign), span }
         });
-        let done = self.add(ExprKind::String(globals::DISPLACED.into()), span);
+        let done = self.add(ExprKind::String(input::DISPLACED.into()), span);
         let done = self.add(ExprKind::Call(Ident { name: effects::INPUT.into(), span }, vec![done]), span);
         let restore = Stmt { kind: StmtKind::Block(restored.to_vec()), span };
         let declare = Stmt { kind: StmtKind::Declare(declared.to_vec()), span };

@@ -6,12 +6,13 @@
 use super::super::globals;
 use super::super::queries::Source;
 use super::*;
+use crate::abi::QuerySource;
 
 /// A question that a method asks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
-    /// The word: `option`.
-    word: Arc<str>,
+    /// Who is asked.
+    source: QuerySource,
     /// What is asked for.
     name: Arc<str>,
     /// The type of the value.
@@ -23,25 +24,26 @@ pub(super) struct Question {
 impl Question {
     /// The variable of the class that holds the value.
     fn value(&self) -> Arc<str> {
-        queries::value_input(&self.word, self.ty, &self.name, 0).into()
+        queries::value_input(self.source, self.ty, &self.name, 0).into()
     }
 
     /// The variable of the class that tells whether there is one, and behind the name of the class the function that stands for the question.
     fn found(&self) -> Arc<str> {
-        queries::found_input(&self.word, self.ty, &self.name).into()
+        queries::found_input(self.source, self.ty, &self.name).into()
     }
 }
 
 impl Flattening<'_> {
     /// The function that stands for a question in a method; `None` for other calls.
     pub(super) fn question(&mut self, f: &Ident, args: &[ExprId]) -> Option<Ident> {
-        if queries::source(&f.name) != Some(Source::Input) || self.defined.contains(&f.name) {
+        let Some(Source::Input(source)) = queries::source(&f.name) else { return None };
+        if self.defined.contains(&f.name) {
             return None;
         }
         let (&[name, variable], true) = (args, self.is_in_method()) else { return None };
         let ExprKind::String(name) = self.ast.expr(name).kind.clone() else { return None };
         let ty = self.type_at(&self.ast.place(variable)?)?;
-        let question = Question { word: f.name.clone(), name, ty, span: f.span };
+        let question = Question { source, name, ty, span: f.span };
         let class = self.class.as_mut()?;
         let full = class.method(&Ident { name: question.found(), span: f.span });
         if !class.questions.iter().any(|q| q.found() == question.found()) {
@@ -62,7 +64,7 @@ impl Flattening<'_> {
     /// The variables in which the shader of a class keeps the answer to a question.
     pub(super) fn answer_variables(&mut self, q: &Question) -> Vec<Decl> {
         let span = q.span;
-        let word = Ident { name: q.word.clone(), span };
+        let word = Ident { name: q.source.word().into(), span };
         let name = self.add(ExprKind::String(q.name.clone()), span);
         let value = self.add(ExprKind::Name(q.value()), span);
         let ask = self.add(ExprKind::Call(word, vec![name, value]), span);

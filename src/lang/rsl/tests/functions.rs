@@ -1,6 +1,7 @@
 //! Functions within functions, and what old files write.
 
 use super::*;
+use crate::abi::Input;
 use crate::ir::Const::F32;
 
 fn number(source: &str, x: f32) -> f32 {
@@ -71,7 +72,8 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
     }";
     let unit = unit(source);
     let core = unit.module.function("s").expect("the core");
-    let inputs: Vec<&str> = core.params.iter().map(|p| &*p.name).filter(|n| n.starts_with(TEXT_PREFIX)).collect();
+    let inputs: Vec<&str> =
+        core.params.iter().map(|p| &*p.name).filter(|n| matches!(Input::parse(n), Input::Text(_))).collect();
     assert_eq!((inputs.len(), unit.shaders[0].texts.len()), (2, 3), "the name alone is used by nothing else");
     let parameter = |name: &str| match name {
         "base" => Some(crate::ir::Const::String("wood".into())),

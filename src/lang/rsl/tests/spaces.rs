@@ -1,6 +1,7 @@
 //! Coordinate systems: values worked out by hand for one with axes (2,0,0), (0,0,3), (0,−1,0) and the origin (1,1,1).
 
 use super::*;
+use crate::abi::Intrinsic;
 use crate::ir::Const;
 use crate::ir::eval::{Limits, World, eval};
 
@@ -112,7 +113,7 @@ fn points_go_to_the_image_and_back() {
 #[test]
 fn a_system_of_the_scene_is_asked_of_the_linker() {
     let unit = unit("point f() { return point \"lamp\" (1, 2, 3); }");
-    let asks = |i: &crate::ir::Inst| matches!(&i.op, Op::Call(name) if **name == *SPACES_NAMED);
+    let asks = |i: &crate::ir::Inst| matches!(&i.op, Op::Call(name) if Intrinsic::SpaceNamed.is(name));
     let f = unit.module.function("f").expect("`f`");
     assert!(f.params.is_empty() && f.blocks[0].insts.iter().any(asks));
 }

@@ -1,6 +1,7 @@
 //! Images in files: `textureImage`, by the renderer's own textures, as RSL's `texture` reads them.
 
 use super::*;
+use crate::abi::library;
 
 impl Body<'_> {
     /// `textureImage(name, place)`, a colour, or `textureImage(name, place, channel)`, a number.
@@ -25,11 +26,11 @@ impl Body<'_> {
         let args = vec![values[0].parts[0], place, area, zero];
         Ok(Some(match values.len() {
             2 => {
-                let color = self.b.call("std.texture.color", args, &[ir::Type::Vec3])[0];
+                let color = self.b.call(library::name("texture.color"), args, &[ir::Type::Vec3])[0];
                 Typed { ty: Type::COLOR, parts: vec![color], known: None }
             }
             _ => {
-                let number = self.b.call("std.texture.float", args, &[ir::Type::F32])[0];
+                let number = self.b.call(library::name("texture.float"), args, &[ir::Type::F32])[0];
                 self.of_float(number)
             }
         }))

@@ -3,12 +3,9 @@
 use super::super::ast::Stmt;
 use super::places::Storage;
 use super::*;
+use crate::abi::{Intrinsic, input, library};
+use crate::ir::emitter::normalize;
 use crate::lang::light_loop::{LightLoop, cosine_of_sight};
-use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_HAVE_AMBIENT};
-use crate::lang::vectors::normalize;
-
-/// The standard library's `trace`, that gives a colour.
-const TRACE: &str = "std.trace.pv.c";
 
 impl<'a> Body<'a> {
     /// Refuses what materials ask for where no material is shaded.
@@ -72,7 +69,7 @@ impl<'a> Body<'a> {
         let lights = LightLoop::begin(&mut self.b, position, normal, None);
         let cone = match (axis, angle) {
             (Some(axis), Some(angle)) => {
-                let cosine = self.library_call("std.cos", vec![angle]);
+                let cosine = self.library_call(&library::name("cos"), vec![angle]);
                 Some((axis, cosine_of_sight(&mut self.b, angle, cosine)))
             }
             _ => None,
@@ -104,9 +101,9 @@ impl<'a> Body<'a> {
         self.at(span);
         let zero = self.zero(&Type::floats(3)).parts[0];
         let normal = vectors.last().copied().filter(|_| vectors.len() > 1).unwrap_or(zero);
-        let color = self.b.call(LIGHTS_AMBIENT, vec![vectors[0], normal], &[ir::Type::Vec3])[0];
+        let color = self.b.call(Intrinsic::LightAmbient, vec![vectors[0], normal], &[ir::Type::Vec3])[0];
         self.set_state("rt_LightColor", Typed { ty: Type::COLOR, parts: vec![color], known: None });
-        let there = self.b.call(LIGHTS_HAVE_AMBIENT, Vec::new(), &[ir::Type::F32])[0];
+        let there = self.b.call(Intrinsic::LightAmbientUsed, Vec::new(), &[ir::Type::F32])[0];
         let zero = self.b.f32(0.0);
         let is_there = self.b.op(Op::Lt, &[zero, there]);
         self.branches(
@@ -142,7 +139,7 @@ impl<'a> Body<'a> {
             }
         };
         self.note_variables();
-        let color = self.library_call(TRACE, vec![origin, direction]);
+        let color = self.library_call(library::TRACE, vec![origin, direction]);
         Ok(Typed { ty: Type::COLOR, parts: vec![color], known: None })
     }
 
@@ -174,7 +171,7 @@ impl<'a> Body<'a> {
         };
         let Some(nearest) = self.state.get("rt_HitDistance").cloned() else { return Err(Poison) };
         let before = self.read_local(&nearest).parts[0];
-        let least = self.input("ray.t_min", ir::Type::F32);
+        let least = self.input(input::RAY_T_MIN, ir::Type::F32);
         let is_ahead = self.b.op(Op::Lt, &[least, t]);
         let is_nearer = self.b.op(Op::Lt, &[t, before]);
         let is_hit = self.b.op(Op::And, &[is_ahead, is_nearer]);
@@ -192,9 +189,9 @@ impl<'a> Body<'a> {
         }
         let Some(random) = self.random else { return Ok(self.float(0.0)) };
         let state = self.b.read(random);
-        let next = self.b.call("std.__next_random", vec![state], &[ir::Type::F32])[0];
+        let next = self.b.call(library::NEXT_RANDOM, vec![state], &[ir::Type::F32])[0];
         self.b.write(random, next);
-        let mut drawn = self.b.call("std.__scrambled", vec![next], &[ir::Type::F32])[0];
+        let mut drawn = self.b.call(library::SCRAMBLED, vec![next], &[ir::Type::F32])[0];
         for &place in self.ahead.iter().rev() {
             let moves_up = self.b.read(place);
             self.b.write(place, drawn);

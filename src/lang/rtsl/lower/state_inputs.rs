@@ -2,8 +2,7 @@
 
 use super::super::state::{Interface, VARIABLES};
 use super::*;
-use crate::lang::stdlib::bits::SEED_FUNCTION;
-use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
+use crate::abi::{input, library};
 
 /// A light that does not say how far it is away shines from afar, and no way from a light is longer: squares of this, 2³¹, are numbers of either float format.
 pub const AFAR: f32 = 2_147_483_648.0;
@@ -26,7 +25,7 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::Emission => &[("emission", "rt_EmissionColor")],
         Method::Opacity => &[("opacity", "rt_SampleOpacity")],
         Method::Illumination => {
-            &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor"), ("light.distance", "rt_LightDistance")]
+            &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor"), (input::LIGHT_DISTANCE, "rt_LightDistance")]
         }
     }
 }
@@ -62,18 +61,20 @@ impl Body<'_> {
             let place = match method {
                 Some(Method::Illumination) => self.input("Ps", ir::Type::Vec3),
                 Some(Method::GenerateRay) => {
-                    let parts = ["screen.x", "screen.y", "ray.time"].map(|name| self.input(name, ir::Type::F32));
+                    let parts =
+                        [input::SCREEN_X, input::SCREEN_Y, input::RAY_TIME].map(|name| self.input(name, ir::Type::F32));
                     self.b.op(Op::Compose, &parts)
                 }
                 Some(Method::ComputeBounds) => self.b.constant(Const::zero(ir::Type::Vec3)),
                 // The same numbers where a hit is looked for and where it is found.
                 Some(method) if method.interface() == Interface::Primitive => {
-                    let [origin, way] = ["ray.origin", "ray.direction"].map(|name| self.input(name, ir::Type::Vec3));
+                    let [origin, way] =
+                        [input::RAY_ORIGIN, input::RAY_DIRECTION].map(|name| self.input(name, ir::Type::Vec3));
                     self.b.op(Op::Add, &[origin, way])
                 }
                 _ => self.input("P", ir::Type::Vec3),
             };
-            let seed = self.b.call(SEED_FUNCTION, vec![place], &[ir::Type::F32])[0];
+            let seed = self.b.call(library::SEED, vec![place], &[ir::Type::F32])[0];
             let random = self.b.variable(ir::Type::F32);
             self.b.write(random, seed);
             self.random = Some(random);
@@ -82,10 +83,10 @@ impl Body<'_> {
 
     /// The random numbers by which a point is chosen: two that the renderer gives, which are spread better than any at random, and a sequence that they are the seed of.
     fn begin_sample(&mut self) {
-        let given = ["seed.x", "seed.y"].map(|name| self.input(name, ir::Type::F32));
+        let given = [input::SEED_X, input::SEED_Y].map(|name| self.input(name, ir::Type::F32));
         let zero = self.b.f32(0.0);
         let place = self.b.op(Op::Compose, &[given[0], given[1], zero]);
-        let random = self.b.call(RANDOM_FUNCTION, vec![place], &[ir::Type::Vec3])[0];
+        let random = self.b.call(library::RANDOM, vec![place], &[ir::Type::Vec3])[0];
         let number = self.b.op(Op::Extract(0), &[random]);
         let count = self.b.f32(16_777_216.0);
         let seed = self.b.op(Op::Mul, &[number, count]);
@@ -105,17 +106,17 @@ impl Body<'_> {
                 let ray = self.b.op(Op::Uniform(0), &[]);
                 return Some(self.b.op(Op::Extract(0), &[ray]));
             }
-            "rt_TimeSeed" => return Some(self.input("ray.time", F32)),
+            "rt_TimeSeed" => return Some(self.input(input::RAY_TIME, F32)),
             _ => {}
         }
         match method {
             Method::GenerateRay => match name {
                 "rt_ScreenCoord" => {
-                    let parts = ["screen.x", "screen.y"].map(|name| self.input(name, F32));
+                    let parts = [input::SCREEN_X, input::SCREEN_Y].map(|name| self.input(name, F32));
                     Some(self.b.op(Op::Compose, &parts))
                 }
                 "rt_LensCoord" => {
-                    let parts = ["lens.x", "lens.y"].map(|name| self.input(name, F32));
+                    let parts = [input::LENS_X, input::LENS_Y].map(|name| self.input(name, F32));
                     Some(self.b.op(Op::Compose, &parts))
                 }
                 _ => None,
@@ -133,13 +134,13 @@ impl Body<'_> {
                 Some(value)
             }
             _ => match name {
-                "rt_RayOrigin" => Some(self.input("ray.origin", Vec3)),
-                "rt_RayDirection" => Some(self.input("ray.direction", Vec3)),
+                "rt_RayOrigin" => Some(self.input(input::RAY_ORIGIN, Vec3)),
+                "rt_RayDirection" => Some(self.input(input::RAY_DIRECTION, Vec3)),
                 "rt_InverseRayDirection" => {
-                    let direction = self.input("ray.direction", Vec3);
+                    let direction = self.input(input::RAY_DIRECTION, Vec3);
                     Some(self.b.op(Op::Rcp, &[direction]))
                 }
-                "rt_HitDistance" => Some(self.input("ray.t", F32)),
+                "rt_HitDistance" => Some(self.input(input::RAY_T, F32)),
                 "rt_HitPoint" => Some(self.input("P", Vec3)),
                 "rt_TextureUVW" => Some(self.input("uvw", Vec3)),
                 "rt_SurfaceColor" => Some(self.input("Cs", Vec3)),
@@ -158,15 +159,15 @@ impl Body<'_> {
                     Some(self.b.op(by, &[x]))
                 }
                 "rt_LightDirection" if matches!(method, Method::Bsdf | Method::EvaluatePdf) => {
-                    Some(self.input("light.direction", Vec3))
+                    Some(self.input(input::LIGHT_DIRECTION, Vec3))
                 }
                 "rt_BSDFSeed" if method == Method::SampleBsdf => {
-                    let parts = ["seed.x", "seed.y"].map(|name| self.input(name, F32));
+                    let parts = [input::SEED_X, input::SEED_Y].map(|name| self.input(name, F32));
                     Some(self.b.op(Op::Compose, &parts))
                 }
                 "rt_BSDFSeed" => {
                     let place = self.input("P", Vec3);
-                    let random = self.b.call(RANDOM_FUNCTION, vec![place], &[Vec3])[0];
+                    let random = self.b.call(library::RANDOM, vec![place], &[Vec3])[0];
                     let parts = [0, 1].map(|i| self.b.op(Op::Extract(i), &[random]));
                     Some(self.b.op(Op::Compose, &parts))
                 }
@@ -200,7 +201,7 @@ impl Body<'_> {
 
     /// Where a hit was found again, its distance is what it was when it was found first.
     pub(super) fn settle_hit(&mut self) {
-        let known = self.input("ray.t", ir::Type::F32);
+        let known = self.input(input::RAY_T, ir::Type::F32);
         self.set_hit_distance(known);
     }
 
@@ -223,7 +224,7 @@ impl Body<'_> {
             // RSL's lights give the way from them: its length is how far they are.
             let afar = self.b.f32(AFAR);
             let distance = self.b.op(Op::Min, &[distance, afar]);
-            let towards = crate::lang::vectors::normalize(&mut self.b, direction);
+            let towards = ir::emitter::normalize(&mut self.b, direction);
             let from = self.b.op(Op::Neg, &[towards]);
             let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);
             results[0] = self.b.op(Op::Mul, &[from, wide]);

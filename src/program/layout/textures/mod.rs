@@ -1,6 +1,6 @@
 //! The textures of a scene: which images its shaders may ask for, read and laid out, and the function by which shaders find them.
 //!
-//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`TEXTURES_FIND`] ([`names`]), reads those images,
+//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`Intrinsic::TextureFind`] ([`names`]), reads those images,
 //! and makes that function: a look into a table at a fixed place of the memory image. The table's shape depends on the names alone, so an image that changes on disk
 //! changes data and no code.
 
@@ -9,8 +9,8 @@ mod read;
 
 pub use read::{Images, Read};
 
+use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
-use crate::lang::rsl::TEXTURES_FIND;
 use crate::program::collect::instances::{Instance, made_text};
 use crate::scene::ShaderInstance;
 use crate::text::source::Span;
@@ -138,7 +138,7 @@ impl Textures {
 
     /// The function `(string) → ref` that gives the address of a texture's descriptor, for a module that calls it.
     pub fn find_function(&self) -> Function {
-        let mut b = FunctionBuilder::linker(TEXTURES_FIND);
+        let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
         b.result("return", Type::Ref);
         let name = b.param("name", Type::String);
         let id = b.op_as(Op::Bitcast, &[name], Type::U32);
@@ -214,7 +214,7 @@ impl Table {
 
 /// Adds the function that finds textures to a module that calls it and belongs to no scene: there are none.
 pub fn supply_none(module: &mut Module) {
-    if looks_for_textures(module) && module.function(TEXTURES_FIND).is_none() {
+    if looks_for_textures(module) && !module.functions.iter().any(|f| Intrinsic::TextureFind.is(&f.name)) {
         module.functions.push(Textures::default().find_function());
     }
 }
@@ -222,7 +222,7 @@ pub fn supply_none(module: &mut Module) {
 /// Whether a module's shaders look up textures.
 pub fn looks_for_textures(module: &Module) -> bool {
     let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    insts.any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND))
+    insts.any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::TextureFind.is(name)))
 }
 
 /// Names of textures, each with a place in the source to point at.
@@ -238,7 +238,7 @@ pub fn names<'a>(
     if !looks_for_textures(module) {
         return None;
     }
-    let origins = names::origins(module, TEXTURES_FIND, 0);
+    let origins = names::origins(module, &Intrinsic::TextureFind.name(), 0);
     let mut all = origins.constants;
     for (bound, given) in instances {
         let mut first = 0;

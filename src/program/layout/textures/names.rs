@@ -124,7 +124,9 @@ impl<'a> Makers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::rsl::{Options, TEXTURES_FIND, compile};
+    use crate::abi::Intrinsic;
+    use crate::ir::FunctionOrigin;
+    use crate::lang::rsl::{Options, compile};
     use crate::text::source::SourceMap;
 
     fn of(text: &str) -> (Vec<String>, Vec<String>) {
@@ -132,8 +134,11 @@ mod tests {
         let file = sources.add("f.sl", None, text);
         let unit =
             compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
-        let origins = origins(&unit.module, TEXTURES_FIND, 0);
-        let own = |(f, n): &(Arc<str>, usize)| (!f.starts_with("std.")).then(|| format!("{f} {n}"));
+        let origins = origins(&unit.module, &Intrinsic::TextureFind.name(), 0);
+        let own = |(f, n): &(Arc<str>, usize)| {
+            let function = unit.module.function(f).filter(|f| f.origin != FunctionOrigin::Library);
+            function.map(|_| format!("{f} {n}"))
+        };
         let mut params: Vec<String> = origins.params.iter().filter_map(own).collect();
         params.sort();
         (origins.constants.keys().map(|k| k.to_string()).collect(), params)

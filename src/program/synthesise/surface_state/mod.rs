@@ -8,7 +8,9 @@ mod ribbons;
 
 pub use ribbons::RibbonCoordinates;
 
+use crate::abi::input;
 use crate::geometry::primvar::PrimvarType;
+pub use crate::ir::emitter::normalize;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use crate::program::collect::instances::unpack;
 use crate::program::collect::procedural::PrimitiveCores;
@@ -81,7 +83,7 @@ pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
 pub const SHUTTER: u32 = 9;
 
 /// Named inputs of the ray that hit: the diameter of its cone at the hit, the growth of that per unit of length, the kind of the ray, and the time as a fraction of the shutter interval.
-const RAY_INPUTS: [&str; 4] = ["ray.footprint", "ray.spread", "ray.kind", "ray.time"];
+const RAY_INPUTS: [&str; 4] = [input::RAY_FOOTPRINT, input::RAY_SPREAD, input::RAY_KIND, input::RAY_TIME];
 
 impl SurfaceState {
     /// Reads the hit.
@@ -99,9 +101,9 @@ impl SurfaceState {
     /// The value of a global or of a named input of the ray; `None` when a surface has no such input.
     pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         match name {
-            "ray.origin" => return Some(self.inputs.origin),
-            "ray.direction" => return Some(self.inputs.direction),
-            "ray.t" => return Some(b.op(Op::Extract(2), &[self.hit])),
+            input::RAY_ORIGIN => return Some(self.inputs.origin),
+            input::RAY_DIRECTION => return Some(self.inputs.direction),
+            input::RAY_T => return Some(b.op(Op::Extract(2), &[self.hit])),
             "uvw" => return Some(self.solid_texture_coordinates(b)),
             _ => {}
         }
@@ -213,7 +215,7 @@ impl SurfaceState {
             "dPdu" | "dPdv" => self.tangent(b, name == "dPdu"),
             "du" | "dv" => self.change(b, name == "du"),
             "raydepth" => self.inputs.depth,
-            "ray.footprint" => {
+            input::RAY_FOOTPRINT => {
                 let length = length(b, self.inputs.direction);
                 let t = b.op(Op::Extract(2), &[self.hit]);
                 let distance = b.op(Op::Mul, &[t, length]);
@@ -221,8 +223,8 @@ impl SurfaceState {
                 let growth = b.op(Op::Mul, &[spread, distance]);
                 b.op(Op::Add, &[width, growth])
             }
-            "ray.spread" => b.op(Op::Extract(1), &[self.inputs.ray]),
-            "ray.kind" => {
+            input::RAY_SPREAD => b.op(Op::Extract(1), &[self.inputs.ray]),
+            input::RAY_KIND => {
                 let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
                 let [last, diffuse] = [visibility::LAST_REPORTED, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
                 let is_internal = b.op(Op::Lt, &[last, kind]);
@@ -427,10 +429,10 @@ impl SurfaceState {
     /// The derivatives of the ray's direction by u and v: the rays of the cone come from its apex, which lies `width / spread` before the origin, and have the length of this one.
     fn derivatives_of_direction(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
-        let footprint = self.get(b, "ray.footprint");
+        let footprint = self.get(b, input::RAY_FOOTPRINT);
         let length = length(b, self.inputs.direction);
         let inverse = b.op(Op::Rcp, &[footprint]);
-        let spread = self.get(b, "ray.spread");
+        let spread = self.get(b, input::RAY_SPREAD);
         let per_length = b.op(Op::Mul, &[spread, inverse]);
         let turn = b.op(Op::Mul, &[per_length, length]);
         let zero = b.f32(0.0);
@@ -462,7 +464,7 @@ impl SurfaceState {
         let across = b.op(Op::Max, &[across, least]);
         let inverse = b.op(Op::Rcp, &[across]);
         let ratio = b.op(Op::Mul, &[other, inverse]);
-        let footprint = self.get(b, "ray.footprint");
+        let footprint = self.get(b, input::RAY_FOOTPRINT);
         let change = b.op(Op::Mul, &[footprint, ratio]);
         let zero = b.f32(0.0);
         let nothing = b.op(Op::Eq, &[size, zero]);
@@ -505,7 +507,7 @@ pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         "ncomps" => b.f32(3.0),
         "time" => of_shutter(b, 0),
         "dtime" => of_shutter(b, 3),
-        "ray.time" => {
+        input::RAY_TIME => {
             let [now, open, length] = [0, 1, 3].map(|c| of_shutter(b, c));
             let since = b.op(Op::Sub, &[now, open]);
             let inverse = b.op(Op::Rcp, &[length]);
@@ -536,16 +538,6 @@ fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
     let dot = b.op(Op::Dot, &[v, to]);
     let part = scale(b, to, dot);
     b.op(Op::Sub, &[v, part])
-}
-
-/// `v / |v|`, and 0 for 0.
-pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
-    let square = b.op(Op::Dot, &[v, v]);
-    let zero = b.f32(0.0);
-    let is_zero = b.op(Op::Eq, &[square, zero]);
-    let inverse = b.op(Op::Rsq, &[square]);
-    let unit = scale(b, v, inverse);
-    b.op(Op::Select, &[is_zero, v, unit])
 }
 
 #[cfg(test)]

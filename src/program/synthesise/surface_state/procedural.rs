@@ -4,6 +4,7 @@
 //! (Parker et al. 2007, §3.4).
 
 use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
+use crate::abi::input;
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
 use crate::lang::rtsl::AtHit;
 use crate::program::layout::procedural::{BLOCK_VECTORS, PDF_SCALE};
@@ -113,10 +114,10 @@ impl SurfaceState {
         let origin = self.to_own_space(b, offset, self.inputs.origin, true);
         let args = core.inputs(b, |b, slot, param| match (slot, &*param.name) {
             (Some(slot), _) => super::unpack(b, param.ty, |b, k| self.parameter(b, offset + BLOCK_VECTORS + slot + k)),
-            (None, "ray.origin") => origin,
-            (None, "ray.t") => b.f32(f32::MAX),
-            (None, "seed.x") => numbers[0],
-            (None, "seed.y") => numbers[1],
+            (None, input::RAY_ORIGIN) => origin,
+            (None, input::RAY_T) => b.f32(f32::MAX),
+            (None, input::SEED_X) => numbers[0],
+            (None, input::SEED_Y) => numbers[1],
             (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
         });
         let point = core.call_with(b, &core.shader.core, args).get("P")?;
@@ -183,10 +184,10 @@ impl SurfaceState {
         let t_min = scale(b, t, fraction);
         let args = core.inputs(b, |b, slot, param| match (slot, &*param.name) {
             (Some(slot), _) => super::unpack(b, param.ty, |b, k| self.parameter(b, offset + BLOCK_VECTORS + slot + k)),
-            (None, "ray.origin") => origin,
-            (None, "ray.direction") => direction,
-            (None, "ray.t_min") => t_min,
-            (None, "ray.t") => t,
+            (None, input::RAY_ORIGIN) => origin,
+            (None, input::RAY_DIRECTION) => direction,
+            (None, input::RAY_T_MIN) => t_min,
+            (None, input::RAY_T) => t,
             (None, "P") => point,
             (None, "uvw") => world,
             (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),

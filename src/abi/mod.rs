@@ -1,7 +1,22 @@
-//! The names on which the stages of the compiler agree: entry points and kinds of shaders.
+//! The names on which the stages of the compiler agree.
 //!
-//! Front ends, passes, the linker, back ends and renderers find functions by name. Each such name has a type here, and one
-//! function that gives its spelling. Nothing else builds or takes apart such a name.
+//! Front ends, passes, the linker, back ends and renderers refer to each other's functions by name: entry points
+//! ([`EntryPoint`]), functions that the linker makes for each scene ([`Intrinsic`]) and functions of the standard library
+//! ([`library`]). A shader's core takes named inputs ([`Input`]). Each such name has a type here, one function that gives its
+//! spelling and one that reads it. Nothing else builds or takes apart such a name.
+
+mod inputs;
+mod intrinsics;
+pub mod library;
+
+pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
+pub use intrinsics::{DataType, Intrinsic, generic_name, specialisation_suffix};
+
+/// A parameter name of an RTSL object as the reference and the parameter of the object that it refers to: `bricks.mortar`, or
+/// `list.0.mortar` of a list. `None` for a parameter of the object itself.
+pub fn referred_parameter(name: &str) -> Option<(&str, &str)> {
+    name.split_once('.')
+}
 
 /// The kinds of shaders of the RenderMan Shading Language (RISpec 3.2, chapter 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
