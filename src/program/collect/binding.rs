@@ -208,7 +208,7 @@ impl<'a> Binder<'a> {
         coshaders
     }
 
-    /// The lights. Where objects are `selective`, a shadow ray asks them for their transmittance.
+    /// The lights. Where objects are `selective`, shadow rays compute transmittance.
     pub fn lights(&mut self, selective: bool) -> Vec<BoundLight> {
         let mut lights = Vec::with_capacity(self.scene.lights.len());
         for (light, number) in self.scene.lights.iter().zip(0..) {

@@ -56,7 +56,7 @@ impl Instance {
         self.call_with(b, core, args)
     }
 
-    /// The value of each of the core's parameters, as [`Instance::call`] asks for them.
+    /// The value of each of the core's parameters, as [`Instance::call`] computes them.
     pub fn inputs(
         &self,
         b: &mut FunctionBuilder,

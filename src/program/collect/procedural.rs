@@ -89,7 +89,7 @@ impl BoundPrimitive {
     }
 }
 
-/// The corners that `computeBounds` gives at a share of the shutter's opening, with the parameters of an instance of another core of the same object.
+/// The corners that `computeBounds` gives at a fraction of the shutter interval, with the parameters of an instance of another core of the same object.
 fn bounds(shader: &CompiledShader, instance: &Instance, time: f32) -> Result<(Vec3, Vec3), String> {
     let mut args: Vec<Const> = instance.values.clone();
     let inputs = shader.core_params.iter().skip(args.len());

@@ -23,11 +23,11 @@ struct Found {
     unit: Arc<Unit>,
     /// The parameters that are given, by their whole names.
     params: Vec<(String, ParamValue)>,
-    /// What tells it from objects with other code.
+    /// The key of its code: objects with equal shapes share cores.
     shape: String,
 }
 
-/// What an object finds that others refer to.
+/// The references that lead to an object.
 struct Above<'a> {
     /// What stands before the names of its parameters.
     path: &'a str,
@@ -37,7 +37,7 @@ struct Above<'a> {
     depth: usize,
 }
 
-/// The method that the renderer calls for what a shader is used as.
+/// The method that the renderer calls for a kind of shader.
 fn method(kind: ShaderKind) -> Option<Method> {
     match kind {
         ShaderKind::Surface => Some(Method::Shade),
@@ -48,7 +48,7 @@ fn method(kind: ShaderKind) -> Option<Method> {
     }
 }
 
-fn place(instance: &ShaderInstance, d: Diagnostic) -> Diagnostic {
+fn at_instance(instance: &ShaderInstance, d: Diagnostic) -> Diagnostic {
     match instance.span {
         Some(span) => d.at(span, "named here"),
         None => d,
@@ -85,7 +85,7 @@ impl ShaderLibrary {
     ) -> Result<(CompiledShader, ShaderInstance), Diagnostics> {
         let Some(method) = method(instance.kind) else {
             let d = Diagnostic::error(format!("a class of RTSL cannot be a {} shader", instance.kind.keyword()));
-            let d = place(instance, d);
+            let d = at_instance(instance, d);
             return Err(d.hint("classes are cameras, lights and materials, and textures that these refer to").into());
         };
         let found = self.found(scene, instance)?;
@@ -113,7 +113,7 @@ impl ShaderLibrary {
                 None => {
                     let name = self.core_name(&found, part.name());
                     let built = part.build(&found.object, &found.unit.library, &name);
-                    let built = built.map_err(|diags| self.told(instance, diags))?;
+                    let built = built.map_err(|diags| self.located(instance, diags))?;
                     built.map(|built| self.keep_object(key, &found.object, built))
                 }
             };
@@ -138,7 +138,7 @@ impl ShaderLibrary {
         }
         let name = self.core_name(found, method.name());
         let built = build(&found.object, method, &found.unit.library, &name);
-        Ok(self.keep_object(key, &found.object, built.map_err(|diags| self.told(instance, diags))?))
+        Ok(self.keep_object(key, &found.object, built.map_err(|diags| self.located(instance, diags))?))
     }
 
     /// A name for a core that no other has.
@@ -146,16 +146,16 @@ impl ShaderLibrary {
         self.free_core_name(found.unit.file.class_name(found.object.class), what)
     }
 
-    /// Messages about a class, with the place where the scene names it.
-    fn told(&self, instance: &ShaderInstance, diags: Diagnostics) -> Diagnostics {
-        let mut told = Diagnostics::new();
+    /// Messages about a class, with the span that names it in the scene.
+    fn located(&self, instance: &ShaderInstance, diags: Diagnostics) -> Diagnostics {
+        let mut located = Diagnostics::new();
         for d in diags.iter() {
-            told.push(match instance.span {
+            located.push(match instance.span {
                 Some(span) => d.clone().also(span, "the scene asks for it here"),
                 None => d.clone(),
             });
         }
-        told
+        located
     }
 
     /// The object that an instance names.
@@ -174,16 +174,16 @@ impl ShaderLibrary {
         if !instance.shader.is_class() {
             let d = Diagnostic::error(format!("`{}` is not a class", instance.shader));
             let hint = format!("name an object by its file and its class: {}", registry::qualified_form());
-            return Err(place(instance, d).hint(hint).into());
+            return Err(at_instance(instance, d).hint(hint).into());
         }
         if depth > MAX_DEPTH {
             let d = Diagnostic::error(format!("objects refer to objects more than {MAX_DEPTH} levels deep"));
-            return Err(place(instance, d).into());
+            return Err(at_instance(instance, d).into());
         }
         let unit = self.class_unit(&instance.shader, instance.span)?;
-        let class = named_class(&unit, &instance.shader).map_err(|d| place(instance, d))?;
-        check_role(&unit, class, instance.kind).map_err(|d| place(instance, d))?;
-        let constructor = chosen(&unit, class, instance).map_err(|d| place(instance, d))?;
+        let class = named_class(&unit, &instance.shader).map_err(|d| at_instance(instance, d))?;
+        check_role(&unit, class, instance.kind).map_err(|d| at_instance(instance, d))?;
+        let constructor = chosen(&unit, class, instance).map_err(|d| at_instance(instance, d))?;
         let mut found = Found {
             object: Object { constructor, ..Object::alone(&unit.file, class) },
             unit: unit.clone(),
@@ -223,7 +223,7 @@ impl ShaderLibrary {
             };
             let ParamValue::String(handles) = value else {
                 let d = Diagnostic::error(format!("the parameter `{name}` takes the handle of an object, a string"));
-                return Err(place(instance, d).into());
+                return Err(at_instance(instance, d).into());
             };
             let several = declared.iter().any(|p| *p.0 == **name && !p.1.lengths.is_empty());
             let mut list = Vec::new();
@@ -235,7 +235,7 @@ impl ShaderLibrary {
                 let Some(other) = instance.objects.iter().find(|o| o.handle == *handle) else {
                     let known: Vec<&str> = instance.objects.iter().map(|o| o.handle.as_str()).collect();
                     let d = Diagnostic::error(format!("there is no object `{handle}` for the parameter `{name}`"));
-                    let d = place(instance, d)
+                    let d = at_instance(instance, d)
                         .hint("an object is made before, by: Shader \"FILE.rtsl:Class\" \"handle\" parameters");
                     return Err(
                         if known.is_empty() { d } else { d.hint(format!("there are: {}", known.join(", "))) }.into()
@@ -245,7 +245,7 @@ impl ShaderLibrary {
                 let number = if several { format!("{i}.") } else { String::new() };
                 let above = Above { path: &format!("{path}{name}.{number}"), given: &given, depth: depth + 1 };
                 let child = self.found_below(scene, other, &above)?;
-                check(&unit, reference, &child, name, handle).map_err(|d| place(instance, d))?;
+                check(&unit, reference, &child, name, handle).map_err(|d| at_instance(instance, d))?;
                 found.shape += &format!("({name}.{i}={})", child.shape);
                 below.extend(child.params);
                 list.push(Some(child.object));
@@ -253,7 +253,7 @@ impl ShaderLibrary {
             found.shape += &format!("({name}:{})", list.len());
             found.object.references.push((name.as_str().into(), list));
         }
-        // What is given here for objects below wins over what they were given: the first of a name counts.
+        // A parameter given here for a referenced object overrides its own: the first of a name is used.
         below.retain(|(name, _)| !found.params.iter().any(|p| p.0 == *name));
         found.params.extend(below);
         Ok(found)
@@ -293,7 +293,7 @@ fn role(interface: Interface) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a class is what a scene names it as: primitives say so, of others the method is enough.
+/// Whether a class has the role that a scene uses it in: a primitive needs the interface, the others only the method.
 fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnostic> {
     let Some(method) = method(kind) else { return Ok(()) };
     let interface = method.interface();
@@ -303,16 +303,16 @@ fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnos
         return Ok(());
     }
     let name = unit.file.class_name(class);
-    let wanted = role(interface).0;
-    let d = Diagnostic::error(format!("`{name}` is no {wanted}"));
-    let d = d.hint(format!("that of a {wanted} begins: class {name} : {interface};"));
+    let expected = role(interface).0;
+    let d = Diagnostic::error(format!("`{name}` is no {expected}"));
+    let d = d.hint(format!("that of a {expected} begins: class {name} : {interface};"));
     Err(match interfaces.first().map(|i| role(*i)) {
         Some((own, request)) => d.hint(format!("it is a {own}, which `{request}` names in a scene")),
         None => d,
     })
 }
 
-/// The constructor that takes what is given: the one that has all the names and fewest others.
+/// The constructor that fits the given parameters: the one with all the names and the fewest others.
 fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option<FunctionId>, Diagnostic> {
     let all = unit.file.constructors(class);
     if all.is_empty() {
@@ -335,7 +335,7 @@ fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option
         matches!(ty, Some(Ok(Type::Object(_))))
     };
     let needed: Vec<&str> = absent.iter().filter(|n| !is_reference(n)).map(|n| &**n).collect();
-    // A scene that the program made to look at a class gives nothing: that is zero.
+    // A built-in scene that shows a class passes no arguments: they are zero.
     if needed.is_empty() || instance.span.is_none() {
         return Ok(Some(*best));
     }
@@ -358,7 +358,7 @@ fn check(unit: &Unit, reference: Reference, child: &Found, name: &str, handle: &
     if fits {
         return Ok(());
     }
-    let wanted = unit.file.describe(&Type::Object(reference));
-    let d = Diagnostic::error(format!("the parameter `{name}` refers to a `{wanted}`, which `{handle}` is not"));
+    let expected = unit.file.describe(&Type::Object(reference));
+    let d = Diagnostic::error(format!("the parameter `{name}` refers to a `{expected}`, which `{handle}` is not"));
     Err(d.hint(format!("`{handle}` is a `{}`", class.name.name)))
 }

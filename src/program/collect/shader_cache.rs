@@ -32,7 +32,7 @@ impl Key {
 /// Compiled files.
 #[derive(Debug, Default)]
 pub struct ShaderCache {
-    manner: Manner,
+    options: CompileOptions,
     units: HashMap<Key, Unit<CompiledFile>>,
     /// Files of classes, by the names by which scenes name them.
     classes: HashMap<String, Unit<rtsl::Unit>>,
@@ -42,9 +42,9 @@ pub struct ShaderCache {
     pub(in crate::program) images: Images,
 }
 
-/// What decides, beside the files, how a file compiles.
+/// The options that change how a file compiles.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::program) struct Manner {
+pub(in crate::program) struct CompileOptions {
     /// Folders of shaders and included files.
     pub folders: Vec<PathBuf>,
     /// Macros.
@@ -58,9 +58,9 @@ pub(in crate::program) struct Manner {
 pub(in crate::program) struct Unit<T> {
     /// What it defines, or its errors.
     pub file: Result<Arc<T>, Diagnostics>,
-    /// What there was to remark on.
+    /// Warnings.
     pub warnings: Diagnostics,
-    /// The files that it was made of.
+    /// The files that it was compiled from.
     pub files: FileLog,
     /// Whether the scene being linked uses it.
     pub used: bool,
@@ -94,10 +94,10 @@ struct ObjectCore {
 }
 
 impl ShaderCache {
-    /// Forgets what was compiled in another manner, and what the scene before did not use.
-    pub(in crate::program) fn begin(&mut self, manner: Manner) {
-        if self.manner != manner {
-            self.manner = manner;
+    /// Drops what was compiled with other options, and what the last scene did not use.
+    pub(in crate::program) fn begin(&mut self, options: CompileOptions) {
+        if self.options != options {
+            self.options = options;
             self.units.clear();
             self.classes.clear();
             self.cores.clear();
@@ -107,12 +107,12 @@ impl ShaderCache {
         self.cores.retain(|_, core| std::mem::take(&mut core.used));
     }
 
-    /// How files are compiled.
-    pub(in crate::program) fn manner(&self) -> &Manner {
-        &self.manner
+    /// The options.
+    pub(in crate::program) fn options(&self) -> &CompileOptions {
+        &self.options
     }
 
-    /// The compiled file, if it is still what the disk holds.
+    /// The compiled file, if its sources have not changed.
     pub(in crate::program) fn get(&mut self, key: &Key) -> Option<Unit<CompiledFile>> {
         self.units.get_mut(key)?.unchanged()
     }
@@ -155,7 +155,7 @@ impl ShaderCache {
         self.units.insert(key, unit);
     }
 
-    /// Forgets what was compiled of a file.
+    /// Drops what was compiled from a file.
     pub(in crate::program) fn forget(&mut self, name: &str) {
         self.units.retain(|key, _| key.file != name);
     }

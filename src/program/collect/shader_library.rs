@@ -11,7 +11,7 @@ use crate::lang::rtsl::{self, Object};
 use crate::lang::stdlib;
 use crate::lang::{self, ShaderRef, registry};
 use crate::program::collect::instances::convert;
-use crate::program::collect::shader_cache::{Key, Manner, ShaderCache, Unit};
+use crate::program::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
 use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
@@ -56,9 +56,9 @@ pub struct CompiledShader {
     pub core_results: Vec<ResultInfo>,
     /// The declared parameters.
     pub params: Vec<CompiledParam>,
-    /// The names of those of an object that refer to others.
+    /// The names of its parameters that refer to other objects.
     pub references: Vec<String>,
-    /// For a light, how it shines.
+    /// For a light, its kind.
     pub light: LightKind,
     /// What the core's inputs `text.0`, `text.1`, … are.
     pub texts: Vec<Text>,
@@ -94,7 +94,7 @@ impl CompiledParam {
         self.name.starts_with(ARROW)
     }
 
-    /// Number of the core's parameters that stand for it.
+    /// Number of the core's parameters for it.
     pub fn values(&self) -> usize {
         self.array.unwrap_or(1) as usize
     }
@@ -111,7 +111,7 @@ impl CompiledShader {
             ty: p.ty,
             array: p.array,
             type_name: p.type_name,
-            // Objects are made anew at each place.
+            // Objects are constructed at each shading point.
             class: Class::Varying,
             default: p.default,
             open: false,
@@ -122,7 +122,7 @@ impl CompiledShader {
             core_results,
             params: params.collect(),
             references: built.references,
-            // A light from afar is one that is very far away.
+            // A distant light is a point light that is very far away.
             light: LightKind::Positional,
             texts: Vec::new(),
             unit,
@@ -136,17 +136,17 @@ impl CompiledShader {
         &self.unit
     }
 
-    /// The number of the core's parameters that stand for declared ones.
+    /// The number of the core's parameters for declared ones.
     pub fn declared(&self) -> usize {
         self.params.iter().map(CompiledParam::values).sum()
     }
 
-    /// Whether the core says how opaque the surface is.
+    /// Whether the core sets the opacity.
     pub fn sets_opacity(&self) -> bool {
         self.core_results.iter().any(|r| &*r.name == "Oi")
     }
 
-    /// The declared parameter of that name and type that is no array, with its place among the core's parameters.
+    /// The declared parameter of that name and type that is no array, with its index among the core's parameters.
     pub fn asked(&self, ty: RslType, name: &str) -> Option<(usize, &CompiledParam)> {
         let i = self.params.iter().position(|p| p.name == name)?;
         let before = self.params[..i].iter().map(CompiledParam::values).sum();
@@ -174,7 +174,7 @@ impl CompiledShader {
         self.other_lengths(instance).is_empty() && self.lengths.keys().all(|(_, p)| is_given(p))
     }
 
-    /// Whether the core leaves a predefined variable in another state than it finds it.
+    /// Whether the core changes a predefined variable.
     pub fn changes(&self, name: &str) -> bool {
         let Some(core) = self.unit.function(&self.core) else { return false };
         let Some(result) = core.results.iter().position(|r| &*r.name == name) else { return false };
@@ -264,7 +264,7 @@ pub(in crate::program) struct CompiledFile {
     module: Arc<Module>,
     outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
-    /// What can be asked of co-shaders: a class, the name of a method, and its core.
+    /// The methods of co-shaders: a class, the name of a method, and its core.
     methods: Vec<(Arc<str>, Arc<str>, CompiledShader)>,
     functions: Vec<CompiledFunction>,
     prints: bool,
@@ -289,9 +289,9 @@ pub struct ShaderLibrary {
     sources: SourceMap,
     given: HashMap<String, FileId>,
     units: ShaderCache,
-    /// The files of the search path, once a shader was asked for of which none has the name.
+    /// The files of the search path, once a shader was needed that no file has the name of.
     others: Option<SearchedFiles>,
-    /// The names of the files that hold the shaders asked for.
+    /// The names of the files that define the shaders.
     holders: HashMap<(ShaderKind, String), String>,
     /// The files that this program uses.
     taken: HashMap<Key, Result<Arc<CompiledFile>, Diagnostics>>,
@@ -304,12 +304,12 @@ pub struct ShaderLibrary {
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
     /// What objects of their classes became, by what tells their code apart.
     objects: HashMap<String, CompiledShader>,
-    /// The names of the scene's primitive variables that hold texts, once somebody has asked.
+    /// The names of the scene's primitive variables that hold strings, once they are needed.
     variable_texts: Option<HashSet<Arc<str>>>,
 }
 
 impl ShaderLibrary {
-    /// A library that looks where the options say, then in the scene's folders `then`, then among the shaders that come with the program. `units` were compiled with
+    /// A library that searches the folders of the options, then the scene's folders `then`, then the built-in shaders. `units` were compiled with
     /// the same `sources` before.
     pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, then: &[PathBuf]) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
@@ -318,7 +318,7 @@ impl ShaderLibrary {
                 folders.push(folder.clone());
             }
         }
-        units.begin(Manner { folders, defines: options.defines.clone(), debug: options.debug });
+        units.begin(CompileOptions { folders, defines: options.defines.clone(), debug: options.debug });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
@@ -350,7 +350,7 @@ impl ShaderLibrary {
     /// # Errors
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
-        let options = rsl::Options { debug: self.units.manner().debug, ..Default::default() };
+        let options = rsl::Options { debug: self.units.options().debug, ..Default::default() };
         let unit = stdlib::compile(&mut self.sources, functions, &options)?;
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
@@ -400,7 +400,7 @@ impl ShaderLibrary {
         Err(place(d).into())
     }
 
-    /// What can be asked of the co-shader that an instance names: cores by the names of methods, that of the members by none. They are compiled for the lengths of arrays that the instance gives.
+    /// The cores of the co-shader that an instance names, by the names of methods; that of the members has none. They are compiled for the lengths of arrays that the instance gives.
     ///
     /// # Errors
     /// A class that is missing or wrong: all of its errors.
@@ -439,7 +439,7 @@ impl ShaderLibrary {
         Err(place(d).into())
     }
 
-    /// The function that takes the camera's place, compiled.
+    /// The function that replaces the camera, compiled.
     ///
     /// # Errors
     /// A file that is missing or wrong, or has no such function.
@@ -522,13 +522,13 @@ impl ShaderLibrary {
 
     /// How files are compiled for this program.
     fn language_options(&self, lengths: Lengths) -> lang::Options {
-        let Manner { folders, defines, debug } = self.units.manner();
+        let CompileOptions { folders, defines, debug } = self.units.options();
         let preprocess =
             rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
         lang::Options { preprocess, debug: *debug, lengths }
     }
 
-    /// Whether an object of the scene may have a text of its own in the place of a parameter.
+    /// Whether an object of the scene may have a string of its own for a parameter.
     pub(in crate::program) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
         let names = || strings_by_name(scene).into_keys().collect();
         self.variable_texts.get_or_insert_with(names).contains(name)
@@ -594,7 +594,7 @@ impl ShaderLibrary {
         if has_file || stdlib::shader_source(name).is_some() {
             return name.to_string();
         }
-        let folders = &self.units.manner().folders;
+        let folders = &self.units.options().folders;
         let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, &mut self.sources));
         let found = others.defining(*kind, name);
         let holder = found.first().map_or(name, |first| *first).to_string();
@@ -621,7 +621,7 @@ impl ShaderLibrary {
             None => self.make(&key)?,
         };
         self.sources.log().extend(&unit.files);
-        // What is wrong whatever the lengths of arrays is told once.
+        // A warning that does not depend on the lengths of arrays is reported once.
         let is_new = |d: &&Diagnostic| self.warnings.iter().all(|known| known != *d);
         let new: Vec<Diagnostic> = unit.warnings.iter().filter(is_new).cloned().collect();
         new.into_iter().for_each(|d| self.warnings.push(d));
@@ -651,7 +651,7 @@ impl ShaderLibrary {
         unit
     }
 
-    /// What compiling had to remark on.
+    /// The warnings of compiling.
     pub fn take_warnings(&mut self) -> Diagnostics {
         std::mem::take(&mut self.warnings)
     }
@@ -706,7 +706,7 @@ impl ShaderLibrary {
         if let Some(text) = registry::DEFAULT.built_in(&file_name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
-        let folders = &self.units.manner().folders;
+        let folders = &self.units.options().folders;
         let looked = folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
         Err(Missing { looked })
     }
@@ -716,11 +716,11 @@ impl ShaderLibrary {
         self.path_of_file(&registry::DEFAULT.file_name(name))
     }
 
-    /// Where a file lies on the path.
+    /// A file of the search path.
     fn path_of_file(&mut self, file: &str) -> Option<PathBuf> {
-        // A name is a name, not a way out of the search path.
+        // A name cannot leave the search path.
         let plain = Path::new(file).components().count() == 1 && !file.contains(['/', '\\']) && file != "..";
-        let mut paths = self.units.manner().folders.iter().filter(|_| plain).map(|f| f.join(file));
+        let mut paths = self.units.options().folders.iter().filter(|_| plain).map(|f| f.join(file));
         paths.find(|path| self.sources.has_file(path))
     }
 
@@ -733,7 +733,7 @@ impl ShaderLibrary {
         if let Some(text) = shader.language.built_in(file) {
             return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
         }
-        let folders = &self.units.manner().folders;
+        let folders = &self.units.options().folders;
         let looked = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
         Err(Missing { looked })
     }
@@ -840,7 +840,7 @@ enum FileFailure {
 }
 
 impl FileFailure {
-    /// The messages; `what` was looked for, and `place` adds where it was asked for.
+    /// The messages: `what` is missing, and `place` adds the span that names it.
     fn into_diagnostics(self, what: &str, place: impl Fn(Diagnostic) -> Diagnostic) -> Diagnostics {
         match self {
             FileFailure::Wrong(errors) => errors,

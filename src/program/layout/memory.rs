@@ -86,18 +86,18 @@ impl RecordLayout {
         let coordinates = if mesh.st.is_empty() { RibbonCoordinates::Parameters } else { RibbonCoordinates::Given };
         let ribbons = mesh.ribbons.then_some(coordinates);
         if object.mesh_space == MeshSpace::World {
-            let place = if has_vertex_colors(mesh) { ColorStorage::Vertices } else { ColorStorage::Triangles };
-            return Self { instanced: false, color: place, opacity: place, ribbons, primvars, procedural: None };
+            let storage = if has_vertex_colors(mesh) { ColorStorage::Vertices } else { ColorStorage::Triangles };
+            return Self { instanced: false, color: storage, opacity: storage, ribbons, primvars, procedural: None };
         }
-        let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
+        let storage = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
             ([], []) => ColorStorage::Object,
             ([], _) => ColorStorage::Triangles,
             _ => ColorStorage::Vertices,
         };
         Self {
             instanced: true,
-            color: place(&mesh.vertex_colors, &mesh.triangle_colors),
-            opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
+            color: storage(&mesh.vertex_colors, &mesh.triangle_colors),
+            opacity: storage(&mesh.vertex_opacities, &mesh.triangle_opacities),
             ribbons,
             primvars,
             procedural: None,

@@ -100,7 +100,7 @@ impl StoredPrimvars {
 
 fn lay_out(mesh: &Mesh, stored: &BTreeSet<usize>) -> Arc<[StoredPrimvar]> {
     let (mut per_triangle_vectors, mut per_vertex_vectors) = (0, 0);
-    let place = |&number: &usize| {
+    let lay_out = |&number: &usize| {
         let Primvar { kind, place, .. } = &mesh.primvars[number];
         let per_triangle = *place == PrimvarPlace::Triangles;
         let offset = if per_triangle { &mut per_triangle_vectors } else { &mut per_vertex_vectors };
@@ -109,7 +109,7 @@ fn lay_out(mesh: &Mesh, stored: &BTreeSet<usize>) -> Arc<[StoredPrimvar]> {
         *offset += stored.vectors();
         stored
     };
-    stored.iter().map(place).collect()
+    stored.iter().map(lay_out).collect()
 }
 
 /// The parameter of a shader that reads variables of this kind, with its number.

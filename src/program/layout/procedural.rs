@@ -90,7 +90,7 @@ pub fn tree(scene: &Scene, memory: &MemoryImage, placed: &[PlacedPrimitive]) -> 
     Programs::build(&boxes.collect::<Vec<_>>()).map_err(|error| {
         let ProgramsError::Misplaced { index } = error else { return Diagnostic::error(error.to_string()) };
         let object = &scene.objects[placed[index].object];
-        let d = Diagnostic::error("a primitive has no finite place in the world");
+        let d = Diagnostic::error("a primitive has non-finite bounds in the world");
         let d = object.span.into_iter().fold(d, |d, span| d.at(span, "this primitive"));
         d.hint("its box, or the transform around it, is too large")
     })

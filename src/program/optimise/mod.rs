@@ -62,8 +62,8 @@ fn set_inlining(module: &mut Module, collected: &Collected, pipeline: &Pipeline)
     cores.for_each(|f| f.inlining = Inlining::Always);
 }
 
-/// Warns that the derivative of a traced ray's result is 0.
+/// The warning that the derivative of a traced ray's result is 0.
 fn derivative_of_ray(module: &Module, loc: Loc) -> Diagnostic {
-    let d = Diagnostic::warning("a derivative of what a ray brings back counts as 0");
-    module.span(loc).into_iter().fold(d, |d, span| d.at(span, "this comes by a ray"))
+    let d = Diagnostic::warning("the derivative of a traced ray's result is 0");
+    module.span(loc).into_iter().fold(d, |d, span| d.at(span, "this is the result of a ray"))
 }

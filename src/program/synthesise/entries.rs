@@ -1,4 +1,4 @@
-//! The entry functions: what a back end is asked for by name.
+//! The entry functions, which a back end finds by name.
 
 use crate::abi::{EntryPoint, Query, QuerySource, input, specialisation_suffix};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
@@ -440,7 +440,7 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
 }
 
 /// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays, in camera space. The width of a ray comes from that of the next pixel.
-pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
+pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let has_lens = camera.shader.core_params.iter().any(|p| [input::LENS_X, input::LENS_Y].contains(&&*p.name));
     let given = CameraArguments::declare(&mut b, options, has_lens || options.lens);
@@ -462,7 +462,7 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
     let width = distance(&mut b, ray[0], other[0]);
     let directions = [ray[1], other[1]].map(|d| crate::program::synthesise::surface_state::normalize(&mut b, d));
     let spread = distance(&mut b, directions[0], directions[1]);
-    given.integrate(&mut b, options, seen, vec![ray[0], ray[1], width, spread]);
+    given.integrate(&mut b, options, integrator, vec![ray[0], ray[1], width, spread]);
     b.finish()
 }
 

@@ -31,7 +31,7 @@ pub struct Paths<'a> {
     pub estimator: Estimator,
     /// The emissive surfaces.
     pub area_lights: &'a AreaLights,
-    /// Whether shadow rays ask surfaces for their transmittance.
+    /// Whether shadow rays compute transmittance.
     pub is_selective: bool,
 }
 

@@ -11,11 +11,11 @@ use crate::scene::{HitMode, Scene, Visibility};
 pub const CAMERA: u16 = 0;
 /// The kind of rays of `gather` and `indirectdiffuse`; shaders also see this kind for those after [`LAST_REPORTED`].
 pub const DIFFUSE: u8 = 2;
-/// The kind of shadow rays, which ask for transmittance.
+/// The kind of shadow rays, which compute transmittance.
 pub const TRANSMISSION: u8 = 3;
 /// The last kind of rays that shaders see (`ray.kind`).
 pub const LAST_REPORTED: u8 = 4;
-/// The kind of rays of `occlusion`, which ask for transmittance. Those of [`crate::program::synthesise::gather_outputs`] are the kinds after it.
+/// The kind of rays of `occlusion`, which compute transmittance. Those of [`crate::program::synthesise::gather_outputs`] are the kinds after it.
 pub const OCCLUSION: u8 = 5;
 
 /// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`. The integrator handles it.
@@ -33,13 +33,13 @@ pub fn words(visible: Visibility) -> [u32; 3] {
     [transmission, if visible.specular { 0.0 } else { 1.0 }, diffuse].map(f32::to_bits)
 }
 
-/// The kinds of rays that ask for transmittance, whether the object is visible to them, and the hit mode then.
+/// The kinds of rays that compute transmittance, whether the object is visible to them, and the hit mode then.
 fn hit_modes(visible: Visibility) -> [(u8, bool, HitMode); 2] {
     let diffuse = visible.diffuse_hit_mode.unwrap_or(visible.hit_mode);
     [(TRANSMISSION, visible.transmission, visible.hit_mode), (OCCLUSION, visible.diffuse, diffuse)]
 }
 
-/// Whether some object is invisible to some rays or transmits light, so that rays which ask for transmittance must check visibility.
+/// Whether some object is invisible to some rays or transmits light, so that rays which compute transmittance must check visibility.
 pub fn is_selective(scene: &Scene) -> bool {
     scene.objects.iter().any(|o| words(o.attributes.visibility) != [0; 3])
 }
@@ -69,7 +69,7 @@ pub fn is_shaded_for_transmittance(visible: Visibility) -> bool {
     !kinds_of_mode(visible, HitMode::Shader).is_empty()
 }
 
-/// The beginning of a surface entry: rays for which the object is invisible get no colour and no opacity, and those that ask for transmittance get what `transmittance` returns for their mode.
+/// The beginning of a surface entry: rays for which the object is invisible get no colour and no opacity, and those that compute transmittance get what `transmittance` returns for their mode.
 /// The builder continues with the others.
 pub fn begin(
     b: &mut FunctionBuilder,

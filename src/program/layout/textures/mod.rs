@@ -1,7 +1,7 @@
-//! The textures of a scene: which images its shaders may ask for, read and laid out, and the function by which shaders find them.
+//! The textures of a scene: the images that its shaders may look up, read and laid out, and the function by which shaders find them.
 //!
 //! A texture is named by a string while a program runs, so the linker collects every string that may reach [`Intrinsic::TextureFind`] ([`names`]), reads those images,
-//! and makes that function: a look into a table at a fixed place of the memory image. The table's shape depends on the names alone, so an image that changes on disk
+//! and writes that function: a lookup in a table at a fixed address of the memory image. The table's shape depends on the names alone, so an image that changes on disk
 //! changes data and no code.
 
 mod names;
@@ -74,7 +74,7 @@ impl Texture {
         }
     }
 
-    /// Appends it to an image; gives the address of its descriptor.
+    /// Appends it to an image; returns the address of its descriptor.
     fn push(&self, image: &mut Vec<[u32; 4]>, images: &mut HashMap<(*const Pyramid, Wraps), u32>) -> u32 {
         match self {
             Texture::Image { pyramid, wraps } => {
@@ -136,7 +136,7 @@ impl Textures {
         }
     }
 
-    /// The function `(string) → ref` that gives the address of a texture's descriptor, for a module that calls it.
+    /// The function `(string) → ref` that returns the address of a texture's descriptor, for a module that calls it.
     pub fn find_function(&self) -> Function {
         let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
         b.result("return", Type::Ref);
@@ -225,10 +225,10 @@ pub fn looks_for_textures(module: &Module) -> bool {
     insts.any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::TextureFind.is(name)))
 }
 
-/// Names of textures, each with a place in the source to point at.
+/// Names of textures, each with a source span.
 pub type Names = BTreeMap<Arc<str>, Option<Span>>;
 
-/// The names of textures that a module's shaders may ask for; `None` for a module that never looks for one.
+/// The names of textures that a module's shaders may look up; `None` for a module that looks up none.
 /// `instances` are all uses of its shaders, with what the scene says of them; `variables` the texts of primitive variables, by their names.
 pub fn names<'a>(
     module: &Module,

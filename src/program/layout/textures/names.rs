@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Where the strings come from.
 #[derive(Debug, Default)]
 pub struct Origins {
-    /// Constants, each with a place in the source where it stands.
+    /// Constants, each with a source span.
     pub constants: BTreeMap<Arc<str>, Option<Span>>,
     /// Parameters, as function and number.
     pub params: HashSet<(Arc<str>, usize)>,
@@ -27,7 +27,7 @@ enum Source {
 /// The origins of argument `argument` of all calls of `callee`.
 pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
     let index = module.index();
-    let makers: Vec<Makers<'_>> = module.functions.iter().map(Makers::of).collect();
+    let definitions: Vec<Definitions<'_>> = module.functions.iter().map(Definitions::of).collect();
     let mut found = Origins::default();
     let mut work = Vec::new();
     let mut visited = HashSet::new();
@@ -44,7 +44,7 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
         let (f, value) = match source {
             Source::Value(f, value) => (f, value),
             Source::Slot(f, slot) => {
-                let stored = makers[f].stores.iter().filter(|(s, _)| *s == slot);
+                let stored = definitions[f].stores.iter().filter(|(s, _)| *s == slot);
                 work.extend(stored.map(|&(_, v)| Source::Value(f, v)));
                 continue;
             }
@@ -54,10 +54,10 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
             found.params.insert((function.name.clone(), number));
             work.extend(arguments(&function.name, number));
         }
-        if let Some(passed) = makers[f].passed.get(&value) {
+        if let Some(passed) = definitions[f].passed.get(&value) {
             work.extend(passed.iter().map(|&v| Source::Value(f, v)));
         }
-        let Some(&inst) = makers[f].insts.get(&value) else { continue };
+        let Some(&inst) = definitions[f].insts.get(&value) else { continue };
         match &inst.op {
             Op::Const(Const::String(text)) => {
                 let span = module.span(inst.loc);
@@ -94,30 +94,30 @@ fn callers(module: &Module) -> HashMap<&str, Vec<(usize, &[Value])>> {
     callers
 }
 
-/// What makes the values of a function.
-struct Makers<'a> {
+/// The definitions of the values of a function.
+struct Definitions<'a> {
     insts: HashMap<Value, &'a crate::ir::Inst>,
     /// What jumps pass to parameters of blocks.
     passed: HashMap<Value, Vec<Value>>,
     stores: Vec<(SlotId, Value)>,
 }
 
-impl<'a> Makers<'a> {
+impl<'a> Definitions<'a> {
     fn of(function: &'a Function) -> Self {
-        let mut makers = Self { insts: HashMap::new(), passed: HashMap::new(), stores: Vec::new() };
+        let mut definitions = Self { insts: HashMap::new(), passed: HashMap::new(), stores: Vec::new() };
         for block in &function.blocks {
             for inst in &block.insts {
-                makers.insts.extend(inst.results.iter().map(|&r| (r, inst)));
+                definitions.insts.extend(inst.results.iter().map(|&r| (r, inst)));
                 if let (Op::SlotStore(slot), [_, value]) = (&inst.op, inst.args.as_slice()) {
-                    makers.stores.push((*slot, *value));
+                    definitions.stores.push((*slot, *value));
                 }
             }
             for target in block.term.targets() {
                 let params = &function.block(target.block).params;
-                params.iter().zip(&target.args).for_each(|(p, a)| makers.passed.entry(*p).or_default().push(*a));
+                params.iter().zip(&target.args).for_each(|(p, a)| definitions.passed.entry(*p).or_default().push(*a));
             }
         }
-        makers
+        definitions
     }
 }
 

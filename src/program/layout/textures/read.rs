@@ -55,7 +55,7 @@ enum Content {
     Depths(Arc<DepthMap>),
 }
 
-/// What reading gives.
+/// The result of reading.
 #[derive(Debug)]
 pub struct Read {
     /// The textures.
@@ -73,7 +73,7 @@ struct Found {
 }
 
 impl Found {
-    fn place(&self, d: Diagnostic) -> Diagnostic {
+    fn located(&self, d: Diagnostic) -> Diagnostic {
         self.span.into_iter().fold(d, |d, s| d.at(s, "named here"))
     }
 }
@@ -91,7 +91,7 @@ impl Images {
         Read { textures: Textures::new(list), remarks }
     }
 
-    /// The texture made of the files that were found; `None` where one is missing or wrong, which is reported unless it was before.
+    /// The texture made of the files that were found; `None` where one is missing or damaged, which is reported unless it was before.
     fn texture(&self, found: &Found, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
         let (mut pyramids, mut depths) = (Vec::new(), None);
         for key in &found.files {
@@ -102,7 +102,7 @@ impl Images {
                 Ok(Content::Depths(map)) => depths = Some(map.clone()),
                 Err(reason) => {
                     let message = format!("the texture `{}` cannot be read: {reason}", found.name);
-                    remarks.push(found.place(Diagnostic::error(message)));
+                    remarks.push(found.located(Diagnostic::error(message)));
                     return None;
                 }
             }
@@ -117,7 +117,7 @@ impl Images {
         }
     }
 
-    /// Decodes the files that are new or have changed, and forgets those that are not asked for.
+    /// Decodes the files that are new or have changed, and drops those that are not used.
     fn refresh<'a>(&mut self, scene: &Scene, keys: impl Iterator<Item = &'a Key>) {
         let mut kept = HashMap::new();
         let mut new: Vec<&Key> = Vec::new();
@@ -137,8 +137,8 @@ impl Images {
 }
 
 /// The bytes of a file within the scene's own.
-fn embedded<'a>(scene: &'a Scene, place: &Location) -> Option<&'a Arc<[u8]>> {
-    match place {
+fn embedded<'a>(scene: &'a Scene, location: &Location) -> Option<&'a Arc<[u8]>> {
+    match location {
         Location::Embedded(name) => scene.embedded.get(name),
         Location::Disk(_) => None,
     }
@@ -168,7 +168,7 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
                     }
                     _ => Diagnostic::error(format!("the texture `{file}`: {error}")),
                 };
-                remarks.push(error.hints().into_iter().fold(found.place(d), Diagnostic::hint));
+                remarks.push(error.hints().into_iter().fold(found.located(d), Diagnostic::hint));
             }
         }
     }
@@ -176,10 +176,10 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
 }
 
 impl Kept {
-    fn read(scene: &Scene, (place, form): &Key) -> Self {
+    fn read(scene: &Scene, (location, form): &Key) -> Self {
         let mut files = FileLog::default();
-        let embedded = embedded(scene, place).cloned();
-        let content = match (place, &embedded) {
+        let embedded = embedded(scene, location).cloned();
+        let content = match (location, &embedded) {
             (Location::Embedded(name), bytes) => {
                 let bytes = bytes.as_deref().unwrap_or_default();
                 Content::decode(bytes, *form).map_err(|e| format!("{name}: {e}"))

@@ -241,9 +241,9 @@ impl SurfaceState {
 
     fn color(&mut self, b: &mut FunctionBuilder, opacity: bool) -> Value {
         let layout = &self.inputs.layout;
-        let (place, vertex) =
+        let (storage, vertex) =
             if opacity { (layout.opacity, COLORED_VERTEX_VECTORS - 1) } else { (layout.color, VERTEX_VECTORS) };
-        let v = match place {
+        let v = match storage {
             ColorStorage::Vertices => return self.interpolate(b, vertex, Part::Xyz),
             ColorStorage::Triangles => {
                 let data = self.address(b, 3);
@@ -547,15 +547,15 @@ mod tests {
 
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {
-        let places = [ColorStorage::Vertices, ColorStorage::Triangles, ColorStorage::Object];
+        let storages = [ColorStorage::Vertices, ColorStorage::Triangles, ColorStorage::Object];
         let ribbons = [None, Some(RibbonCoordinates::Parameters), Some(RibbonCoordinates::Given)];
-        let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
-        let layouts = layouts.flat_map(|(instanced, place)| ribbons.map(|ribbons| (instanced, place, ribbons)));
-        for (instanced, place, ribbons) in layouts {
+        let layouts = [false, true].into_iter().flat_map(|instanced| storages.map(|storage| (instanced, storage)));
+        let layouts = layouts.flat_map(|(instanced, storage)| ribbons.map(|ribbons| (instanced, storage, ribbons)));
+        for (instanced, storage, ribbons) in layouts {
             let layout = RecordLayout {
                 instanced,
-                color: place,
-                opacity: place,
+                color: storage,
+                opacity: storage,
                 ribbons,
                 primvars: Default::default(),
                 procedural: None,
