@@ -148,7 +148,7 @@ fn a_method_that_takes_other_arguments_is_a_warning() {
 #[test]
 fn a_damaged_texture_says_which_and_where_it_is_named() {
     let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"s.rib\"]\n{SPHERE}"));
-    says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "no image of a known format"]);
+    says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "unknown image format"]);
 }
 
 #[test]

@@ -136,7 +136,10 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     let third = folder.ready();
     let warnings = third.program.warnings.render(&third.program.sources);
     assert!(warnings.contains("the surface `dull` is defined in `other.sl`, `version2.sl`"), "{warnings}");
-    assert!(warnings.contains("taken is that of `other.sl`") && warnings.matches("warning").count() == 1, "{warnings}");
+    assert!(
+        warnings.contains("the one in `other.sl` is used") && warnings.matches("warning").count() == 1,
+        "{warnings}"
+    );
     // A file of its name comes before all others.
     fs::write(folder.path("dull.sl"), "surface dull(float Kd = 1;) { Ci = 2 * Kd; }").unwrap();
     assert!(folder.ready().program.warnings.is_empty());

@@ -101,7 +101,7 @@ mod tests {
         outbox.send(Event::MachineFailed(Backend::RPU, "lost".to_string()));
         outbox.send(Event::MachineFailed(Backend::GPU, "lost".to_string()));
         let expected =
-            ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(Rpu, \"lost\")", "MachineFailed(Gpu, \"lost\")"];
+            ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(rpu, \"lost\")", "MachineFailed(gpu, \"lost\")"];
         assert_eq!(names(&outbox.take()), expected);
         assert!(outbox.take().is_empty());
     }

@@ -86,7 +86,7 @@ b0:
   ret v9
 }
 
-fn double.derived0(v0 x: f32, v1 k: f32, v3 x.du: f32, v4 x.dv: f32) -> (return: f32, return.du: f32, return.dv: f32) {
+fn double.derived0(v0 x: f32, v1 k: f32, v3 x.du: implicit f32, v4 x.dv: implicit f32) -> (return: f32, return.du: f32, return.dv: f32) {
 b0:
   v2: f32 = add v0, v0
   v5: f32 = add v3, v3

@@ -119,7 +119,7 @@ fn what_stands_behind_a_class_belongs_to_it() {
 #[test]
 fn errors_say_what_is_meant() {
     for (source, message) in [
-        ("class A { }", "a class has no braces"),
+        ("class A { }", "unexpected `{` after the head of a class"),
         ("class A : ;", "expected a class or an interface, found `;`"),
         ("class A : rt_Material; class A : rt_Light;", "the class `A` is declared twice"),
         ("uniform float a;", "`uniform` is not supported"),

@@ -108,7 +108,7 @@ fn types_must_fit() {
         ("f(1.);", "no overload of `f` takes (float)"),
         ("f(1, 2);", "several overloads of `f` take (int, int)"),
         ("g();", "recursive call of `g`"),
-        ("float x = h(1.);", "`return` needs a value of type `float`"),
+        ("float x = h(1.);", "the function gives a `float`"),
         ("bool b = !1.;", "no operator `!` for `float`"),
         ("rt_Texture t = rt_TextureUV;", "expected `rt_Texture`, found `vec2`"),
         ("rt_Texture t; t.shade();", "`rt_Texture` has no method `shade`"),

@@ -139,7 +139,7 @@ fn files_elsewhere_need_permission() {
         folder(&[("scene/main.rib", "WorldBegin ReadArchive \"../other/b.rib\" WorldEnd"), ("other/b.rib", BALL)]);
     let path = dir.path().join("scene/main.rib");
     let shown = error(&path);
-    assert!(shown.contains("the scene may not read `"), "{shown}");
+    assert!(shown.contains("access to `"), "{shown}");
     assert!(shown.contains("to allow it: --allow-read "), "{shown}");
     let options = OpenOptions { allow_read: vec![dir.path().join("other")], ..OpenOptions::default() };
     assert_eq!(try_open(&path, &options).unwrap().objects.len(), 1);

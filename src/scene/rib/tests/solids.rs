@@ -106,7 +106,7 @@ fn rims_of_quadrics_meet_wherever_they_are_seen_from() {
 fn what_is_not_closed_is_shown_whole_with_a_warning() {
     let text = format!("SolidBegin \"difference\" {}{} SolidEnd", solid(CUBE), solid("Sphere 1 0 1 360"));
     let shown = warnings(&format!("WorldBegin\n{text}\nWorldEnd"));
-    assert!(shown.contains("a solid is not cut, as its surfaces do not close"), "{shown}");
+    assert!(shown.contains("no CSG for this solid: its surfaces do not close"), "{shown}");
     assert!(shown.contains("scene.rib:4:1"), "the line of the open one: {shown}");
     assert_eq!(shown.matches("warning").count(), 1, "{shown}");
 }

@@ -44,7 +44,7 @@ pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
 pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     let chosen = model.display.machine;
     let is = model.machine(chosen);
-    let name = chosen.name();
+    let name = chosen.title();
     if model.display.comparison != Comparison::Single {
         return None;
     }
