@@ -343,7 +343,7 @@ fn other_integrators_draw_and_unknown_ones_are_told() {
         assert!(drawn, "{name}: {said}");
     }
     let (drawn, _, message) = said("Integrator \"bidirectional\" \"i\"");
-    assert!(!drawn && message.contains("there is no integrator `bidirectional`"), "{message}");
+    assert!(!drawn && message.contains("unknown integrator `bidirectional`"), "{message}");
     assert!(message.contains("scene.rib:4") && message.contains("\"path\""), "{message}");
     let (drawn, _, message) = said("Integrator \"path\" \"i\" \"string estimator\" [\"luck\"]");
     assert!(!drawn && message.contains("there is no estimator `luck`"), "{message}");

@@ -142,6 +142,6 @@ fn what_does_not_fit_a_parameter_is_told_with_its_line_and_the_default_stays() {
     let (_, program, _folder) = linked(shader, rib);
     let text = program.warnings.render(&program.sources);
     assert!(text.contains("the primitive variable `c` is a vector, but the shader's parameter is a color"), "{text}");
-    assert!(text.contains("`f` differs within the primitive, but the shader's parameter is uniform"), "{text}");
+    assert!(text.contains("`f` varies over the primitive, but the shader's parameter is uniform"), "{text}");
     assert!(text.contains("varying float f") && text.contains(":3:1"), "{text}");
 }

@@ -67,7 +67,7 @@ fn no_code_outside_the_front_ends_compares_extensions() {
             let is_asked = |e: &&str| {
                 [format!("\"{e}\""), format!("\".{e}"), format!("}}.{e}")].iter().any(|form| line.contains(form))
             };
-            if extensions.iter().any(|e| is_asked(&e)) {
+            if extensions.iter().any(is_asked) {
                 found.push(format!("src/{name}:{}: {}", number + 1, line.trim()));
             }
         }
