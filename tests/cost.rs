@@ -169,5 +169,5 @@ fn what_one_way_has_computed_is_not_computed_again_behind_it() {
 
 #[test]
 fn a_clamp_of_what_lies_within_its_bounds_is_free() {
-    pays_off(&["facts"], "float f(float x) { float s = clamp(x, 0, 1); return sqrt(max(0, abs(s * s + x * x))); }");
+    pays_off(&["ranges"], "float f(float x) { float s = clamp(x, 0, 1); return sqrt(max(0, abs(s * s + x * x))); }");
 }

@@ -337,7 +337,7 @@ impl FunctionBuilder {
                 self.ret(zeros);
             }
         }
-        super::passes::params::remove_redundant_params(&mut self.func);
+        super::passes::block_params::remove_redundant_block_params(&mut self.func);
         self.func
     }
 }

@@ -25,7 +25,7 @@ surface found()
         e = sqrt(b + 1);
     float joined = e * (b * c);
 
-    /* A clamp of what lies within its bounds (`facts`). */
+    /* A clamp of what lies within its bounds (`ranges`). */
     float k = clamp(t, 0, 1);
     float bounded = sqrt(max(0, abs(k * k + x * x)));
 

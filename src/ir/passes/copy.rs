@@ -1,4 +1,4 @@
-//! Copy propagation: an instruction whose result is one of the values that it, or what it takes apart, was made from.
+//! Copy propagation: an instruction whose result equals one of its transitive operands is replaced by that operand.
 //!
 //! No rule here changes a bit of any result.
 

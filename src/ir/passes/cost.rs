@@ -1,4 +1,4 @@
-//! What operations cost, as far as moving them about must know: whether a machine computes them at all.
+//! A cost model of operations for passes that move code: whether a machine computes them at all.
 
 use crate::ir::{Op, Type};
 

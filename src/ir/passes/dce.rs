@@ -2,9 +2,9 @@
 //!
 //! `debug` keeps nothing alive: it stays as long as its value does, so that debugging information does not change the program.
 
-use super::origin::{Origin, origins};
-use super::params::retain_params;
+use super::block_params::retain_params;
 use super::unreachable::remove_unreachable;
+use super::value_def::{ValueDef, value_defs};
 use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
 
 /// Runs the pass; returns the number of things removed.
@@ -29,7 +29,7 @@ struct Liveness {
 
 impl Liveness {
     fn new(func: &Function) -> Self {
-        let origin = origins(func);
+        let origin = value_defs(func);
         let mut stores: Vec<Vec<(BlockId, u32)>> = vec![Vec::new(); func.slots.len()];
         let mut live = Liveness { values: vec![false; func.values.len()], slots: vec![false; func.slots.len()] };
         let mut work: Vec<Value> = Vec::new();
@@ -56,14 +56,14 @@ impl Liveness {
                 continue;
             }
             match origin[value.0 as usize] {
-                Origin::Nowhere | Origin::Param(BlockId(0), _) => {}
-                Origin::Param(block, i) => {
+                ValueDef::Undefined | ValueDef::Param(BlockId(0), _) => {}
+                ValueDef::Param(block, i) => {
                     for &p in &preds[block.0 as usize] {
                         let targets = func.block(p).term.targets().filter(|t| t.block == block);
                         work.extend(targets.map(|t| t.args[i as usize]));
                     }
                 }
-                Origin::Inst(block, i) => {
+                ValueDef::Inst(block, i) => {
                     let inst = &func.block(block).insts[i as usize];
                     work.extend(&inst.args);
                     if let Op::SlotLoad(s) | Op::Visible(s) = inst.op

@@ -1,13 +1,13 @@
-//! Global value numbering: a value congruent to one that dominates it (see [`super::numbering`]) becomes that one, and a branch goes the way that
+//! Global value numbering: a value congruent to one that dominates it (see [`super::value_numbering`]) becomes that one, and a branch goes the way that
 //! a dominating branch on a congruent condition has decided.
 //!
 //! Constants move to the entry, one for each value: that leaves blocks empty which only chose between constants. Other pure instructions (`uniform` and `load`
 //! among them) and block parameters are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are congruent only within
 //! a block, up to the next operation that changes what they read; in a function without such an operation `hit*` count as pure.
 
-use super::numbering::{Number, Numbering, jumps};
-use super::params::retain_params;
+use super::block_params::retain_params;
 use super::replace::Replacements;
+use super::value_numbering::{Number, Numbering, jumps};
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Value};
 use std::collections::HashMap;

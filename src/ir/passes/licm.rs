@@ -6,7 +6,7 @@
 //! within [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
 
 use super::cost::is_worth_keeping;
-use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
+use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Inst, Op, TargetInfo, Value};
 use std::collections::HashSet;
@@ -48,7 +48,7 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
         if chosen.is_empty() {
             continue;
         }
-        let (ahead, is_new) = block_ahead(func, found, &preds);
+        let (ahead, is_new) = preheader(func, found, &preds);
         if is_new {
             changed.insert(found.header());
         }

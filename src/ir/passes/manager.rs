@@ -2,8 +2,8 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, derivatives, facts, fold, gvn, inline, licm, matrices, pre, renumber, sccp, simplify_cfg, slots,
-    strength, strip, units, unroll, visible,
+    calls, copy, dce, derivatives, fold, gvn, inline, licm, matrices, pre, range_analysis, renumber, sccp,
+    simplify_cfg, slots, strength, strip, unit_vectors, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Inlining, Loc, Module, TargetInfo};
@@ -32,82 +32,78 @@ enum Work {
 pub const PASSES: [Pass; 16] = [
     Pass {
         name: "copy",
-        description: "propagates copies: vectors taken apart and put together, casts there and back, equal choices",
+        description: "propagates copies through vector construction, bitcasts and selects",
         work: Work::Function(copy::run),
     },
     Pass {
         name: "fold",
-        description: "folds constants, simplifies by the laws of arithmetic, decides branches",
+        description: "folds constants, simplifies algebraically, folds branches",
         work: Work::Function(fold::run),
     },
     Pass {
         name: "sccp",
-        description: "finds constants and branches that decide each other, around loops too",
+        description: "propagates constants sparsely and conditionally, through loops too",
         work: Work::Function(sccp::run),
     },
     Pass {
-        name: "facts",
-        description: "decides clamps, absolute values and comparisons by the ranges of floats",
-        work: Work::Function(facts::run),
+        name: "ranges",
+        description: "removes clamps and absolute values, and folds comparisons, by range analysis of floats",
+        work: Work::Function(range_analysis::run),
     },
     Pass {
         name: "gvn",
-        description: "gathers constants, merges congruent values, around loops too, and decides tests made before",
+        description: "hoists constants, merges congruent values, through loops too, and folds dominated conditions",
         work: Work::Function(gvn::run),
     },
     Pass {
         name: "pre",
-        description: "computes at a join only what some way to it has not computed",
+        description: "eliminates partial redundancies: inserts computations in predecessors that lack them",
         work: Work::Function(pre::run),
     },
     Pass {
         name: "licm",
-        description: "computes before a loop what all its turns compute alike",
+        description: "hoists loop-invariant computations into the preheader",
         work: Work::Targeted(licm::run),
     },
     Pass {
         name: "strength",
-        description: "turns products of loop counters into sums",
+        description: "reduces products of induction variables to sums",
         work: Work::Targeted(strength::run),
     },
     Pass {
         name: "cfg",
-        description: "leads jumps around empty blocks and merges blocks in a straight line",
+        description: "threads jumps through empty blocks and merges straight-line blocks",
         work: Work::Function(simplify_cfg::run),
     },
     Pass {
         name: "unroll",
-        description: "copies the bodies of loops that are known to turn a few times",
+        description: "unrolls loops with a small constant trip count",
         work: Work::Function(unroll::run),
     },
     Pass {
         name: "slots",
-        description: "turns arrays whose indices are all known into values",
+        description: "promotes arrays with constant indices to values",
         work: Work::Targeted(slots::run),
     },
     Pass {
         name: "dce",
-        description: "removes instructions, parameters, arrays and blocks that nothing needs",
+        description: "removes dead instructions, block parameters, arrays and blocks",
         work: Work::Function(dce::run),
     },
     Pass {
         name: "calls",
-        description: "works out, merges and removes calls of pure functions",
+        description: "evaluates, merges and removes calls of pure functions",
         work: Work::Module(|m, _, _| calls::run(m)),
     },
-    Pass {
-        name: "visible",
-        description: "shoots the shadow rays of a batch that occurs again only once",
-        work: Work::Function(visible::run),
-    },
+    Pass { name: "visible", description: "merges equal batches of shadow rays", work: Work::Function(visible::run) },
     Pass {
         name: "inline",
-        description: "copies small functions, and those called once, into their callers",
+        description: "inlines small functions, and those with one call site",
         work: Work::Module(|m, pipeline, stage| inline::run(m, &pipeline.inline, &pipeline.target, stage)),
     },
     Pass {
         name: "strip",
-        description: "removes functions that no entry reaches",
+        description: "removes functions unreachable from entry points",
         work: Work::Module(|m, _, _| strip::run(m)),
     },
 ];
@@ -237,7 +233,7 @@ impl Pipeline {
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
-        units::settle(module);
+        unit_vectors::propagate(module);
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
         }

@@ -1,26 +1,24 @@
-//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` beside this file has the
-//! rules that all passes keep.
+//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` in this folder has the
+//! rules for all passes.
 
-pub mod arguments;
+pub mod block_params;
 pub mod calls;
 pub mod copy;
 mod cost;
 pub mod dce;
+pub mod dead_arguments;
 pub mod derivatives;
-pub mod facts;
 pub mod fold;
 pub mod gvn;
 pub mod inline;
 pub mod licm;
 pub mod manager;
 pub mod matrices;
-mod natural;
-mod numbering;
-mod origin;
+mod natural_loops;
 pub mod packets;
-pub mod params;
 pub mod pre;
 mod range;
+pub mod range_analysis;
 pub mod reducible;
 pub mod renumber;
 mod replace;
@@ -34,9 +32,11 @@ pub mod strength;
 pub mod strip;
 #[cfg(test)]
 mod testing;
-pub mod units;
+pub mod unit_vectors;
 pub mod unreachable;
 pub mod unroll;
+mod value_def;
+mod value_numbering;
 pub mod visible;
 
 pub use inline::InlinePolicy;

@@ -2,12 +2,12 @@
 //! what has been computed on some ways to a join, and is computed again after it, is computed on the one way that lacks it and reaches the join as a parameter.
 //!
 //! Every path computes at most what it did before: the join itself would have computed it. Where all ways have it already (`h = b*c` in
-//! Węgrzanowski 2006, Figure 6.1), nothing is added at all. Values are recognised by their congruence ([`super::numbering`]), with the parameters of the join replaced
+//! Węgrzanowski 2006, Figure 6.1), nothing is added at all. Values are recognised by their congruence ([`super::value_numbering`]), with the parameters of the join replaced
 //! by what each jump passes. Loop heads are left to `licm`, which minds the registers.
 
 use super::cost::is_worth_keeping;
-use super::numbering::{Number, Numbering, jumps};
 use super::replace::Replacements;
+use super::value_numbering::{Number, Numbering, jumps};
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,5 @@
-//! Numbers values anew in the order of their definitions, so that tables indexed by value have no gaps and texts are easy to read.
+//! Renumbers values in the order of their definitions, so that tables indexed by value have no gaps and the text form is easy to
+//! read.
 
 use crate::ir::{Function, Value};
 

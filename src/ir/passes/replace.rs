@@ -1,4 +1,4 @@
-//! Replacing values by others throughout a function.
+//! Replacement of values throughout a function.
 
 use crate::ir::{Function, Value};
 

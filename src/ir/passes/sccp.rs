@@ -4,7 +4,7 @@
 //! that depend on each other around a loop, or on branches that they decide themselves; `fold`, which believes nothing, does not. Constant instructions, block parameters
 //! and branches become what they are known to be. Each value changes its state at most twice, so the work is linear.
 
-use super::params::retain_params;
+use super::block_params::retain_params;
 use super::replace::Replacements;
 use crate::ir::fold::eval_op;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Terminator, Type, Value};

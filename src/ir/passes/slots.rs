@@ -2,7 +2,7 @@
 //!
 //! A slot of one element counts as well when only its reads have unknown indices (a read out of range sees the last element). Slots that `visible` reads stay.
 
-use super::params::remove_redundant_params;
+use super::block_params::remove_redundant_block_params;
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
@@ -62,7 +62,7 @@ fn promote_all(func: &mut Function, max_len: u32) -> usize {
         func.block_mut(BlockId(0)).insts.insert(at, inst);
     }
     replaced.apply(func);
-    remove_redundant_params(func);
+    remove_redundant_block_params(func);
     removed
 }
 

@@ -4,7 +4,7 @@
 //! machines scale operands in place, and a quotient by a constant is a product already when its reciprocal is folded.)
 //! It gains where an integer product costs more than a sum.
 
-use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
+use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;
 use crate::ir::fold::eval_op;
@@ -33,7 +33,7 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
         if products.is_empty() {
             continue;
         }
-        let (ahead, _) = block_ahead(func, found, &preds);
+        let (ahead, _) = preheader(func, found, &preds);
         changed.extend(&found.blocks);
         let gone: HashSet<Value> = products.iter().map(|p| p.result).collect();
         for product in products {

@@ -1,4 +1,4 @@
-//! Removes functions that no entry reaches. A module without entries (a library) is left as it is.
+//! Removes functions that are unreachable from entry points. A module without entry points (a library) stays as it is.
 
 use crate::ir::{Module, Op};
 

@@ -1,4 +1,4 @@
-//! Removes blocks that control cannot reach, and brings blocks into another order.
+//! Removes unreachable blocks, and reorders blocks.
 
 use crate::ir::{BlockId, Function};
 

@@ -6,7 +6,7 @@
 //! A loop is unrolled when its header alone leaves it, by testing that a counter is below a constant; the counter starts at a constant and
 //! every way back raises it by the same constant. Such a loop ends, so the budget does not need its back edge.
 
-use super::natural::{NaturalLoop, natural_loops};
+use super::natural_loops::{NaturalLoop, natural_loops};
 use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};

@@ -4,7 +4,7 @@ pub mod common_origin;
 pub mod texture_lookups;
 
 use crate::abi::{Intrinsic, specialisation_suffix};
-use crate::ir::passes::{Observer, Pipeline, arguments};
+use crate::ir::passes::{Observer, Pipeline, dead_arguments};
 use crate::ir::{Function, Inlining, Loc, Module};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
@@ -25,7 +25,7 @@ pub fn optimise(
         let methods = collected.entries.iter().flat_map(|entry| entry.methods.evaluated_repeatedly());
         texture_lookups::share_lookups(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
     }
-    arguments::drop_unneeded(&mut module);
+    dead_arguments::eliminate_dead_arguments(&mut module);
     set_inlining(&mut module, collected, &options.pipeline);
     match options.pipeline.run(&mut module, observer) {
         Ok(report) => report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc))),

@@ -58,7 +58,7 @@ fn is_call_of(inst: &Inst, functions: &HashSet<Arc<str>>) -> bool {
 mod tests {
     use super::*;
     use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::passes::{arguments, calls};
+    use crate::ir::passes::{calls, dead_arguments};
     use crate::ir::{Const, parse, verify};
     use crate::text::source::FileId;
 
@@ -113,7 +113,7 @@ b0:
         let original = parse(MATERIAL, FileId(0)).expect("it is well written");
         let mut module = original.clone();
         share_lookups(&mut module, &["BSDF", "evaluatePDF"].map(Arc::from).into());
-        arguments::drop_unneeded(&mut module);
+        dead_arguments::eliminate_dead_arguments(&mut module);
         calls::run(&mut module);
         verify(&module).expect("it keeps the rules");
         for method in ["BSDF", "evaluatePDF"] {

@@ -1,6 +1,6 @@
 //! Whose derivatives are asked for: backwards from `du` and `dv`, and from the results of a function whose derivatives its caller wants.
 
-use super::super::origin::{Origin, origins};
+use super::super::value_def::{ValueDef, value_defs};
 use super::activity::{differentiable, is_float};
 use crate::ir::cycles::Components;
 use crate::ir::{BlockId, Function, Loc, Op, Terminator, Value};
@@ -106,7 +106,7 @@ impl<'a> Needs<'a> {
 /// How values of a function come about, to be walked backwards.
 pub(super) struct Flow<'a> {
     func: &'a Function,
-    origins: Vec<Origin>,
+    defs: Vec<ValueDef>,
     predecessors: Vec<Vec<BlockId>>,
     /// What is written into each slot.
     stores: Vec<Vec<Value>>,
@@ -145,7 +145,7 @@ impl<'a> Flow<'a> {
                 stores[slot.0 as usize].push(inst.args[1]);
             }
         }
-        Flow { func, origins: origins(func), predecessors: func.predecessors(), stores }
+        Flow { func, defs: value_defs(func), predecessors: func.predecessors(), stores }
     }
 
     /// What is asked for when the derivatives of some results are wanted.
@@ -199,10 +199,10 @@ impl<'a> Flow<'a> {
         if std::mem::replace(&mut walk.live[value.0 as usize], true) {
             return;
         }
-        match self.origins[value.0 as usize] {
-            Origin::Nowhere | Origin::Param(BlockId(0), _) => {}
-            Origin::Param(block, i) => self.arguments(block, i).for_each(|arg| walk.live(&[arg])),
-            Origin::Inst(block, i) => {
+        match self.defs[value.0 as usize] {
+            ValueDef::Undefined | ValueDef::Param(BlockId(0), _) => {}
+            ValueDef::Param(block, i) => self.arguments(block, i).for_each(|arg| walk.live(&[arg])),
+            ValueDef::Inst(block, i) => {
                 let inst = &self.func.block(block).insts[i as usize];
                 match inst.op {
                     Op::Du | Op::Dv => walk.derive(&inst.args),
@@ -219,10 +219,10 @@ impl<'a> Flow<'a> {
         if !is_float(ty) || std::mem::replace(&mut walk.demand.derived[value.0 as usize], true) {
             return;
         }
-        match self.origins[value.0 as usize] {
-            Origin::Nowhere | Origin::Param(BlockId(0), _) => {}
-            Origin::Param(block, i) => self.arguments(block, i).for_each(|arg| walk.derive(&[arg])),
-            Origin::Inst(block, i) => {
+        match self.defs[value.0 as usize] {
+            ValueDef::Undefined | ValueDef::Param(BlockId(0), _) => {}
+            ValueDef::Param(block, i) => self.arguments(block, i).for_each(|arg| walk.derive(&[arg])),
+            ValueDef::Inst(block, i) => {
                 let inst = &self.func.block(block).insts[i as usize];
                 match &inst.op {
                     Op::Seed => walk.live(&inst.args[1..]),

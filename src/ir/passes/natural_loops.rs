@@ -1,10 +1,10 @@
-//! Natural loops: a header and the blocks from which its back edges are reached without it.
+//! Natural loops: a header and the blocks from which its back edges are reached without passing the header.
 
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Loops of more blocks are not looked at by the passes that move code out of loops.
+/// Passes that hoist code skip loops of more blocks than this.
 pub(super) const MAX_BLOCKS: usize = 1024;
 
 /// A loop of the function's reducible part.
@@ -66,7 +66,7 @@ fn blocks(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId], max_bloc
 }
 
 /// The block that leads into the loop and nowhere else, made if there is none, and whether it was made.
-pub(super) fn block_ahead(func: &mut Function, found: &NaturalLoop, preds: &[Vec<BlockId>]) -> (BlockId, bool) {
+pub(super) fn preheader(func: &mut Function, found: &NaturalLoop, preds: &[Vec<BlockId>]) -> (BlockId, bool) {
     let header = found.header();
     let mut outside = preds[header.0 as usize].clone();
     outside.dedup();

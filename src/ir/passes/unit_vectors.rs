@@ -1,9 +1,10 @@
-//! Vectors known to have length 1 (or 0) are not normalised again.
+//! Unit-vector propagation: replaces `normalize` of a vector that is known to be normalised by the vector.
 //!
-//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would change last bits. The language leaves that open, and this module settles it:
-//! *`normalize` of a vector that is known to be a result of `normalize` is that vector*. What is known follows from the program as it is linked, before any pass: negation keeps the length,
-//! and so does a choice between such vectors, a variable that only holds such vectors, a parameter to which only such vectors are passed, and the result of a function that only returns such vectors.
-//! Every machine, the evaluator too, runs the module after this step, and no choice of passes leaves it out: that is why it may change bits and passes may not.
+//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would change last bits. The language
+//! leaves that open, and this module defines it: *`normalize` of a vector that is known to be a result of `normalize` is that
+//! vector*. Negation, `select`, variables, parameters and results of functions preserve the property where all values that
+//! reach them have it. The analysis sees the program as it is linked, before any pass. Every machine, the evaluator too, runs
+//! the module after this step, and no choice of passes leaves it out: so it may change bits, and passes may not.
 //! (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2, propagate the attribute in the same way.)
 
 use crate::ir::emitter::normalized;
@@ -11,22 +12,22 @@ use crate::ir::{Function, Inst, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces each `normalize` of a vector of unit length by the vector. Returns how many there were.
-pub fn settle(module: &mut Module) -> usize {
+pub fn propagate(module: &mut Module) -> usize {
     let candidates: Vec<Vec<Normalization>> = module.functions.iter().map(normalizations).collect();
     if candidates.iter().all(Vec::is_empty) {
         return 0;
     }
     let is_unit = unit_vectors(module, &candidates);
-    let mut settled = 0;
+    let mut replaced = 0;
     for ((func, found), is_unit) in module.functions.iter_mut().zip(candidates).zip(is_unit) {
         for n in found.into_iter().filter(|n| is_unit[n.of.0 as usize]) {
             // A choice between equals: the other values may be needed elsewhere, and are dead code if not.
             let inst = &mut func.blocks[n.block].insts[n.position];
             inst.args = vec![inst.args[0], n.of, n.of];
-            settled += 1;
+            replaced += 1;
         }
     }
-    settled
+    replaced
 }
 
 /// Where a vector is normalised, by what [`normalize`](crate::ir::emitter::normalize) emits.
@@ -132,7 +133,7 @@ fn call(
 #[cfg(test)]
 mod tests {
     use super::super::testing::module;
-    use super::settle;
+    use super::propagate;
     use crate::ir::passes::Pipeline;
 
     /// `normalize` of a value, as [`crate::ir::emitter::normalize`] emits it; the result is `v{base+5}`.
@@ -169,8 +170,8 @@ mod tests {
             normalize(10, "v7")
         );
         let mut m = module(&text);
-        assert_eq!(settle(&mut m), 1);
-        assert_eq!(settle(&mut m), 0, "what is settled is settled\n{m}");
+        assert_eq!(propagate(&mut m), 1);
+        assert_eq!(propagate(&mut m), 0, "a second run finds nothing\n{m}");
         assert_eq!(roots(&text), 1);
     }
 
@@ -204,8 +205,8 @@ b0:
                 normalize(10, "v0"),
             )
         };
-        assert_eq!(settle(&mut module(&text("v15"))), 1);
-        assert_eq!(settle(&mut module(&text("v0"))), 0);
+        assert_eq!(propagate(&mut module(&text("v15"))), 1);
+        assert_eq!(propagate(&mut module(&text("v0"))), 0);
         assert_eq!(roots(&text("v15")), 1);
     }
 
@@ -217,8 +218,8 @@ b0:
                 normalize(2, "v0")
             )
         };
-        assert_eq!(settle(&mut module(&text("fn"))), 0);
-        assert_eq!(settle(&mut module(&text("entry"))), 0);
+        assert_eq!(propagate(&mut module(&text("fn"))), 0);
+        assert_eq!(propagate(&mut module(&text("entry"))), 0);
     }
 
     #[test]
@@ -239,7 +240,7 @@ b2:
                 normalize(21, "v20"),
             )
         };
-        assert_eq!(settle(&mut module(&text("neg v20"))), 1);
-        assert_eq!(settle(&mut module(&text("add v20, v0"))), 0);
+        assert_eq!(propagate(&mut module(&text("neg v20"))), 1);
+        assert_eq!(propagate(&mut module(&text("add v20, v0"))), 0);
     }
 }

@@ -1,11 +1,12 @@
-//! Parameters that nothing needs are no parameters: a value that functions only hand on to each other, and that none of them uses, is not passed at all.
+//! Dead-argument elimination: removes parameters that no result and no effect depends on, across calls and around cycles of the
+//! call graph.
 //!
-//! It takes a linked module, before any pass. What it is for is the ray that `call_shader` passes on: the cone, time and kind of a ray go from the camera through every surface that reflects, and in a
-//! program without a shader that asks for them they cost nothing. Parameters go where no result and no effect depends on them, through calls around a cycle too: named inputs, and all of
-//! the library's functions. Those that a shader's text declares stay, as people look at their values, and so do those of entries, but for the `ray` of surfaces, which goes from all of them and from each `call_shader`, or from
-//! none.
+//! It takes a linked module, before any pass. Its main purpose is the ray that `call_shader_ray` passes: in a program whose
+//! shaders do not read the ray's cone, time and kind, these cost nothing. Implicit parameters and all parameters of library
+//! functions may be removed. Declared ones stay, as debuggers show them, and so do those of entry points, except the `ray` of
+//! surfaces: that is removed from all of them and from each `call_shader_ray`, or from none.
 
-use super::origin::{Origin, origins};
+use super::value_def::{ValueDef, value_defs};
 use crate::abi::EntryPoint;
 use crate::ir::{
     BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Module, Op, ParamKind, ShaderCall, Terminator,
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Drops the parameters that nothing needs. Returns how many they were.
-pub fn drop_unneeded(module: &mut Module) -> usize {
+pub fn eliminate_dead_arguments(module: &mut Module) -> usize {
     let needed = Needed::of(module);
     let ray = needed.ray;
     let goes = |f: usize, i: usize| {
@@ -123,7 +124,7 @@ impl Needed {
                 }
             }
         }
-        let ways: Vec<_> = module.functions.iter().map(|f| (origins(f), f.predecessors())).collect();
+        let ways: Vec<_> = module.functions.iter().map(|f| (value_defs(f), f.predecessors())).collect();
         let mut live: Vec<Vec<bool>> = module.functions.iter().map(|f| vec![false; f.values.len()]).collect();
         let mut needed =
             Needed { params: module.functions.iter().map(|f| vec![false; f.params.len()]).collect(), ray: false };
@@ -132,10 +133,10 @@ impl Needed {
                 continue;
             }
             let func = &module.functions[f];
-            let (origins, predecessors) = &ways[f];
-            match origins[value.0 as usize] {
-                Origin::Nowhere => {}
-                Origin::Param(BlockId(0), i) => {
+            let (defs, predecessors) = &ways[f];
+            match defs[value.0 as usize] {
+                ValueDef::Undefined => {}
+                ValueDef::Param(BlockId(0), i) => {
                     needed.params[f][i as usize] = true;
                     let calls = callers.get(&func.name).into_iter().flatten();
                     work.extend(calls.filter_map(|(caller, args)| Some((*caller, *args.get(i as usize)?))));
@@ -144,13 +145,13 @@ impl Needed {
                         work.append(&mut shooters);
                     }
                 }
-                Origin::Param(block, i) => {
+                ValueDef::Param(block, i) => {
                     for &p in &predecessors[block.0 as usize] {
                         let targets = func.block(p).term.targets().filter(|t| t.block == block);
                         work.extend(targets.map(|t| (f, t.args[i as usize])));
                     }
                 }
-                Origin::Inst(block, i) => {
+                ValueDef::Inst(block, i) => {
                     let inst = &func.block(block).insts[i as usize];
                     if !matches!(inst.op, Op::Call(_) | Op::CallShader(_)) {
                         work.extend(inst.args.iter().map(|&v| (f, v)));
@@ -165,7 +166,7 @@ impl Needed {
 #[cfg(test)]
 mod tests {
     use super::super::testing::check_module;
-    use super::drop_unneeded;
+    use super::eliminate_dead_arguments;
 
     /// A camera whose ray goes around through a surface; `USE` is what the surface does with its width.
     const RENDERER: &str = "library fn std.radiance(v0 o: vec3, v1 depth: f32, v2 ray: vec4) -> (return: vec3) {
@@ -191,7 +192,7 @@ b0:
     #[test]
     fn a_ray_that_is_only_handed_on_is_not_passed() {
         check_module(
-            drop_unneeded,
+            eliminate_dead_arguments,
             &renderer("v2"),
             "library fn std.radiance(v0 o: vec3, v1 depth: f32) -> (return: vec3) {
 b0:
@@ -218,6 +219,6 @@ b0:
     fn a_ray_that_one_surface_looks_at_is_passed_everywhere() {
         let text = renderer("v4");
         let module = super::super::testing::module(&text);
-        check_module(drop_unneeded, &text, &module.to_string());
+        check_module(eliminate_dead_arguments, &text, &module.to_string());
     }
 }

@@ -1,9 +1,11 @@
-//! Range facts: clamps, absolute values and comparisons that a value's range decides.
+//! Range analysis: removes clamps and absolute values, and folds comparisons, that the range of a value decides.
 //!
-//! One walk in reverse postorder finds the range of each float ([`super::range`]): what `dot(v, v)`, `abs`, `sqrt`, `sat`, `frac` and sums and products of them can be. A parameter holds what the jumps
-//! to its block bring; around a loop that may be anything. Then `max(0, dot(v, v))` is `dot(v, v)`, and `dot(v, v) < 0` is false.
+//! One walk in reverse postorder computes the range of each float ([`super::range`]) from those of its operands. A block
+//! parameter has the union of the ranges that jumps pass; one of a loop header has no bounds. Then `max(0, dot(v, v))` is
+//! `dot(v, v)`, and `dot(v, v) < 0` is false.
 //!
-//! Comparisons are decided only where NaN would give the same; the other rules may let a NaN through that a clamp would have replaced, and change nothing else.
+//! Comparisons are folded only where NaN would give the same; the other rules may let a NaN through that a clamp would have
+//! replaced, and change nothing else.
 
 use super::range::{Range, range_of};
 use super::replace::Replacements;
@@ -16,7 +18,7 @@ pub fn run(func: &mut Function) -> usize {
     let mut ranges = vec![Range::ALL; func.values.len()];
     let mut seen = vec![false; func.values.len()];
     let mut done = vec![false; func.blocks.len()];
-    let incoming = super::numbering::jumps(func, &tree);
+    let incoming = super::value_numbering::jumps(func, &tree);
     let mut replaced = Replacements::new(func);
     let mut decided = 0;
     for &id in tree.order() {

@@ -1,29 +1,29 @@
-//! Where each value of a function comes from.
+//! The definition of each value of a function.
 
 use crate::ir::{BlockId, Function};
 
-/// Where a value comes from.
+/// What defines a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ValueDef {
     /// Nothing defines it.
-    Nowhere,
+    Undefined,
     /// A block's parameter, by its position.
     Param(BlockId, u32),
     /// An instruction of a block, by its position.
     Inst(BlockId, u32),
 }
 
-/// The origins of all values.
-pub(super) fn origins(func: &Function) -> Vec<Origin> {
-    let mut origins = vec![Origin::Nowhere; func.values.len()];
+/// The definitions of all values.
+pub(super) fn value_defs(func: &Function) -> Vec<ValueDef> {
+    let mut defs = vec![ValueDef::Undefined; func.values.len()];
     for id in func.block_ids() {
         let block = func.block(id);
         for (i, &p) in block.params.iter().enumerate() {
-            origins[p.0 as usize] = Origin::Param(id, i as u32);
+            defs[p.0 as usize] = ValueDef::Param(id, i as u32);
         }
         for (i, inst) in block.insts.iter().enumerate() {
-            inst.results.iter().for_each(|r| origins[r.0 as usize] = Origin::Inst(id, i as u32));
+            inst.results.iter().for_each(|r| defs[r.0 as usize] = ValueDef::Inst(id, i as u32));
         }
     }
-    origins
+    defs
 }

@@ -1,11 +1,11 @@
-//! Drops block parameters that every jump gives the same value.
+//! Removes block parameters to which every jump passes the same value.
 
 use crate::ir::{BlockId, Function, Value};
 use std::collections::HashMap;
 
 /// Replaces each parameter of a reachable block (the entry's excepted) whose arguments are all one value, or the parameter itself, by that value.
 /// Repeats until nothing changes: this is what makes SSA form minimal after naive construction. Returns how many were dropped.
-pub fn remove_redundant_params(func: &mut Function) -> usize {
+pub fn remove_redundant_block_params(func: &mut Function) -> usize {
     let order = func.reverse_postorder();
     let mut reachable = vec![false; func.blocks.len()];
     order.iter().for_each(|b| reachable[b.0 as usize] = true);

@@ -1,9 +1,9 @@
-//! Value numbering: values that surely are equal get one number.
+//! Value numbering: values that are known to be equal get one number.
 //!
 //! It takes a function and its dominator tree and tells which values are congruent; it changes nothing. Two values are congruent when equal operations compute them from
-//! congruent operands, and two parameters of a block when every jump passes them congruent arguments. All are believed congruent until shown otherwise (Alpern, Wegman,
+//! congruent operands, and two parameters of a block when every jump passes them congruent arguments. All are assumed congruent until shown otherwise (Alpern, Wegman,
 //! Zadeck: "Detecting Equality of Variables in Programs", 1988), by walking the blocks in reverse postorder until nothing changes (Simpson: "Value-Driven Redundancy Elimination",
-//! 1996): so variables that run alike around a loop are found. Where the definitions of two congruent values both dominate a point, their values are equal there.
+//! 1996): so congruent loop-carried variables are found. Where the definitions of two congruent values both dominate a point, their values are equal there.
 
 use super::fold::is_commutative;
 use crate::ir::dominators::Dominators;
