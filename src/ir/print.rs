@@ -181,7 +181,7 @@ fn write_function(out: &mut String, func: &Function, locs: &[LocData], options: 
     });
 }
 
-/// Gives each line of a function's text with its place and with what stands behind that.
+/// Calls `line` with each line of a function's text, its location, and the text after the location.
 pub fn function_lines(func: &Function, mut line: impl FnMut(String, Loc, &str)) {
     let value_of =
         |i: usize| func.blocks.first().and_then(|b| b.params.get(i)).map_or("?".to_string(), Value::to_string);

@@ -39,7 +39,7 @@ pub enum Stmt {
     Loop(Vec<Stmt>),
     /// Leaves the innermost `Once` or `Loop`.
     Break,
-    /// Starts the next turn of the innermost `Loop`.
+    /// Starts the next iteration of the innermost `Loop`.
     Continue,
     /// Leaves the function with the values that the block returns.
     Return(BlockId),

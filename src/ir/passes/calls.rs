@@ -1,8 +1,9 @@
-//! Calls of pure functions: one whose results nobody uses goes, one whose arguments are all constants is worked out, and one with the arguments of a call that dominates it
-//! becomes that call's results.
+//! Calls of pure functions: removes those without uses, evaluates those with constant arguments, and
+//! replaces a call by an equal one that dominates it.
 //!
-//! A function is pure when it consists of pure operations, reads and writes of its own arrays, and calls of pure functions. Asking a light for its sample is such a call:
-//! two loops over the lights of one position then ask once.
+//! A function is pure when it consists of pure operations, loads and stores of its own arrays, and
+//! calls of pure functions. Sampling a light is such a call: two loops over the lights at one
+//! position sample them once.
 
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;

@@ -1,6 +1,8 @@
-//! Dead code: instructions, block parameters, array slots and blocks that no result or effect depends on.
+//! Dead code elimination: removes instructions, block parameters, array slots and blocks that no
+//! result or effect depends on.
 //!
-//! `debug` keeps nothing alive: it stays as long as its value does, so that debugging information does not change the program.
+//! `debug` keeps no value alive: it stays as long as its value does, so that debugging information
+//! does not change the program.
 
 use super::block_params::retain_params;
 use super::unreachable::remove_unreachable;

@@ -77,7 +77,7 @@ fn join(func: &mut Function, block: crate::ir::BlockId, condition: Value, then: 
 mod tests {
     use super::super::testing::check;
 
-    /// Checks what becomes of the expression `v9` on `x: f32`, `i: i32`, `c: bool`.
+    /// Compares the expression `v9` on `x: f32`, `i: i32`, `c: bool`.
     #[track_caller]
     fn expression(before: &str, after: &str) {
         let result = |text: &str| {

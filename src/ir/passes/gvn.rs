@@ -1,9 +1,12 @@
-//! Global value numbering: a value congruent to one that dominates it (see [`super::value_numbering`]) becomes that one, and a branch goes the way that
-//! a dominating branch on a congruent condition has decided.
+//! Global value numbering: a value is replaced by a congruent one that dominates it
+//! (see [`super::value_numbering`]), and a branch is folded where a dominating branch has decided a
+//! congruent condition.
 //!
-//! Constants move to the entry, one for each value: that leaves blocks empty which only chose between constants. Other pure instructions (`uniform` and `load`
-//! among them) and block parameters are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are congruent only within
-//! a block, up to the next operation that changes what they read; in a function without such an operation `hit*` count as pure.
+//! Constants are hoisted to the entry, one for each value: that empties blocks which only chose
+//! between constants. Other pure instructions (`uniform` and `load` among them) and block parameters
+//! are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot loads are congruent only
+//! within a block, up to the next operation that clobbers what they read; in a function without such
+//! an operation `hit*` count as pure.
 
 use super::block_params::retain_params;
 use super::replace::Replacements;

@@ -1,7 +1,9 @@
-//! Inlining: a call becomes a copy of the function it calls.
+//! Inlining: replaces a call by a copy of its callee.
 //!
-//! A function that takes or gives more than a call can pass on the target is always inlined. Callees come before their callers, so a callee is copied with everything that was inlined into it. Recursive functions and entries are never inlined.
-//! Every copied instruction gets a place that leads to the call.
+//! A function with more parameters or results than a call can pass on the target is always inlined.
+//! Callees come before their callers, so a callee is copied with everything that was inlined into it.
+//! Recursive functions and entry points are never inlined. Every copied instruction gets a location
+//! that leads to the call.
 
 use super::unreachable::lay_out;
 use crate::ir::{

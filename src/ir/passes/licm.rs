@@ -1,9 +1,12 @@
-//! Loop-invariant motion: what a loop computes alike in every turn is computed once, before it.
+//! Loop-invariant code motion: hoists what every iteration of a loop computes alike to the preheader.
 //!
-//! A pure operation whose operands come from outside the loop moves to the block that leads into the loop, when every turn would compute it. (Nothing traps, so a loop that
-//! does not turn at all wastes time but breaks nothing; reads of memory move only where entering the loop means reading.) A result that waits outside the loop takes a register
-//! all along it, and at every call or ray in it a save and a restore, so the pass counts the components that live around the loop: their number stays
-//! within [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
+//! A pure operation whose operands come from outside the loop is hoisted when every iteration would
+//! compute it. (Nothing traps, so a loop without iterations wastes time but breaks nothing; loads
+//! are hoisted only where entering the loop implies the load.) A hoisted result is live throughout
+//! the loop: it takes a register, and is saved and restored at every call and ray. So the pass
+//! counts the components that are live around the loop: their number stays within
+//! [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it never
+//! grows. What machines read in place is hoisted only with an operation that is worth it.
 
 use super::cost::is_worth_keeping;
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
@@ -122,7 +125,7 @@ impl Look<'_> {
         !self.is_inside(self.home[value.0 as usize])
     }
 
-    /// What every turn computes alike: results of pure operations on values from outside, or on each other.
+    /// What is invariant: results of pure operations on values from outside, or on each other.
     fn invariant(&self) -> HashSet<Value> {
         let dominates_all = |b: BlockId, others: &[BlockId]| others.iter().all(|&o| self.tree.dominates(b, o));
         let leaves = |b: &BlockId| self.func.block(*b).term.targets().any(|t| !self.is_inside(t.block));
@@ -174,7 +177,7 @@ impl Look<'_> {
         used.iter().map(|&v| self.func.ty(v).words()).sum()
     }
 
-    /// Whether a turn may call or wait.
+    /// Whether an iteration may call or suspend.
     fn suspends(&self) -> bool {
         self.insts().any(|i| i.op.suspends() || matches!(i.op, Op::Call(_)))
     }

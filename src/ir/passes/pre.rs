@@ -1,9 +1,13 @@
-//! Partial redundancy elimination (Morel, Renvoise 1979, here on SSA form as in Kennedy et al.: "Partial Redundancy Elimination in SSA Form", 1999):
-//! what has been computed on some ways to a join, and is computed again after it, is computed on the one way that lacks it and reaches the join as a parameter.
+//! Partial redundancy elimination (Morel, Renvoise 1979, here on SSA form as in Kennedy et al.:
+//! "Partial Redundancy Elimination in SSA Form", 1999): where all predecessors of a join but one have
+//! computed what the join computes, the computation is inserted in that one, and a block parameter
+//! carries the result.
 //!
-//! Every path computes at most what it did before: the join itself would have computed it. Where all ways have it already (`h = b*c` in
-//! Węgrzanowski 2006, Figure 6.1), nothing is added at all. Values are recognised by their congruence ([`super::value_numbering`]), with the parameters of the join replaced
-//! by what each jump passes. Loop heads are left to `licm`, which minds the registers.
+//! Every path computes at most what it did before: the join itself would have computed it. Where all
+//! predecessors have the value (`h = b*c` in Węgrzanowski 2006, Figure 6.1), nothing is inserted.
+//! Values are recognised by their congruence ([`super::value_numbering`]), with the parameters of the
+//! join replaced by what each jump passes. Loop headers are left to `licm`, which limits register
+//! pressure.
 
 use super::cost::is_worth_keeping;
 use super::replace::Replacements;

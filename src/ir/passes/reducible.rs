@@ -1,8 +1,9 @@
-//! Makes every loop have one entry, which is what nested control flow can express.
+//! Gives every loop one entry, which is what structured control flow can express.
 //!
-//! A loop with several entries gets a new header that all of them are reached through: a block that takes the number of the entry wanted and the arguments of all
-//! entries, and branches. The code grows by a few blocks an entry, where copying blocks may double it with each loop around. The sections pass makes such
-//! loops (a section may resume in the middle of one); front ends do not.
+//! A loop with several entries gets a new header: a block that takes the number of the entry and the
+//! arguments of all entries, and branches. The code grows by a few blocks for each entry, where node
+//! splitting may double it for each nested loop. The sections pass makes such loops (a section may
+//! resume in the middle of one); front ends do not.
 
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
 

@@ -1,4 +1,5 @@
-//! The walk that simplifying passes share: each instruction, after those that its operands come from, is offered to a rule.
+//! The walk of peephole passes: it offers each instruction, after the definitions of its operands, to
+//! a rule.
 
 use super::replace::Replacements;
 use crate::ir::{Const, Function, Inst, Op, Type, Value};

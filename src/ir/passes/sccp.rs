@@ -1,8 +1,11 @@
-//! Sparse conditional constant propagation (Wegman, Zadeck: "Constant Propagation with Conditional Branches", 1991).
+//! Sparse conditional constant propagation (Wegman, Zadeck: "Constant Propagation with Conditional
+//! Branches", 1991).
 //!
-//! It starts from the belief that no block is reached and every value is a constant, and takes back what the program contradicts. So it finds the constants
-//! that depend on each other around a loop, or on branches that they decide themselves; `fold`, which believes nothing, does not. Constant instructions, block parameters
-//! and branches become what they are known to be. Each value changes its state at most twice, so the work is linear.
+//! It starts from the assumption that no block is reached and every value is a constant, and lowers
+//! what the program contradicts. So it finds constants that depend on each other around a loop, or on
+//! branches that they decide themselves; `fold`, which assumes nothing, does not. Constant
+//! instructions, block parameters and branches are replaced. Each value is lowered at most twice, so
+//! the work is linear.
 
 use super::block_params::retain_params;
 use super::replace::Replacements;

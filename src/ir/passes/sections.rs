@@ -1,12 +1,16 @@
-//! Cuts functions at the points where a thread may wait, so that a machine without a stack or threads of its own can run them piece by piece.
+//! Splits functions at their suspend points, so that a machine without a stack or threads of its own
+//! can run them piece by piece.
 //!
-//! It takes a module and entry functions, and gives [`Sections`]: for each function that can suspend, the section that starts it and one section behind each
-//! suspend point. A section is a function in SSA form of its own: its parameters are the values live where it starts (its *frame*) followed by what it waited for, and it ends by
-//! returning the number of an [`Exit`] followed by the values that the exit takes. Loops around a suspend point fall apart; a section that resumes inside a
-//! loop may enter what is left of it at a second place ([`super::reducible`] mends that).
+//! It takes a module and entry functions, and gives [`Sections`]: for each function that can suspend,
+//! the section that starts it and one section after each suspend point. A section is a function in
+//! SSA form: its parameters are the values live where it starts (its *frame*), followed by what it
+//! waited for, and it returns the number of an [`Exit`] followed by the values that the exit takes.
+//! Loops around a suspend point are split; a section that resumes inside a loop may enter the rest of
+//! it at a second place ([`super::reducible`] gives it one entry).
 //!
-//! What is cheap to compute from constants is computed again rather than kept, and with [`Again::All`] everything that can be. Array slots that a later section reads are kept
-//! element by element. Shaders that then start alike can share the section that starts them ([`share`]).
+//! What is cheap to compute from constants is recomputed rather than kept in the frame, and with
+//! [`Again::All`] everything that can be. Array slots that a later section loads from are kept
+//! element by element. Shaders with equal first sections can share them ([`share`]).
 
 mod build;
 mod cut;

@@ -1,7 +1,8 @@
-//! Fewer blocks: jumps to empty blocks go straight to where those lead, and blocks in a straight line become one.
+//! Control-flow simplification: threads jumps through empty blocks, and merges straight-line blocks.
 //!
-//! A jump to an empty block that branches on one of its parameters, where the jump passes a constant, goes straight to that side: short-circuit
-//! operators and loops with a flag give such blocks. Loop heads are left in place, so a reducible function stays reducible.
+//! A jump to an empty block that branches on one of its parameters, where the jump passes a constant,
+//! is threaded to that side: short-circuit operators and loops with a flag give such blocks. Loop
+//! headers stay, so a reducible function stays reducible.
 
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;

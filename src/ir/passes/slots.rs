@@ -1,6 +1,8 @@
-//! Array slots whose every index is known become values: each element is a variable in SSA form.
+//! Scalar replacement of arrays: a slot with constant indices becomes one variable in SSA form for
+//! each element.
 //!
-//! A slot of one element counts as well when only its reads have unknown indices (a read out of range sees the last element). Slots that `visible` reads stay.
+//! A slot of one element is replaced as well when only its loads have unknown indices (a load out of
+//! range sees the last element). Slots that `visible` reads stay.
 
 use super::block_params::remove_redundant_block_params;
 use super::replace::Replacements;

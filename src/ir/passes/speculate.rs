@@ -1,7 +1,8 @@
-//! Short branches become choices: both sides are computed, and `select` takes one.
+//! Speculation: both sides of a short branch are computed, and `select` takes one.
 //!
-//! It takes a function and gives one with fewer blocks, for [`super::sections`]: what comes from a choice can be computed again behind a ray, what comes from a branch is kept, and
-//! so decides what a shader does before it waits. It is no pass of the pipeline: a machine with threads of its own takes the short side alone.
+//! It takes a function and gives one with fewer blocks, for [`super::sections`]: what a select gives
+//! can be recomputed after a ray, what a branch gives is live across it. It is no pass of the
+//! pipeline: a machine with independent threads runs the short side alone.
 
 use super::simplify_cfg;
 use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};

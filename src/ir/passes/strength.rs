@@ -1,7 +1,9 @@
-//! Strength reduction: a product of a loop's counter and a constant becomes a variable that runs along by sums.
+//! Strength reduction: a product of an induction variable and a constant becomes an induction
+//! variable of its own.
 //!
-//! Only integers: their arithmetic wraps, so sums and products agree to the bit, which rounded sums of floats would not. (A float times a power of two needs no reduction, as
-//! machines scale operands in place, and a quotient by a constant is a product already when its reciprocal is folded.)
+//! Only integers: their arithmetic wraps, so sums and products agree to the bit, which rounded sums
+//! of floats would not. (A float times a power of two needs no reduction, as machines scale operands
+//! in place, and a quotient by a constant is a product already when its reciprocal is folded.)
 //! It gains where an integer product costs more than a sum.
 
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
@@ -49,7 +51,7 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     reduced
 }
 
-/// A product of a loop's counter and a constant, which every turn computes.
+/// A product of a loop's induction variable and a constant, which every iteration computes.
 struct Product {
     result: Value,
     /// The counter's place among the header's parameters.

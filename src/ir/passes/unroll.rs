@@ -1,4 +1,4 @@
-//! Unrolling: a loop that is known to turn a few times becomes that many copies of its body in a row.
+//! Unrolling: a loop with a small constant trip count becomes that many copies of its body.
 //!
 //! Such loops come from gathering the lights of a scene, whose number is known when a program is linked: the copies know which light they ask, and arrays
 //! indexed by the loop's counter become values (see [`super::slots`]).
@@ -12,8 +12,8 @@ use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// A loop that turns more often stays.
-const MAX_TURNS: u32 = 8;
+/// Loops with a larger trip count stay.
+const MAX_TRIPS: u32 = 8;
 
 /// A loop whose copies would have more instructions than this together stays.
 const MAX_COPIES: usize = 1000;
@@ -30,7 +30,7 @@ pub fn run(func: &mut Function) -> usize {
     let mut size = func.inst_count();
     let mut touched: HashSet<BlockId> = HashSet::new();
     for found in loops(func) {
-        let copies = found.size.saturating_mul(found.turns.saturating_sub(1) as usize);
+        let copies = found.size.saturating_mul(found.trips.saturating_sub(1) as usize);
         let overlaps = found.blocks.iter().any(|b| touched.contains(b));
         // A loop inside another one, or around one, waits for the next round.
         if !overlaps && copies <= MAX_COPIES && size + copies <= MAX_SIZE {
@@ -48,12 +48,12 @@ struct Counted {
     /// All blocks, the header first.
     blocks: Vec<BlockId>,
     /// How often the body runs.
-    turns: u32,
+    trips: u32,
     /// Instructions that take time.
     size: usize,
 }
 
-/// The loops that turn at most [`MAX_TURNS`] times, outer ones before inner ones.
+/// The loops with a trip count of at most [`MAX_TRIPS`], outer ones before inner ones.
 fn loops(func: &Function) -> Vec<Counted> {
     let tree = Dominators::new(func);
     let preds = func.predecessors();
@@ -120,33 +120,33 @@ fn counted(
             }
         }
     }
-    let turns = turns(func.ty(counter), start?, step?, limit)?;
+    let trips = trips(func.ty(counter), start?, step?, limit)?;
     let size = blocks.iter().flat_map(|b| &func.block(*b).insts).filter(|i| !matches!(i.op, Op::Const(_))).count();
-    Some(Counted { blocks, turns, size })
+    Some(Counted { blocks, trips, size })
 }
 
-/// How often a loop turns whose counter starts at `start`, rises by `step` and stays below `limit`; `None` when too often.
-fn turns(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
+/// The trip count of a loop whose counter starts at `start`, rises by `step` and stays below `limit`; `None` where it is too large.
+fn trips(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
     let wrap = |x: i64| if ty == Type::I32 { i64::from(x as i32) } else { i64::from(x as u32) };
     let mut counter = start;
-    for turns in 0..=MAX_TURNS {
+    for trips in 0..=MAX_TRIPS {
         if counter >= limit {
-            return Some(turns);
+            return Some(trips);
         }
         counter = wrap(counter + step);
     }
     None
 }
 
-/// Puts `turns` copies of the body in a row, each behind a copy of the header, and one more header at the end.
+/// Emits `trips` copies of the body in sequence, each after a copy of the header, and one more header at the end.
 fn unroll(func: &mut Function, found: &Counted) {
     let originals: Vec<_> = found.blocks.iter().map(|&b| func.block(b).clone()).collect();
     let inside: HashSet<BlockId> = found.blocks.iter().copied().collect();
-    // The first turn is the loop itself; of the last copy only the header is needed.
+    // The first iteration is the loop itself; of the last copy only the header is needed.
     let mut before = found.blocks.clone();
     let mut values: HashMap<Value, Value> = HashMap::new();
-    for turn in 1..=found.turns {
-        let count = if turn == found.turns { 1 } else { originals.len() };
+    for iteration in 1..=found.trips {
+        let count = if iteration == found.trips { 1 } else { originals.len() };
         values = HashMap::new();
         let first = func.blocks.len() as u32;
         let number: HashMap<BlockId, BlockId> =
@@ -167,7 +167,7 @@ fn unroll(func: &mut Function, found: &Counted) {
             copy.term.targets_mut().for_each(|t| t.block = number.get(&t.block).copied().unwrap_or(t.block));
             func.blocks.push(copy);
         }
-        // The turn before goes on here.
+        // The previous iteration continues here.
         let next = BlockId(first);
         let old_header = before[0];
         for &b in &before {
@@ -190,9 +190,9 @@ fn unroll(func: &mut Function, found: &Counted) {
 
 /// How many blocks unrolling adds.
 fn copies_of(found: &Counted) -> usize {
-    match found.turns as usize {
+    match found.trips as usize {
         0 => 0,
-        turns => (turns - 1) * found.blocks.len() + 1,
+        trips => (trips - 1) * found.blocks.len() + 1,
     }
 }
 

@@ -1,10 +1,14 @@
-//! Shared shadow rays: a `visible` that shoots the rays of one that dominates it becomes that one's result.
+//! Common shadow rays: a `visible` with the same rays as one that dominates it is replaced by that
+//! one's result.
 //!
-//! Two loops over the lights of one position ask the same question. Both arrays must be known by their elements: each element up to the constant number of rays is
-//! written by one instruction, at a constant index, that dominates the `visible`, and by no other. Equal values are equal rays, and the scene does not change during a frame.
+//! Two loops over the lights at one position trace the same shadow rays. All elements of both arrays
+//! must be known: each element up to the constant number of rays is stored by one instruction, at a
+//! constant index, that dominates the `visible`, and by no other. Equal values are equal rays, and
+//! the scene does not change during a frame.
 //!
-//! That one writing instruction dominates the `visible` means that the element holds that instruction's value whenever control arrives, loops around them included: a way
-//! from a newer value to the `visible` that avoids the write would start at the entry as well.
+//! As that one store dominates the `visible`, the element holds the stored value whenever control
+//! arrives, around loops too: a path from a newer value to the `visible` that avoids the store would
+//! start at the entry as well.
 
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;

@@ -36,7 +36,7 @@ impl Activity {
             active.values[value.0 as usize] = changes;
         }
         let order = func.reverse_postorder();
-        // Around loops it takes some turns; values only ever become active.
+        // Loops take several rounds; values only ever become active.
         let mut changed = true;
         while changed {
             changed = false;
