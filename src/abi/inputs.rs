@@ -1,12 +1,14 @@
 //! The named inputs of shader cores.
 //!
-//! A core is a function of its shader's parameters and of named inputs: predefined variables of the language, and what the compiler adds. The linker fetches them from the hit, the scene, and the
+//! A core is a function of its shader's parameters and of named inputs: predefined variables of the
+//! language, and what the compiler adds. The linker fetches them from the hit, the scene, and the
 //! program constants.
 
 use super::DataType;
 use std::fmt;
 
-/// The names of inputs of which there is one each. All but predefined variables have a point in their names, which no identifier has.
+/// The names of inputs of which there is one each. All but predefined variables have a point in
+/// their names, which no identifier has.
 pub mod input {
     /// `vec3`: the ray's origin.
     pub const RAY_ORIGIN: &str = "ray.origin";
@@ -40,7 +42,8 @@ pub mod input {
     pub const LIGHT_DIRECTION: &str = "light.direction";
     /// `f32`, an output of RTSL lights: their distance.
     pub const LIGHT_DISTANCE: &str = "light.distance";
-    /// `f32`: 1 where the mesh's points have been moved by the displacement method of the class that shades it, else 0.
+    /// `f32`: 1 where the mesh's points have been moved by the displacement method of the class
+    /// that shades it, else 0.
     pub const DISPLACED: &str = "displacement.done";
     /// `f32`: the state of a shader's sequence of random numbers, a whole number below 2²⁴.
     pub const RANDOM_STATE: &str = "__random_state";
@@ -71,11 +74,13 @@ pub enum Axis {
 /// What the name of an input means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
-    /// A predefined variable (RISpec 3.2, tables 11.1 to 11.4), or one of the inputs named in [`input`].
+    /// A predefined variable (RISpec 3.2, tables 11.1 to 11.4), or one of the inputs named in
+    /// [`input`].
     Variable(&'a str),
     /// `vec3`: a part of a coordinate system.
     Space(ShaderSpace, Axis),
-    /// The value of string expression `n` of the shader (`concat`, `format`, `match`), which is known for each instance.
+    /// The value of string expression `n` of the shader (`concat`, `format`, `match`), which is
+    /// known for each instance.
     Text(usize),
     /// The answer to a message-passing call.
     Query(Query<'a>),
@@ -171,7 +176,8 @@ impl QuerySource {
     }
 }
 
-/// A message-passing call (RISpec 3.2, §15.8) whose answer is an input: the value of type `ty`, or whether there is one.
+/// A message-passing call (RISpec 3.2, §15.8) whose answer is an input: the value of type `ty`, or
+/// whether there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query<'a> {
     /// Who answers.

@@ -1,6 +1,7 @@
 //! The functions that the linker makes for each scene.
 //!
-//! Front ends and the standard library call them, and the linker defines them. What depends on the object that is shaded (its lights, volumes, ray depths, co-shaders) is defined once for each
+//! Front ends and the standard library call them, and the linker defines them. What depends on the
+//! object that is shaded (its lights, volumes, ray depths, co-shaders) is defined once for each
 //! specialisation, under a name with [`specialisation_suffix`].
 
 use std::fmt;
@@ -52,24 +53,30 @@ impl DataType {
 pub enum Intrinsic {
     /// `() → u32`: the number of lights that are not ambient.
     LightCount,
-    /// `(u32 i, vec3 Ps, vec3 Ns) → (vec3 L, vec3 Cl, f32 t_max)`: light `i` at a point. `L` points from the surface towards the light; `t_max` is the length of the shadow ray in units of
+    /// `(u32 i, vec3 Ps, vec3 Ns) → (vec3 L, vec3 Cl, f32 t_max)`: light `i` at a point. `L` points
+    /// from the surface towards the light; `t_max` is the length of the shadow ray in units of
     /// normalised `L`, negative where the light casts no shadow.
     LightSample,
     /// `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
     LightAmbient,
     /// `() → f32`: 1 where ambient lights stand for indirect light, 0 where that is traced.
     LightAmbientUsed,
-    /// `(u32 i, string name) → bool`: whether light `i` is of a category that `illuminance` names (PRMan): `""` are all lights, `"-name"` those that are not of category `name`.
+    /// `(u32 i, string name) → bool`: whether light `i` is of a category that `illuminance` names
+    /// (PRMan): `""` are all lights, `"-name"` those that are not of category `name`.
     LightCategory,
-    /// `(u32 i, vec3 Ps, vec3 Ns) → (f32 found, T value)`: the parameter of that type and name of light `i`.
+    /// `(u32 i, vec3 Ps, vec3 Ns) → (f32 found, T value)`: the parameter of that type and name of
+    /// light `i`.
     LightMessage(DataType, Arc<str>),
-    /// `(vec3 direction, f32 pdf) → vec3`: the radiance of environments along a ray that hits nothing; `pdf` is 0 where the direction was not sampled by a BSDF.
+    /// `(vec3 direction, f32 pdf) → vec3`: the radiance of environments along a ray that hits
+    /// nothing; `pdf` is 0 where the direction was not sampled by a BSDF.
     LightFar,
     /// `() → f32`: the alpha of environments.
     LightFarCoverage,
-    /// `(vec3 Ps, f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`: samples a point of an emissive surface.
+    /// `(vec3 Ps, f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`: samples a
+    /// point of an emissive surface.
     LightArea,
-    /// `(vec3 Ps, vec3 Ns, f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`: samples one light, chosen at random.
+    /// `(vec3 Ps, vec3 Ns, f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`:
+    /// samples one light, chosen at random.
     LightDirect,
     /// `() → f32`: the number of lights among which [`Intrinsic::LightDirect`] chooses.
     LightChoices,
@@ -77,21 +84,27 @@ pub enum Intrinsic {
     LightEmitted,
     /// Samples an emissive procedural primitive, for [`Intrinsic::LightArea`].
     LightProcedural,
-    /// `(f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`: samples environment `n`.
+    /// `(f32 u, f32 v) → (vec3 direction, vec3 color, f32 t_max, f32 pdf)`: samples environment
+    /// `n`.
     LightEnvironment(u32),
-    /// `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: applies the volume inside or outside of the surface that is shaded.
+    /// `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: applies
+    /// the volume inside or outside of the surface that is shaded.
     VolumePass,
     /// `() → f32`: 1 where there is such a volume, else 0.
     VolumeAny,
-    /// `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]), or of one without channels.
+    /// `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]),
+    /// or of one without channels.
     TextureFind,
-    /// `(string name) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene, in the current one.
+    /// `(string name) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene,
+    /// in the current one.
     SpaceNamed,
-    /// `() → f32`: 1 where some object is hidden from some rays or is transparent, so that shadow rays call surface shaders; else 0.
+    /// `() → f32`: 1 where some object is hidden from some rays or is transparent, so that shadow
+    /// rays call surface shaders; else 0.
     RaySelective,
     /// `(f32 kind) → f32`: the depth limit of rays of that kind from the surface that is shaded.
     RayDepth,
-    /// `() → f32`: the kind of the rays by which `gather` asks a surface for a value: of a predefined variable or a parameter after shading, or of a predefined variable before
+    /// `() → f32`: the kind of the rays by which `gather` asks a surface for a value: of a
+    /// predefined variable or a parameter after shading, or of a predefined variable before
     /// (`of_primitive`).
     GatherOutput {
         /// `Float`, or `Vector` for all triples.

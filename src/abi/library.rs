@@ -1,34 +1,39 @@
-//! Names in the IR of functions of the standard library that stages other than the front ends call or replace.
+//! Names in the IR of functions of the standard library that stages other than the front ends call
+//! or replace.
 
 /// The namespace of the standard library in the IR.
 const NAMESPACE: &str = "std.";
 
-/// The name in the IR of a library function with the name `source` in the library's RSL text. Overloads have their types behind it.
+/// The name in the IR of a library function with the name `source` in the library's RSL text.
+/// Overloads have their types behind it.
 pub fn name(source: &str) -> String {
     format!("{NAMESPACE}{source}")
 }
 
-/// Whether a function of a module without [origins](crate::ir::FunctionOrigin), such as an RPU program, is the library's.
+/// Whether a function of a module without [origins](crate::ir::FunctionOrigin), such as an RPU
+/// program, is the library's.
 pub fn is_library(name: &str) -> bool {
     name.starts_with(NAMESPACE)
 }
 
-/// Samples the image at a raster position: `(f32 x, f32 y, f32 lens_x, f32 lens_y, …, f32 alpha) → (vec3 color, f32 alpha)`. The
-/// parameter `alpha` is the start value of the output and is not read.
+/// Samples the image at a raster position: `(f32 x, f32 y, f32 lens_x, f32 lens_y, …, f32 alpha) →
+/// (vec3 color, f32 alpha)`. The parameter `alpha` is the start value of the output and is not
+/// read.
 pub const CAMERA: &str = "std.__camera";
-/// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 clipped, f32 mattes, f32 alpha) → (vec3 color,
-/// f32 alpha)`. The parameter `alpha` is not read.
+/// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 clipped, f32
+/// mattes, f32 alpha) → (vec3 color, f32 alpha)`. The parameter `alpha` is not read.
 pub const CAMERA_RAY: &str = "std.__seen";
 /// The recursive integrator: the radiance along a ray.
 pub const RADIANCE: &str = "std.__radiance";
 /// The path tracer, with the signature of [`RADIANCE`].
 pub const PATH: &str = "std.__path";
-/// The transmittance between two points: `(vec3 origin, vec3 direction, f32 t_min, f32 t_max, f32 kind) → vec3`; 1 where `t_max` is
-/// negative.
+/// The transmittance between two points: `(vec3 origin, vec3 direction, f32 t_min, f32 t_max, f32
+/// kind) → vec3`; 1 where `t_max` is negative.
 pub const TRANSMITTANCE: &str = "std.__open";
 /// `trace` of RSL for a point and a vector: `(vec3 origin, vec3 direction, …) → vec3`.
 pub const TRACE: &str = "std.trace.pv.c";
-/// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below 2²⁴.
+/// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below
+/// 2²⁴.
 pub const SEED: &str = "std.__seed";
 /// The next number of such a sequence: `(f32) → f32`.
 pub const NEXT_RANDOM: &str = "std.__next_random";

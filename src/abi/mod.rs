@@ -1,9 +1,10 @@
 //! The names on which the stages of the compiler agree.
 //!
-//! Front ends, passes, the linker, back ends and renderers refer to each other's functions by name: entry points
-//! ([`EntryPoint`]), functions that the linker makes for each scene ([`Intrinsic`]) and functions of the standard library
-//! ([`library`]). A shader's core takes named inputs ([`Input`]). Each such name has a type here, one function that gives its
-//! spelling and one that reads it. Nothing else builds or takes apart such a name.
+//! Front ends, passes, the linker, back ends and renderers refer to each other's functions by name:
+//! entry points ([`EntryPoint`]), functions that the linker makes for each scene ([`Intrinsic`])
+//! and functions of the standard library ([`library`]). A shader's core takes named inputs
+//! ([`Input`]). Each such name has a type here, one function that gives its spelling and one that
+//! reads it. Nothing else builds or takes apart such a name.
 
 mod inputs;
 mod intrinsics;
@@ -12,8 +13,9 @@ pub mod library;
 pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
 pub use intrinsics::{DataType, Intrinsic, generic_name, specialisation_suffix};
 
-/// A parameter name of an RTSL object as the reference and the parameter of the object that it refers to: `bricks.mortar`, or
-/// `list.0.mortar` of a list. `None` for a parameter of the object itself.
+/// A parameter name of an RTSL object as the reference and the parameter of the object that it
+/// refers to: `bricks.mortar`, or `list.0.mortar` of a list. `None` for a parameter of the object
+/// itself.
 pub fn referred_parameter(name: &str) -> Option<(&str, &str)> {
     name.split_once('.')
 }
@@ -65,21 +67,23 @@ pub fn displacement_entry(n: usize) -> String {
     format!("@displace.{n}")
 }
 
-/// Name of the entry point that gives all predefined variables where surface entry point `n` would run; programs linked for a
-/// debugger have it.
+/// Name of the entry point that gives all predefined variables where surface entry point `n` would
+/// run; programs linked for a debugger have it.
 pub fn globals_entry(n: usize) -> String {
     format!("@globals.{n}")
 }
 
-/// Name of the entry point that intersects rays with procedural primitives of kind `n`: `(orig, dir, t_min, t_max, block) -> t`.
-/// The ray is in the primitive's space, `block` is the address of its parameters, and `t` is negative for a miss.
+/// Name of the entry point that intersects rays with procedural primitives of kind `n`: `(orig,
+/// dir, t_min, t_max, block) -> t`. The ray is in the primitive's space, `block` is the address of
+/// its parameters, and `t` is negative for a miss.
 pub fn intersect_entry(n: usize) -> String {
     format!("@intersect.{n}")
 }
 
-/// Names of the two entry points of kind `n` for rays with a common origin. The first computes what depends on the origin alone,
-/// `(orig, dir, t_min, t_max, block) -> (…)`, and reads only `orig` and `block`. The second takes these results after the
-/// parameters of [`intersect_entry`] and gives the same bits as that. Not all kinds have them.
+/// Names of the two entry points of kind `n` for rays with a common origin. The first computes what
+/// depends on the origin alone, `(orig, dir, t_min, t_max, block) -> (…)`, and reads only `orig`
+/// and `block`. The second takes these results after the parameters of [`intersect_entry`] and
+/// gives the same bits as that. Not all kinds have them.
 pub fn common_origin_entries(n: usize) -> [String; 2] {
     [format!("@intersect.{n}.origin"), format!("@intersect.{n}.rest")]
 }
@@ -145,7 +149,8 @@ impl EntryPoint {
         roles.into_iter().find(|role| role.word().0 == word)
     }
 
-    /// The word and the number that the IR's text form has for it; an empty word for [`EntryPoint::Other`].
+    /// The word and the number that the IR's text form has for it; an empty word for
+    /// [`EntryPoint::Other`].
     pub fn word(self) -> (&'static str, Option<u32>) {
         match self {
             EntryPoint::Camera => ("camera", None),

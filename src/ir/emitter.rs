@@ -1,8 +1,10 @@
-//! Sequences of instructions that several stages emit, and writing instructions into a function that has no builder any more: passes that expand operations use that.
+//! Sequences of instructions that several stages emit, and writing instructions into a function
+//! that has no builder any more: passes that expand operations use that.
 
 use super::{Const, Function, FunctionBuilder, Inst, Loc, Op, Type, Value};
 
-/// `v / |v|`, and `v` where that is 0: `select(v·v = 0, v, v · rsq(v·v))`. Of a float or a vector of any width.
+/// `v / |v|`, and `v` where that is 0: `select(v·v = 0, v, v · rsq(v·v))`. Of a float or a vector
+/// of any width.
 pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
     let ty = b.ty(v);
     let square = b.op(if ty == Type::F32 { Op::Mul } else { Op::Dot }, &[v, v]);
@@ -14,7 +16,8 @@ pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Select, &[is_zero, v, unit])
 }
 
-/// The value that an instruction normalises, if that is the last one of what [`normalize`] emits. `def` gives the instruction that defines a value.
+/// The value that an instruction normalises, if that is the last one of what [`normalize`] emits.
+/// `def` gives the instruction that defines a value.
 pub fn normalized<'a>(inst: &Inst, def: impl Fn(Value) -> Option<&'a Inst>) -> Option<Value> {
     let (Op::Select, &[test, v, unit]) = (&inst.op, &inst.args[..]) else { return None };
     let args = |value: Value, op: Op| def(value).filter(|i| i.op == op).map(|i| &i.args[..]);

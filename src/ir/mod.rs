@@ -1,28 +1,33 @@
-//! The intermediate representation: a control-flow graph of basic blocks with block parameters, values in SSA form.
+//! The intermediate representation: a control-flow graph of basic blocks with block parameters,
+//! values in SSA form.
 //!
 //! # What a program means
 //!
-//! A [`Module`] is a set of [`Function`]s that call each other by name. A function has an entry block (block 0) whose parameters are
-//! the function's; a block has parameters, instructions in order, and a [`Terminator`] that passes arguments to the parameters of the block it goes to.
-//! Each [`Value`] is defined once, by an instruction or as a block parameter, and every use is dominated by the definition.
-//! Instructions execute in order, each when control reaches it. [`Op`] says what each one computes.
+//! A [`Module`] is a set of [`Function`]s that call each other by name. A function has an entry
+//! block (block 0) whose parameters are the function's; a block has parameters, instructions in
+//! order, and a [`Terminator`] that passes arguments to the parameters of the block it goes to.
+//! Each [`Value`] is defined once, by an instruction or as a block parameter, and every use is
+//! dominated by the definition. Instructions execute in order, each when control reaches it. [`Op`]
+//! says what each one computes.
 //!
 //! # Arithmetic
 //!
-//! Each operation has one meaning on every machine: IEEE single precision, round to nearest even, every operation rounded. There is no division: `a / b` is `a · rcp b`.
-//! There is no fused multiply-add. A comparison tests a difference, so it is false when that is NaN. Reading a variable that nobody wrote gives zero.
-//! No operation traps.
+//! Each operation has one meaning on every machine: IEEE single precision, round to nearest even,
+//! every operation rounded. There is no division: `a / b` is `a · rcp b`. There is no fused
+//! multiply-add. A comparison tests a difference, so it is false when that is NaN. Reading a
+//! variable that nobody wrote gives zero. No operation traps.
 //!
 //! # The world
 //!
-//! `uniform` and `load` read data that does not change during a frame. `trace` sets the thread's current hit, which `hit`, `hit_tri` and `hit_obj` read; after
-//! any other ray operation or call the current hit is unspecified. Ray operations suspend: a machine may run other threads there.
+//! `uniform` and `load` read data that does not change during a frame. `trace` sets the thread's
+//! current hit, which `hit`, `hit_tri` and `hit_obj` read; after any other ray operation or call
+//! the current hit is unspecified. Ray operations suspend: a machine may run other threads there.
 //! Array slots belong to one activation of a function and start at zero.
 //!
 //! # Places
 //!
-//! Each instruction carries a [`Loc`]: a source span and the chain of calls through which it was inlined. A pass keeps or drops locations and `debug` instructions;
-//! it never invents them.
+//! Each instruction carries a [`Loc`]: a source span and the chain of calls through which it was
+//! inlined. A pass keeps or drops locations and `debug` instructions; it never invents them.
 
 mod builder;
 pub mod cycles;
@@ -85,9 +90,11 @@ pub struct LocData {
 pub enum FunctionKind {
     /// An ordinary function.
     Function,
-    /// The core of a shader: the function that a front end makes of it. The linker copies the cores of objects' shaders for what surrounds the object.
+    /// The core of a shader: the function that a front end makes of it. The linker copies the cores
+    /// of objects' shaders for what surrounds the object.
     Core(ShaderKind),
-    /// An entry point: it may be called from outside, so passes keep it with its parameters and results.
+    /// An entry point: it may be called from outside, so passes keep it with its parameters and
+    /// results.
     Entry(EntryPoint),
 }
 
@@ -110,7 +117,8 @@ pub enum FunctionOrigin {
     Linker,
 }
 
-/// Where calls of a function are inlined, beside what [`passes::InlinePolicy`] says of all functions.
+/// Where calls of a function are inlined, beside what [`passes::InlinePolicy`] says of all
+/// functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Inlining {
     /// Where the policy's thresholds say so.
@@ -118,24 +126,28 @@ pub enum Inlining {
     Automatic,
     /// Everywhere, up to the policy's `max_size`.
     Always,
-    /// When equal calls have been merged ([`passes::inline::Stage::Late`]), also where an argument is a constant and the function is of medium size.
+    /// When equal calls have been merged ([`passes::inline::Stage::Late`]), also where an argument
+    /// is a constant and the function is of medium size.
     Late,
 }
 
 /// What a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ParamKind {
-    /// The source has it: a shader's parameter, a function's argument, a predefined variable. It stays, as debuggers show it.
+    /// The source has it: a shader's parameter, a function's argument, a predefined variable. It
+    /// stays, as debuggers show it.
     #[default]
     Declared,
-    /// The compiler added it: a named input that no text can name, an element of an array, a value that the linker hands on. It is dropped where nothing needs it.
+    /// The compiler added it: a named input that no text can name, an element of an array, a value
+    /// that the linker hands on. It is dropped where nothing needs it.
     Implicit,
 }
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// The name in the source: of a shader parameter, a global (`P`, `N`, …) or a function's argument.
+    /// The name in the source: of a shader parameter, a global (`P`, `N`, …) or a function's
+    /// argument.
     pub name: Arc<str>,
     /// The type.
     pub ty: Type,
@@ -217,7 +229,8 @@ impl Terminator {
         a.into_iter().chain(b)
     }
 
-    /// Calls `f` on every operand: the condition, the arguments of the targets, the returned values.
+    /// Calls `f` on every operand: the condition, the arguments of the targets, the returned
+    /// values.
     pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
         match self {
             Terminator::Branch(c, ..) => f(*c),
@@ -293,7 +306,8 @@ impl Function {
         }
     }
 
-    /// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that do not print.
+    /// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that
+    /// do not print.
     pub fn drop_unused_params(&mut self, keep: usize) {
         let mut used = vec![false; self.values.len()];
         for block in &self.blocks {
@@ -453,7 +467,8 @@ impl Module {
         }
     }
 
-    /// Moves all functions of `other`, made over the same sources, here. Functions whose name exists here are returned, not added.
+    /// Moves all functions of `other`, made over the same sources, here. Functions whose name
+    /// exists here are returned, not added.
     pub fn absorb(&mut self, other: Module) -> Vec<Function> {
         let loc_offset = self.locs.len() as u32 - 1;
         let shift = |l: Loc| if l == Loc::NONE { l } else { Loc(l.0 + loc_offset) };

@@ -3,8 +3,8 @@
 use super::types::{Const, Type};
 use std::sync::Arc;
 
-/// An operation. The documentation of each variant gives `operands → results`; see [`crate::ir`] for the rules of
-/// arithmetic that hold for all of them.
+/// An operation. The documentation of each variant gives `operands → results`; see [`crate::ir`]
+/// for the rules of arithmetic that hold for all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `→ c`
@@ -39,7 +39,8 @@ pub enum Op {
     Sat,
 
     // Vectors.
-    /// `vec3, vec3 → f32`: `(a.x·b.x + a.y·b.y) + a.z·b.z`; also `vec2` and `vec4`, summed left to right
+    /// `vec3, vec3 → f32`: `(a.x·b.x + a.y·b.y) + a.z·b.z`; also `vec2` and `vec4`, summed left to
+    /// right
     Dot,
     /// `vec3, vec3 → vec3`: `a.yzx·b.zxy − a.zxy·b.yzx`
     Cross,
@@ -125,13 +126,16 @@ pub enum Op {
     // Ray operations and calls. All but pure calls may suspend a thread.
     /// `vec3 origin, vec3 direction, vec4 arg →`: shoots a ray and sets the current hit
     Trace,
-    /// `vec3 origin, vec3 direction, vec4 arg → bool`: whether anything lies on the ray; leaves no current hit
+    /// `vec3 origin, vec3 direction, vec4 arg → bool`: whether anything lies on the ray; leaves no
+    /// current hit
     Occluded,
-    /// `vec3 origin, u32 count → u32`: shoots up to 32 shadow rays from `origin`; ray `i` has direction and `t_max` `(d.xyz, t_max)` in
-    /// element `i` of the slot (a `vec4` array). Bit `i` of the result is set when ray `i` is **not** blocked. A negative `t_max` shoots nothing
-    /// and counts as not blocked. `t_min` is that of program constant 0.
+    /// `vec3 origin, u32 count → u32`: shoots up to 32 shadow rays from `origin`; ray `i` has
+    /// direction and `t_max` `(d.xyz, t_max)` in element `i` of the slot (a `vec4` array). Bit `i`
+    /// of the result is set when ray `i` is **not** blocked. A negative `t_max` shoots nothing and
+    /// counts as not blocked. `t_min` is that of program constant 0.
     Visible(SlotId),
-    /// Calls the shader of the current hit; [`ShaderCall`] says with what operands and results. All calls and surface entry points of a linked module agree
+    /// Calls the shader of the current hit; [`ShaderCall`] says with what operands and results. All
+    /// calls and surface entry points of a linked module agree
     CallShader(ShaderCall),
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
@@ -152,13 +156,17 @@ pub enum Op {
 /// The signatures of `call_shader`, and of the surface entry points that it reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShaderCall {
-    /// `call_shader`: `vec3 origin, vec3 direction, f32 depth → vec3 Ci, vec3 Oi`. For modules whose shaders ask nothing of the ray beside that
+    /// `call_shader`: `vec3 origin, vec3 direction, f32 depth → vec3 Ci, vec3 Oi`. For modules
+    /// whose shaders ask nothing of the ray beside that
     Plain,
-    /// `call_shader_ray`: `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`. The ray is `(width, spread, pdf, kind)`: a ray cone, the pdf of its direction, and what it was
-    /// traced for (`docs/internals.md`)
+    /// `call_shader_ray`: `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`.
+    /// The ray is `(width, spread, pdf, kind)`: a ray cone, the pdf of its direction, and what it
+    /// was traced for (`docs/internals.md`)
     Ray,
-    /// `call_shader_path`: `vec3 origin, vec3 direction, f32 depth, vec4 ray, vec4 sample → vec3 radiance, vec3 weight, vec4 next`. For path tracing: `sample` has random numbers, two for a light
-    /// and two for the BSDF; `next` is the sampled direction and its pdf, `weight` the BSDF weight f·cosθ/pdf
+    /// `call_shader_path`: `vec3 origin, vec3 direction, f32 depth, vec4 ray, vec4 sample → vec3
+    /// radiance, vec3 weight, vec4 next`. For path tracing: `sample` has random numbers, two for a
+    /// light and two for the BSDF; `next` is the sampled direction and its pdf, `weight` the BSDF
+    /// weight f·cosθ/pdf
     Path,
 }
 
@@ -192,7 +200,8 @@ impl ShaderCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotId(pub u32);
 
-/// Start of the names of `debug` instructions whose values a program prints. Other ones show what there is anyway.
+/// Start of the names of `debug` instructions whose values a program prints. Other ones show what
+/// there is anyway.
 pub const PRINTED: &str = "printf?";
 
 impl Op {
@@ -262,8 +271,8 @@ impl Op {
         }
     }
 
-    /// Whether the result depends on the operands alone and nothing else happens: such an instruction may be folded, merged with an equal
-    /// one, moved, or dropped.
+    /// Whether the result depends on the operands alone and nothing else happens: such an
+    /// instruction may be folded, merged with an equal one, moved, or dropped.
     pub fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -281,26 +290,29 @@ impl Op {
         )
     }
 
-    /// Whether the instruction may be dropped when nobody uses its results. (`hit` and slot reads may; a ray may too, as it changes
-    /// nothing but the current hit, except `trace`, whose hit others read.)
+    /// Whether the instruction may be dropped when nobody uses its results. (`hit` and slot reads
+    /// may; a ray may too, as it changes nothing but the current hit, except `trace`, whose hit
+    /// others read.)
     pub fn is_removable(&self) -> bool {
         self.is_pure()
             || matches!(self, Op::SlotLoad(_) | Op::Hit | Op::HitTri | Op::HitObj | Op::Occluded | Op::Visible(_))
     }
 
-    /// Whether somebody reads what it is given, so that this is needed: a `debug` instruction whose name begins with [`PRINTED`].
+    /// Whether somebody reads what it is given, so that this is needed: a `debug` instruction whose
+    /// name begins with [`PRINTED`].
     pub fn is_printed(&self) -> bool {
         matches!(self, Op::Debug(name) if name.starts_with(PRINTED))
     }
 
-    /// Whether the thread may wait for the renderer here (see the sections pass). A `call` suspends if its callee does; callers must ask
-    /// the call graph.
+    /// Whether the thread may wait for the renderer here (see the sections pass). A `call` suspends
+    /// if its callee does; callers must ask the call graph.
     pub fn suspends(&self) -> bool {
         matches!(self, Op::Trace | Op::Occluded | Op::Visible(_) | Op::CallShader(_))
     }
 
-    /// Types of the results, given the operands' types, for operations whose results they determine. `None` for
-    /// those that name their result type in the text form: `splat to_int bitcast slot_load call`.
+    /// Types of the results, given the operands' types, for operations whose results they
+    /// determine. `None` for those that name their result type in the text form: `splat to_int
+    /// bitcast slot_load call`.
     pub fn result_types(&self, operands: &[Type]) -> Option<Vec<Type>> {
         let first = operands.first().copied();
         Some(match self {
