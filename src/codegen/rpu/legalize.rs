@@ -8,7 +8,7 @@
 use super::TARGET;
 use crate::ir::dominators::Dominators;
 use crate::ir::emitter::Emitter;
-use crate::ir::passes::{copy, dce, fold, gvn, params, simplify_cfg, slots};
+use crate::ir::passes::{block_params, copy, dce, fold, gvn, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -364,7 +364,7 @@ fn expand_short_visible(f: &mut Function) {
             |f: &mut _| slots::run(f, &TARGET),
             copy::run,
             fold::run,
-            params::remove_redundant_params,
+            block_params::remove_redundant_block_params,
             simplify_cfg::run,
             dce::run,
         ] {
