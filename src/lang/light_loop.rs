@@ -12,17 +12,17 @@ const BATCH: u32 = 16;
 
 /// A loop whose index runs from 0 while below a count. The builder is in its body.
 #[derive(Clone, Copy, Debug)]
-pub struct Counted {
+pub struct CountedLoop {
     head: BlockId,
     /// Behind the loop: `break` leads there.
     pub end: BlockId,
     index: Variable,
-    /// The index in this turn, a `u32`.
-    pub turn: Value,
+    /// The index in this iteration, a `u32`.
+    pub iteration: Value,
 }
 
-impl Counted {
-    /// Begins a loop of `count` turns.
+impl CountedLoop {
+    /// Begins a loop of `count` iterations.
     pub fn begin(b: &mut FunctionBuilder, count: Value) -> Self {
         let index = b.variable(Type::U32);
         let zero = b.u32(0);
@@ -30,12 +30,12 @@ impl Counted {
         let (head, body, end) = (b.block(), b.block(), b.block());
         b.jump(head, Vec::new());
         b.switch_to(head);
-        let turn = b.read(index);
-        let more = b.op(Op::ILt, &[turn, count]);
+        let iteration = b.read(index);
+        let more = b.op(Op::ILt, &[iteration, count]);
         b.branch(more, body, end);
         b.seal(body);
         b.switch_to(body);
-        Self { head, end, index, turn }
+        Self { head, end, index, iteration }
     }
 
     /// Ends the body: raises the index by `step` and goes back. The builder is behind the loop then.
@@ -54,8 +54,8 @@ impl Counted {
 /// The body of the loop: one light.
 #[derive(Clone, Copy, Debug)]
 pub struct LightLoop {
-    batches: Counted,
-    lights: Counted,
+    batches: CountedLoop,
+    lights: CountedLoop,
     /// The number of the light.
     pub number: Value,
     /// Towards it, and as long as it is far.
@@ -76,16 +76,16 @@ impl LightLoop {
         let directions = b.slot("light_directions", Type::Vec3, BATCH);
         let colors = b.slot("light_colors", Type::Vec3, BATCH);
         let count = b.call(Intrinsic::LightCount, Vec::new(), &[Type::U32])[0];
-        let batches = Counted::begin(b, count);
-        let first = batches.turn;
+        let batches = CountedLoop::begin(b, count);
+        let first = batches.iteration;
         let left = b.op(Op::ISub, &[count, first]);
         let most = b.u32(BATCH);
         let few = b.op(Op::ILt, &[left, most]);
-        let turns = b.op(Op::Select, &[few, left, most]);
+        let iterations = b.op(Op::Select, &[few, left, most]);
 
         // Ask the lights of the batch.
-        let asked = Counted::begin(b, turns);
-        let i = asked.turn;
+        let asked = CountedLoop::begin(b, iterations);
+        let i = asked.iteration;
         let number = b.op(Op::IAdd, &[first, i]);
         let types = [Type::Vec3, Type::Vec3, Type::F32];
         let sample = b.call(Intrinsic::LightSample, vec![number, position, normal], &types);
@@ -103,11 +103,11 @@ impl LightLoop {
         b.effect(Op::SlotStore(directions), &[i, sample[0]]);
         b.effect(Op::SlotStore(colors), &[i, sample[1]]);
         asked.finish(b, 1);
-        let visible = b.op(Op::Visible(rays), &[position, turns]);
+        let visible = b.op(Op::Visible(rays), &[position, iterations]);
 
         // Run the body for each.
-        let lights = Counted::begin(b, turns);
-        let i = lights.turn;
+        let lights = CountedLoop::begin(b, iterations);
+        let i = lights.iteration;
         let direction = b.op_as(Op::SlotLoad(directions), &[i], Type::Vec3);
         let color = b.op_as(Op::SlotLoad(colors), &[i], Type::Vec3);
         let one = b.u32(1);

@@ -6,7 +6,7 @@ use super::record::strings;
 use super::{MAX_DEPTH, Subject};
 use crate::ir::eval::{Observer, eval_observed};
 use crate::ir::{Const, Limits, Loc};
-use crate::lang::rsl::texts::format;
+use crate::lang::rsl::strings::format;
 use crate::lang::rsl::{PRINTF, PRINTF_VALUE};
 use crate::program::CAMERA_ENTRY;
 use crate::render::film::FilmSettings;

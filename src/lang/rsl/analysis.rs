@@ -9,7 +9,7 @@ use super::check::SPECIAL;
 use super::coshaders;
 use super::globals::GLOBALS;
 use super::lower::Lowering;
-use super::notes::Notes;
+use super::symbols::Symbols;
 use super::program::{Callee, Program};
 use super::queries;
 use super::types::Class;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 pub use super::builtins::{NamedOption, OptionDefault};
 pub use super::lexer::KEYWORDS;
-pub use super::notes::{Role, Variable};
+pub use super::symbols::{Role, Variable};
 pub use super::parser::{SHADER_WORDS, shader_kind};
 
 /// A file as the compiler sees it.
@@ -98,12 +98,12 @@ pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Anal
         let broken = diags.has_errors();
         let program = Program::new(&ast, own, &mut diags);
         let mut lowering = Lowering::new(&program, false, broken);
-        lowering.notes = Some(Notes::default());
-        let (unit, notes) = lower(lowering, own, &HashSet::new(), diags);
+        lowering.symbols = Some(Symbols::default());
+        let (unit, symbols) = lower(lowering, own, &HashSet::new(), diags);
         analysis.diagnostics = unit.map_or_else(|errors| errors, |unit| unit.warnings);
-        let notes = notes.unwrap_or_default();
-        analysis.variables = notes.variables;
-        analysis.calls = notes.calls.iter().map(|(place, c)| (*place, Signature::of(&program, *c))).collect();
+        let symbols = symbols.unwrap_or_default();
+        analysis.variables = symbols.variables;
+        analysis.calls = symbols.calls.iter().map(|(place, c)| (*place, Signature::of(&program, *c))).collect();
         analysis.functions = functions(&program);
     }
     ast.definitions.truncate(own);
@@ -200,7 +200,7 @@ pub fn find_predefined(name: &str, kind: Option<ShaderKind>) -> Option<Predefine
 }
 
 /// How a class is written.
-pub fn class_word(class: Class) -> &'static str {
+pub fn storage_class(class: Class) -> &'static str {
     match class {
         Class::Constant | Class::Uniform => "uniform",
         Class::Varying => "varying",

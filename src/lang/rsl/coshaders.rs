@@ -1,7 +1,7 @@
 //! Co-shaders (RSL 2.0): the names by which a shader asks for others and calls them.
 //!
 //! A handle is a text, and that of no shader is empty. A call's name in the flat tree says what is asked ([`Call`]); in the IR it goes to a function of the linker that also
-//! has the types in its name ([`Asked`]), because who answers, with which types, is known only when a scene is linked. What a method finds in predefined variables is what its caller
+//! has the types in its name ([`CoShaderCall`]), because who answers, with which types, is known only when a scene is linked. What a method finds in predefined variables is what its caller
 //! has there: all of [`inputs`] go along, and what nobody reads is dropped later.
 
 use super::ShaderKind;
@@ -54,7 +54,7 @@ pub const SIGNATURES: [(&str, &str); 13] = [
 
 /// What is asked of other shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Question {
+pub enum CoShaderQuery {
     /// `getshader(handle)`: the handle, if there is such a shader, or null.
     Find,
     /// How many shaders are of a category.
@@ -75,21 +75,21 @@ pub enum Question {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Asks for the answer to a question.
-    For(Question),
+    For(CoShaderQuery),
     /// `getvar(s, "name", variable)`: asks for a member, puts it into the variable, and tells whether there is one.
     Variable,
 }
 
 impl Call {
     const WORDS: [(Call, &str); 8] = [
-        (Call::For(Question::Find), "find"),
-        (Call::For(Question::Count), "count"),
-        (Call::For(Question::At), "at"),
-        (Call::For(Question::Has), "has"),
-        (Call::For(Question::Member), "member"),
+        (Call::For(CoShaderQuery::Find), "find"),
+        (Call::For(CoShaderQuery::Count), "count"),
+        (Call::For(CoShaderQuery::At), "at"),
+        (Call::For(CoShaderQuery::Has), "has"),
+        (Call::For(CoShaderQuery::Member), "member"),
         (Call::Variable, "variable"),
-        (Call::For(Question::Method), "method"),
-        (Call::For(Question::Run), "run"),
+        (Call::For(CoShaderQuery::Method), "method"),
+        (Call::For(CoShaderQuery::Run), "run"),
     ];
 
     /// The name of the call that asks for something called `name`.
@@ -114,12 +114,12 @@ impl Call {
 
     /// Whether the type of the value is what its place wants.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::For(Question::Member | Question::Method))
+        matches!(self, Self::For(CoShaderQuery::Member | CoShaderQuery::Method))
     }
 
     /// Whether it may change variables among the arguments.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Variable | Self::For(Question::Method | Question::Run))
+        matches!(self, Self::Variable | Self::For(CoShaderQuery::Method | CoShaderQuery::Run))
     }
 
     /// Whether the shader that is asked runs, so that it is given [`inputs`].
@@ -131,7 +131,7 @@ impl Call {
     }
 }
 
-impl Question {
+impl CoShaderQuery {
     /// The type of the value, where `wanted` is wanted.
     pub fn result(self, wanted: Option<RslType>) -> RslType {
         match self {
@@ -150,12 +150,12 @@ impl Question {
 
 /// A question with the types of its arguments and its answer: the name of a function of the linker.
 ///
-/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](Question::runs). It gives the value; of `Member`
+/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](CoShaderQuery::runs). It gives the value; of `Member`
 /// 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind it the new values of those arguments that are variables.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct CoShaderCall {
     /// What is asked.
-    pub question: Question,
+    pub question: CoShaderQuery,
     /// What is asked for.
     pub name: Arc<str>,
     /// The type of the value.
@@ -164,7 +164,7 @@ pub struct Asked {
     pub args: Vec<(RslType, bool)>,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for CoShaderCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", Call::For(self.question).named(&self.name), self.result.letter())?;
         for (ty, variable) in &self.args {
@@ -176,13 +176,13 @@ impl fmt::Display for Asked {
     }
 }
 
-impl Asked {
+impl CoShaderCall {
     /// The name of the core that answers, where one does: that of the method, or none for members.
     pub fn core(&self) -> Option<&str> {
         match self.question {
-            Question::Member => Some(""),
-            Question::Method | Question::Run => Some(&self.name),
-            Question::Find | Question::Count | Question::At | Question::Has => None,
+            CoShaderQuery::Member => Some(""),
+            CoShaderQuery::Method | CoShaderQuery::Run => Some(&self.name),
+            CoShaderQuery::Find | CoShaderQuery::Count | CoShaderQuery::At | CoShaderQuery::Has => None,
         }
     }
 
@@ -229,11 +229,11 @@ mod tests {
     #[test]
     fn the_name_of_a_function_says_what_is_asked() {
         let args = vec![(RslType::Float, false), (RslType::Color, true), (RslType::Array(&RslType::Point, 4), true)];
-        let asked = Asked { question: Question::Method, name: "eval".into(), result: RslType::Color, args };
+        let asked = CoShaderCall { question: CoShaderQuery::Method, name: "eval".into(), result: RslType::Color, args };
         assert_eq!(asked.to_string(), "coshader.method.eval.c.f.wc.wp4");
-        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
-        let find = Asked { question: Question::Find, name: "".into(), result: RslType::String, args: Vec::new() };
-        assert_eq!(Asked::parse(&find.to_string()), Some(find));
+        assert_eq!(CoShaderCall::parse(&asked.to_string()), Some(asked));
+        let find = CoShaderCall { question: CoShaderQuery::Find, name: "".into(), result: RslType::String, args: Vec::new() };
+        assert_eq!(CoShaderCall::parse(&find.to_string()), Some(find));
         for other in [
             "lights.sample",
             "coshader.method.eval",
@@ -241,7 +241,7 @@ mod tests {
             "coshader.method.eval.q",
             "coshader.variable.eval.f",
         ] {
-            assert_eq!(Asked::parse(other), None, "{other}");
+            assert_eq!(CoShaderCall::parse(other), None, "{other}");
         }
     }
 

@@ -6,9 +6,9 @@
 use super::ast::*;
 use super::check::Checker;
 use super::globals::{self, Global};
-use super::notes::{Notes, Role, Variable as NotedVariable};
+use super::symbols::{Symbols, Role, Variable as NotedVariable};
 use super::program::Program;
-use super::texts::Text;
+use super::strings::StringExpr;
 use super::types::Class;
 use super::types::{OPEN, RslType};
 use crate::abi::{Input, input, library};
@@ -34,7 +34,7 @@ mod resizing;
 mod rows;
 mod spaces;
 mod stmt;
-mod texts;
+mod strings;
 
 pub use arrays::lengths_without_caller;
 
@@ -58,9 +58,9 @@ pub struct Lowering<'a> {
     /// Whether something calls `printf`.
     pub prints: bool,
     /// What editors ask for; `None` where nobody does.
-    pub notes: Option<Notes>,
+    pub symbols: Option<Symbols>,
     /// What the shaders' named inputs `text.0`, `text.1`, … are, by the number of the definition.
-    pub texts: HashMap<usize, Vec<Text>>,
+    pub strings: HashMap<usize, Vec<StringExpr>>,
     /// Elements of arrays that were copied or passed so far.
     copied: usize,
     locs: HashMap<Span, Loc>,
@@ -81,7 +81,7 @@ struct Var {
     /// Whether it was declared `uniform` in so many words.
     strict: bool,
     /// What it holds, where that is known for an instance.
-    text: Option<Text>,
+    text: Option<StringExpr>,
     /// Where it was declared; predefined variables have no place.
     declared: Option<Span>,
     /// Whether it is an array whose length others decide on: callers, or a scene.
@@ -156,7 +156,7 @@ struct Body<'c, 'a> {
     /// Variables that it changes.
     changed: BTreeSet<Arc<str>>,
     /// Texts that the linker works out, with the inputs that they arrive as.
-    texts: Vec<(Text, Value)>,
+    strings: Vec<(StringExpr, Value)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -170,8 +170,8 @@ impl<'a> Lowering<'a> {
             broken,
             needed: BTreeSet::new(),
             prints: false,
-            notes: None,
-            texts: HashMap::new(),
+            symbols: None,
+            strings: HashMap::new(),
             copied: 0,
             locs: HashMap::new(),
         }
@@ -182,13 +182,13 @@ impl<'a> Lowering<'a> {
         *self.locs.entry(span).or_insert_with(|| module.add_loc(LocData { span: Some(span), inlined_at: None }))
     }
 
-    fn note(&mut self, f: impl FnOnce(&mut Notes)) {
-        if let Some(notes) = &mut self.notes {
+    fn note(&mut self, f: impl FnOnce(&mut Symbols)) {
+        if let Some(notes) = &mut self.symbols {
             f(notes);
         }
     }
 
-    /// Notes a variable that is visible from its declaration to the end of the innermost scope.
+    /// Symbols a variable that is visible from its declaration to the end of the innermost scope.
     fn note_variable(&mut self, d: &Decl, class: Class, role: Role) {
         let ast = self.program.ast;
         self.note(|notes| {
@@ -231,7 +231,7 @@ impl<'a> Lowering<'a> {
         let mut body = Body::new(self, name, kind, d.name.span, info.library);
         body.shader = d.shader;
         body.result = d.result;
-        body.changed = texts::changed(program, &d.body);
+        body.changed = strings::changed(program, &d.body);
         if let Some(ty) = d.result.ir() {
             body.b.result("return", ty);
         }
@@ -245,11 +245,11 @@ impl<'a> Lowering<'a> {
         body.declare_outputs(&outputs, &params);
         body.scopes.declared.push(HashMap::new());
         body.statements(&d.body);
-        body.cx.note(Notes::leave);
-        let texts = body.texts.drain(..).map(|(text, _)| text).collect::<Vec<_>>();
+        body.cx.note(Symbols::leave);
+        let strings = body.strings.drain(..).map(|(text, _)| text).collect::<Vec<_>>();
         body.finish(d);
-        if !texts.is_empty() {
-            self.texts.insert(index, texts);
+        if !strings.is_empty() {
+            self.strings.insert(index, strings);
         }
     }
 
@@ -306,7 +306,7 @@ impl<'c, 'a> Body<'c, 'a> {
             outputs: Vec::new(),
             in_library: library,
             changed: BTreeSet::new(),
-            texts: Vec::new(),
+            strings: Vec::new(),
         }
     }
 
@@ -322,7 +322,7 @@ impl<'c, 'a> Body<'c, 'a> {
             var.strict = p.class == Some(Class::Uniform);
             let is_known = of_shader && class != Class::Varying && !self.changed.contains(&p.name.name);
             if is_known && matches!(p.ty, RslType::String | RslType::Float) {
-                var.text = Some(Text::Parameter(p.name.name.clone()));
+                var.text = Some(StringExpr::Parameter(p.name.name.clone()));
             }
             if let Some(old) = scope.get(&p.name.name) {
                 let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))

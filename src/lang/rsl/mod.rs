@@ -20,16 +20,16 @@ mod lengths;
 pub mod lexer;
 mod lower;
 mod matrices;
-mod notes;
+mod symbols;
 mod objects;
 pub mod outline;
 pub mod parser;
 mod program;
 pub mod queries;
-mod recursion;
+mod unconditional_recursion;
 pub mod reference;
 mod spaces;
-pub mod texts;
+pub mod strings;
 pub mod types;
 
 pub use crate::lang::language::{Lengths, Options};
@@ -46,7 +46,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
-use notes::Notes;
+use symbols::Symbols;
 use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
@@ -90,7 +90,7 @@ pub struct ShaderInfo {
     /// For a light, how it shines.
     pub light: Option<LightKind>,
     /// What the core's inputs `text.0`, `text.1`, … are.
-    pub texts: Vec<texts::Text>,
+    pub strings: Vec<strings::StringExpr>,
 }
 
 /// What a co-shader can be asked: one of its public methods, or its public members.
@@ -256,7 +256,7 @@ fn lower(
     own: usize,
     roots: &HashSet<&str>,
     mut diags: Diagnostics,
-) -> (Result<Unit, Diagnostics>, Option<Notes>) {
+) -> (Result<Unit, Diagnostics>, Option<Symbols>) {
     let program = lowering.program;
     for (i, d) in program.ast.definitions.iter().enumerate() {
         let is_made_on_demand = d.params.iter().any(|p| p.ty.is_unsized()) && d.shader.is_none();
@@ -267,7 +267,7 @@ fn lower(
             d.params.iter().for_each(|p| lowering.default_value(i, p));
         }
     }
-    let notes = lowering.notes.take();
+    let symbols = lowering.symbols.take();
     let rooted = (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name));
     let mut done: HashSet<Version> = rooted.map(|i| (i, Vec::new())).collect();
     loop {
@@ -289,8 +289,8 @@ fn lower(
         outlines.extend(kept.map(|i| Outline::of(program.ast, program.definition(i), i >= own)));
     }
     diags.extend(std::mem::take(&mut lowering.diags));
-    let mut texts = std::mem::take(&mut lowering.texts);
-    let info = |i: usize| shader_info(program, i, texts.remove(&i).unwrap_or_default());
+    let mut strings = std::mem::take(&mut lowering.strings);
+    let info = |i: usize| shader_info(program, i, strings.remove(&i).unwrap_or_default());
     let (mut shaders, mut methods) = (Vec::new(), Vec::new());
     for core in (0..own).filter_map(info) {
         match coshaders::class_and_method(&core.name) {
@@ -305,17 +305,17 @@ fn lower(
     let mut module = lowering.module;
     stdlib::add_built_functions(&mut module);
     if !diags.has_errors() {
-        report_endless(&module, &mut diags);
+        report_unconditional_recursion(&module, &mut diags);
     }
     let unit = match diags.has_errors() {
         true => Err(diags),
         false => Ok(Unit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
-    (unit, notes)
+    (unit, symbols)
 }
 
-fn report_endless(module: &Module, diags: &mut Diagnostics) {
-    for e in recursion::endless(module) {
+fn report_unconditional_recursion(module: &Module, diags: &mut Diagnostics) {
+    for e in unconditional_recursion::find(module) {
         let (name, callee) = (&module.functions[e.function].name, &module.functions[e.callee].name);
         let message = match name == callee {
             true => format!("unconditional recursion of `{name}`"),
@@ -332,7 +332,7 @@ fn report_endless(module: &Module, diags: &mut Diagnostics) {
     }
 }
 
-fn shader_info(program: &Program<'_>, index: usize, texts: Vec<texts::Text>) -> Option<ShaderInfo> {
+fn shader_info(program: &Program<'_>, index: usize, strings: Vec<strings::StringExpr>) -> Option<ShaderInfo> {
     let d = program.definition(index);
     let core = program.functions[index].ir_name.clone();
     let kind = d.shader?;
@@ -348,7 +348,7 @@ fn shader_info(program: &Program<'_>, index: usize, texts: Vec<texts::Text>) -> 
             default: lower::default_name(&core, &p.name.name).into(),
         })
         .collect();
-    Some(ShaderInfo { name: d.name.name.clone(), core, kind, params, light: light_kind(d), texts })
+    Some(ShaderInfo { name: d.name.name.clone(), core, kind, params, light: light_kind(d), strings })
 }
 
 /// How a light shines. One with both statements counts as positional.

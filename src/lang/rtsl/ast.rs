@@ -198,7 +198,7 @@ impl ExprKind {
 
 /// How a variable of a class is kept (RTSL §3.2, *Variable qualifiers*).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Keeping {
+pub enum Qualifier {
     /// `const`: known when the file is compiled.
     Const,
     /// `public`: of an object; the scene and others may see it.
@@ -219,7 +219,7 @@ pub struct Variable {
     /// Its type.
     pub ty: TypeName,
     /// How it is kept.
-    pub keeping: Keeping,
+    pub qualifier: Qualifier,
     /// Whether `unit` says that it is a vector of length 1.
     pub unit: bool,
     /// Its value at first.

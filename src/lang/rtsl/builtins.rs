@@ -193,7 +193,7 @@ const SHAPED: [&str; 8] =
     ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand", "textureImage"];
 
 /// What GLSL has for rasterisation only, and what stands in its place.
-const LEFT_OUT: [(&str, &str); 10] = [
+const UNSUPPORTED: [(&str, &str); 10] = [
     ("texture1D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     (
         "texture2D",
@@ -213,8 +213,8 @@ const LEFT_OUT: [(&str, &str); 10] = [
 ];
 
 /// Why a function of GLSL is not here.
-pub fn left_out(name: &str) -> Option<&'static str> {
-    LEFT_OUT.iter().find(|l| l.0 == name).map(|l| l.1)
+pub fn unsupported(name: &str) -> Option<&'static str> {
+    UNSUPPORTED.iter().find(|l| l.0 == name).map(|l| l.1)
 }
 
 /// Whether the language has a function of that name.

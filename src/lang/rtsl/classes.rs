@@ -1,6 +1,6 @@
 //! The classes of a file with what they inherit: where names of types, variables and functions find their meaning.
 
-use super::ast::{self, Ast, BaseType, Function, Ident, Keeping, TypeName, Variable};
+use super::ast::{self, Ast, BaseType, Function, Ident, Qualifier, TypeName, Variable};
 use super::state::{Interface, Method};
 use super::types::{Reference, Type};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -214,7 +214,7 @@ impl File {
             }
             None => {
                 let all = (0..self.classes[class].variables.len()).map(|i| self.variable(class, i));
-                all.filter(|v| v.keeping == Keeping::Public).map(|v| (v.name.name.clone(), &v.ty)).collect()
+                all.filter(|v| v.qualifier == Qualifier::Public).map(|v| (v.name.name.clone(), &v.ty)).collect()
             }
         }
     }
@@ -309,7 +309,7 @@ impl File {
                     Ok(_) => {}
                     Err(d) => diags.push(d),
                 }
-                if member.keeping != Keeping::Local || member.init.is_some() {
+                if member.qualifier != Qualifier::Local || member.init.is_some() {
                     let d = Diagnostic::error("a member of a struct has no qualifier and no initial value");
                     diags.push(d.at(member.name.span, "declared here"));
                 }

@@ -34,12 +34,12 @@ void evaluatePDF() {
 ";
 
 /// The `BSDF` of a class that takes light from single directions only.
-const EXACT: &str = "
+const DELTA: &str = "
 void BSDF() { rt_BSDFValue = color(0.); }
 ";
 
 /// And its `evaluatePDF`.
-const NEVER_FOUND: &str = "
+const ZERO_PDF: &str = "
 void evaluatePDF() { rt_PDF = 0.; }
 ";
 
@@ -66,7 +66,7 @@ void shade() {
 ";
 
 /// `shade` of a class that only shines.
-const SHINING: &str = "
+const EMISSIVE: &str = "
 void shade() { rt_SampleColor = color(0.); }
 ";
 
@@ -152,14 +152,14 @@ fn missing(sections: &[Section], section: &Section) -> Vec<&'static str> {
         texts.push(SAMPLING);
     }
     if own(Method::SampleBsdf) && !has(Method::Bsdf) {
-        texts.push(EXACT);
+        texts.push(DELTA);
         if !has(Method::EvaluatePdf) {
-            texts.push(NEVER_FOUND);
+            texts.push(ZERO_PDF);
         }
     }
     // What is inherited may call methods that are this class's own.
     if !has(Method::Shade) && [Method::Bsdf, Method::SampleBsdf, Method::Emission].into_iter().any(own) {
-        texts.push(if scatters { SCATTERING } else { SHINING });
+        texts.push(if scatters { SCATTERING } else { EMISSIVE });
     }
     texts
 }

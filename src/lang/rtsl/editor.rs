@@ -1,7 +1,7 @@
 //! RTSL for editors: the classes of a text, their methods and variables, and the renderer's state that these read and
 //! set.
 
-use super::ast::{Ast, Class, Function, Keeping, TypeName, Variable};
+use super::ast::{Ast, Class, Function, Qualifier, TypeName, Variable};
 use super::state::{self, Interface, Method};
 use crate::lang::editor::{Document, Hover, Symbol, SymbolKind, Text, shortened};
 use crate::lang::preprocess::Include;
@@ -107,15 +107,15 @@ fn type_word<'a>(text: &'a Text, ty: &TypeName) -> &'a str {
 }
 
 fn declaration(text: &Text, variable: &Variable) -> String {
-    let keeping = match variable.keeping {
-        Keeping::Const => "const ",
-        Keeping::Public => "public ",
-        Keeping::Private => "private ",
-        Keeping::Scratch => "scratch ",
-        Keeping::Local => "",
+    let qualifier = match variable.qualifier {
+        Qualifier::Const => "const ",
+        Qualifier::Public => "public ",
+        Qualifier::Private => "private ",
+        Qualifier::Scratch => "scratch ",
+        Qualifier::Local => "",
     };
     let unit = if variable.unit { "unit " } else { "" };
-    format!("{keeping}{unit}{} {}", type_word(text, &variable.ty), variable.name.name)
+    format!("{qualifier}{unit}{} {}", type_word(text, &variable.ty), variable.name.name)
 }
 
 /// The outline: functions before the first class, then the classes with their variables and methods.

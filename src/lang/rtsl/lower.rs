@@ -4,7 +4,7 @@
 //! since what a reference means is known there: a handle is the number of an object in the tree, mostly a constant, so a call through it is that object's method, or a choice among those that it can be.
 //! The renderer's state, the variables whose names begin with `rt_`, is shared by all of them.
 
-use super::ast::{self, ExprId, ExprKind, Ident, Keeping};
+use super::ast::{self, ExprId, ExprKind, Ident, Qualifier};
 use super::classes::{File, FunctionId};
 use super::state::{self, Method};
 use super::types::{Reference, Type, values};
@@ -23,12 +23,12 @@ mod expr;
 mod images;
 mod lights;
 mod operators;
-mod places;
+mod lvalues;
 mod state_inputs;
 mod stmt;
 mod values;
 
-use places::Local;
+use lvalues::Local;
 pub(super) use values::Typed;
 
 /// How deep calls may nest.
@@ -70,7 +70,7 @@ impl Object {
     /// Whether its methods leave something for each other.
     pub(super) fn has_scratch(&self) -> bool {
         let count = self.file.classes[self.class].variables.len();
-        (0..count).any(|i| self.file.variable(self.class, i).keeping == Keeping::Scratch)
+        (0..count).any(|i| self.file.variable(self.class, i).qualifier == Qualifier::Scratch)
     }
 
     /// Whether a name stands in the text of its class, or of one that this comes from.
@@ -471,7 +471,7 @@ impl<'a> Body<'a> {
             let v = file.variable(object.class, i);
             let ty = self.type_of_name(&v.ty).unwrap_or(Type::VOID);
             let mut local = self.new_local(ty, v.name.span);
-            local.keeping = v.keeping;
+            local.qualifier = v.qualifier;
             fields.push(local);
         }
         self.frames.pop();
@@ -489,12 +489,12 @@ impl<'a> Body<'a> {
             if let Some(init) = v.init {
                 let value = self.value_as(init, &field.ty);
                 if let Ok(value) = value {
-                    if v.keeping == Keeping::Const {
+                    if v.qualifier == Qualifier::Const {
                         self.objects[number].fields[i].known = value.known;
                     }
                     self.write_local(&field, value);
                 }
-            } else if v.keeping == Keeping::Const {
+            } else if v.qualifier == Qualifier::Const {
                 let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
                 self.diags.push(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
             }
@@ -569,7 +569,7 @@ impl<'a> Body<'a> {
         for i in 0..file.classes[class].variables.len() {
             let v = file.variable(class, i);
             let field = self.objects[number].fields[i].clone();
-            if v.keeping == Keeping::Public {
+            if v.qualifier == Qualifier::Public {
                 let value = match self.referred(object, &v.name.name, &field.ty, v.ty.span, path) {
                     Some(references) => references,
                     None => {

@@ -13,7 +13,7 @@ mod expressions;
 mod statements;
 
 /// What GLSL has for rasterisation only, and why it has no place here.
-const LEFT_OUT: [(&str, &str); 9] = [
+const UNSUPPORTED: [(&str, &str); 9] = [
     ("attribute", "objects have no attributes of vertices: a class has `public` variables"),
     ("varying", "nothing is interpolated between programs: a class has `scratch` variables"),
     ("uniform", "what is the same for all rays is a `public` variable of a class"),
@@ -40,7 +40,7 @@ struct Parser<'a> {
 /// The words before a declaration.
 #[derive(Clone, Copy, Debug)]
 struct Words {
-    keeping: Option<Keeping>,
+    qualifier: Option<Qualifier>,
     unit: bool,
 }
 
@@ -87,12 +87,12 @@ impl Parser<'_> {
         if self.cursor.is("(") {
             return self.function(start, ty, name);
         }
-        let variables = self.variables(words, ty, name, words.keeping.unwrap_or(Keeping::Private))?;
+        let variables = self.variables(words, ty, name, words.qualifier.unwrap_or(Qualifier::Private))?;
         match self.ast.classes.last_mut() {
             Some(class) => class.variables.extend(variables),
             None => {
                 for v in variables {
-                    if v.keeping != Keeping::Const {
+                    if v.qualifier != Qualifier::Const {
                         let d = Diagnostic::error("only constants can be declared before the first class");
                         let d = d.at(v.name.span, "a variable outside of a class");
                         self.cursor.report(
@@ -148,7 +148,7 @@ impl Parser<'_> {
             let words = self.words()?;
             let ty = self.type_name("a member")?;
             let first = self.cursor.ident("the name of a member")?;
-            members.extend(self.variables(words, ty, first, Keeping::Local)?);
+            members.extend(self.variables(words, ty, first, Qualifier::Local)?);
         }
         self.cursor.expect(";", "after the struct")?;
         if members.is_empty() {
@@ -161,25 +161,25 @@ impl Parser<'_> {
 
     /// `const public private scratch unit`, in any order.
     fn words(&mut self) -> Parse<Words> {
-        let mut words = Words { keeping: None, unit: false };
+        let mut words = Words { qualifier: None, unit: false };
         loop {
-            let keeping = match self.cursor.tok() {
-                Tok::Keyword("const") => Some(Keeping::Const),
-                Tok::Keyword("public") => Some(Keeping::Public),
-                Tok::Keyword("private") => Some(Keeping::Private),
-                Tok::Keyword("scratch") => Some(Keeping::Scratch),
+            let qualifier = match self.cursor.tok() {
+                Tok::Keyword("const") => Some(Qualifier::Const),
+                Tok::Keyword("public") => Some(Qualifier::Public),
+                Tok::Keyword("private") => Some(Qualifier::Private),
+                Tok::Keyword("scratch") => Some(Qualifier::Scratch),
                 Tok::Keyword("unit") => None,
                 _ => return Ok(words),
             };
             let span = self.cursor.bump();
-            match keeping {
+            match qualifier {
                 // `public const` is a constant.
                 Some(new) => {
-                    words.keeping = match words.keeping {
-                        None | Some(Keeping::Public | Keeping::Private) if new == Keeping::Const => Some(new),
+                    words.qualifier = match words.qualifier {
+                        None | Some(Qualifier::Public | Qualifier::Private) if new == Qualifier::Const => Some(new),
                         None => Some(new),
-                        Some(Keeping::Const) if matches!(new, Keeping::Public | Keeping::Private) => {
-                            Some(Keeping::Const)
+                        Some(Qualifier::Const) if matches!(new, Qualifier::Public | Qualifier::Private) => {
+                            Some(Qualifier::Const)
                         }
                         Some(_) => {
                             let d = Diagnostic::error("conflicting storage qualifiers");
@@ -196,13 +196,13 @@ impl Parser<'_> {
     fn type_name(&mut self, what: &str) -> Parse<TypeName> {
         let span = self.cursor.span();
         if let Tok::Name(name) | Tok::Stray(name) = self.cursor.tok().clone()
-            && let Some(why) = left_out(&name)
+            && let Some(why) = unsupported(&name)
         {
             let d = Diagnostic::error(format!("`{name}` is not supported: {why}"));
             return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
         }
         if let Tok::Keyword(word) = *self.cursor.tok()
-            && let Some(why) = left_out(word)
+            && let Some(why) = unsupported(word)
         {
             let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
             return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
@@ -230,15 +230,15 @@ impl Parser<'_> {
     }
 
     /// The variables of a declaration, up to and including `;`; the first's name has been read.
-    fn variables(&mut self, words: Words, ty: TypeName, first: Ident, usual: Keeping) -> Parse<Vec<Variable>> {
+    fn variables(&mut self, words: Words, ty: TypeName, first: Ident, usual: Qualifier) -> Parse<Vec<Variable>> {
         let mut list = Vec::new();
         let mut name = first;
         loop {
             let mut own = ty.clone();
             self.lengths(&mut own)?;
             let init = if self.cursor.accept("=") { Some(self.assignment()?) } else { None };
-            let keeping = words.keeping.unwrap_or(usual);
-            list.push(Variable { name, ty: own, keeping, unit: words.unit, init });
+            let qualifier = words.qualifier.unwrap_or(usual);
+            list.push(Variable { name, ty: own, qualifier, unit: words.unit, init });
             if !self.cursor.accept(",") {
                 break;
             }
@@ -294,8 +294,8 @@ impl Parser<'_> {
 }
 
 /// Why a word of GLSL has no place here.
-fn left_out(word: &str) -> Option<&'static str> {
-    LEFT_OUT.iter().find(|l| l.0 == word).map(|l| l.1)
+fn unsupported(word: &str) -> Option<&'static str> {
+    UNSUPPORTED.iter().find(|l| l.0 == word).map(|l| l.1)
 }
 
 #[cfg(test)]

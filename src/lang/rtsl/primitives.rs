@@ -18,7 +18,7 @@ pub enum AtHit {
     /// `dPdu` and `dPdv`.
     Derivatives,
     /// `pdf`: how densely `generateSample` chooses points there, by area.
-    Density,
+    Pdf,
 }
 
 use Method::{ComputeDerivatives, ComputeNormal, ComputeTextureCoordinates, GenerateSample, Intersect, SamplePdf};
@@ -35,10 +35,10 @@ const TEXTURE: &[(&str, &str)] = &[
     ("dtdv", "rt_dtdv"),
 ];
 
-const DENSITY: &[(&str, &str)] = &[("pdf", "rt_PDF")];
+const PDF: &[(&str, &str)] = &[("pdf", "rt_PDF")];
 
 /// What to say of a class that has one of the two methods by which its light is found, and lacks the other.
-fn half_a_light(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
+fn missing_sampling_method(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
     let (class, name) = (&object.file.classes[object.class].name, &object.file.function(own).name);
     let message = format!("the class `{}` has `{}` and no `{}`", class.name, name.name, other.name());
     let d = Diagnostic::error(message).at(name.span, "both are needed");
@@ -51,7 +51,7 @@ fn half_a_light(object: &Object, own: FunctionId, other: Method) -> Diagnostics 
 
 impl AtHit {
     /// All of them.
-    pub const ALL: [AtHit; 4] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Density];
+    pub const ALL: [AtHit; 4] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf];
 
     /// Its name in those of cores.
     pub fn name(self) -> &'static str {
@@ -59,7 +59,7 @@ impl AtHit {
             AtHit::Normal => "normal",
             AtHit::Texture => "texture",
             AtHit::Derivatives => "derivatives",
-            AtHit::Density => "density",
+            AtHit::Pdf => "density",
         }
     }
 
@@ -72,7 +72,7 @@ impl AtHit {
         let has = |method: Method| object.file.method(object.class, method).is_some();
         let mut methods = Vec::new();
         let mut run = |method: Method, is_needed: bool| methods.extend((is_needed && has(method)).then_some(method));
-        let asks_normal = matches!(self, AtHit::Normal | AtHit::Density);
+        let asks_normal = matches!(self, AtHit::Normal | AtHit::Pdf);
         run(Intersect, object.has_scratch() || asks_normal && !has(ComputeNormal));
         let results = match self {
             AtHit::Normal if has(ComputeNormal) => {
@@ -102,15 +102,15 @@ impl AtHit {
                 run(ComputeDerivatives, true);
                 TANGENTS
             }
-            AtHit::Density => match [GenerateSample, SamplePdf].map(|m| object.file.method(object.class, m)) {
+            AtHit::Pdf => match [GenerateSample, SamplePdf].map(|m| object.file.method(object.class, m)) {
                 [Some(_), Some(_)] => {
                     run(ComputeNormal, true);
                     run(ComputeDerivatives, true);
                     run(SamplePdf, true);
-                    DENSITY
+                    PDF
                 }
-                [Some(own), None] => return Err(half_a_light(object, own, SamplePdf)),
-                [None, Some(own)] => return Err(half_a_light(object, own, GenerateSample)),
+                [Some(own), None] => return Err(missing_sampling_method(object, own, SamplePdf)),
+                [None, Some(own)] => return Err(missing_sampling_method(object, own, GenerateSample)),
                 [None, None] => return Ok(None),
             },
             AtHit::Texture | AtHit::Derivatives => return Ok(None),

@@ -2,7 +2,7 @@
 
 use crate::abi::{Input, Query};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
-use crate::lang::rsl::texts::Text;
+use crate::lang::rsl::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::program::layout::memory::ParamBlock;
@@ -194,8 +194,8 @@ pub fn bind(
         [one] => Some(one.clone()),
         _ => None,
     };
-    let value = |text: &Text| text.value(&one).unwrap_or_else(|| Const::zero(text.ty()));
-    let made: Vec<Const> = shader.texts.iter().map(value).collect();
+    let value = |text: &StringExpr| text.value(&one).unwrap_or_else(|| Const::zero(text.ty()));
+    let made: Vec<Const> = shader.strings.iter().map(value).collect();
     let mut block: ParamBlock = Vec::new();
     let mut texts = Vec::new();
     for p in &shader.params {

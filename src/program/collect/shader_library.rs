@@ -5,7 +5,7 @@ use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
-use crate::lang::rsl::texts::Text;
+use crate::lang::rsl::strings::StringExpr;
 use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl::{self, Object};
 use crate::lang::stdlib;
@@ -61,7 +61,7 @@ pub struct CompiledShader {
     /// For a light, its kind.
     pub light: LightKind,
     /// What the core's inputs `text.0`, `text.1`, … are.
-    pub texts: Vec<Text>,
+    pub strings: Vec<StringExpr>,
     /// The lengths that it was compiled for, of arrays that have others by default.
     lengths: Lengths,
     /// The unit it comes from, where defaults are computed.
@@ -124,7 +124,7 @@ impl CompiledShader {
             references: built.references,
             // A distant light is a point light that is very far away.
             light: LightKind::Positional,
-            texts: Vec::new(),
+            strings: Vec::new(),
             unit,
             lengths: Lengths::default(),
             spaces: None,
@@ -798,7 +798,7 @@ impl CompiledFile {
                 params: params.collect(),
                 references: Vec::new(),
                 light: info.light.unwrap_or(LightKind::Ambient),
-                texts: info.texts.clone(),
+                strings: info.strings.clone(),
                 lengths: lengths.clone(),
                 unit: shared.clone(),
                 spaces: None,

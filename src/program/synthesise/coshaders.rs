@@ -14,7 +14,7 @@ use crate::ir::{
     Value,
 };
 use crate::lang::rsl::RslType;
-use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
+use crate::lang::rsl::coshaders::{ARROW, CoShaderCall, PREFIX, CoShaderQuery, inputs, is_core};
 use crate::program::collect::instances::unpack;
 use crate::program::collect::shader_library::CompiledParam;
 use crate::program::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
@@ -48,7 +48,7 @@ pub fn calls(module: &Module) -> BTreeSet<Arc<str>> {
 /// Adds the functions that are called of the scene's co-shaders to a module, and removes the cores that they are made of.
 pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
     let mut methods = BTreeMap::new();
-    for asked in calls.iter().filter_map(|name| Asked::parse(name)) {
+    for asked in calls.iter().filter_map(|name| CoShaderCall::parse(name)) {
         for fit in coshaders.values().filter_map(|c| Match::of(&asked, c.core(asked.core()?)?)) {
             if let Some(name) = fit.function_name() {
                 methods.entry(name).or_insert_with_key(|name| fit.function(name));
@@ -73,8 +73,8 @@ pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &
 /// Warnings of calls that match no co-shader's method of that name in parameters and return type.
 pub fn mismatched_calls(calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
-    for asked in calls.iter().filter_map(|name| Asked::parse(name)) {
-        if !matches!(asked.question, Question::Method | Question::Run) {
+    for asked in calls.iter().filter_map(|name| CoShaderCall::parse(name)) {
+        if !matches!(asked.question, CoShaderQuery::Method | CoShaderQuery::Run) {
             continue;
         }
         let named: Vec<&LinkedCore> = coshaders.values().filter_map(|c| c.core(&asked.name)).collect();
@@ -108,7 +108,7 @@ pub fn functions(suffix: &str, calls: &BTreeSet<Arc<str>>, list: &[CoShader], co
         .iter()
         .filter_map(|c| Some(Known { handle: c.handle.as_str().into(), shader: coshaders.get(&c.shader)? }))
         .collect();
-    calls.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known))).collect()
+    calls.iter().filter_map(|name| Some(function(name, suffix, &CoShaderCall::parse(name)?, &known))).collect()
 }
 
 /// A co-shader that an object knows.
@@ -117,25 +117,25 @@ struct Known<'a> {
     shader: &'a LinkedCoShader,
 }
 
-fn function(name: &str, suffix: &str, asked: &Asked, known: &[Known<'_>]) -> Function {
+fn function(name: &str, suffix: &str, asked: &CoShaderCall, known: &[Known<'_>]) -> Function {
     let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     match asked.question {
-        Question::Find => {
+        CoShaderQuery::Find => {
             let handle = text_param(&mut b, "handle");
             b.result("return", Type::String);
             let null = b.constant(Const::String("".into()));
             let found = chosen(&mut b, handle, known, null, |b, k| Some(b.constant(Const::String(k.handle.clone()))));
             b.ret(vec![found]);
         }
-        Question::Has => {
+        CoShaderQuery::Has => {
             let handle = text_param(&mut b, "handle");
             b.result("return", Type::F32);
             let no = b.f32(0.0);
             let has = chosen(&mut b, handle, known, no, |b, k| k.shader.core(&asked.name).map(|_| b.f32(1.0)));
             b.ret(vec![has]);
         }
-        Question::Count | Question::At => listed(&mut b, asked.question, known),
-        Question::Member | Question::Method | Question::Run => {
+        CoShaderQuery::Count | CoShaderQuery::At => listed(&mut b, asked.question, known),
+        CoShaderQuery::Member | CoShaderQuery::Method | CoShaderQuery::Run => {
             called(&mut b, suffix, asked, known);
         }
     }
@@ -165,8 +165,8 @@ fn chosen(
 }
 
 /// `Count` and `At`: those of a category, or all where that is empty, in the order in which the scene names them.
-fn listed(b: &mut FunctionBuilder, question: Question, known: &[Known<'_>]) {
-    let number = (question == Question::At).then(|| b.param("i", Type::F32));
+fn listed(b: &mut FunctionBuilder, question: CoShaderQuery, known: &[Known<'_>]) {
+    let number = (question == CoShaderQuery::At).then(|| b.param("i", Type::F32));
     let category = text_param(b, "category");
     b.result("return", if number.is_some() { Type::String } else { Type::F32 });
     let (mut count, one) = (b.f32(0.0), b.f32(1.0));
@@ -199,8 +199,8 @@ struct Passed {
 }
 
 /// `Member`, `Method` and `Run`: calls the co-shader of a handle.
-fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'_>]) {
-    let is_member = asked.question == Question::Member;
+fn called(b: &mut FunctionBuilder, suffix: &str, asked: &CoShaderCall, known: &[Known<'_>]) {
+    let is_member = asked.question == CoShaderQuery::Member;
     let handle = text_param(b, "handle");
     let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
     let args = values.map(|(i, ty)| b.implicit_param(format!("given.{i}"), ty)).collect();
@@ -237,7 +237,7 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'
 
 impl Passed {
     /// The values of each argument.
-    fn each<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = (&'a [Value], bool)> {
+    fn each<'a>(&'a self, asked: &'a CoShaderCall) -> impl Iterator<Item = (&'a [Value], bool)> {
         let mut rest = &self.args[..];
         asked.args.iter().map(move |(ty, variable)| {
             let (own, after) = rest.split_at(ty.values().count());
@@ -247,7 +247,7 @@ impl Passed {
     }
 
     /// The values of the arguments that a method may change.
-    fn unchanged(&self, asked: &Asked) -> Vec<Value> {
+    fn unchanged(&self, asked: &CoShaderCall) -> Vec<Value> {
         self.each(asked).filter(|a| a.1).flat_map(|a| a.0).copied().collect()
     }
 }
@@ -278,7 +278,7 @@ fn converted(b: &mut FunctionBuilder, value: Value, to: Type) -> Value {
 }
 
 impl<'a> Match<'a> {
-    fn of(asked: &Asked, core: &'a LinkedCore) -> Option<Self> {
+    fn of(asked: &CoShaderCall, core: &'a LinkedCore) -> Option<Self> {
         let shader = &core.instance.shader;
         let output = |name: &str| shader.core_results.iter().find(|r| *r.name == *name).map(|r| r.ty);
         let fits = |ty: Type| asked.result.ir().is_none_or(|expected| converts(ty, expected));
@@ -370,7 +370,7 @@ impl<'a> Match<'a> {
     }
 
     /// The value, then the new values of the arguments that are variables.
-    fn call(&self, b: &mut FunctionBuilder, asked: &Asked, given: &Passed, suffix: &str) -> Vec<Value> {
+    fn call(&self, b: &mut FunctionBuilder, asked: &CoShaderCall, given: &Passed, suffix: &str) -> Vec<Value> {
         let expected = asked.result.ir();
         if let Self::Parameter(core, slot, ty) = self {
             let block = b.constant(Const::Ref(core.address));

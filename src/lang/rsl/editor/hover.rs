@@ -3,7 +3,7 @@
 use super::View;
 use super::symbol::{self, Symbol};
 use crate::lang::editor::{Hover, shortened};
-use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, class_word};
+use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, storage_class};
 use crate::lang::rsl::ast::Definition;
 use crate::lang::rsl::{ShaderKind, reference};
 use crate::text::source::Span;
@@ -63,7 +63,7 @@ pub fn variable(view: View<'_>, v: &Variable) -> Description {
         Role::Local => String::new(),
         Role::Light => reference::variable(&v.name, Some(ShaderKind::Surface)).unwrap_or_default(),
     };
-    Description { code: format!("{role}{} {} {}{init}", class_word(v.class), v.ty, v.name), text }
+    Description { code: format!("{role}{} {} {}{init}", storage_class(v.class), v.ty, v.name), text }
 }
 
 /// Functions of one name.

@@ -366,7 +366,7 @@ impl Body<'_, '_> {
             ("__uniform_color", Some(&[k])) => {
                 Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
             }
-            (name, _) if texts::TEXT_FUNCTIONS.contains(&name) => Some(self.text_call(f, args)),
+            (name, _) if strings::STRING_FUNCTIONS.contains(&name) => Some(self.string_call(f, args)),
             ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
                 Some(self.transform(f, args))
             }
@@ -400,7 +400,7 @@ impl Body<'_, '_> {
             }
             _ if self.cx.broken => return Err(Poison),
             _ => {
-                if let Some(why) = reference::table::left_out(&f.name) {
+                if let Some(why) = reference::table::unsupported(&f.name) {
                     let d = Diagnostic::error(format!("`{}` is not supported: {why}", f.name));
                     return self.error(d.at(f.span, "this function"));
                 }

@@ -1,6 +1,6 @@
 //! Calls of the linker's functions that ask co-shaders: see [`super::super::coshaders`].
 
-use super::super::coshaders::{self, Asked, Question};
+use super::super::coshaders::{self, CoShaderCall, CoShaderQuery};
 use super::arrays::{Located, NO_VALUE};
 use super::*;
 
@@ -8,18 +8,18 @@ impl Body<'_, '_> {
     /// Asks for `name`; the value has the type that is wanted, where the question leaves that open.
     pub(super) fn ask_coshader(
         &mut self,
-        question: Question,
+        question: CoShaderQuery,
         name: &str,
         f: &Ident,
         args: &[ExprId],
         wanted: Option<RslType>,
     ) -> Lower<Typed> {
         let result = question.result(wanted);
-        let (own, rest) = args.split_at(if question == Question::At { 2 } else { 1 }.min(args.len()));
-        let mut asked = Asked { question, name: name.into(), result, args: Vec::new() };
+        let (own, rest) = args.split_at(if question == CoShaderQuery::At { 2 } else { 1 }.min(args.len()));
+        let mut asked = CoShaderCall { question, name: name.into(), result, args: Vec::new() };
         let mut values = Vec::new();
         for (i, &e) in own.iter().enumerate() {
-            let ty = if question == Question::At && i == 0 { RslType::Float } else { RslType::String };
+            let ty = if question == CoShaderQuery::At && i == 0 { RslType::Float } else { RslType::String };
             values.push(self.value_as(e, ty)?.value);
         }
         let mut written = Vec::new();
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
         if question.runs() {
             values.extend(self.seen_by_methods());
         }
-        let found = (question == Question::Member).then_some(Type::F32);
+        let found = (question == CoShaderQuery::Member).then_some(Type::F32);
         let types: Vec<Type> =
             found.into_iter().chain(result.ir()).chain(written.iter().flat_map(|p| p.ty.values())).collect();
         let mut results = self.b.call(asked.to_string(), values, &types);
@@ -109,7 +109,7 @@ impl Body<'_, '_> {
         self.at(f.span);
         values.extend(self.seen_by_methods());
         let types: Vec<Type> = std::iter::once(Type::F32).chain(result.ir()).collect();
-        let asked = Asked { question: Question::Member, name: name.into(), result, args: Vec::new() };
+        let asked = CoShaderCall { question: CoShaderQuery::Member, name: name.into(), result, args: Vec::new() };
         let results = self.b.call(asked.to_string(), values, &types);
         if let Some(place) = place {
             let zero = self.b.f32(0.0);

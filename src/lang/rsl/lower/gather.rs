@@ -4,7 +4,7 @@ use super::super::globals;
 use super::super::program::Callee;
 use super::*;
 use crate::abi::{DataType, Intrinsic};
-use crate::lang::light_loop::Counted;
+use crate::lang::light_loop::CountedLoop;
 
 /// Options that steer the rays.
 #[derive(Default)]
@@ -108,10 +108,10 @@ impl Body<'_, '_> {
         let shades = self.b.f32(if shades { 1.0 } else { 0.0 });
         let f = Ident { name: "gather".into(), span };
         let count = self.library_call("__count", vec![samples], &f)?[0];
-        let turns = self.b.op_as(Op::ToInt, &[count], Type::U32);
+        let iterations = self.b.op_as(Op::ToInt, &[count], Type::U32);
 
-        let turn = Counted::begin(&mut self.b, turns);
-        let (i, end) = (turn.turn, turn.end);
+        let samples = CountedLoop::begin(&mut self.b, iterations);
+        let (i, end) = (samples.iteration, samples.end);
         let number = self.b.op(Op::ToFloat, &[i]);
         let along =
             self.library_call("__direction", vec![position, direction, angle, distribution, number, count], &f)?[0];
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
         self.b.seal(next);
         self.b.switch_to(next);
         self.at(span);
-        turn.finish(&mut self.b, 1);
+        samples.finish(&mut self.b, 1);
         Ok(())
     }
 

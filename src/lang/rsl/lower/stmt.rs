@@ -19,7 +19,7 @@ impl Body<'_, '_> {
         self.scopes.declared.push(HashMap::new());
         self.statements(list);
         self.scopes.declared.pop();
-        self.cx.note(Notes::leave);
+        self.cx.note(Symbols::leave);
     }
 
     /// A statement in a scope of its own.
@@ -56,7 +56,7 @@ impl Body<'_, '_> {
                     let _: Lower<()> = self.statement(init);
                 }
                 self.repeat(*condition, *step, body);
-                self.cx.note(Notes::leave);
+                self.cx.note(Symbols::leave);
                 self.scopes.declared.pop();
                 Ok(())
             }
@@ -109,7 +109,7 @@ impl Body<'_, '_> {
         }
         self.warn_of_hidden_parameter(d);
         let is_known = matches!(d.ty, RslType::String | RslType::Float) && !self.changed.contains(&d.name.name);
-        let text = d.init.filter(|_| is_known).and_then(|e| self.known_text(e));
+        let text = d.init.filter(|_| is_known).and_then(|e| self.known_string(e));
         let mut var = self.declared_var(d.ty, class, &d.name);
         var.text = text;
         var.strict = d.class == Some(Class::Uniform);

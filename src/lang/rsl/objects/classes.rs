@@ -12,7 +12,7 @@ use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
 use super::coshaders::IS_COSHADER;
-use super::questions;
+use super::scene_queries;
 use super::*;
 use crate::abi::input;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,7 +27,7 @@ pub(super) struct Around {
     /// The method; empty outside of methods.
     method: Arc<str>,
     /// What methods ask.
-    pub questions: Vec<questions::Question>,
+    pub queries: Vec<scene_queries::Query>,
     /// Whether a method asks if it is called as one of a co-shader.
     pub asks_whether_coshader: bool,
 }
@@ -118,8 +118,8 @@ impl Flattening<'_> {
         let short = |d: &Definition| Arc::from(d.name.name.rsplit('.').next().unwrap_or_default());
         let methods = class.methods.iter().map(|d| (short(d), d.declared().len())).collect();
         let (name, variables) = (class.name.name.clone(), HashSet::new());
-        let (questions, asks_whether_coshader) = (Vec::new(), false);
-        self.class = Some(Around { name, variables, methods, method: "".into(), questions, asks_whether_coshader });
+        let (queries, asks_whether_coshader) = (Vec::new(), false);
+        self.class = Some(Around { name, variables, methods, method: "".into(), queries, asks_whether_coshader });
         self.scopes.push(HashMap::new());
         self.refuse_structs(&class.params);
         let params = self.parameters(class.params);
@@ -136,7 +136,7 @@ impl Flattening<'_> {
         }
         self.scopes.pop();
         if let Some(around) = self.class.take() {
-            for q in &around.questions {
+            for q in &around.queries {
                 let answers = self.answer_variables(q);
                 body.push(Stmt { kind: StmtKind::Declare(answers), span: class.name.span });
                 functions.push(self.answer(&class.name.name, q));

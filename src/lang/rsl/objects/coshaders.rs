@@ -1,6 +1,6 @@
 //! Co-shaders (RSL 2.0): what asks for other shaders, and calls of their methods, become calls that [`super::super::coshaders`] names.
 
-use super::super::coshaders::{Call, Question};
+use super::super::coshaders::{Call, CoShaderQuery};
 use super::*;
 
 /// The calls that ask for co-shaders, or something of one.
@@ -52,11 +52,11 @@ impl Flattening<'_> {
         let (form, example) = match (&*f.name, &args[..]) {
             ("getshader", &[handle]) => {
                 list.push(handle);
-                return call(Call::For(Question::Find), "", args);
+                return call(Call::For(CoShaderQuery::Find), "", args);
             }
             ("hasmethod", &[shader, name]) if text(name).is_some() => {
                 list.push(shader);
-                return call(Call::For(Question::Has), &text(name).unwrap_or_default(), &[shader]);
+                return call(Call::For(CoShaderQuery::Has), &text(name).unwrap_or_default(), &[shader]);
             }
             ("getvar", &[shader, name, ..]) if text(name).is_some() && args.len() <= 3 => {
                 let given: Vec<ExprId> = std::iter::once(shader).chain(args.get(2).copied()).collect();
@@ -91,7 +91,7 @@ impl Flattening<'_> {
     /// The call of a method of another shader.
     pub(super) fn method_of(
         &mut self,
-        question: Question,
+        question: CoShaderQuery,
         place: &Place,
         f: &Ident,
         args: &[ExprId],
@@ -123,7 +123,7 @@ impl Flattening<'_> {
         let holder = Place { name: place.name.clone(), members: Vec::new(), indices: member.indices.clone() };
         let kind = self.value_of_part(&holder, place.name.span)?;
         let shader = self.add(kind, place.name.span);
-        let name = Ident { name: Call::For(Question::Member).named(&member.name.name), span: member.name.span };
+        let name = Ident { name: Call::For(CoShaderQuery::Member).named(&member.name.name), span: member.name.span };
         Ok(Some(ExprKind::Call(name, vec![shader])))
     }
 
@@ -167,11 +167,11 @@ impl Flattening<'_> {
             let zero = self.number(0.0, span);
             let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), RslType::Float) };
             list.push(stmt(StmtKind::Declare(vec![counted])));
-            let count = self.add(ExprKind::Call(ident(&Call::For(Question::Count).named("")), vec![category]), span);
+            let count = self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::Count).named("")), vec![category]), span);
             let now = counter(self);
             let goes_on = self.add(ExprKind::Binary(BinaryOp::Lt, now, count), span);
             let now = counter(self);
-            let shader = self.add(ExprKind::Call(ident(&Call::For(Question::At).named("")), vec![now, category]), span);
+            let shader = self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::At).named("")), vec![now, category]), span);
             let take = if ty.is_resizable() {
                 let name = self.add(ExprKind::Name(array.name.name.clone()), span);
                 self.add(ExprKind::Call(ident("push"), vec![name, shader]), span)

@@ -6,12 +6,12 @@
 mod classes;
 mod cores;
 mod coshaders;
-mod questions;
+mod scene_queries;
 mod statements;
 mod structs;
 
 use super::ast::*;
-use super::coshaders::Question;
+use super::coshaders::CoShaderQuery;
 use super::queries;
 use super::types::RslType;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -257,7 +257,7 @@ impl Flattening<'_> {
             ExprKind::Call(f, args) if *f.name == *"shadername" && args.is_empty() && self.is_in_method() => {
                 self.class.as_ref().map_or(ExprKind::Call(f, args), |class| ExprKind::String(class.name().clone()))
             }
-            ExprKind::Call(f, args) => match self.question(&f, &args) {
+            ExprKind::Call(f, args) => match self.query(&f, &args) {
                 Some(function) => {
                     list.push(args[1]);
                     ExprKind::Call(function, vec![args[1]])
@@ -268,7 +268,7 @@ impl Flattening<'_> {
                 let f = self.own_method(&f, args.len())?;
                 self.call(&f, &args, span)?
             }
-            ExprKind::Method(place, f, args) => self.method_of(Question::Method, &place, &f, &args)?,
+            ExprKind::Method(place, f, args) => self.method_of(CoShaderQuery::Method, &place, &f, &args)?,
             other => {
                 other.for_each_child(|c| list.push(c));
                 return Ok(());
@@ -330,7 +330,7 @@ impl Flattening<'_> {
         Ok(flat)
     }
 
-    /// What a call names in the flat tree: a method hides functions that take as many arguments, but not the questions that shaders put to each other by a name.
+    /// What a call names in the flat tree: a method hides functions that take as many arguments, but not the queries that shaders put to each other by a name.
     fn callee(&self, f: &Ident, args: &[ExprId]) -> Ident {
         let is_text = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
         let is_question = queries::source(&f.name).is_some() && args.first().is_some_and(is_text);

@@ -164,7 +164,7 @@ impl Flattening<'_> {
                 self.expr(e);
             }
             ExprKind::Method(place, f, args) if !self.is_own(&place) => {
-                self.ast.exprs[e.0 as usize].kind = self.method_of(Question::Run, &place, &f, &args)?;
+                self.ast.exprs[e.0 as usize].kind = self.method_of(CoShaderQuery::Run, &place, &f, &args)?;
             }
             _ => self.expr(e),
         }

@@ -150,7 +150,7 @@ const PARTLY: [(&str, &str); 4] = [
 ];
 
 /// What is left out for good, and why.
-const LEFT_OUT: [(&str, &str); 11] = [
+const UNSUPPORTED: [(&str, &str); 11] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("bake3d", "it writes point clouds, which there are none of here"),
     ("texture3d", "it reads point clouds and brick maps, which there are none of here"),
@@ -165,7 +165,7 @@ const LEFT_OUT: [(&str, &str); 11] = [
 ];
 
 /// What is left out of the language that is no function, and what a file that has it is told.
-const LEFT_OUT_OF_LANGUAGE: [(&str, &str); 5] = [
+const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
     (
         "co-shaders of lights, volumes and imagers",
         "nothing: `getshader` gives `null` in these; and members that a co-shader's method changes are back at the next call",
@@ -193,7 +193,7 @@ pub enum State {
     /// All but this.
     Partly(&'static str),
     /// Nothing, for this reason.
-    LeftOut(&'static str),
+    Unsupported(&'static str),
     /// Nothing.
     Missing,
 }
@@ -204,7 +204,7 @@ impl State {
         match self {
             State::Done => "done",
             State::Partly(_) => "partly",
-            State::LeftOut(_) => "left out",
+            State::Unsupported(_) => "left out",
             State::Missing => "missing",
         }
     }
@@ -212,7 +212,7 @@ impl State {
     /// What is missing, or why.
     pub fn reason(self) -> Option<&'static str> {
         match self {
-            State::Partly(why) | State::LeftOut(why) => Some(why),
+            State::Partly(why) | State::Unsupported(why) => Some(why),
             State::Done | State::Missing => None,
         }
     }
@@ -234,8 +234,8 @@ pub struct Entry {
 }
 
 /// Why there is no function of that name, where that was decided.
-pub fn left_out(name: &str) -> Option<&'static str> {
-    LEFT_OUT.iter().find(|l| l.0 == name).map(|l| l.1)
+pub fn unsupported(name: &str) -> Option<&'static str> {
+    UNSUPPORTED.iter().find(|l| l.0 == name).map(|l| l.1)
 }
 
 /// All functions, by section.
@@ -254,10 +254,10 @@ fn entry(section: &'static str, name: String, known: &BTreeMap<Arc<str>, Vec<Sig
     // Some are statements, with keywords of their own.
     let text = function(&name).or_else(|| keyword(&name));
     let there = overloads.is_some() || text.is_some();
-    let state = match (there, left_out(&name), PARTLY.iter().find(|p| p.0 == name)) {
+    let state = match (there, unsupported(&name), PARTLY.iter().find(|p| p.0 == name)) {
         (true, _, Some(partly)) => State::Partly(partly.1),
         (true, _, None) => State::Done,
-        (false, Some(why), _) => State::LeftOut(why),
+        (false, Some(why), _) => State::Unsupported(why),
         (false, None, _) => State::Missing,
     };
     let signatures = overloads.map_or(Vec::new(), |list| joined(list));
@@ -308,11 +308,11 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "| `{}` | {}{reason} | {what} |", entry.name, entry.state.word());
     }
     page += "\n## What is left out\n\n| of the language | what a file that has it is told |\n|---|---|\n";
-    for (what, told) in LEFT_OUT_OF_LANGUAGE {
+    for (what, told) in UNSUPPORTED_OF_LANGUAGE {
         let _ = writeln!(page, "| {what} | {told} |");
     }
     page += "\n| function | why |\n|---|---|\n";
-    for (name, why) in LEFT_OUT {
+    for (name, why) in UNSUPPORTED {
         let _ = writeln!(page, "| `{name}` | {why} |");
     }
     page += "\n## Predefined variables\n";
@@ -413,8 +413,8 @@ mod tests {
     #[test]
     fn no_function_is_left_out_that_there_is() {
         let all = functions();
-        for (name, why) in LEFT_OUT {
-            assert!(all.iter().any(|e| e.name == name && e.state == State::LeftOut(why)), "{name}");
+        for (name, why) in UNSUPPORTED {
+            assert!(all.iter().any(|e| e.name == name && e.state == State::Unsupported(why)), "{name}");
         }
         for (name, what) in PARTLY {
             assert!(all.iter().any(|e| e.name == name && e.state == State::Partly(what)), "{name}");

@@ -43,7 +43,7 @@ impl<'a> Body<'a> {
             return self.builtin(name, args, span);
         }
         let d = Diagnostic::error(format!("unknown function `{}`", name.name)).at(name.span, "not defined");
-        if let Some(why) = builtins::left_out(&name.name) {
+        if let Some(why) = builtins::unsupported(&name.name) {
             return self.error(d.hint(why));
         }
         if matches!(file.base_type(class, &as_type), Ok(Type::Object(_))) {
@@ -226,7 +226,7 @@ impl<'a> Body<'a> {
                 self.write_local(&local, value);
             }
             if p.constant {
-                local.keeping = Keeping::Const;
+                local.qualifier = Qualifier::Const;
             }
             if let Some(name) = &p.name {
                 let scope = self.frames.last_mut().and_then(|f| f.scopes.last_mut());

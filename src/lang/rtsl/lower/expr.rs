@@ -394,7 +394,7 @@ impl<'a> Body<'a> {
             let d = Diagnostic::error(format!("`{}` has no variable `{}`", file.class_name(class), name.name));
             return self.error(d.at(name.span, "not declared"));
         };
-        if !matches!(variable.keeping, Keeping::Public | Keeping::Const) {
+        if !matches!(variable.qualifier, Qualifier::Public | Qualifier::Const) {
             let d = Diagnostic::error(format!(
                 "the variable `{}` of `{}` is not public",
                 name.name,

@@ -1,7 +1,7 @@
 //! What asks the renderer for light or shoots rays: `illuminance`, `ambient`, `trace`, `hit`, and random numbers.
 
 use super::super::ast::Stmt;
-use super::places::Storage;
+use super::lvalues::Storage;
 use super::*;
 use crate::abi::{Intrinsic, input, library};
 use crate::ir::emitter::normalize;

@@ -103,20 +103,20 @@ impl<'a> Body<'a> {
         let mut result = Ok(());
         match value {
             Some(Ok(value)) => {
-                if v.keeping == Keeping::Const {
+                if v.qualifier == Qualifier::Const {
                     local.known = value.known;
                 }
                 self.write_local(&local, value);
             }
             // The variable is there all the same: its uses are no further errors.
             Some(Err(poison)) => result = Err(poison),
-            None if v.keeping == Keeping::Const => {
+            None if v.qualifier == Qualifier::Const => {
                 let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
                 self.diags.push(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
             }
             None => {}
         }
-        local.keeping = v.keeping;
+        local.qualifier = v.qualifier;
         let scope = self.frames.last_mut().and_then(|f| f.scopes.last_mut());
         if let Some(old) = scope.and_then(|s| s.insert(v.name.name.clone(), local)) {
             let d = Diagnostic::error(format!("`{}` is declared twice", v.name.name));

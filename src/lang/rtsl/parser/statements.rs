@@ -67,7 +67,7 @@ impl Parser<'_> {
             Tok::Punct("{") => "{",
             _ => "",
         };
-        if let Some(why) = left_out(word) {
+        if let Some(why) = unsupported(word) {
             let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
             return self.cursor.fail(d.at(self.cursor.span(), "a keyword of GLSL for rasterisation"));
         }
@@ -118,10 +118,10 @@ impl Parser<'_> {
             }
             _ if self.declares() => {
                 let words = self.words()?;
-                if let Some(keeping) = words.keeping.filter(|k| *k != Keeping::Const) {
-                    let word = match keeping {
-                        Keeping::Public => "public",
-                        Keeping::Scratch => "scratch",
+                if let Some(qualifier) = words.qualifier.filter(|k| *k != Qualifier::Const) {
+                    let word = match qualifier {
+                        Qualifier::Public => "public",
+                        Qualifier::Scratch => "scratch",
                         _ => "private",
                     };
                     let d = Diagnostic::error(format!("`{word}` is allowed on variables of classes only"));
@@ -129,7 +129,7 @@ impl Parser<'_> {
                 }
                 let ty = self.type_name("a declaration")?;
                 let first = self.cursor.ident("the name of a variable")?;
-                Ok(StmtKind::Declare(self.variables(words, ty, first, Keeping::Local)?))
+                Ok(StmtKind::Declare(self.variables(words, ty, first, Qualifier::Local)?))
             }
             _ => {
                 let e = self.expr()?;

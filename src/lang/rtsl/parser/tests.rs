@@ -105,13 +105,13 @@ fn what_stands_behind_a_class_belongs_to_it() {
     assert_eq!((ast.constants.len(), ast.functions.len(), ast.classes.len()), (1, 1, 2));
     let [a, b] = &ast.classes[..] else { panic!("two classes") };
     assert_eq!(a.bases.iter().map(|b| &*b.name).collect::<Vec<_>>(), ["rt_Primitive", "rt_Material"]);
-    let kept: Vec<_> = a.variables.iter().map(|v| (&*v.name.name, v.keeping, v.unit, v.ty.lengths.len())).collect();
+    let kept: Vec<_> = a.variables.iter().map(|v| (&*v.name.name, v.qualifier, v.unit, v.ty.lengths.len())).collect();
     assert_eq!(
         kept,
-        [("n", Keeping::Public, true, 0), ("m", Keeping::Public, true, 1), ("t", Keeping::Scratch, false, 0)]
+        [("n", Qualifier::Public, true, 0), ("m", Qualifier::Public, true, 1), ("t", Qualifier::Scratch, false, 0)]
     );
     assert_eq!((a.structs.len(), a.methods.len(), a.methods[1].body.is_none()), (1, 2, true));
-    assert_eq!(b.variables[0].keeping, Keeping::Const);
+    assert_eq!(b.variables[0].qualifier, Qualifier::Const);
     assert_eq!(b.variables[1].ty.base, BaseType::Named("rt_Texture".into()));
     assert_eq!(b.methods[0].body.as_ref().map(Vec::len), Some(3));
 }

@@ -129,7 +129,7 @@ impl SurfaceState {
     /// A cone `dω` sweeps a volume of `t² dω` per unit of distance at the distance `t`. In the primitive's own space it cuts the area `dA` out of the surface: that volume, transformed to that space, over the cosine between direction and normal there.
     pub fn pdf_of_sampled_points(&mut self, b: &mut FunctionBuilder) -> Option<Value> {
         let offset = self.inputs.layout.procedural?.offset;
-        let pdf = self.at_hit_result(b, AtHit::Density, false, "pdf")?;
+        let pdf = self.at_hit_result(b, AtHit::Pdf, false, "pdf")?;
         let direction = self.to_own_space(b, offset, self.inputs.direction, false);
         let normal = self.own_normal(b, "Ng", false);
         let normal = unless_zero(b, normal, direction);

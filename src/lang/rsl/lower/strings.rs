@@ -5,16 +5,16 @@
 
 use super::super::coshaders::Call;
 use super::super::program::Callee;
-use super::super::texts::Text;
+use super::super::strings::StringExpr;
 use super::*;
 use crate::abi::Input;
 
 /// The functions that make texts, or numbers of them.
-pub const TEXT_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
+pub const STRING_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
 
 impl Body<'_, '_> {
-    /// The value of a call of one of [`TEXT_FUNCTIONS`].
-    pub(super) fn text_call(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+    /// The value of a call of one of [`STRING_FUNCTIONS`].
+    pub(super) fn string_call(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let (least, ty) = match &*f.name {
             "match" => (2, RslType::Float),
             "format" => (1, RslType::String),
@@ -34,7 +34,7 @@ impl Body<'_, '_> {
         }
         let mut parts = Vec::new();
         for &e in args {
-            let Some(part) = self.known_text(e) else {
+            let Some(part) = self.known_string(e) else {
                 let message = format!("the arguments of `{}` must be known at compile time", f.name);
                 let d = Diagnostic::error(message).at(self.span(e), "known at run time only");
                 let hint = "use constants, and parameters of the shader that are never assigned";
@@ -47,49 +47,49 @@ impl Body<'_, '_> {
         if let Some(value) = text.value(&|_| None) {
             return Ok(self.constant(value, ty));
         }
-        let number = self.texts.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
-            let name = Input::Text(self.texts.len()).to_string();
+        let number = self.strings.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
+            let name = Input::Text(self.strings.len()).to_string();
             let value = self.b.implicit_param(name, ty.ir().unwrap_or(Type::String));
-            self.texts.push((text, value));
-            self.texts.len() - 1
+            self.strings.push((text, value));
+            self.strings.len() - 1
         });
-        Ok(Typed { value: self.texts[number].1, ty, class: Class::Uniform })
+        Ok(Typed { value: self.strings[number].1, ty, class: Class::Uniform })
     }
 
     /// The text or number that an expression has, where it is known for an instance.
-    pub(super) fn known_text(&self, e: ExprId) -> Option<Text> {
+    pub(super) fn known_string(&self, e: ExprId) -> Option<StringExpr> {
         match &self.cx.program.ast.expr(e).kind {
-            ExprKind::String(text) => Some(Text::Literal(text.clone())),
-            ExprKind::Number(x) => Some(Text::Number(*x)),
-            ExprKind::Unary(UnaryOp::Neg, a) => match self.known_text(*a)? {
-                Text::Number(x) => Some(Text::Number(-x)),
+            ExprKind::String(text) => Some(StringExpr::Literal(text.clone())),
+            ExprKind::Number(x) => Some(StringExpr::Number(*x)),
+            ExprKind::Unary(UnaryOp::Neg, a) => match self.known_string(*a)? {
+                StringExpr::Number(x) => Some(StringExpr::Number(-x)),
                 _ => None,
             },
             ExprKind::Tuple(parts) => {
-                match parts.iter().map(|p| self.known_text(*p)).collect::<Option<Vec<_>>>()?[..] {
-                    [Text::Number(x), Text::Number(y), Text::Number(z)] => Some(Text::Triple([x, y, z])),
+                match parts.iter().map(|p| self.known_string(*p)).collect::<Option<Vec<_>>>()?[..] {
+                    [StringExpr::Number(x), StringExpr::Number(y), StringExpr::Number(z)] => Some(StringExpr::Triple([x, y, z])),
                     _ => None,
                 }
             }
-            ExprKind::Cast(ty, None, a) => match self.known_text(*a)? {
-                Text::Number(x) if ty.is_triple() => Some(Text::Triple([x; 3])),
+            ExprKind::Cast(ty, None, a) => match self.known_string(*a)? {
+                StringExpr::Number(x) if ty.is_triple() => Some(StringExpr::Triple([x; 3])),
                 text if ty.ir() == Some(text.ty()) => Some(text),
                 _ => None,
             },
             ExprKind::Name(name) => self.scopes.find(name)?.text.clone(),
-            ExprKind::Call(f, args) if TEXT_FUNCTIONS.contains(&&*f.name) => {
-                Some(made_by(&f.name, args.iter().map(|a| self.known_text(*a)).collect::<Option<_>>()?))
+            ExprKind::Call(f, args) if STRING_FUNCTIONS.contains(&&*f.name) => {
+                Some(made_by(&f.name, args.iter().map(|a| self.known_string(*a)).collect::<Option<_>>()?))
             }
             _ => None,
         }
     }
 }
 
-fn made_by(function: &str, parts: Vec<Text>) -> Text {
+fn made_by(function: &str, parts: Vec<StringExpr>) -> StringExpr {
     match function {
-        "concat" => Text::Concat(parts),
-        "format" => Text::Format(parts),
-        _ => Text::Match(parts),
+        "concat" => StringExpr::Concat(parts),
+        "format" => StringExpr::Format(parts),
+        _ => StringExpr::Match(parts),
     }
 }
 

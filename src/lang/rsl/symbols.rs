@@ -43,7 +43,7 @@ pub struct Variable {
 
 /// The notes on the definitions of one file and of what it includes.
 #[derive(Clone, Debug, Default)]
-pub struct Notes {
+pub struct Symbols {
     /// Variables, each behind those that it hides.
     pub variables: Vec<Variable>,
     /// What calls mean, by the place of the function's name.
@@ -51,7 +51,7 @@ pub struct Notes {
     open: Vec<Span>,
 }
 
-impl Notes {
+impl Symbols {
     /// A scope begins that reaches over `place`.
     pub fn enter(&mut self, place: Span) {
         self.open.push(place);

@@ -1,16 +1,16 @@
 //! Questions to other shaders and to the scene (`option`, `attribute`, `surface`, …) in methods of a class.
 //!
 //! Only a shader itself can ask, so that of a class asks before it calls its methods, and keeps the answer in two more variables of the class: the value, and whether there is one. In place
-//! of the question a method calls a function that looks at them.
+//! of the query a method calls a function that looks at them.
 
 use super::super::globals;
 use super::super::queries::Source;
 use super::*;
 use crate::abi::QuerySource;
 
-/// A question that a method asks.
+/// A query that a method asks.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Question {
+pub(super) struct Query {
     /// Who is asked.
     source: QuerySource,
     /// What is asked for.
@@ -21,21 +21,21 @@ pub(super) struct Question {
     span: Span,
 }
 
-impl Question {
+impl Query {
     /// The variable of the class that holds the value.
     fn value(&self) -> Arc<str> {
         queries::value_input(self.source, self.ty, &self.name, 0).into()
     }
 
-    /// The variable of the class that tells whether there is one, and behind the name of the class the function that stands for the question.
+    /// The variable of the class that tells whether there is one, and behind the name of the class the function that stands for the query.
     fn found(&self) -> Arc<str> {
         queries::found_input(self.source, self.ty, &self.name).into()
     }
 }
 
 impl Flattening<'_> {
-    /// The function that stands for a question in a method; `None` for other calls.
-    pub(super) fn question(&mut self, f: &Ident, args: &[ExprId]) -> Option<Ident> {
+    /// The function that stands for a query in a method; `None` for other calls.
+    pub(super) fn query(&mut self, f: &Ident, args: &[ExprId]) -> Option<Ident> {
         let Some(Source::Input(source)) = queries::source(&f.name) else { return None };
         if self.defined.contains(&f.name) {
             return None;
@@ -43,11 +43,11 @@ impl Flattening<'_> {
         let (&[name, variable], true) = (args, self.is_in_method()) else { return None };
         let ExprKind::String(name) = self.ast.expr(name).kind.clone() else { return None };
         let ty = self.type_at(&self.ast.place(variable)?)?;
-        let question = Question { source, name, ty, span: f.span };
+        let query = Query { source, name, ty, span: f.span };
         let class = self.class.as_mut()?;
-        let full = class.method(&Ident { name: question.found(), span: f.span });
-        if !class.questions.iter().any(|q| q.found() == question.found()) {
-            class.questions.push(question);
+        let full = class.method(&Ident { name: query.found(), span: f.span });
+        if !class.queries.iter().any(|q| q.found() == query.found()) {
+            class.queries.push(query);
         }
         Some(full)
     }
@@ -61,8 +61,8 @@ impl Flattening<'_> {
         declared.or_else(|| globals::find(&place.name.name).map(|g| g.ty)).filter(|_| place.indices.is_empty())
     }
 
-    /// The variables in which the shader of a class keeps the answer to a question.
-    pub(super) fn answer_variables(&mut self, q: &Question) -> Vec<Decl> {
+    /// The variables in which the shader of a class keeps the answer to a query.
+    pub(super) fn answer_variables(&mut self, q: &Query) -> Vec<Decl> {
         let span = q.span;
         let word = Ident { name: q.source.word().into(), span };
         let name = self.add(ExprKind::String(q.name.clone()), span);
@@ -72,8 +72,8 @@ impl Flattening<'_> {
         vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
     }
 
-    /// The function that stands for a question: it gives its variable the value, if there is one, and says so.
-    pub(super) fn answer(&mut self, class: &str, q: &Question) -> Definition {
+    /// The function that stands for a query: it gives its variable the value, if there is one, and says so.
+    pub(super) fn answer(&mut self, class: &str, q: &Query) -> Definition {
         const GIVEN: &str = "given";
         let span = q.span;
         let found = self.add(ExprKind::Name(q.found()), span);

@@ -1,7 +1,7 @@
 //! Texts that are known for an instance of a shader: what `concat`, `format` and `match` make of constants and of the instance's parameters
 //! (RenderMan Interface 3.2.1, §15.9).
 //!
-//! A string is a number while a program runs, so nothing can be put together then. The front end keeps such an expression as a [`Text`], and the linker works it out
+//! A string is a number while a program runs, so nothing can be put together then. The front end keeps such an expression as a [`StringExpr`], and the linker works it out
 //! when it knows the parameters.
 
 use crate::ir::{Const, Type};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// An expression over constants and parameters, whose value is a text or a number.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Text {
+pub enum StringExpr {
     /// A constant.
     Literal(Arc<str>),
     /// A number.
@@ -19,44 +19,44 @@ pub enum Text {
     /// The instance's parameter of that name.
     Parameter(Arc<str>),
     /// `concat(a, b, …)`
-    Concat(Vec<Text>),
+    Concat(Vec<StringExpr>),
     /// `format(pattern, a, …)`
-    Format(Vec<Text>),
+    Format(Vec<StringExpr>),
     /// `match(pattern, subject)`: 1 or 0.
-    Match(Vec<Text>),
+    Match(Vec<StringExpr>),
 }
 
 /// Longest text that is made, in bytes; what is longer is cut.
 const MAX_LENGTH: usize = 64 << 10;
 
-impl Text {
+impl StringExpr {
     /// The type of the value; of a parameter by itself, that of texts.
     pub fn ty(&self) -> Type {
         match self {
-            Text::Number(_) | Text::Match(_) => Type::F32,
-            Text::Triple(_) => Type::Vec3,
-            Text::Literal(_) | Text::Parameter(_) | Text::Concat(_) | Text::Format(_) => Type::String,
+            StringExpr::Number(_) | StringExpr::Match(_) => Type::F32,
+            StringExpr::Triple(_) => Type::Vec3,
+            StringExpr::Literal(_) | StringExpr::Parameter(_) | StringExpr::Concat(_) | StringExpr::Format(_) => Type::String,
         }
     }
 
     /// The value, where `parameter` gives those of parameters; `None` when one is not known, or a type does not fit.
     pub fn value(&self, parameter: &dyn Fn(&str) -> Option<Const>) -> Option<Const> {
-        let values = |parts: &[Text]| parts.iter().map(|p| p.value(parameter)).collect::<Option<Vec<Const>>>();
+        let values = |parts: &[StringExpr]| parts.iter().map(|p| p.value(parameter)).collect::<Option<Vec<Const>>>();
         match self {
-            Text::Literal(text) => Some(Const::String(text.clone())),
-            Text::Number(x) => Some(Const::F32(*x)),
-            Text::Triple(x) => Some(Const::Vec3(*x)),
-            Text::Parameter(name) => parameter(name),
-            Text::Concat(parts) => {
+            StringExpr::Literal(text) => Some(Const::String(text.clone())),
+            StringExpr::Number(x) => Some(Const::F32(*x)),
+            StringExpr::Triple(x) => Some(Const::Vec3(*x)),
+            StringExpr::Parameter(name) => parameter(name),
+            StringExpr::Concat(parts) => {
                 let values = values(parts)?;
                 let texts = values.iter().map(|v| if let Const::String(text) = v { Some(&**text) } else { None });
                 Some(Const::String(cut(texts.collect::<Option<Vec<_>>>()?.concat()).into()))
             }
-            Text::Format(parts) => match values(parts)?.as_slice() {
+            StringExpr::Format(parts) => match values(parts)?.as_slice() {
                 [Const::String(pattern), rest @ ..] => Some(Const::String(cut(format(pattern, rest)).into())),
                 _ => None,
             },
-            Text::Match(parts) => match values(parts)?.as_slice() {
+            StringExpr::Match(parts) => match values(parts)?.as_slice() {
                 [Const::String(pattern), Const::String(subject)] => {
                     Some(Const::F32(f32::from(u8::from(matches(pattern, subject)))))
                 }
@@ -351,13 +351,13 @@ mod tests {
             "frame" => Some(Const::F32(7.0)),
             _ => None,
         };
-        let [base, frame] = ["base", "frame"].map(|name| Text::Parameter(name.into()));
-        let literal = |text: &str| Text::Literal(text.into());
-        let name = Text::Concat(vec![base, Text::Format(vec![literal(".%03d.tex"), frame])]);
+        let [base, frame] = ["base", "frame"].map(|name| StringExpr::Parameter(name.into()));
+        let literal = |text: &str| StringExpr::Literal(text.into());
+        let name = StringExpr::Concat(vec![base, StringExpr::Format(vec![literal(".%03d.tex"), frame])]);
         assert_eq!(name.value(&parameter), Some(Const::String("wood.007.tex".into())));
-        let tested = Text::Match(vec![literal("^wood"), name.clone()]);
+        let tested = StringExpr::Match(vec![literal("^wood"), name.clone()]);
         assert_eq!(tested.value(&parameter), Some(Const::F32(1.0)));
-        assert_eq!(Text::Concat(vec![name, Text::Parameter("missing".into())]).value(&parameter), None);
-        assert_eq!(Text::Concat(vec![Text::Number(1.0)]).value(&parameter), None);
+        assert_eq!(StringExpr::Concat(vec![name, StringExpr::Parameter("missing".into())]).value(&parameter), None);
+        assert_eq!(StringExpr::Concat(vec![StringExpr::Number(1.0)]).value(&parameter), None);
     }
 }

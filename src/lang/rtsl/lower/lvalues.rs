@@ -25,7 +25,7 @@ pub(super) struct Local {
     /// Where its leaves are.
     pub storage: Vec<(Leaf, Storage)>,
     /// How it is kept.
-    pub keeping: Keeping,
+    pub qualifier: Qualifier,
     /// The value of a constant `int`.
     pub known: Option<i32>,
     /// Where it was declared.
@@ -57,7 +57,7 @@ enum Tail {
 
 /// A part of a variable.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct LValue {
     /// The type of what is read and written.
     pub ty: Type,
     /// The type of what the tail is a part of.
@@ -81,20 +81,20 @@ impl<'a> Body<'a> {
             };
             storage.push((leaf, place));
         }
-        let local = Local { ty: ty.clone(), storage, keeping: Keeping::Local, known: None, declared };
+        let local = Local { ty: ty.clone(), storage, qualifier: Qualifier::Local, known: None, declared };
         let zero = self.zero(&ty);
         self.write_local(&local, zero);
         local
     }
 
     /// All of a variable.
-    fn all(&self, local: &Local) -> Place {
+    fn all(&self, local: &Local) -> LValue {
         let parts = local
             .storage
             .iter()
             .map(|&(leaf, storage)| Part { leaf, storage, offset: None, count: leaf.count })
             .collect();
-        Place { ty: local.ty.clone(), whole: local.ty.clone(), parts, tail: Tail::Whole, state: None }
+        LValue { ty: local.ty.clone(), whole: local.ty.clone(), parts, tail: Tail::Whole, state: None }
     }
 
     pub(super) fn read_local(&mut self, local: &Local) -> Typed {
@@ -118,7 +118,7 @@ impl<'a> Body<'a> {
     }
 
     /// The parts of the whole that a place is a part of.
-    fn read_whole(&mut self, place: &Place) -> Vec<Value> {
+    fn read_whole(&mut self, place: &LValue) -> Vec<Value> {
         let mut values = Vec::new();
         for part in &place.parts {
             match part.storage {
@@ -142,7 +142,7 @@ impl<'a> Body<'a> {
         values
     }
 
-    fn write_whole(&mut self, place: &Place, values: &[Value]) {
+    fn write_whole(&mut self, place: &LValue, values: &[Value]) {
         let mut values = values.iter().copied();
         for part in &place.parts {
             match part.storage {
@@ -167,7 +167,7 @@ impl<'a> Body<'a> {
     }
 
     /// Reads a place.
-    pub(super) fn read(&mut self, place: &Place) -> Typed {
+    pub(super) fn read(&mut self, place: &LValue) -> Typed {
         let parts = self.read_whole(place);
         let whole = Typed { ty: place.whole.clone(), parts, known: None };
         match &place.tail {
@@ -262,7 +262,7 @@ impl<'a> Body<'a> {
     }
 
     /// Writes a place.
-    pub(super) fn write(&mut self, place: &Place, value: Typed) {
+    pub(super) fn write(&mut self, place: &LValue, value: Typed) {
         let values = match &place.tail {
             Tail::Whole => value.parts,
             tail => {
@@ -315,7 +315,7 @@ impl<'a> Body<'a> {
     }
 
     /// The place that an expression names; `is_written` asks whether it may be changed here.
-    pub(super) fn place(&mut self, e: ExprId, is_written: bool) -> Lower<Place> {
+    pub(super) fn place(&mut self, e: ExprId, is_written: bool) -> Lower<LValue> {
         let file = self.file();
         let expr = file.ast.expr(e);
         match &expr.kind {
@@ -339,7 +339,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn own_field(&mut self, name: &Ident, is_written: bool) -> Lower<Place> {
+    fn own_field(&mut self, name: &Ident, is_written: bool) -> Lower<LValue> {
         let field = self.top().object.and_then(|number| self.field(number, &name.name));
         match field {
             Some(local) => {
@@ -370,7 +370,7 @@ impl<'a> Body<'a> {
     }
 
     /// The place of a variable.
-    pub(super) fn named(&mut self, name: &Arc<str>, span: Span, is_written: bool) -> Lower<Place> {
+    pub(super) fn named(&mut self, name: &Arc<str>, span: Span, is_written: bool) -> Lower<LValue> {
         let frame = self.top();
         if let Some(local) = frame.scopes.iter().rev().find_map(|s| s.get(name)).cloned() {
             self.may_write(&local, span, name, is_written)?;
@@ -387,7 +387,7 @@ impl<'a> Body<'a> {
                     .at(span, "not part of the state of this method");
                 return self.error(d);
             };
-            return Ok(Place { state: Some(variable.name), ..self.all(&local) });
+            return Ok(LValue { state: Some(variable.name), ..self.all(&local) });
         }
         self.unknown_name(name, span)
     }
@@ -398,9 +398,9 @@ impl<'a> Body<'a> {
             return Ok(());
         }
         let role = self.top().role;
-        let (message, hint) = match local.keeping {
-            Keeping::Const => (format!("`{name}` is a constant"), "remove `const`, or use a local variable"),
-            Keeping::Public | Keeping::Private if !matches!(role, Role::Constructor | Role::Any) => (
+        let (message, hint) = match local.qualifier {
+            Qualifier::Const => (format!("`{name}` is a constant"), "remove `const`, or use a local variable"),
+            Qualifier::Public | Qualifier::Private if !matches!(role, Role::Constructor | Role::Any) => (
                 format!("the variable `{name}` of the class can be assigned in constructors only"),
                 "an object is shared by all rays: use a local variable, or a `scratch` variable in a primitive",
             ),
@@ -438,7 +438,7 @@ impl<'a> Body<'a> {
     }
 
     /// A member of a struct, or components of a vector.
-    fn member(&mut self, place: Place, name: &Ident, is_written: bool) -> Lower<Place> {
+    fn member(&mut self, place: LValue, name: &Ident, is_written: bool) -> Lower<LValue> {
         match (&place.ty, &place.tail) {
             (Type::Struct(id), Tail::Whole) => {
                 let mut first = 0;
@@ -446,7 +446,7 @@ impl<'a> Body<'a> {
                     let n = self.leaves(&ty).len();
                     if member == name.name {
                         let parts = place.parts[first..first + n].to_vec();
-                        return Ok(Place { ty: ty.clone(), whole: ty, parts, ..place });
+                        return Ok(LValue { ty: ty.clone(), whole: ty, parts, ..place });
                     }
                     first += n;
                 }
@@ -476,7 +476,7 @@ impl<'a> Body<'a> {
                         _ => return self.error(Diagnostic::error("a scalar has no components").at(name.span, "here")),
                     },
                 };
-                Ok(Place { ty, tail, ..place })
+                Ok(LValue { ty, tail, ..place })
             }
             _ => {
                 let d = Diagnostic::error(format!("the type `{}` has no members", self.describe(&place.ty)));
@@ -486,7 +486,7 @@ impl<'a> Body<'a> {
     }
 
     /// An element of an array, a column of a matrix, a component of a vector.
-    fn indexed(&mut self, place: Place, index: Typed, span: Span) -> Lower<Place> {
+    fn indexed(&mut self, place: LValue, index: Typed, span: Span) -> Lower<LValue> {
         let index = self.index(index, span)?;
         let check = |body: &mut Self, n: u32| match index.1 {
             Some(k) if k < 0 || k as u32 >= n => {
@@ -508,11 +508,11 @@ impl<'a> Body<'a> {
                         None => step,
                     });
                 }
-                Ok(Place { ty: (*element).clone(), whole: *element, parts, ..place })
+                Ok(LValue { ty: (*element).clone(), whole: *element, parts, ..place })
             }
             Type::Basic(BasicType::Matrix(columns, rows)) => {
                 check(self, columns.into())?;
-                Ok(Place { ty: Type::floats(rows), tail: Tail::Element(index.0), ..place })
+                Ok(LValue { ty: Type::floats(rows), tail: Tail::Element(index.0), ..place })
             }
             Type::Basic(basic @ BasicType::Vector(scalar, n)) => {
                 check(self, n.into())?;
@@ -531,7 +531,7 @@ impl<'a> Body<'a> {
                         return self.error(d.at(span, "not a constant"));
                     }
                 };
-                Ok(Place { ty: Type::vector(scalar, 1), tail, ..place })
+                Ok(LValue { ty: Type::vector(scalar, 1), tail, ..place })
             }
             ty => {
                 let d = Diagnostic::error(format!("the type `{}` cannot be indexed", self.describe(&ty)));
@@ -559,7 +559,7 @@ impl<'a> Body<'a> {
         &mut self,
         value: Typed,
         span: Span,
-        part: impl FnOnce(&mut Self, Place) -> Lower<Place>,
+        part: impl FnOnce(&mut Self, LValue) -> Lower<LValue>,
     ) -> Lower<Typed> {
         let local = self.new_local(value.ty.clone(), span);
         self.write_local(&local, value);

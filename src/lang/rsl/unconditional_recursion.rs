@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A function that cannot return, and the call on the way that never comes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endless {
+pub struct UnconditionalCall {
     /// Index of the function.
     pub function: usize,
     /// Index of the function that it calls.
@@ -18,7 +18,7 @@ pub struct Endless {
 }
 
 /// All functions on a cycle of calls that no path leaves.
-pub fn endless(module: &Module) -> Vec<Endless> {
+pub fn find(module: &Module) -> Vec<UnconditionalCall> {
     let index = module.index();
     // A function returns if some path reaches a `return` and every call on it returns; calls out of the module do.
     let mut returns = vec![false; module.functions.len()];
@@ -43,7 +43,7 @@ pub fn endless(module: &Module) -> Vec<Endless> {
             let Op::Call(name) = &inst.op else { continue };
             let Some(&callee) = index.get(name).filter(|c| !returns[**c]) else { continue };
             if calls(module, &index, callee, i) {
-                found.push(Endless { function: i, callee, call: inst.loc });
+                found.push(UnconditionalCall { function: i, callee, call: inst.loc });
                 break;
             }
         }
