@@ -1,7 +1,9 @@
-//! The loop behind `illuminance` in every language: it asks all lights of a scene for their samples, shoots the shadow rays of a batch in one instruction, and then runs its
-//! body once a light as an ordinary loop, which does not wait for lights. A light that is blocked has the colour black.
+//! The loop of `illuminance` in every language. It samples all lights of a batch, traces their
+//! shadow rays with one instruction, and then runs the body once per light as an ordinary loop that
+//! does not wait for lights. A light that is blocked has the colour black.
 //!
-//! It emits IR and calls functions that the linker supplies ([`Intrinsic::LightSample`] and its relatives). It knows no syntax.
+//! It emits IR and calls functions that the linker supplies ([`Intrinsic::LightSample`] and the
+//! like). It knows no syntax.
 
 use crate::abi::Intrinsic;
 use crate::ir::emitter::normalize;
@@ -14,7 +16,7 @@ const BATCH: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct CountedLoop {
     head: BlockId,
-    /// Behind the loop: `break` leads there.
+    /// After the loop: `break` leads there.
     pub end: BlockId,
     index: Variable,
     /// The index in this iteration, a `u32`.
@@ -38,7 +40,7 @@ impl CountedLoop {
         Self { head, end, index, iteration }
     }
 
-    /// Ends the body: raises the index by `step` and goes back. The builder is behind the loop then.
+    /// Ends the body: raises the index by `step` and goes back. The builder is after the loop then.
     pub fn finish(self, b: &mut FunctionBuilder, step: u32) {
         let i = b.read(self.index);
         let step = b.u32(step);
@@ -63,9 +65,9 @@ pub struct LightLoop {
     /// Its light.
     pub color: Value,
     category: Option<Value>,
-    /// Where the next light's turn begins: `continue` leads there.
+    /// Where the next light's iteration begins: `continue` leads there.
     pub next: BlockId,
-    /// Behind the loop: `break` leads there.
+    /// After the loop: `break` leads there.
     pub over: BlockId,
 }
 
@@ -136,7 +138,7 @@ impl LightLoop {
         }
     }
 
-    /// Ends the body, and goes on behind the loop.
+    /// Ends the body, and continues after the loop.
     pub fn finish(self, b: &mut FunctionBuilder) {
         if !b.is_terminated() {
             b.jump(self.next, Vec::new());

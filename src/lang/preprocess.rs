@@ -1,8 +1,9 @@
 //! The C preprocessor that shading languages share.
 //!
-//! Takes a file of a [`SourceMap`], gives its raw tokens with directives carried out and macros expanded. Included files join the
-//! source map. A token that a macro brought in has the place where the macro was used; a macro's argument keeps its own.
-//! It knows no language's keywords. Work is bounded: tokens made, files nested, arguments nested.
+//! Takes a file of a [`SourceMap`] and gives its raw tokens with directives executed and macros
+//! expanded. Included files join the source map. A token from a macro's body has the span of the
+//! macro's use; a token of an argument keeps its own. It knows no language's keywords. Work is
+//! bounded: tokens produced, files nested, arguments nested.
 
 use super::scan::{RawKind, RawToken, scan};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -211,7 +212,7 @@ impl Preprocessor<'_> {
             }
         }
         self.flush(&mut pending);
-        // Text that is left out need not be of the language: it is where people keep notes.
+        // Skipped text need not be valid: people keep notes there.
         let counts = |d: &&Diagnostic| {
             !d.labels
                 .iter()

@@ -1,7 +1,8 @@
-//! Cuts source text into raw tokens: words, numbers, strings, punctuation, line ends.
+//! Splits source text into raw tokens: words, numbers, strings, punctuation, line ends.
 //!
-//! Takes one file's text, gives tokens with their places. Comments and `\` at a line's end disappear here. It knows the spelling that C-like shading
-//! languages share and no keyword of any of them.
+//! Takes one file's text and gives tokens with their spans. Comments and `\` at a line's end are
+//! removed. It knows the spelling that C-like shading languages share and no keyword of any of
+//! them.
 
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
@@ -29,9 +30,9 @@ pub struct RawToken {
     pub kind: RawKind,
     /// Its text.
     pub text: Arc<str>,
-    /// Where it stands in the file that a person wrote.
+    /// Its span in the source file.
     pub span: Span,
-    /// Whether white space stands before it (`#define f(x)` differs from `#define f (x)`).
+    /// Whether white space precedes it (`#define f(x)` differs from `#define f (x)`).
     pub spaced: bool,
     /// Whether it is the name of a macro that must not be expanded again.
     pub painted: bool,

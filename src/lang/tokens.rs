@@ -1,7 +1,8 @@
-//! Tokens with values, and a cursor that parsers of C-like languages read them by.
+//! Tokens with values, and the cursor that parsers of C-like languages share.
 //!
-//! Each language's lexer makes the tokens and says which words and signs it has; the cursor looks ahead, tells what was expected, counts how deep things nest, and finds where to go on after an
-//! error. It knows no grammar.
+//! Each language's lexer makes the tokens and has its keywords and operators; the cursor looks
+//! ahead, reports what was expected, limits nesting, and finds where to continue after an error. It
+//! knows no grammar.
 
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::Span;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// How deep expressions and statements may nest.
 pub const MAX_NESTING: usize = 256;
 
-/// Most errors that are told of a file.
+/// The most errors that are reported of a file.
 const MAX_ERRORS: usize = 100;
 
 /// A token.
@@ -20,7 +21,7 @@ pub enum Tok {
     Name(Arc<str>),
     /// A reserved word.
     Keyword(&'static str),
-    /// A number, or where a language tells them apart one that need not be whole.
+    /// A number, or, in a language that distinguishes them, a floating-point one.
     Number(f32),
     /// A whole number, as 32 bits.
     Int(u32),
@@ -216,7 +217,7 @@ impl<'a> Cursor<'a> {
         self.depth -= 1;
     }
 
-    /// Skips to behind the next `;` or to the next `}` of this block; blocks in between are skipped whole.
+    /// Skips past the next `;` or to the next `}` of this block; blocks in between are skipped whole.
     pub fn recover(&mut self) {
         let mut open = 0usize;
         while !self.at_end() {

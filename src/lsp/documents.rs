@@ -1,7 +1,8 @@
-//! The documents that are open in the editor, and what was last said about each.
+//! The open documents, and the diagnostics last sent for each.
 //!
-//! Analyses lazily: a change only marks what it may touch, and [`Documents::refresh`] or a question brings it up to date. Texts that are open
-//! stand in for the files on disk, also where another document includes them.
+//! Analyses lazily: a change only marks what it may affect, and [`Documents::refresh`] or a request
+//! brings it up to date. The text of an open document replaces the file on disk, also where another
+//! document includes it.
 
 use super::client::Client;
 use super::diagnostics::{self, ByFile};
@@ -26,7 +27,7 @@ struct Document {
     /// The path without links, by which includes are compared.
     canonical: Option<PathBuf>,
     text: Arc<str>,
-    /// `None` while it must be looked at anew.
+    /// `None` while it must be analysed again.
     snapshot: Option<Snapshot>,
     /// Whether the text of this version was reported on.
     reported: bool,
@@ -61,7 +62,7 @@ pub struct Locate<'a> {
 }
 
 impl Locate<'_> {
-    /// Where something stands; `None` for text that is part of this program.
+    /// The location of a span; `None` for text that is part of this program.
     pub fn location(&self, snapshot: &Snapshot, span: Span) -> Option<Location> {
         let range = snapshot.range(span);
         if span.file == snapshot.text.file {
@@ -111,7 +112,7 @@ impl Documents {
         self.open.remove(uri.as_str());
     }
 
-    /// Files may have changed on disk: everything is looked at anew.
+    /// Files may have changed on disk: everything is analysed again.
     pub fn invalidate_all(&mut self) {
         self.changed = true;
         for document in self.open.values_mut() {
@@ -125,7 +126,7 @@ impl Documents {
         self.changed
     }
 
-    /// A document is not what it was: those that include it must be looked at anew.
+    /// A document is not what it was: those that include it must be analysed again.
     fn touched(&mut self, document: &str) {
         self.changed = true;
         let Some(path) = self.open.get(document).and_then(|d| d.canonical.clone()) else { return };
@@ -171,7 +172,7 @@ impl Documents {
 
     /// Brings everything up to date, and gives what changed in the diagnostics. Every version of an open document is reported on once.
     ///
-    /// A document that another open one includes is judged only as a part of that one: alone it may lack what stands before it there.
+    /// A document that another open one includes is judged only as a part of that one: alone it may lack what precedes it there.
     pub fn refresh(&mut self) -> Vec<Report> {
         let open: Vec<Uri> = self.open.values().map(|d| d.uri.clone()).collect();
         open.iter().for_each(|uri| self.analyse(uri));

@@ -1,7 +1,8 @@
-//! The conversation with an editor.
+//! The message loop of the server.
 //!
-//! One thread does all the work, message by message; a second one only moves what arrives into a queue. So changes that arrive while the last ones are looked at
-//! are looked at together, and a request that was cancelled before its turn is not worked on.
+//! One thread does all the work, message by message; a second one only moves incoming messages into
+//! a queue. So changes that arrive during an analysis are analysed together, and a request that is
+//! cancelled while it waits is never processed.
 
 use super::client::Client;
 use super::completion::completion;
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long text must rest before it is looked at, unless a request asks for it: a little more than between two letters of a fast typist's burst or
+/// How long a text must be unchanged before it is analysed, unless a request needs it: a little more than between two letters of a fast typist's burst or
 /// the two notifications of a save.
 const REST: Duration = Duration::from_millis(40);
 
@@ -299,7 +300,7 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
         Ok(())
     }
 
-    /// Asks to be told when a file that may be included changes on disk.
+    /// Asks for notifications of changes of files that may be included.
     fn watch_files(&self) -> Result<(), ServeError> {
         let languages: Vec<&str> =
             registry::LANGUAGES.iter().flat_map(|language| language.extensions()).copied().collect();

@@ -1,4 +1,4 @@
-//! A document as it was at one moment, with all that the compiler knows about it.
+//! A version of a document, with all that its language knows about it.
 
 use super::text::{Encoding, Lines};
 use crate::lang::editor::{Document, Text};

@@ -1,7 +1,8 @@
 //! Positions in a text as editors count them.
 //!
-//! Turns byte offsets into lines and columns and back. A line ends with LF, CR LF or CR; columns count code units of the encoding that was agreed on. Every input is
-//! met with the nearest place that exists, since editor and server may disagree for a moment.
+//! Converts byte offsets to lines and columns and back. A line ends with LF, CR LF or CR; columns
+//! count code units of the negotiated encoding. An input out of range gives the nearest position,
+//! since editor and server may disagree for a moment.
 
 use lsp_types::{Position, Range};
 
@@ -77,7 +78,7 @@ impl Lines {
     }
 }
 
-/// `text` with what stands in `range` replaced by `new`; without a range all of it is.
+/// `text` with `range` replaced by `new`; without a range all of it is.
 pub fn edited(text: &str, range: Option<Range>, new: &str, encoding: Encoding) -> String {
     let Some(range) = range else { return new.to_string() };
     let lines = Lines::new(text);

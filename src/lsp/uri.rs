@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub fn to_path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file:")?;
     let rest = match rest.strip_prefix("//") {
-        // What stands before the first `/` is a host, which is this one.
+        // The part before the first `/` is a host, which is this one.
         Some(authority) => &authority[authority.find('/')?..],
         None => rest,
     };

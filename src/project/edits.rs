@@ -1,6 +1,7 @@
-//! What the user changed over the files: values of shader parameters, and options.
+//! Edits over the files of a scene: values of shader parameters, and options.
 //!
-//! Edits outlive reloads: an instance is known by its kind, its shader's name and how many of those came before it.
+//! Edits survive reloads: an instance is identified by its kind, its shader's name and how many of
+//! those come before it.
 
 use super::options::{OptionEdits, OptionValues};
 use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};

@@ -1,10 +1,13 @@
-//! Projects: a scene with every file that it depends on, kept up to date while people edit them.
+//! Projects: a scene with every file that it depends on, kept up to date while files are edited.
 //!
-//! A [`Project`] takes a [`Source`], and gives a [`State`]: the scene, its linked program and its trees, ready to be drawn from any [`View`]. [`Project::refresh`] looks at
-//! the files and does again what they touch, and no more; what did not change keeps its place in memory, so that whoever loaded it can tell by
-//! [`std::sync::Arc::ptr_eq`]. [`parameters`] describes the shaders' parameters, whose values can be edited over those of the files; [`rib`] writes edits as RIB.
+//! A [`Project`] takes a [`Source`] and gives a [`State`]: the scene, its linked program and its
+//! BVHs, ready to render from any [`View`]. [`Project::refresh`] checks the files and rebuilds what
+//! depends on those that changed, no more; what did not change keeps its address, so that a
+//! consumer can compare by [`std::sync::Arc::ptr_eq`]. [`parameters`] describes the shaders'
+//! parameters, whose values can be edited over those of the files; [`rib`] writes edits as RIB.
 //!
-//! It knows no machine, window or terminal. A project lives on one thread; what it gives is immutable and goes anywhere.
+//! It knows no back end, window or terminal. A project lives on one thread; its states are
+//! immutable and can be sent anywhere.
 
 mod edits;
 mod options;
@@ -28,7 +31,7 @@ use crate::text::source::SourceMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where a scene comes from.
+/// The source of a scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// One that comes with the program, by its name (see [`crate::scene::builtin::SCENES`]).
@@ -69,7 +72,7 @@ pub struct Options {
     pub kernels: bool,
 }
 
-/// What became of a project.
+/// The outcome of an update.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// All is as it was.

@@ -1,6 +1,7 @@
-//! The parameters of a scene's shaders and its options, as someone who edits them sees them.
+//! The parameters of a scene's shaders and its options, for editing.
 //!
-//! Made from a linked program and the scene as its files give it, with the edits over it. Points, vectors and normals are in world space.
+//! Made from a linked program and the scene as its files give it, with the edits applied. Points,
+//! vectors and normals are in world space.
 
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};

@@ -1,4 +1,4 @@
-//! The reload graph: scene files → scene → program (with shader files) → trees.
+//! The reload graph: scene files → scene → program (with shader files) → BVHs.
 
 use super::edits::{self, Edits};
 use super::parameters::{Parameters, in_type};
@@ -145,7 +145,7 @@ impl Project {
         self.update(redone, times)
     }
 
-    /// Changes a parameter of a shader instance of the last state; `None` gives it back the scene's value. The files are not looked at, unless the parameter is a
+    /// Changes a parameter of a shader instance of the last state; `None` gives it back the scene's value. The files are not checked, unless the parameter is a
     /// part of the code; so what is wrong with them stays wrong ([`Project::failure`]).
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Project {
         }))
     }
 
-    /// Changes the scene's options. The files are not looked at.
+    /// Changes the scene's options. The files are not checked.
     ///
     /// # Errors
     /// When a value is impossible. Nothing is changed then.
@@ -218,7 +218,7 @@ impl Project {
         self.publish(state)
     }
 
-    /// Makes a state the last one.
+    /// Publishes a state.
     fn publish(&mut self, mut state: State) -> Outcome {
         self.version += 1;
         (state.version, state.kernels) = (self.version, kernels::version());

@@ -1,4 +1,4 @@
-//! Edits as RIB: requests that give a scene file what the user set.
+//! Edits as RIB: requests that put the edited values into a scene file.
 
 use super::{Instance, OptionEdits, Parameter, View};
 use crate::scene::{ParamValue, Projection, ShaderKind};

@@ -1,4 +1,4 @@
-//! What a project is at one moment.
+//! A version of a project.
 
 use super::Failure;
 use super::parameters::Parameters;

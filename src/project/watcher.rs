@@ -1,11 +1,14 @@
-//! Watching files: says when it is worth looking at them again.
+//! File watching: calls back when files have changed.
 //!
-//! Takes a set of paths, of files that are there and of some that are not, and calls back after one of them was written, made, replaced or removed. The system's
-//! notifications of their folders make it quick; a look at the files' times once a second makes it sure where those fail: on file systems that send none, and
-//! for folders that are removed and made again. It does not know what the files are for.
+//! Takes a set of paths, of existing files and of missing ones, and calls back after one of them
+//! was written, created, replaced or removed. The operating system's notifications for their
+//! folders make it fast; polling the files' times once a second makes it reliable where those fail:
+//! on file systems that send none, and for folders that are removed and created again. It does not
+//! know what the files are for.
 //!
-//! People's editors write a file twice, rename another one over it, or leave it empty for a moment. So a change is told only once nothing more has happened for
-//! a few milliseconds, and files that have vanished or are empty get longer to come back.
+//! Editors write a file twice, rename another one over it, or leave it empty for a moment. So a
+//! change is reported once nothing more has happened for a few milliseconds, and files that have
+//! vanished or are empty get longer to come back.
 
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -16,21 +19,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How soon changes are told.
+/// How soon changes are reported.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
-    /// How long nothing may happen before a change is told.
+    /// How long nothing may happen before a change is reported.
     quiet: Duration,
-    /// How long a file that was there may be gone or empty before that is told.
+    /// How long a file that was there may be gone or empty before that is reported.
     grace: Duration,
-    /// How long changes may go on before they are told all the same.
+    /// How long changes may go on before they are reported all the same.
     patience: Duration,
 }
 
 /// Too short for a person to notice, and longer than what an editor does between two writes.
 const PACE: Pace =
     Pace { quiet: Duration::from_millis(10), grace: Duration::from_millis(100), patience: Duration::from_secs(2) };
-/// How often the files' times are looked at.
+/// How often the files' times are polled.
 const POLL: Duration = Duration::from_secs(1);
 
 /// Watches files on a thread of its own, which ends with it.
@@ -60,7 +63,7 @@ impl Watcher {
         let events = messages.clone();
         let thread = std::thread::spawn(move || {
             let tell = move |event: notify::Result<notify::Event>| {
-                // What cannot be told counts as anything; the thread may have ended.
+                // An unknown event counts as any; the thread may have ended.
                 let touched = event.map_or(Some(Vec::new()), touched);
                 touched.into_iter().for_each(|paths| drop(events.send(Message::Touched(paths))));
             };
@@ -87,7 +90,7 @@ impl Drop for Watcher {
     }
 }
 
-/// The files that an event tells of; `None` where it only says that someone read.
+/// The files of an event; `None` of a mere read.
 fn touched(event: notify::Event) -> Option<Vec<PathBuf>> {
     match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => Some(event.paths),
@@ -97,7 +100,7 @@ fn touched(event: notify::Event) -> Option<Vec<PathBuf>> {
     }
 }
 
-/// What the system says of a file that tells one version from another; `None` of one that is not there.
+/// The metadata that distinguishes versions of a file; `None` of one that is not there.
 type Stamp = Option<(u64, Option<SystemTime>, u64)>;
 
 fn stamp(path: &Path) -> Stamp {
@@ -121,9 +124,9 @@ struct Watch {
     pace: Pace,
     /// The system's notifications; none where it has none to give.
     system: Option<RecommendedWatcher>,
-    /// Folders that it was asked to tell of, with their numbers.
+    /// Folders that are watched, with their numbers.
     folders: BTreeMap<PathBuf, u64>,
-    /// The files, as they were when they were looked at last.
+    /// The files, as they were when last polled.
     files: BTreeMap<PathBuf, Stamp>,
     /// The files as the system names them.
     aliases: BTreeSet<PathBuf>,
@@ -165,7 +168,7 @@ impl Watch {
                 Ok(Message::Touched(_)) => {}
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
-                    // One that has just come back is seen before the system tells of it.
+                    // One that has just come back is seen before the system reports it.
                     let is_one_missing = begin.elapsed() < self.pace.grace && self.is_one_missing();
                     if !is_one_missing && !was_one_missing {
                         break;
@@ -207,7 +210,7 @@ impl Watch {
         new
     }
 
-    /// Asks the system to tell of the folders that the files are in, as they are now.
+    /// Watches the folders that the files are in, as they are now.
     fn watch_folders(&mut self) {
         self.aliases.clear();
         for path in self.files.keys() {
@@ -227,7 +230,7 @@ impl Watch {
             }
             // A watch of a folder that was there before under this name, if any, is of no use.
             let _ = system.unwatch(folder);
-            // Where it cannot be watched, its files' times are looked at all the same.
+            // Where it cannot be watched, its files' times are polled all the same.
             if system.watch(folder, RecursiveMode::NonRecursive).is_ok() {
                 watched.insert(folder.to_path_buf(), number(&meta));
             }

@@ -1,4 +1,5 @@
-//! Expanding macros, as C does: arguments first, then the body, in which the macro itself stays as it is.
+//! Macro expansion as in C: arguments first, then the body, in which the macro itself is not
+//! expanded again.
 
 use super::{Frame, MAX_ARGUMENT_DEPTH, Macro, Preprocessor};
 use crate::lang::scan::{RawKind, RawToken};

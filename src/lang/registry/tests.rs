@@ -33,6 +33,23 @@ fn names_of_shaders_are_read_once() {
     assert_eq!(parts("odd.sl:name").0, "rsl");
 }
 
+/// Front ends share modules of `lang`, and none is made of another.
+#[test]
+fn no_front_end_imports_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lang");
+    for own in LANGUAGES {
+        let mut files = Vec::new();
+        sources(&root.join(own.id()), &mut files);
+        assert!(files.len() > 3, "{}", own.id());
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a source file");
+            for other in LANGUAGES.iter().filter(|other| *other != own) {
+                assert!(!text.contains(&format!("lang::{}", other.id())), "{}", file.display());
+            }
+        }
+    }
+}
+
 /// Rust files below a folder, but for those of tests.
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {

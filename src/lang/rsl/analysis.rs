@@ -1,7 +1,8 @@
-//! What an editor asks about a file: its messages, and what each name in it means.
+//! Analysis of a file for editors: its messages, and what each name in it means.
 //!
-//! [`analyse`] goes the same way as [`super::compile`] and keeps what the compiler learns on it, also of a file with errors: variables with the text in which
-//! they are visible, what calls mean, macros, included files. It knows no editor and no protocol.
+//! [`analyse`] runs the front end as [`super::compile`] does and keeps what lowering learns, also
+//! of a file with errors: variables with their scopes, the overload that each call takes, macros,
+//! included files. It knows no editor and no protocol.
 
 use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
@@ -9,9 +10,9 @@ use super::check::SPECIAL;
 use super::coshaders;
 use super::globals::GLOBALS;
 use super::lower::Lowering;
-use super::symbols::Symbols;
 use super::program::{Callee, Program};
 use super::queries;
+use super::symbols::Symbols;
 use super::types::Class;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
@@ -24,8 +25,8 @@ use std::sync::Arc;
 
 pub use super::builtins::{NamedOption, OptionDefault};
 pub use super::lexer::KEYWORDS;
-pub use super::symbols::{Role, Variable};
 pub use super::parser::{SHADER_WORDS, shader_kind};
+pub use super::symbols::{Role, Variable};
 
 /// A file as the compiler sees it.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +35,7 @@ pub struct Analysis {
     pub diagnostics: Diagnostics,
     /// The shaders and functions of the file and of what it includes, as far as they could be read.
     pub definitions: Vec<Definition>,
-    /// Variables, each behind those that it hides.
+    /// Variables, each after those that it shadows.
     pub variables: Vec<Variable>,
     /// What calls mean, by the place of the function's name. Calls with errors are missing.
     pub calls: HashMap<Span, Signature>,
@@ -42,7 +43,7 @@ pub struct Analysis {
     pub functions: BTreeMap<Arc<str>, Vec<Signature>>,
     /// Every definition of a macro, in order.
     pub macros: Vec<MacroDefinition>,
-    /// Which macro stands at a place.
+    /// Which macro is used at a span.
     pub macro_uses: HashMap<Span, usize>,
     /// The files that were included.
     pub includes: Vec<Include>,
@@ -59,7 +60,7 @@ pub struct Signature {
     pub params: Vec<Parameter>,
     /// Whether the last parameter may be repeated.
     pub variadic: bool,
-    /// What a call may give by name behind the parameters.
+    /// What a call may give by name after the parameters.
     pub options: &'static [NamedOption],
     /// The place of the name in its definition; `None` for functions that are built in.
     pub declared: Option<Span>,
@@ -127,7 +128,7 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
             all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
         }
     }
-    // What takes any values behind the first: a statement that is called like a function, and a function.
+    // What takes any values after the first: a statement that is called like a function, and a function.
     for (name, signature) in [("gather", "x:spvff"), ("printf", "x:sf")] {
         let row = builtins::Signature { variadic: true, ..parse_signature(signature) };
         all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));

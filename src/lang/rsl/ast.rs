@@ -147,7 +147,7 @@ pub struct Place {
     pub name: Ident,
     /// The members that are chosen from it, one from another: none once structs are taken apart (`rsl::objects`).
     pub members: Vec<Member>,
-    /// The indices behind it, if any.
+    /// The indices after it, if any.
     pub indices: Vec<ExprId>,
 }
 
@@ -194,7 +194,7 @@ pub struct Decl {
     pub class: Option<Class>,
     /// Whether `output` is written.
     pub output: bool,
-    /// Whether `extern` is written: the variable is one that stands outside the function.
+    /// Whether `extern` is written: the variable is declared outside the function.
     pub external: bool,
     /// The default or first value.
     pub init: Option<ExprId>,
@@ -237,7 +237,7 @@ pub enum StmtKind {
         init: Option<Box<Stmt>>,
         /// Goes on while this holds; absent means for ever.
         condition: Option<ExprId>,
-        /// Runs after each turn.
+        /// Runs after each iteration.
         step: Option<ExprId>,
         /// What is repeated.
         body: Box<Stmt>,
@@ -261,19 +261,19 @@ pub enum StmtKind {
 /// A shader or a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// The place of all of it, from the first word to the closing brace; without one, it goes on beyond the text.
+    /// The place of all of it, from the first word to the closing brace; without one, it extends to the end of the text.
     pub span: Span,
     /// The name.
     pub name: Ident,
     /// For a shader, which kind; a function has none.
     pub shader: Option<ShaderKind>,
-    /// For a light that its statements do not tell it of, how it shines.
+    /// The kind of a light whose statements do not tell.
     pub light: Option<LightKind>,
     /// The type of a function's value; `Void` for shaders.
     pub result: RslType,
     /// The struct that a function gives, until structs are taken apart (`rsl::objects`).
     pub structure: Option<Ident>,
-    /// Parameters; behind those declared, the variables of the function around it that a function names `extern`.
+    /// Parameters; after those declared, the variables of the function around it that a function names `extern`.
     pub params: Vec<Decl>,
     /// How many of the parameters are such variables.
     pub captured: usize,
@@ -384,7 +384,7 @@ impl Ast {
         }
     }
 
-    /// Moves the definitions of `other` behind this tree's own. Both are flat already.
+    /// Appends the definitions of `other`. Both are flat already.
     pub fn append(&mut self, other: Ast) {
         let offset = self.exprs.len() as u32;
         let mut other = other;

@@ -1,9 +1,10 @@
-//! Finds the types of expressions and what calls mean.
+//! Type checking and overload resolution.
 //!
-//! RSL functions may be overloaded on their arguments *and* on their result, so a type depends on the place it stands in. The question here is always
-//! "what type has this expression where type `wanted` is wanted?". The wanted type comes from a cast, else from the assignment, parameter or return that takes the value,
-//! else from the other operand, else it is float. Among the functions that a call may mean, the one that needs the fewest conversions (of arguments and of the result) wins.
-//! Answers are remembered, so each question is worked out once: the work is linear in the size of the expression.
+//! RSL functions may be overloaded on their arguments *and* on their result, so the type of an
+//! expression depends on its context. Types are found for an expected type: that of a cast, else of
+//! the assignment, parameter or return that takes the value, else of the other operand, else float.
+//! Among the overloads of a call, the one that needs the fewest conversions of arguments and result
+//! wins. Results are memoised, so the work is linear in the size of the expression.
 
 use super::ast::*;
 use super::coshaders::{self, Call};
@@ -281,7 +282,7 @@ impl<'a> Checker<'a> {
         ChainWants { first: want, links: list }
     }
 
-    /// Whether the type of `e` depends on the place it stands in.
+    /// Whether the type of `e` depends on its context.
     fn is_open(&mut self, e: ExprId) -> bool {
         let ast = self.program.ast;
         match &ast.expr(e).kind {
@@ -352,7 +353,7 @@ impl<'a> Checker<'a> {
         for &callee in &callees {
             let Some(arguments) = program.arguments(callee, args) else { continue };
             let mut conversions = Some(0);
-            // What options are given is not looked at here: it never chooses the function.
+            // Options are not considered: they never select the overload.
             for (&arg, &(ty, output)) in args.iter().zip(&arguments.positional) {
                 let given = self.type_of(names, arg, Some(ty));
                 bad_argument |= given.is_none();

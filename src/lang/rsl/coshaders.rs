@@ -1,8 +1,10 @@
-//! Co-shaders (RSL 2.0): the names by which a shader asks for others and calls them.
+//! Co-shaders (RSL 2.0): names of the calls that find co-shaders and call their methods.
 //!
-//! A handle is a text, and that of no shader is empty. A call's name in the flat tree says what is asked ([`Call`]); in the IR it goes to a function of the linker that also
-//! has the types in its name ([`CoShaderCall`]), because who answers, with which types, is known only when a scene is linked. What a method finds in predefined variables is what its caller
-//! has there: all of [`inputs`] go along, and what nobody reads is dropped later.
+//! A handle is a string, empty for no shader. The name of a call in the flat tree says what it does
+//! ([`Call`]); in the IR it calls a function of the linker whose name also has the types
+//! ([`CoShaderCall`]), because the callee and its types are known only when a scene is linked. A
+//! method sees the predefined variables of its caller: all of [`inputs`] are passed, and unused
+//! ones are removed later.
 
 use super::ShaderKind;
 use super::globals::{GLOBALS, Global};
@@ -14,10 +16,10 @@ use std::sync::Arc;
 /// What all names begin with.
 pub const PREFIX: &str = "coshader.";
 
-/// The end of the names of cores, behind `CLASS.METHOD`: no text can name them.
+/// The end of the names of cores, after `CLASS.METHOD`: no source can name them.
 const CORE: &str = "$call";
 
-/// Stands before the names of parameters and results of cores that belong to the call: no text can name them.
+/// Stands before the names of parameters and results of cores that belong to the call: no source can name them.
 pub const ARROW: &str = "->";
 
 /// The name of the core that runs a method of a class, or that gives the class's members, for an empty name.
@@ -30,7 +32,7 @@ pub fn is_core(function: &str) -> bool {
     function.ends_with(CORE)
 }
 
-/// The class and the method that a core's name tells.
+/// The class and the method of a core, by its name.
 pub fn class_and_method(core: &str) -> Option<(&str, &str)> {
     core.strip_suffix(CORE)?.split_once('.')
 }
@@ -76,7 +78,7 @@ pub enum CoShaderQuery {
 pub enum Call {
     /// Asks for the answer to a question.
     For(CoShaderQuery),
-    /// `getvar(s, "name", variable)`: asks for a member, puts it into the variable, and tells whether there is one.
+    /// `getvar(s, "name", variable)`: asks for a member, stores it in the variable, and returns whether there is one.
     Variable,
 }
 
@@ -232,7 +234,8 @@ mod tests {
         let asked = CoShaderCall { question: CoShaderQuery::Method, name: "eval".into(), result: RslType::Color, args };
         assert_eq!(asked.to_string(), "coshader.method.eval.c.f.wc.wp4");
         assert_eq!(CoShaderCall::parse(&asked.to_string()), Some(asked));
-        let find = CoShaderCall { question: CoShaderQuery::Find, name: "".into(), result: RslType::String, args: Vec::new() };
+        let find =
+            CoShaderCall { question: CoShaderQuery::Find, name: "".into(), result: RslType::String, args: Vec::new() };
         assert_eq!(CoShaderCall::parse(&find.to_string()), Some(find));
         for other in [
             "lights.sample",

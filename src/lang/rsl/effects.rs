@@ -1,7 +1,9 @@
-//! Finds which predefined variables each function reads and writes, itself or through the functions that it calls.
+//! Effect analysis: which predefined variables each function reads and writes, directly or through
+//! its calls.
 //!
-//! In the IR a function is pure: what it reads arrives as parameters, what it writes leaves as results. This analysis says which ones, before anything is lowered. It
-//! may name too many (it does not choose among overloads with equally many parameters), never too few.
+//! In the IR a function is pure: what it reads is a parameter, what it writes a result. This
+//! analysis finds both before lowering. It does not choose among overloads with equally many
+//! parameters, so it may find too many, never too few.
 
 use super::ast::*;
 use super::builtins::Builtin;
@@ -164,7 +166,7 @@ impl Walk<'_> {
             }
             StmtKind::Gather(args, ..) => {
                 args.iter().for_each(|e| self.expr(*e));
-                // Variables behind names receive parts of the rays.
+                // Variables after names receive parts of the rays.
                 for pair in args.iter().skip(GATHER_ARGUMENTS).collect::<Vec<_>>().chunks(2) {
                     if let [_, value] = pair
                         && let ExprKind::Name(n) = &self.ast.expr(**value).kind

@@ -20,7 +20,7 @@ const fn global(name: &'static str, ty: RslType, kinds: &'static str) -> Global 
     Global { name, ty, kinds }
 }
 
-/// The letter that stands for a kind of shader in tables: **s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager.
+/// The letter of a kind of shader in tables: **s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager.
 pub fn letter(kind: ShaderKind) -> char {
     match kind {
         ShaderKind::Surface => 's',
@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 
 use RslType::{Color, Float, Normal, Point, Vector};
 
-/// All of them. The last argument tells the kinds of shaders, see [`letter`].
+/// All of them. The last argument has the kinds of shaders, see [`letter`].
 pub const GLOBALS: [Global; 43] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),

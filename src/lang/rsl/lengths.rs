@@ -1,7 +1,9 @@
-//! The lengths of shaders' parameters that are arrays declared without one, `float a[]` (RSL 2.0): as many elements as a scene gives, else as many as the default has.
+//! Lengths of shader parameters that are arrays declared without one, `float a[]` (RSL 2.0): as
+//! many elements as a scene gives, else as many as the default has.
 //!
-//! Takes a syntax tree as the parser leaves it, and makes every parameter of a shader one of a known length; a parameter of a function stays open, for its callers to decide. It knows no scene: whoever
-//! compiles for one says what it gives ([`Lengths`]).
+//! Takes a parsed syntax tree and gives every such parameter of a shader a length. A parameter of a
+//! function stays open: its callers decide. It knows no scene: the lengths that one gives are
+//! [`Lengths`].
 
 use super::ast::{Ast, Decl, ExprKind};
 use super::types::RslType;

@@ -1,6 +1,8 @@
-//! Turns preprocessed raw tokens into RSL's: numbers get values, words that are reserved become keywords.
+//! Converts preprocessed raw tokens to those of RSL: numbers get values, reserved words become
+//! keywords.
 //!
-//! Words that start a shader (`surface`, `light`, …) are plain names: inside a shader they may name functions.
+//! Words that start a shader (`surface`, `light`, …) are plain names: inside a shader they may name
+//! functions.
 
 use crate::lang::scan::{RawKind, RawToken};
 use crate::lang::tokens::{Tok, Token};

@@ -1,14 +1,16 @@
-//! Turns checked functions and shaders into IR.
+//! Lowers checked functions and shaders to IR.
 //!
-//! Each definition becomes one function in SSA form. Its parameters are those declared, then the predefined variables that it reads, by name; its results are a function's
-//! value, then outputs. One walk over the tree finds types (by [`super::check`]), reports errors and emits code; after an error it goes on with the next statement.
+//! Each definition becomes one function in SSA form. Its parameters are those declared, then the
+//! predefined variables that it reads, by name; its results are the function's value, then outputs.
+//! One walk over the tree finds types (by [`super::check`]), reports errors and emits code; after
+//! an error it continues with the next statement.
 
 use super::ast::*;
 use super::check::Checker;
 use super::globals::{self, Global};
-use super::symbols::{Symbols, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::strings::StringExpr;
+use super::symbols::{Role, Symbols, Variable as NotedVariable};
 use super::types::Class;
 use super::types::{OPEN, RslType};
 use crate::abi::{Input, input, library};
@@ -38,7 +40,7 @@ mod strings;
 
 pub use arrays::lengths_without_caller;
 
-/// Errors after which a file is not looked at further.
+/// The most errors of a file.
 const MAX_ERRORS: usize = 100;
 
 /// What lowering makes and needs, for the whole compilation.
@@ -147,7 +149,7 @@ struct Body<'c, 'a> {
     result: RslType,
     /// The light of the `illuminance` around the current statement.
     light: Option<queries::CurrentLight>,
-    /// Inputs that stand behind the declared ones, by their names.
+    /// Inputs after the declared ones, by their names.
     named: HashMap<Arc<str>, Value>,
     /// Variables whose values are returned after the function's own value.
     outputs: Vec<Var>,
@@ -205,7 +207,7 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// Reports something, once: what stands in a class is part of each of its shaders.
+    /// Reports something once: code of a class is part of each of its shaders.
     fn report(&mut self, d: Diagnostic) {
         if self.diags.error_count() < MAX_ERRORS && !self.diags.iter().any(|known| *known == d) {
             self.diags.push(d);
@@ -453,7 +455,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     // --- code that several kinds of statements need ---
 
-    /// Goes on behind a terminator, where nothing reaches.
+    /// Continues after a terminator, in unreachable code.
     fn continue_unreachable(&mut self) {
         let block = self.b.block();
         self.b.seal(block);

@@ -1,10 +1,17 @@
-//! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II): source text in, one IR module of cores out.
+//! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II): source text in, one IR
+//! module of cores out.
 //!
-//! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]; [`effects`] finds hidden inputs, [`check`] types and
-//! overloads, `lower` emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
-//! Editors ask [`analysis`] instead of [`compile`], and [`mod@reference`] for what words mean.
-//! This front end knows no back end, no scene and no light: a linker supplies [`LightCount`](crate::abi::Intrinsic::LightCount), [`LightSample`](crate::abi::Intrinsic::LightSample), [`LightAmbient`](crate::abi::Intrinsic::LightAmbient) and the named inputs of
-//! the cores.
+//! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]. `objects` flattens
+//! structs and classes, [`effects`] finds hidden inputs, [`check`] types expressions and resolves
+//! overloads, `lower` emits IR, and [`unconditional_recursion`] rejects calls that never return.
+//! The standard library is parsed with every file; of it only what is called becomes part of the
+//! module. Editors use [`analysis`] instead of [`compile`], and [`mod@reference`] for the meaning
+//! of words.
+//!
+//! This front end knows no back end, no scene and no light: a linker supplies
+//! [`LightCount`](crate::abi::Intrinsic::LightCount),
+//! [`LightSample`](crate::abi::Intrinsic::LightSample),
+//! [`LightAmbient`](crate::abi::Intrinsic::LightAmbient) and the named inputs of the cores.
 
 pub mod analysis;
 pub mod ast;
@@ -20,17 +27,17 @@ mod lengths;
 pub mod lexer;
 mod lower;
 mod matrices;
-mod symbols;
 mod objects;
 pub mod outline;
 pub mod parser;
 mod program;
 pub mod queries;
-mod unconditional_recursion;
 pub mod reference;
 mod spaces;
 pub mod strings;
+mod symbols;
 pub mod types;
+mod unconditional_recursion;
 
 pub use crate::lang::language::{Lengths, Options};
 pub use crate::lang::preprocess::Options as PreprocessOptions;
@@ -46,13 +53,13 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
-use symbols::Symbols;
 use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use symbols::Symbols;
 
-/// Name of the `debug` instruction with the pattern of a `printf`, behind those with its values.
+/// Name of the `debug` instruction with the pattern of a `printf`, after those with its values.
 pub const PRINTF: &str = "printf?";
 /// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type follows.
 pub const PRINTF_VALUE: &str = "printf?.";
@@ -68,7 +75,7 @@ pub struct Unit {
     pub methods: Vec<MethodInfo>,
     /// The file's functions, in order.
     pub functions: Vec<FunctionInfo>,
-    /// Things worth knowing.
+    /// The warnings.
     pub warnings: Diagnostics,
     /// Whether something calls `printf`.
     pub prints: bool,
@@ -114,7 +121,7 @@ pub struct ShaderParam {
     pub name: Arc<str>,
     /// Its type.
     pub ty: RslType,
-    /// How often it may differ.
+    /// Its storage class.
     pub class: Class,
     /// Whether the core returns it.
     pub output: bool,
@@ -131,7 +138,7 @@ pub enum LightKind {
     Ambient,
     /// `illuminate`: from a point.
     Positional,
-    /// `solar`: from afar.
+    /// `solar`: distant.
     Directional,
 }
 
@@ -142,7 +149,7 @@ pub struct FunctionInfo {
     pub name: Arc<str>,
     /// Its name in the module, which differs where several functions share a name.
     pub ir_name: Arc<str>,
-    /// Names and types of its parameters, and whether each is an output. The IR function has hidden inputs behind them.
+    /// Names and types of its parameters, and whether each is an output. The IR function has hidden inputs after them.
     pub params: Vec<(Arc<str>, RslType, bool)>,
     /// The type of its value.
     pub result: RslType,
@@ -154,7 +161,7 @@ pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, 
     (ast, diags)
 }
 
-/// Reads a file into its syntax tree, and tells what the preprocessor did on the way.
+/// Reads a file into its syntax tree, with what the preprocessor did.
 fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocessed, Ast, Diagnostics) {
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, &options.preprocess, &mut diags);
@@ -165,7 +172,7 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
     (preprocessed, ast, diags)
 }
 
-/// What is said of a file with nothing in it that should be compiled.
+/// The error of a file without definitions.
 pub fn nothing_defined(file: FileId) -> Diagnostic {
     let place = crate::text::source::Span::new(file, 0, 0);
     Diagnostic::error("this file defines no shader and no function").at(place, "nothing here")
@@ -275,7 +282,7 @@ fn lower(
             lowering.definition(next.0, &next.1);
             done.insert(next);
         }
-        // What nobody calls is looked at all the same, with arrays of one element.
+        // What nobody calls is checked too, with arrays of one element.
         let open = |i: usize| program.definition(i).params.iter().filter(|p| p.ty.is_unsized()).count();
         let made = |i: usize| program.definition(i).shader.is_some() || done.iter().any(|v| v.0 == i);
         let Some(uncalled) = (0..own).find(|&i| open(i) > 0 && !made(i)) else { break };

@@ -66,7 +66,7 @@ pub enum StatementKind {
     Condition,
     /// `illuminance`, `illuminate` or `solar` with its arguments, which runs its body for lights, or where light falls.
     Lights,
-    /// The brace behind the last statement.
+    /// The closing brace.
     End,
 }
 

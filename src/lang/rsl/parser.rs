@@ -63,7 +63,7 @@ struct Around {
     captured: Vec<Decl>,
 }
 
-/// A function within another, or within a shader.
+/// A nested function, of a function or a shader.
 struct Inner {
     /// Its name in the text.
     name: Arc<str>,
@@ -99,7 +99,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to behind the end of the definition in which an error was found.
+    /// Skips to the end of the definition in which an error was found.
     fn recover_definition(&mut self) {
         let mut open = 0usize;
         while !self.cursor.at_end() {
@@ -332,7 +332,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind the name of a variable: `[length]`, and `=` with a value, or values in braces.
+    /// What follows the name of a variable: `[length]`, and `=` with a value, or values in braces.
     fn rest_of_variable(&mut self, ty: RslType) -> Parse<(RslType, Option<ExprId>)> {
         let start = self.cursor.span();
         let len = if self.cursor.accept("[") { Some(self.length(start)?) } else { None };

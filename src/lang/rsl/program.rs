@@ -42,7 +42,7 @@ pub enum Callee {
 /// How a callee takes the arguments of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// What the first arguments are: their types, and whether each is an output. The arguments behind them are pairs of a name, which is a string
+    /// What the first arguments are: their types, and whether each is an output. The arguments after them are pairs of a name, which is a string
     /// literal, and the value of that option.
     pub positional: Vec<(RslType, bool)>,
     /// The options that the callee knows.
@@ -99,7 +99,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The definition behind a function.
+    /// The definition of a function.
     pub fn definition(&self, function: usize) -> &'a Definition {
         &self.ast.definitions[function]
     }
@@ -164,7 +164,7 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The function of the standard library that a built-in one stands for.
+    /// The function of the standard library that implements a built-in one.
     pub fn library_function(&self, builtin: &Builtin) -> Option<usize> {
         let (name, count) = builtin.library()?;
         let fits = |i: &usize| self.functions[*i].library && self.definition(*i).params.len() == count;

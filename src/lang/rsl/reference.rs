@@ -234,7 +234,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("setxcomp", "Changes the first component of a point, vector or normal."),
     ("setycomp", "Changes the second component of a point, vector or normal."),
     ("setzcomp", "Changes the third component of a point, vector or normal."),
-    ("shadow", "How much of the point `p` lies in shadow, by the map of depths `name`: 0 in full light, 1 in none."),
+    ("shadow", "How much of the point `p` lies in shadow, by the shadow map `name`: 0 in full light, 1 in none."),
     ("sign", "−1 for negative numbers, 1 for positive ones, 0 for 0."),
     ("sin", "The sine of an angle in radians."),
     (
@@ -320,7 +320,7 @@ const VARIABLES: [(&str, &str, &str); 44] = [
     ("ncomps", "slvdi", "The number of components of a color: 3."),
     ("time", "slvdi", "The time of this sample within the shutter."),
     ("dtime", "slvdi", "How long the shutter is open."),
-    ("dPdtime", "sd", "How fast the point moves: zero, as each slice of the shutter's time is a scene at rest."),
+    ("dPdtime", "sd", "How fast the point moves: zero, as the scene is at rest in each time sample."),
     ("raydepth", "slvd", "How many rays were traced one from another to come here: 0 for what the camera sees."),
     (
         "Ci",
@@ -379,7 +379,7 @@ const KEYWORDS: [(&str, &str); 22] = [
         "illuminance",
         "In a surface or volume shader: runs its body once for each light that shines on a position, with the light's `L` and `Cl`. Shadows are worked out.",
     ),
-    ("solar", "In a light shader: parallel light from afar, along an axis. The body sets `Cl`."),
+    ("solar", "In a light shader: parallel light of a distant source, along an axis. The body sets `Cl`."),
 ];
 
 /// The statements about light take arguments as functions do: name, alternatives, each a list of parameters.

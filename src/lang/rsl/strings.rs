@@ -1,8 +1,9 @@
-//! Texts that are known for an instance of a shader: what `concat`, `format` and `match` make of constants and of the instance's parameters
-//! (RenderMan Interface 3.2.1, §15.9).
+//! String expressions over an instance's parameters: `concat`, `format` and `match` (RenderMan
+//! Interface 3.2.1, §15.9).
 //!
-//! A string is a number while a program runs, so nothing can be put together then. The front end keeps such an expression as a [`StringExpr`], and the linker works it out
-//! when it knows the parameters.
+//! A string is a number while a program runs, so strings cannot be built then. The front end keeps
+//! such an expression as a [`StringExpr`], and the linker evaluates it once the parameters are
+//! known.
 
 use crate::ir::{Const, Type};
 use std::sync::Arc;
@@ -35,7 +36,9 @@ impl StringExpr {
         match self {
             StringExpr::Number(_) | StringExpr::Match(_) => Type::F32,
             StringExpr::Triple(_) => Type::Vec3,
-            StringExpr::Literal(_) | StringExpr::Parameter(_) | StringExpr::Concat(_) | StringExpr::Format(_) => Type::String,
+            StringExpr::Literal(_) | StringExpr::Parameter(_) | StringExpr::Concat(_) | StringExpr::Format(_) => {
+                Type::String
+            }
         }
     }
 
@@ -275,7 +278,7 @@ fn steps(pattern: &str) -> Vec<Step> {
     steps
 }
 
-/// What stands between `[` and `]`.
+/// The content of `[…]`.
 fn class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Item {
     let outside = rest.next_if_eq(&'^').is_some();
     let mut ranges = Vec::new();

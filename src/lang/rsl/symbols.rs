@@ -1,6 +1,8 @@
-//! What lowering notes for editors: which variable is visible where, and which function each call means.
+//! The symbols that lowering records for editors: the scope of each variable, and the callee of
+//! each call.
 //!
-//! Lowering fills it as it walks the tree, so that an editor sees names as the compiler does. A compilation that nobody looks into takes no notes.
+//! Lowering fills it as it walks the tree, so that an editor sees names as the compiler does. A
+//! plain compilation records none.
 
 use super::program::Callee;
 use super::types::Class;
@@ -9,7 +11,7 @@ use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a variable is there for.
+/// The role of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A parameter.
@@ -18,7 +20,7 @@ pub enum Role {
     Output,
     /// A variable of a block.
     Local,
-    /// What `illuminance` tells its body about the light: `L`, `Cl`.
+    /// What `illuminance` provides about the light: `L`, `Cl`.
     Light,
 }
 
@@ -29,9 +31,9 @@ pub struct Variable {
     pub name: Arc<str>,
     /// The type.
     pub ty: RslType,
-    /// How often it may differ.
+    /// Its storage class.
     pub class: Class,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
     /// The name's place in the declaration, if it has one.
     pub declared: Option<Span>,
@@ -44,7 +46,7 @@ pub struct Variable {
 /// The notes on the definitions of one file and of what it includes.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    /// Variables, each behind those that it hides.
+    /// Variables, each after those that it shadows.
     pub variables: Vec<Variable>,
     /// What calls mean, by the place of the function's name.
     pub calls: HashMap<Span, Callee>,

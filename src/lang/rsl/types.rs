@@ -133,7 +133,7 @@ impl RslType {
         }
     }
 
-    /// The letter, and behind it the length of an array that has one.
+    /// The letter, then the length of an array that has one.
     pub fn signature(self) -> String {
         match self {
             RslType::Array(_, len) if !self.is_unsized() && !self.is_resizable() => format!("{}{len}", self.letter()),
@@ -194,7 +194,7 @@ impl RslType {
         }
     }
 
-    /// What `count` indices behind a variable of this type choose: an element of an array, a component of a triple or (two of them) of a matrix.
+    /// What `count` indices after a variable of this type choose: an element of an array, a component of a triple or (two of them) of a matrix.
     pub fn indexed(self, count: usize) -> Option<RslType> {
         match (self, count) {
             (ty, 0) => Some(ty),

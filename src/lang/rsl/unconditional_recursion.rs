@@ -1,12 +1,13 @@
-//! Finds functions that call themselves on every path: such a call never comes back, whatever the arguments are.
+//! Finds unconditional recursion: functions that call themselves on every path, so that the call
+//! never returns.
 //!
-//! Other recursion is fine: whether it ends is decided when it runs, and a limit stops it.
+//! Conditional recursion is allowed: a limit stops it at run time.
 
 use crate::ir::{BlockId, Function, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A function that cannot return, and the call on the way that never comes back.
+/// A function that cannot return, and its call that every path reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnconditionalCall {
     /// Index of the function.

@@ -1,4 +1,4 @@
-//! The syntax tree of RTSL: what stands in a file, with places, before anything is looked up.
+//! The syntax tree of RTSL: the content of a file with spans, before names are resolved.
 //!
 //! Expressions lie in one list and name each other by number, so that long chains of operators take no depth.
 
@@ -31,7 +31,7 @@ pub enum BaseType {
     Named(Arc<str>),
 }
 
-/// An operator before or behind one value.
+/// A prefix or postfix operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
     /// `-x`
@@ -149,7 +149,7 @@ pub enum ExprKind {
         place: ExprId,
         /// `++`
         up: bool,
-        /// Whether the sign stands before the place.
+        /// Whether the operator is a prefix.
         before: bool,
     },
     /// An operator on two values.
@@ -218,7 +218,7 @@ pub struct Variable {
     pub name: Ident,
     /// Its type.
     pub ty: TypeName,
-    /// How it is kept.
+    /// Its storage qualifier.
     pub qualifier: Qualifier,
     /// Whether `unit` says that it is a vector of length 1.
     pub unit: bool,
@@ -282,7 +282,7 @@ pub enum StmtKind {
         init: Option<Box<Stmt>>,
         /// Goes on while this holds; absent means for ever.
         condition: Option<ExprId>,
-        /// Runs after each turn.
+        /// Runs after each iteration.
         step: Option<ExprId>,
         /// What is repeated.
         body: Box<Stmt>,
@@ -323,12 +323,12 @@ pub struct Struct {
     pub members: Vec<Variable>,
 }
 
-/// A class: all that stands behind its declaration, to the next one or the end of the file.
+/// A class: everything after its head, up to the next class or the end of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Its name.
     pub name: Ident,
-    /// The class and the interfaces that it comes from, as they are written.
+    /// The base class and the interfaces, as they are written.
     pub bases: Vec<Ident>,
     /// Its variables.
     pub variables: Vec<Variable>,

@@ -192,7 +192,7 @@ const ROWS: &[Row] = &[
 const SHAPED: [&str; 8] =
     ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand", "textureImage"];
 
-/// What GLSL has for rasterisation only, and what stands in its place.
+/// Functions of GLSL for rasterisation only, and what replaces them.
 const UNSUPPORTED: [(&str, &str); 10] = [
     ("texture1D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     (
@@ -651,7 +651,7 @@ fn dominant(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     vec![axis]
 }
 
-/// Noise from −1 to 1 (GLSL 1.20, §8.9): the standard library's, which is from 0 to 1; `turn` tells several apart.
+/// Noise from −1 to 1 (GLSL 1.20, §8.9): the standard library's, which is from 0 to 1; `turn` distinguishes several.
 fn noise(b: &mut Body<'_>, x: &Typed, turn: u32) -> Value {
     let c = b.components(x);
     let moved: Vec<Value> = c

@@ -12,7 +12,7 @@ pub const CONSTRUCTOR: &str = "constructor";
 /// A function by its place in the syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FunctionId {
-    /// One that stands before the first class.
+    /// One before the first class.
     Free(usize),
     /// A method: its class, and its number there.
     Method(usize, usize),
@@ -23,7 +23,7 @@ pub enum FunctionId {
 pub struct Class {
     /// Its name.
     pub name: Ident,
-    /// The class that it comes from.
+    /// The base class.
     pub base: Option<usize>,
     /// What it is for, inherited interfaces first.
     pub interfaces: Vec<Interface>,
@@ -164,12 +164,12 @@ impl File {
         &self.ast.classes[c].variables[i]
     }
 
-    /// The classes that a class comes from, itself first.
+    /// The class and its base classes, itself first.
     pub fn lineage(&self, class: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(class), |c| self.classes[*c].base)
     }
 
-    /// Whether a class is another one, or comes from it.
+    /// Whether a class is another one, or is derived from it.
     pub fn comes_from(&self, class: usize, base: usize) -> bool {
         self.lineage(class).any(|c| c == base)
     }
@@ -317,7 +317,7 @@ impl File {
         }
     }
 
-    /// Reports materials that choose directions and do not say how densely, or the other way round.
+    /// Reports materials with `sampleBSDF` and without `evaluatePDF`, or the reverse.
     fn report_sampling(&self, diags: &mut Diagnostics) {
         for (number, class) in self.classes.iter().enumerate() {
             let has = |method| self.method(number, method).is_some();

@@ -1,9 +1,14 @@
-//! What materials do that do not say it themselves: text that becomes part of their classes before these are read, as if it had been written there.
+//! Default methods of materials: source text that is inserted into a class before parsing.
 //!
-//! A class with a `BSDF` and without `sampleBSDF` and `evaluatePDF` gets both, for directions in proportion to their cosines ("to enable importance sampling, a class *can* implement" them, Parker et al. 2007, §3.3.3).
-//! One with a `sampleBSDF` and without a `BSDF`, as a mirror, takes light from single directions: it gets a `BSDF` that is black and an `evaluatePDF` of 0.
-//! A class with a `BSDF`, a `sampleBSDF` or an `emission` and without `shade` gets that, so that renderers that know no paths draw it too: it adds up what the BSDF makes of the lights, and follows a ray where `sampleBSDF` chooses a direction that light
-//! takes only exactly. A light's colour is that of a white diffuse surface that faces it, so its irradiance is π times that. What the surface sends itself is added by the renderer.
+//! - A class with a `BSDF` and without `sampleBSDF` and `evaluatePDF` gets both, with
+//!   cosine-weighted directions ("to enable importance sampling, a class *can* implement" them,
+//!   Parker et al. 2007, §3.3.3).
+//! - A class with a `sampleBSDF` and without a `BSDF`, such as a mirror, is a delta distribution:
+//!   it gets a black `BSDF` and an `evaluatePDF` of 0.
+//! - A class with a `BSDF`, a `sampleBSDF` or an `emission` and without `shade` gets one, for
+//!   integrators without paths: it sums the BSDF over the lights and traces a ray where
+//!   `sampleBSDF` chooses a delta direction. A light's colour is that of a white diffuse surface
+//!   that faces it, so its irradiance is π times that. The renderer adds emission.
 
 use super::lexer;
 use super::state::{Interface, Method};
@@ -75,7 +80,7 @@ struct Section {
     /// Where its tokens end.
     end: usize,
     name: String,
-    /// The interfaces and classes that it comes from.
+    /// Its interfaces and base classes.
     bases: Vec<String>,
     /// The functions that it defines.
     functions: Vec<String>,
@@ -164,7 +169,7 @@ fn missing(sections: &[Section], section: &Section) -> Vec<&'static str> {
     texts
 }
 
-/// A class and those of the file that it comes from.
+/// A class and its base classes in the file.
 fn lineage<'s>(sections: &'s [Section], section: &'s Section) -> Vec<&'s Section> {
     let mut all = vec![section];
     let mut i = 0;

@@ -73,7 +73,7 @@ fn described(text: &Text, ast: &Ast, name: &str, at: u32) -> Option<(String, Str
     Some((declaration(text, variable), String::new()))
 }
 
-/// A class, then those that it comes from, as far as they are in the document.
+/// A class, then its base classes, as far as they are in the document.
 fn lineage<'a>(ast: &'a Ast, class: Option<&'a Class>) -> Vec<&'a Class> {
     let mut all: Vec<&Class> = Vec::new();
     let mut next = class;

@@ -1,4 +1,5 @@
-//! Turns preprocessed raw tokens into RTSL's: numbers get values, words that are reserved become keywords, and operators of GLSL that other languages do not have are put together.
+//! Converts preprocessed raw tokens to those of RTSL: numbers get values, reserved words become
+//! keywords, and operators that only GLSL has are joined.
 
 use crate::lang::scan::{RawKind, RawToken};
 use crate::lang::tokens::{Tok, Token};

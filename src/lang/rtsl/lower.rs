@@ -1,8 +1,12 @@
-//! Turns a method of an object into IR: one function, in which the object and all that it refers to are made and all calls are decided.
+//! Lowers a method of an object to IR: one function in which the object and those that it refers to
+//! are constructed and all calls are resolved.
 //!
-//! One walk over the tree finds types, reports errors and emits code; after an error it goes on with the next statement. Functions become part of their callers, since none calls itself (GLSL 1.20, §6.1) and
-//! since what a reference means is known there: a handle is the number of an object in the tree, mostly a constant, so a call through it is that object's method, or a choice among those that it can be.
-//! The renderer's state, the variables whose names begin with `rt_`, is shared by all of them.
+//! One walk over the tree finds types, reports errors and emits code; after an error it continues
+//! with the next statement. Functions are inlined: there is no recursion (GLSL 1.20, §6.1), and
+//! references are resolved at compile time. A handle is the index of an object in the tree, mostly
+//! a constant, so a call through it is a call of that object's method, or a switch over the objects
+//! that it may be. All objects share the renderer's state, the variables whose names begin with
+//! `rt_`.
 
 use super::ast::{self, ExprId, ExprKind, Ident, Qualifier};
 use super::classes::{File, FunctionId};
@@ -22,8 +26,8 @@ mod calls;
 mod expr;
 mod images;
 mod lights;
-mod operators;
 mod lvalues;
+mod operators;
 mod state_inputs;
 mod stmt;
 mod values;
@@ -52,11 +56,11 @@ pub struct Object {
     pub class: usize,
     /// The constructor that makes it; none of a class without, whose public variables are its parameters.
     pub constructor: Option<FunctionId>,
-    /// What the parameters that are references, or arrays of them, refer to: an object or nothing for each. Those that are left out refer to nothing.
+    /// What the parameters that are references, or arrays of them, refer to: an object or nothing for each. Those that are not given are null.
     pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
-    /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no image looks nothing up.
+    /// Public variables that are strings and keep their declared values, so that code for other values is removed: a material that names no image does no lookup.
     pub fixed: Vec<Arc<str>>,
-    /// Public variables that are strings and are given, none of them empty, so that code for empty ones is left out.
+    /// Public variables that are strings and are given, none of them empty, so that code for empty ones is removed.
     pub written: Vec<Arc<str>>,
 }
 
@@ -73,7 +77,7 @@ impl Object {
         (0..count).any(|i| self.file.variable(self.class, i).qualifier == Qualifier::Scratch)
     }
 
-    /// Whether a name stands in the text of its class, or of one that this comes from.
+    /// Whether a name occurs in its class or in a base class.
     pub(super) fn mentions(&self, name: &str) -> bool {
         let ast = &self.file.ast;
         let is_named = |e: &&ast::Expr| matches!(&e.kind, ExprKind::Name(n) if **n == *name);
@@ -100,7 +104,7 @@ pub struct Built {
 /// A parameter that a scene may give: of a constructor, or a public variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuiltParam {
-    /// Its name; of an object that another one refers to, behind that parameter's name and a point.
+    /// Its name; of an object that another one refers to, after that parameter's name and a dot.
     pub name: String,
     /// Its type in the IR; of an array, that of an element.
     pub ty: ir::Type,
@@ -119,7 +123,7 @@ enum Role {
     Constructor,
     /// A method that the renderer calls.
     Method(Method),
-    /// A function that is looked at for itself.
+    /// A function that is checked by itself.
     Any,
 }
 
@@ -142,7 +146,7 @@ struct Frame<'a> {
     scopes: Vec<HashMap<Arc<str>, Local>>,
     loops: Vec<Loop>,
     result: Type,
-    /// Where its value goes, and where the caller goes on.
+    /// Where its value goes, and where the caller continues.
     returned: Option<(Local, ir::BlockId)>,
 }
 
@@ -174,7 +178,7 @@ pub(super) struct Body<'a> {
     random: Option<Variable>,
     /// Random numbers that are drawn before those of the sequence.
     ahead: Vec<Variable>,
-    /// Inputs that stand behind the parameters, by their names.
+    /// Inputs after the parameters, by their names.
     inputs: HashMap<Arc<str>, Value>,
     /// The method that is made; none where classes are only checked.
     method: Option<Method>,
@@ -382,7 +386,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Looks at a function for itself: with any arguments.
+    /// Checks a function by itself, with any arguments.
     fn whole(&mut self, file: &'a File, class: Option<usize>, id: FunctionId, role: Role) {
         let f = file.function(id);
         self.frames.push(self.frame(file, class, class.map(|_| 0), None, role));
@@ -502,7 +506,7 @@ impl<'a> Body<'a> {
         self.frames.pop();
     }
 
-    /// Makes an object and all that it refers to; `path` stands before the names of its parameters.
+    /// Constructs an object and all that it refers to; `path` is the prefix of the names of its parameters.
     fn object(&mut self, object: &'a Object, path: &str) -> usize {
         let number = self.unmade(object);
         self.initialize(number);
@@ -660,7 +664,7 @@ impl<'a> Body<'a> {
         self.b.ret(results);
     }
 
-    /// Goes on behind a terminator, where nothing reaches.
+    /// Continues after a terminator, in unreachable code.
     fn continue_unreachable(&mut self) {
         let block = self.b.block();
         self.b.seal(block);

@@ -1,8 +1,11 @@
-//! The Ray Tracing Shading Language (Parker et al. 2007, "RTSL: a Ray Tracing Shading Language"): classes of cameras, primitives, textures, materials and lights in the syntax of GLSL.
+//! The Ray Tracing Shading Language (Parker et al. 2007, "RTSL: a Ray Tracing Shading Language"):
+//! classes of cameras, primitives, textures, materials and lights in the syntax of GLSL.
 //!
-//! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`classes`], where names meet what they mean. [`state`] is the table of what the renderer and the classes'
-//! methods have in common. Objects refer to each other, and which there are is known when a scene is: [`build`] makes a core of one method of one object with all that it refers to, in which calls
-//! through references are decided, or choices among the few objects that they can mean. [`compile`] checks every class by the same walk, with references to nothing in particular.
+//! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`classes`],
+//! which resolves names. [`state`] is the table of the state that the renderer and the methods of
+//! classes share. Objects refer to each other, and the objects are known when a scene is: [`build`]
+//! makes a core of one method of one object with all that it refers to, and resolves calls through
+//! references. [`compile`] checks every class by the same walk, with unknown references.
 
 pub mod ast;
 mod builtins;
@@ -40,7 +43,7 @@ pub struct Unit {
     pub file: Arc<File>,
     /// The functions of the standard library that classes call.
     pub library: Arc<Module>,
-    /// Things worth knowing.
+    /// The warnings.
     pub warnings: Diagnostics,
 }
 
@@ -76,7 +79,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &PreprocessOption
     checked(ast, diags, sources, file)
 }
 
-/// Reads a file as [`parse`] does and tells all that [`compile`] says of it.
+/// Reads a file as [`parse`] does and gives all diagnostics of [`compile`].
 pub fn analyse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
     let (ast, diags) = parse(sources, file, options);
     let said = match checked(ast.clone(), diags, sources, file) {

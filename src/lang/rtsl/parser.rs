@@ -1,7 +1,8 @@
-//! Reads tokens into a syntax tree, by recursive descent.
+//! Parses tokens into a syntax tree, by recursive descent.
 //!
-//! After an error it goes on behind the next `;` or at the next `}`, so that one run finds all of them. Depth is bounded by [`crate::lang::tokens::MAX_NESTING`]; chains of operators and of `else if` are read in loops and
-//! cost no depth.
+//! After an error it continues after the next `;` or at the next `}`, so that one run finds all
+//! errors. Depth is bounded by [`crate::lang::tokens::MAX_NESTING`]; chains of operators and of
+//! `else if` are parsed in loops and add no depth.
 
 use super::ast::*;
 use super::types::BasicType;
@@ -192,7 +193,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A type, with the lengths of an array behind it: `float[2]`.
+    /// A type, with the lengths of an array after it: `float[2]`.
     fn type_name(&mut self, what: &str) -> Parse<TypeName> {
         let span = self.cursor.span();
         if let Tok::Name(name) | Tok::Stray(name) = self.cursor.tok().clone()
@@ -218,7 +219,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// `[2]` behind a type or a name.
+    /// `[2]` after a type or a name.
     fn lengths(&mut self, ty: &mut TypeName) -> Parse<()> {
         while self.cursor.accept("[") {
             let length = if self.cursor.is("]") { None } else { Some(self.expr()?) };

@@ -1,6 +1,8 @@
-//! What a primitive tells of a hit: which of its methods run for that, one after the other, and what the renderer takes of the state behind them.
+//! Attributes of a hit on a primitive: the methods that compute each, in order, and the state
+//! variables that the renderer reads afterwards.
 //!
-//! A method may need what `intersect` has left in `scratch` variables. These are not kept with a hit: `intersect` runs again, for the one primitive that was hit, in front of the others.
+//! A method may read `scratch` variables that `intersect` has set. They are not stored with a hit:
+//! `intersect` runs again for the primitive that was hit, before the other methods.
 
 use super::classes::FunctionId;
 use super::lower::{Built, Object, build_of_several};
@@ -17,7 +19,7 @@ pub enum AtHit {
     Texture,
     /// `dPdu` and `dPdv`.
     Derivatives,
-    /// `pdf`: how densely `generateSample` chooses points there, by area.
+    /// `pdf`: the pdf of `generateSample` there, by area.
     Pdf,
 }
 
@@ -67,7 +69,7 @@ impl AtHit {
     /// distance, and `intersect` finds it again from `ray.t_min` on.
     ///
     /// # Errors
-    /// What only the scene shows, a class that tells no normal, and one that chooses points without telling how densely, or the other way round.
+    /// What only the scene shows, a class that sets no normal, and one that has `generateSample` without `samplePDF`, or the reverse.
     pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
         let has = |method: Method| object.file.method(object.class, method).is_some();
         let mut methods = Vec::new();

@@ -78,7 +78,7 @@ pub enum Method {
     ComputeDerivatives,
     /// `rt_Primitive`: a point of it at random.
     GenerateSample,
-    /// `rt_Primitive`: how densely such points lie.
+    /// `rt_Primitive`: the pdf of such a point, by area.
     SamplePdf,
     /// `rt_Texture`: its value.
     Lookup,
@@ -88,11 +88,11 @@ pub enum Method {
     Bsdf,
     /// `rt_Material`: a direction at random.
     SampleBsdf,
-    /// `rt_Material`: how densely such directions lie.
+    /// `rt_Material`: the pdf of such a direction, by solid angle.
     EvaluatePdf,
     /// `rt_Material`: the light that it sends itself.
     Emission,
-    /// `rt_Material`: how much of what lies behind it it covers.
+    /// `rt_Material`: its opacity.
     Opacity,
     /// `rt_Light`: the light that arrives.
     Illumination,
@@ -249,7 +249,7 @@ const OF_RAY: &[Method] = &[
 /// What looks at a place that is shaded.
 const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
-/// What calls textures: materials, and lights for what stands in them.
+/// What calls textures: materials, and lights.
 const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination];
 
 const ANYWHERE: &[Method] = &Method::ALL;
@@ -356,7 +356,7 @@ pub const VARIABLES: [StateVariable; 36] = [
         FLOAT,
         &[GenerateSample, SampleBsdf],
         &[SamplePdf, EvaluatePdf],
-        "How densely samples lie: by area of a primitive, by solid angle of a material.",
+        "The pdf of a sample: by area for a primitive, by solid angle for a material.",
     ),
     row("rt_TextureColor", COLOR, CALLS_TEXTURES, &[Lookup], "The colour that a texture gives."),
     row("rt_FloatTextureValue", FLOAT, CALLS_TEXTURES, &[Lookup], "The number that a texture gives."),

@@ -283,8 +283,8 @@ fn lights_say_where_they_are_and_how_bright() {
 
 #[test]
 fn the_way_from_a_light_afar_has_a_length_whose_square_floats_of_24_bits_hold() {
-    let afar = "rt_LightDirection = vec3(0., 1., 0.); rt_LightDistance = FLT_MAX;";
-    let unit = good(&format!("class Sun : rt_Light; void illumination() {{ {afar} }}"));
+    let distant = "rt_LightDirection = vec3(0., 1., 0.); rt_LightDistance = FLT_MAX;";
+    let unit = good(&format!("class Sun : rt_Light; void illumination() {{ {distant} }}"));
     let results = run(&unit, &alone(&unit, "Sun"), Method::Illumination, &[]);
     let [Const::Vec3([_, y, _]), _, Const::F32(distance)] = results[..] else { panic!("{results:?}") };
     // They end at 2⁶⁴.

@@ -111,7 +111,7 @@ pub enum Reference {
     Null,
     /// An object of any class with this interface.
     Interface(Interface),
-    /// An object of this class of the file, or of one that comes from it.
+    /// An object of this class of the file, or of one derived from it.
     Class(usize),
 }
 

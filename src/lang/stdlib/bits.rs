@@ -1,4 +1,4 @@
-//! The few library functions that look at the bits of a float, or need integers: the rest is written in RSL.
+//! The library functions that need the bits of a float, or integers; the others are written in RSL.
 
 use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};

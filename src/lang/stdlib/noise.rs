@@ -13,7 +13,7 @@ use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 /// Multiplies the sum of gradients before it is moved to [0, 1]. The components of a gradient lie in [−1, 1], so the sum rarely leaves ±1; what does is
 /// clamped.
 const AMPLITUDE: f32 = 0.5;
-/// Odd constants that tell the axes and the outputs apart.
+/// Odd constants that distinguish the axes and the outputs.
 const AXIS_KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2d];
 const OUTPUT_KEYS: [u32; 3] = [0x27d4_eb2f, 0x1656_67b1, 0x5851_f42d];
 /// Multiplier of a hash round ("lowbias32", Wellons 2018).

@@ -1,6 +1,6 @@
 /* The path tracer (Kajiya 1986, "The Rendering Equation"): the integrator in the place of __radiance in programs whose surfaces scatter light. Compiled for both machines like any shader.
 
-   A surface is asked once at each place of a path (__scatter): for the light that it sends towards the ray, its own and that of a light that it looks at (next-event estimation), and for a
+   A surface is called once at each path vertex (__scatter): for the light that it sends towards the ray, its own and that of a light that it looks at (next-event estimation), and for a
    direction in which the path goes on. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)
@@ -16,7 +16,7 @@
 #define ROULETTE_FROM 3
 #define BEST_CHANCE 0.95
 #define MATTE -FARTHEST
-/* What __extent gives at least for what is infinite or no number. */
+/* The least value of __extent for a non-finite input. */
 #define INFINITE 1.5
 #define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
@@ -68,7 +68,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         }
         color arrives = through * sent;
         through *= counts;
-        /* One contribution that is infinite or no number would be its whole pixel, and all that a filter makes of it: it counts for nothing. The path ends where that says how much the rest of it counts. */
+        /* One non-finite contribution would fill its pixel and the footprint of the filter: it is discarded. The path ends where that says how much the rest of it counts. */
         if (__extent(arrives, through) >= INFINITE) {
             if (__extent(arrives, 1) >= INFINITE)
                 arrives = 0;

@@ -1,4 +1,5 @@
-//! Random numbers that belong to a place, for rays that shaders send: integer hashing, so that every machine draws the same.
+//! Random numbers of a shading point, for rays that shaders trace: integer hashing, so that every
+//! back end draws the same.
 
 use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};

@@ -10,7 +10,7 @@
 //! | `std.texture.color(name, (s, t, channel), (ss, st, tt), fill)` | three channels from that number on |
 //! | `std.texture.face.float(name, face, (s, t, channel), (ss, st, tt), fill)`, `std.texture.face.color` | the same of a face of a cube |
 //! | `std.texture.filter(descriptor, place, area)` | red, green, blue, alpha |
-//! | `std.texture.project(name, P)` | where a map of depths shows a point: s, t, and the depth; a negative depth where there is no map or the point lies behind its camera |
+//! | `std.texture.project(name, P)` | a point in a shadow map: s, t, and the depth; a negative depth where there is no map or the point is behind its camera |
 //! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
 use crate::abi::{Intrinsic, library};
@@ -83,7 +83,7 @@ fn load(b: &mut FunctionBuilder, address: Value, k: u32) -> Value {
     b.op(Op::Load(k), &[address])
 }
 
-/// Takes of a texel, given the number of channels, what stands from a channel on, with what fills those that are not there.
+/// Takes of a texel, given the number of channels, the channels from a given one on, with a fill value for missing ones.
 type Take = fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value;
 
 /// A function that finds a texture, or a face of one, filters it, and takes of its channels what `take` takes.

@@ -310,7 +310,7 @@ float textureinfo(string name; string what; output string x)
     return known;
 }
 
-/* The matrices of maps of depths, from the world to the camera and to its image (PRMan). */
+/* The matrices of shadow maps, from the world to the camera and to its image (PRMan). */
 float textureinfo(string name; string what; output matrix x)
 {
     float known = __texture_kind(name) == 3 ? 1 : 0;

@@ -14,7 +14,7 @@ use crate::ir::{
     Value,
 };
 use crate::lang::rsl::RslType;
-use crate::lang::rsl::coshaders::{ARROW, CoShaderCall, PREFIX, CoShaderQuery, inputs, is_core};
+use crate::lang::rsl::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
 use crate::program::collect::instances::unpack;
 use crate::program::collect::shader_library::CompiledParam;
 use crate::program::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};

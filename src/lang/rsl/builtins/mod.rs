@@ -1,8 +1,9 @@
-//! Functions that the compiler knows by a table: those that become IR operations, those whose calls take named options, and the intrinsics
-//! (names starting with `__`) out of which the standard library is written.
+//! Built-in functions: those that become IR operations, those whose calls take named options, and
+//! the intrinsics (names starting with `__`) of which the standard library is written.
 //!
-//! A row has a name, a signature, the options and what the call means. Rows stand beside the code that emits them, one file a part of the language's
-//! library; [`super::check`] chooses among the rows of a name, [`super::lower`] emits the chosen one. Nothing here knows syntax.
+//! A row has a name, a signature, the options and the code that it emits. Each file beside this one
+//! holds the rows of a section of the library; [`super::check`] chooses among the rows of a name,
+//! [`super::lower`] emits the chosen one. Nothing here knows syntax.
 
 mod maths;
 mod noise;
@@ -91,7 +92,7 @@ pub struct NamedOption {
     pub name: &'static str,
     /// The type.
     pub ty: RslType,
-    /// What stands in for an option that is not given.
+    /// The default of an option.
     pub default: OptionDefault,
 }
 
@@ -106,7 +107,7 @@ pub enum OptionDefault {
     Output,
 }
 
-/// The option that names a texture's channel; a call may write it behind the texture's name, `name[2]`.
+/// The option that names a texture's channel; a call may write it after the texture's name, `name[2]`.
 pub const CHANNEL: &str = "channel";
 
 /// An option that is a number.

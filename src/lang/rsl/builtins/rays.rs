@@ -102,13 +102,13 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     b.inst(Op::CallShader(ShaderCall::Ray), vec![args[0], args[1], args[2], ray], ShaderCall::Ray.results())
 }
 
-/// The numbers at random of a place along a path, from the sample's number, the pixel and the place's number: two for a light, two for the next direction.
+/// The random numbers at a path vertex, from the sample's number, the pixel and the vertex's number: two for a light, two for the next direction.
 fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let numbers = b.call(library::SOBOL, args[..3].to_vec(), &[Type::Vec4])[0];
     [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
 }
 
-/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade` passes, and behind it the density of its direction and the numbers at random of this place; the results are what the surface sends, by how much light that
+/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade` passes, then the pdf of its direction and the random numbers of this path vertex; the results are what the surface sends, by how much light that
 /// comes from the next direction counts, that direction, and its density.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);

@@ -93,7 +93,7 @@ enum Basis {
     Asked(&'static str, Value),
 }
 
-/// What stands before the name of a basis that asks for the inverse of a curve.
+/// The prefix of a basis that selects the inverse of the curve.
 const SOLVE: &str = "solve";
 
 impl Basis {

@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__texture_projection_matrix", "m:s", |b, a| matrix(b, a, NDC)),
 ];
 
-/// Calls a lookup behind `first`: `channel, s, t, ss, st, tt, fill` as vectors.
+/// Calls a lookup after `first`: `channel, s, t, ss, st, tt, fill` as vectors.
 fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[Value], ty: Type) -> Vec<Value> {
     let place = b.op(Op::Compose, &[rest[1], rest[2], rest[0]]);
     let area = b.op(Op::Compose, &rest[3..6]);

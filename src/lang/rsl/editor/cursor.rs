@@ -1,7 +1,9 @@
-//! Where in the syntax an offset stands, read from tokens alone.
+//! The syntactic context of an offset, from tokens alone.
 //!
-//! Completion and signature help are asked for while the text around the cursor does not parse. Brackets, semicolons and the words before them say enough: whether the
-//! cursor is in a comment, between definitions, among parameters or statements, in which kind of shader, and in the arguments of which call.
+//! Completion and signature help are requested while the text around the cursor does not parse.
+//! Brackets, semicolons and the words before them suffice to find whether the cursor is in a
+//! comment, between definitions, among parameters or statements, in which kind of shader, and in
+//! the arguments of which call.
 
 use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::shader_kind;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 pub enum Place {
     /// Within a comment or a string.
     Text,
-    /// Directly behind the `#` of a directive.
+    /// Directly after the `#` of a directive.
     Directive,
     /// In the rest of a directive's line.
     DirectiveArgument,

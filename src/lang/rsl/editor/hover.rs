@@ -80,7 +80,7 @@ pub fn function(view: View<'_>, signatures: &[&Signature]) -> Description {
     Description { code: code.join("\n"), text: text.to_string() }
 }
 
-/// A shader or function of the user: what stands before its statements, and the comment above it.
+/// A shader or function of the user: its head, and the comment above it.
 pub fn definition(view: View<'_>, d: &Definition) -> Description {
     let head = Span { end: d.open.start.max(d.span.start), ..d.span };
     let head = match head.file == d.open.file {
@@ -99,7 +99,7 @@ pub fn label(s: &Signature) -> (String, Vec<[u32; 2]>) {
     (text + ")", places)
 }
 
-/// `text` with parameters behind it, and the place of each.
+/// `text` with parameters appended, and the range of each.
 pub fn joined(mut text: String, params: impl Iterator<Item = String>) -> (String, Vec<[u32; 2]>) {
     let mut places = Vec::new();
     for (i, p) in params.enumerate() {

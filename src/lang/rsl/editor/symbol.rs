@@ -1,4 +1,4 @@
-//! What the text at a place means.
+//! The meaning of the name at an offset.
 
 use super::View;
 use super::cursor::cursor;
@@ -30,7 +30,7 @@ pub enum Symbol<'a> {
     Shader(ShaderKind),
 }
 
-/// The meaning of what stands at a byte of the document, with its place.
+/// The meaning of the name at a byte of the document, with its span.
 pub fn at<'a>(view: View<'a>, offset: usize) -> Option<(Symbol<'a>, Span)> {
     let analysis = view.analysis;
     let here = |s: Span| s.file == view.file && (s.start as usize..=s.end as usize).contains(&offset);
@@ -84,7 +84,7 @@ pub fn shader_at(view: View<'_>, offset: usize) -> Option<ShaderKind> {
     }
 }
 
-/// Whether a token stands on the line of a directive.
+/// Whether a token is on the line of a directive.
 fn is_in_directive(view: View<'_>, index: usize) -> bool {
     let line = view.tokens[..index].iter().rposition(|t| t.kind == RawKind::Newline).map_or(0, |n| n + 1);
     view.tokens[line].is_punct("#")

@@ -1,7 +1,10 @@
-//! Arrays, and the places that assignments go to.
+//! Arrays and assignment targets.
 //!
-//! An array is a slot of its function; one whose length changes ([`RESIZABLE`]) has room for [`CAPACITY`](super::super::types::CAPACITY) elements, and its length is a variable. Functions take and give arrays element by element, so a function with a parameter of any length is made once for each
-//! length that it is called with: a [`Version`]. An index is rounded towards zero; out of range, reading gives the nearest element and writing does nothing.
+//! An array is a slot of its function. A resizable one ([`RESIZABLE`]) has room for
+//! [`CAPACITY`](super::super::types::CAPACITY) elements and a variable for its length. Functions
+//! take and return arrays element by element, so a function with a parameter of any length is
+//! compiled once for each length that it is called with: a [`Version`]. An index is rounded towards
+//! zero; out of range, a read gives the nearest element and a write does nothing.
 
 use super::super::check::RESIZING;
 use super::super::types::{OPEN, RESIZABLE};
@@ -29,7 +32,7 @@ pub(super) struct Located {
     component: Vec<Value>,
     /// The type of what lies there.
     pub ty: RslType,
-    /// How often it may differ.
+    /// Its storage class.
     pub class: Class,
 }
 
@@ -83,7 +86,7 @@ pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
     open.map(|p| if resized.contains(&*p.name.name) { RESIZABLE } else { 1 }).collect()
 }
 
-/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …, with `a.length` behind them where that changes.
+/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
 pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = Arc<str>> {
     let elements = (0..ty.capacity()).map(move |i| format!("{name}.{i}").into());
     let own = (!ty.is_array() && ty.ir().is_some()).then(|| name.clone());
@@ -114,7 +117,7 @@ impl Body<'_, '_> {
         ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
     }
 
-    /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length changes the length stands behind the elements; these may be fewer than
+    /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length changes the length follows the elements; these may be fewer than
     /// there is room for.
     pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
         if !ty.is_array() {

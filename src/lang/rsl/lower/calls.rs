@@ -382,7 +382,7 @@ impl Body<'_, '_> {
         for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
             let _: Lower<Typed> = self.value(a, None);
         }
-        // So does one whose error was told before.
+        // So does one whose error was reported before.
         if self.cx.diags.error_count() > before || (before > 0 && types.contains(&None)) {
             return Err(Poison);
         }

@@ -1,9 +1,10 @@
-//! Channels of textures (RISpec 3.2, section 15.7): `texture("file"[2])`, `texture(name[2])`. The channel is an option of the function, written behind the name.
+//! Channels of textures (RISpec 3.2, section 15.7): `texture("file"[2])`, `texture(name[2])`. The
+//! channel is an option of the function, written after the name.
 
 use super::super::builtins::{CHANNEL, NamedOption};
 use super::*;
 
-/// The name of a texture that a channel stands behind.
+/// The name of a texture with a channel after it.
 pub(super) enum TextureName {
     Text(ExprId),
     Variable(Place),

@@ -1,4 +1,5 @@
-//! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): sends rays into a cone, and runs a statement for each that hits something and another for each that does not.
+//! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): traces rays in a cone
+//! and runs one statement for each hit, another for each miss.
 use super::super::effects::GATHER_ARGUMENTS;
 use super::super::globals;
 use super::super::program::Callee;
@@ -29,7 +30,7 @@ enum Part {
 
 const TRIPLES: &[RslType] = &[RslType::Point, RslType::Vector, RslType::Normal, RslType::Color];
 
-/// The parts that the ray itself tells, and what all surfaces give: name, part, types that fit.
+/// The parts of the ray itself, and what all surfaces give: name, part, types that fit.
 const PARTS: [(&str, Part, &[RslType]); 6] = [
     ("surface:Ci", Part::Color, &[RslType::Color]),
     ("surface:Oi", Part::Opacity, &[RslType::Color]),
@@ -178,7 +179,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Sorts the pairs of a name and a value behind the positional arguments: options, and variables that receive something.
+    /// Sorts the pairs of a name and a value after the positional arguments: options, and variables that receive something.
     fn gather_options(&mut self, pairs: &[ExprId]) -> Lower<(Steering, Vec<(Part, Ident)>)> {
         let ast = self.cx.program.ast;
         let (mut steering, mut parts) = (Steering::default(), Vec::new());

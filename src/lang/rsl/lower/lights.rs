@@ -1,6 +1,6 @@
-//! The statements that join lights and surfaces: `illuminance`, `illuminate`, `solar`.
+//! Light statements: `illuminance`, `illuminate`, `solar`.
 //!
-//! What `illuminance` does is [`crate::lang::light_loop`]; here are its arguments and its variables.
+//! The loop of `illuminance` is [`crate::lang::light_loop`]; its arguments and variables are here.
 use super::super::queries::Source;
 use super::queries::CurrentLight;
 use super::*;
@@ -201,7 +201,7 @@ impl Body<'_, '_> {
         self.shine(l, inside, body)
     }
 
-    /// `solar ([axis, angle])`: light from afar that travels along `axis`; without one it comes down on the surface from its normal's side.
+    /// `solar ([axis, angle])`: distant light that travels along `axis`; without one it comes from the side of the surface's normal.
     pub(super) fn solar(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("solar", span)?;
         let values = self.spatial_args("solar", args, &[RslType::Vector, RslType::Float], span)?;

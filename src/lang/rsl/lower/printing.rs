@@ -1,4 +1,5 @@
-//! `printf (pattern, …)`: leaves what it is given in `debug` instructions, which no machine runs; whoever wants to read it follows the samples on the evaluator.
+//! `printf (pattern, …)`: emits `debug` instructions with the values, which no back end runs; the
+//! evaluator reports them.
 
 use super::super::{PRINTF, PRINTF_VALUE};
 use super::*;

@@ -1,4 +1,4 @@
-//! Calls that ask for something by its name, see [`super::super::queries`].
+//! Message passing and queries by name, see [`super::super::queries`].
 use super::super::queries::{self, Source};
 use super::*;
 use crate::abi::{Intrinsic, QuerySource, input};

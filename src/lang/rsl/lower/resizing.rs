@@ -1,4 +1,5 @@
-//! Arrays that grow and shrink as a shader runs (RSL 2.0): their elements within the length of the moment, and the calls that change or ask it.
+//! Resizable arrays (RSL 2.0): access within the current length, and the calls that change or
+//! return it.
 
 use super::super::types::CAPACITY;
 use super::arrays::NO_VALUE;

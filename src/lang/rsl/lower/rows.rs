@@ -1,6 +1,8 @@
-//! Arrays of arrays ([`RslType::Rows`]): rows one behind the other in one slot, each read and written as a whole or by its elements.
+//! Arrays of arrays ([`RslType::Rows`]): rows stored contiguously in one slot, read and written as
+//! a whole or by element.
 //!
-//! Either index is held within its own range, so that no index reaches into another row: out of range, reading gives the nearest element and writing does nothing.
+//! Each index is clamped to its own range, so that no index reaches another row: out of range, a
+//! read gives the nearest element and a write does nothing.
 
 use super::arrays::Located;
 use super::*;

@@ -1,7 +1,9 @@
-//! `concat`, `format` and `match`: texts that are known before a program runs.
+//! `concat`, `format` and `match`: strings that are known before a program runs.
 //!
-//! A text is known when it is made of constants, of parameters of the shader that nobody changes, and of variables that got such a text and keep it. One of constants alone
-//! is a constant; any other becomes a named input of the core, `text.0`, `text.1`, …, which the linker works out for each instance.
+//! A string is known when it is made of constants, of parameters of the shader that are never
+//! assigned, and of variables that hold such a string. One of constants alone is a constant; any
+//! other becomes a named input of the core, `text.0`, `text.1`, …, which the linker evaluates for
+//! each instance.
 
 use super::super::coshaders::Call;
 use super::super::program::Callee;
@@ -67,7 +69,9 @@ impl Body<'_, '_> {
             },
             ExprKind::Tuple(parts) => {
                 match parts.iter().map(|p| self.known_string(*p)).collect::<Option<Vec<_>>>()?[..] {
-                    [StringExpr::Number(x), StringExpr::Number(y), StringExpr::Number(z)] => Some(StringExpr::Triple([x, y, z])),
+                    [StringExpr::Number(x), StringExpr::Number(y), StringExpr::Number(z)] => {
+                        Some(StringExpr::Triple([x, y, z]))
+                    }
                     _ => None,
                 }
             }

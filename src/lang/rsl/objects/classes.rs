@@ -113,7 +113,7 @@ struct Uses {
 }
 
 impl Flattening<'_> {
-    /// The shaders and functions that a class stands for.
+    /// The shaders and functions of a class.
     pub(super) fn class(&mut self, class: ShaderClass, done: &mut Vec<Definition>) {
         let short = |d: &Definition| Arc::from(d.name.name.rsplit('.').next().unwrap_or_default());
         let methods = class.methods.iter().map(|d| (short(d), d.declared().len())).collect();
@@ -225,7 +225,7 @@ impl Flattening<'_> {
         while let Some(s) = statements.pop() {
             statements.extend(s.children());
             exprs.extend(s.exprs());
-            // Variables behind names receive messages, or parts of rays.
+            // Variables after names receive messages, or parts of rays.
             if let StmtKind::Gather(args, ..) | StmtKind::Illuminance(args, _) = &s.kind {
                 uses.writes.extend(args.iter().filter_map(|&e| variable(e)));
             }
@@ -249,7 +249,7 @@ impl Flattening<'_> {
         }
     }
 
-    /// The shaders of a class: `shader` with the calls of its methods behind its variables.
+    /// The shaders of a class: `shader` with the calls of its methods after its variables.
     fn shaders(&mut self, shader: &Definition, methods: &[Definition]) -> Vec<Definition> {
         let find = |name: &str| {
             let full = format!("{}.{name}", shader.name.name);
@@ -317,7 +317,7 @@ impl Flattening<'_> {
         if uses.writes.is_empty() { LightKind::Ambient } else { LightKind::Positional }
     }
 
-    /// Leaves out shaders of a class, behind the first `sure` definitions, whose methods use variables that shaders of that kind do not have.
+    /// Drops shaders of a class, after the first `sure` definitions, whose methods use variables that shaders of that kind do not have.
     fn drop_impossible(&mut self, done: &mut Vec<Definition>, sure: usize) {
         std::mem::swap(&mut self.ast.definitions, done);
         let effects = effects::of_definitions(self.ast);

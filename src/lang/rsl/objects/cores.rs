@@ -1,6 +1,8 @@
-//! What other shaders call where a class is a co-shader: a core for each public method, and one that gives its public variables.
+//! Cores of classes that are used as co-shaders: one for each public method, and one that gives the
+//! public variables.
 //!
-//! A core is a surface shader with the class's parameters, which makes the class and then calls the method. The method's own parameters stand behind those of the class, under names that begin with
+//! A core is a surface shader with the class's parameters that constructs the class and then calls
+//! the method. The method's own parameters follow those of the class, under names that begin with
 //! [`ARROW`]; its value is an output of that name alone.
 
 use super::super::ShaderKind;

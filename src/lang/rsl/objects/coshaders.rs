@@ -1,4 +1,5 @@
-//! Co-shaders (RSL 2.0): what asks for other shaders, and calls of their methods, become calls that [`super::super::coshaders`] names.
+//! Co-shaders (RSL 2.0): lookups of other shaders and calls of their methods become calls named by
+//! [`super::super::coshaders`].
 
 use super::super::coshaders::{Call, CoShaderQuery};
 use super::*;
@@ -12,7 +13,7 @@ const NULL: &str = "null";
 /// The argument of `getshaders` before that which names the category.
 const CATEGORY: &str = "category";
 
-/// The variable of a class that tells whether it is called as a co-shader.
+/// The variable of a class that holds whether it is called as a co-shader.
 pub(super) const IS_COSHADER: &str = "iscoshader?";
 
 /// The variable that counts shaders where an array of them is filled.
@@ -109,7 +110,7 @@ impl Flattening<'_> {
         *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty() && self.class.is_some()
     }
 
-    /// The member of another shader that a place names: a variable that holds a handle, and one name behind it.
+    /// The member of another shader that a place names: a variable that holds a handle, and one name after it.
     pub(super) fn member_of(&mut self, place: &Place) -> Flat<Option<ExprKind>> {
         let [member] = &place.members[..] else { return Ok(None) };
         let is_handle = |b: &Binding| b.shape.is_none() && b.ty.is_some_and(|ty| ty.element() == RslType::String);
@@ -167,11 +168,13 @@ impl Flattening<'_> {
             let zero = self.number(0.0, span);
             let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), RslType::Float) };
             list.push(stmt(StmtKind::Declare(vec![counted])));
-            let count = self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::Count).named("")), vec![category]), span);
+            let count =
+                self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::Count).named("")), vec![category]), span);
             let now = counter(self);
             let goes_on = self.add(ExprKind::Binary(BinaryOp::Lt, now, count), span);
             let now = counter(self);
-            let shader = self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::At).named("")), vec![now, category]), span);
+            let shader =
+                self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::At).named("")), vec![now, category]), span);
             let take = if ty.is_resizable() {
                 let name = self.add(ExprKind::Name(array.name.name.clone()), span);
                 self.add(ExprKind::Call(ident("push"), vec![name, shader]), span)

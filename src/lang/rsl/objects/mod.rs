@@ -1,7 +1,8 @@
-//! Structs and classes of shaders (RSL 2.0), taken apart before anything else looks at a tree.
+//! Structs and classes of shaders (RSL 2.0), flattened before type checking.
 //!
-//! [`flatten`] turns a variable of a struct into one variable for each member, `s->a`, and a class into the shaders and functions that it stands for: what comes behind it
-//! (types, effects, lowering) knows neither. It knows names and scopes, and of types what declarations say; what it cannot take apart it reports.
+//! [`flatten`] replaces a variable of a struct by one variable per member, `s->a`, and a class by
+//! shaders and functions, so that later passes know neither. It knows names, scopes and declared
+//! types; it reports what it cannot flatten.
 
 mod classes;
 mod cores;
@@ -23,7 +24,7 @@ use structs::{Giver, Shape};
 /// The name by which a method calls the shader that it belongs to.
 const THIS: &str = "this";
 
-/// Takes all structs and classes of a file apart. Errors go to `diags`; what had one is left out.
+/// Flattens all structs and classes of a file. Errors go to `diags`; definitions with errors are dropped.
 pub fn flatten(ast: &mut Ast, diags: &mut Diagnostics) {
     let is_choice = |e: &Expr| match &e.kind {
         ExprKind::Index(place) | ExprKind::Assign(_, place, _) => !place.members.is_empty(),

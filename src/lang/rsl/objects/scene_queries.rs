@@ -1,7 +1,9 @@
-//! Questions to other shaders and to the scene (`option`, `attribute`, `surface`, …) in methods of a class.
+//! Queries of other shaders and of the scene (`option`, `attribute`, `surface`, …) in methods of a
+//! class.
 //!
-//! Only a shader itself can ask, so that of a class asks before it calls its methods, and keeps the answer in two more variables of the class: the value, and whether there is one. In place
-//! of the query a method calls a function that looks at them.
+//! Only a shader itself can query, so the shader of a class queries before it calls the methods and
+//! keeps the answer in two more variables of the class: the value, and whether there is one. In
+//! place of the query a method calls a function that reads them.
 
 use super::super::globals;
 use super::super::queries::Source;
@@ -27,14 +29,14 @@ impl Query {
         queries::value_input(self.source, self.ty, &self.name, 0).into()
     }
 
-    /// The variable of the class that tells whether there is one, and behind the name of the class the function that stands for the query.
+    /// The variable of the class that holds whether there is one, and, after the name of the class, the function for the query.
     fn found(&self) -> Arc<str> {
         queries::found_input(self.source, self.ty, &self.name).into()
     }
 }
 
 impl Flattening<'_> {
-    /// The function that stands for a query in a method; `None` for other calls.
+    /// The function for a query in a method; `None` for other calls.
     pub(super) fn query(&mut self, f: &Ident, args: &[ExprId]) -> Option<Ident> {
         let Some(Source::Input(source)) = queries::source(&f.name) else { return None };
         if self.defined.contains(&f.name) {
@@ -72,7 +74,7 @@ impl Flattening<'_> {
         vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
     }
 
-    /// The function that stands for a query: it gives its variable the value, if there is one, and says so.
+    /// The function for a query: it sets its variable to the value, if there is one, and returns whether there is.
     pub(super) fn answer(&mut self, class: &str, q: &Query) -> Definition {
         const GIVEN: &str = "given";
         let span = q.span;

@@ -10,7 +10,7 @@ const RESULT: &str = "return";
 const NEW: &str = "new";
 
 impl Flattening<'_> {
-    /// A definition without structs. What gives a struct gives its members by output parameters behind the others.
+    /// A definition without structs. What gives a struct gives its members by output parameters after the others.
     pub(super) fn definition(&mut self, mut d: Definition) -> Definition {
         self.scopes.push(HashMap::new());
         self.result = d.structure.take().and_then(|s| self.shape_named(&s.name));
@@ -151,7 +151,7 @@ impl Flattening<'_> {
         out.push(Stmt { kind, span });
     }
 
-    /// An expression that stands as a statement: gives the one that takes its place where it fills an array with co-shaders.
+    /// An expression statement: gives the one that takes its place where it fills an array with co-shaders.
     fn shaders_at_work(&mut self, e: ExprId, span: Span) -> Flat<Option<Stmt>> {
         match self.ast.expr(e).kind.clone() {
             ExprKind::Assign(None, place, value) => {
@@ -171,7 +171,7 @@ impl Flattening<'_> {
         Ok(None)
     }
 
-    /// `for`: a first statement that became several stands before it, in the same scope.
+    /// `for`: a first statement that became several precedes it, in the same scope.
     fn repeat(
         &mut self,
         init: Option<Box<Stmt>>,

@@ -1,4 +1,4 @@
-//! Structs: which variables stand for one, and what its values are.
+//! Structs: the variables that represent one, and their values.
 
 use super::super::parser::MAX_ARRAY;
 use super::*;

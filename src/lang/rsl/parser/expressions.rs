@@ -1,4 +1,4 @@
-//! Expressions: assignments, choices, operators, calls, and what stands between them.
+//! Expressions: assignments, choices, operators, calls, and the parts between them.
 
 use super::*;
 

@@ -42,7 +42,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A function among the members of a struct, which is read and left out.
+    /// A function among the members of a struct, which is parsed and dropped.
     fn method_of_struct(&mut self, start: Span, ty: TypeName) -> Parse<()> {
         self.cursor.bump();
         let name = self.cursor.ident("the name of the method")?;
@@ -127,7 +127,7 @@ impl Parser<'_> {
             class.public.extend(is_public.then_some(name));
             let before = self.ast.definitions.len();
             self.rest_of_definition(start, full, None, ty)?;
-            // The method itself stands behind the functions within it; a declaration leaves none.
+            // The method itself follows the functions within it; a declaration adds none.
             if self.ast.definitions.len() > before {
                 class.methods.extend(self.ast.definitions.pop());
             }

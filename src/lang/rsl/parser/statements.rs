@@ -13,7 +13,7 @@ impl Parser<'_> {
                 return Ok(list);
             }
             if self.cursor.at_end() {
-                // What stands in it is still worth looking at.
+                // Its content is still checked.
                 self.cursor.report(Diagnostic::error("unclosed block").at(open, "no matching `}`"));
                 self.unclosed = true;
                 return Ok(list);
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(StmtKind::For { init: init.map(Box::new), condition, step, body })
     }
 
-    /// The number behind `break` or `continue`, 1 when there is none.
+    /// The number after `break` or `continue`, 1 when there is none.
     fn levels(&mut self, word: &str) -> Parse<u32> {
         let Tok::Number(n) = *self.cursor.tok() else { return Ok(1) };
         let span = self.cursor.bump();
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(StmtKind::Declare(decls))
     }
 
-    /// Goes on behind the type of a variable.
+    /// Continues after the type of a variable.
     pub(super) fn type_of_variable(&mut self, ty: Option<TypeName>) -> Parse<TypeName> {
         let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
             let found = self.cursor.tok().describe();

@@ -1,7 +1,7 @@
 //! The table of the language's library: which functions the specification and its usual extensions have, which of them there are here, and why others are not.
 //!
 //! What there is comes from the compiler itself ([`super::super::analysis`]); here are only the names by section, what is known to be missing of a
-//! function, and reasons. `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about functions that are left out say the same.
+//! function, and reasons. `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about unsupported functions say the same.
 
 use super::super::analysis::{Signature, analyse, predefined};
 use super::super::ast::ShaderKind;
@@ -149,7 +149,7 @@ const PARTLY: [(&str, &str); 4] = [
     ("surface", "lights hear nothing of surfaces"),
 ];
 
-/// What is left out for good, and why.
+/// What is not supported, and why.
 const UNSUPPORTED: [(&str, &str); 11] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("bake3d", "it writes point clouds, which there are none of here"),
@@ -158,13 +158,13 @@ const UNSUPPORTED: [(&str, &str); 11] = [
     ("caustic", "it reads photon maps, which there are none of here"),
     ("subsurface", "it reads point clouds, which there are none of here"),
     ("readbin", "shaders read no files but textures"),
-    ("areashadow", "it mixes several maps of depths: rays make soft shadows, and `shadow` averages one map"),
+    ("areashadow", "it mixes several shadow maps: rays make soft shadows, and `shadow` averages one map"),
     ("rayhittest", "of what a ray hits shaders learn the colour and the distance: `gather` gives them"),
     ("evalparam", "it is an extension of one other renderer"),
     ("getlights", "lights are called by `illuminance` alone: it gives an empty array, with a warning"),
 ];
 
-/// What is left out of the language that is no function, and what a file that has it is told.
+/// What is not supported of the language beside functions, and what a file that has it gets.
 const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
     (
         "co-shaders of lights, volumes and imagers",

@@ -1,4 +1,4 @@
-//! Functions within functions, and what old files write.
+//! Nested functions, and the syntax of old files.
 
 use super::*;
 use crate::abi::Input;

@@ -1,4 +1,5 @@
-//! Calls: of functions, of methods through references, of what the language has built in, and of types.
+//! Calls of functions, of methods through references, of built-in functions, and of constructors of
+//! types.
 
 use super::super::ast::{BaseType, Direction, ExprKind, TypeName};
 use super::super::builtins;
@@ -8,7 +9,7 @@ use super::super::types::{BasicType, Scalar};
 use super::*;
 use crate::text::diagnostics::closest;
 
-/// What stands for the class that a class comes from.
+/// The keyword for the base class.
 const SUPER: &str = "super";
 
 impl<'a> Body<'a> {
@@ -557,7 +558,7 @@ impl<'a> Body<'a> {
         self.error(builtins::described(&name.name).fold(d, |d, text| d.hint(format!("candidate: {text}"))))
     }
 
-    /// Calls a function of the standard library by its name in the IR; what it takes behind the arguments are inputs of the core.
+    /// Calls a function of the standard library by its name in the IR; what it takes after the arguments are inputs of the core.
     pub(in super::super) fn library_call(&mut self, name: &str, mut args: Vec<Value>) -> Value {
         let library = self.library;
         let Some(f) = library.function(name) else {

@@ -1,4 +1,4 @@
-//! Images in files: `textureImage`, by the renderer's own textures, as RSL's `texture` reads them.
+//! `textureImage`: lookups in image files, with the same textures as RSL's `texture`.
 
 use super::*;
 use crate::abi::library;

@@ -1,4 +1,4 @@
-//! What asks the renderer for light or shoots rays: `illuminance`, `ambient`, `trace`, `hit`, and random numbers.
+//! Lights, rays and random numbers: `illuminance`, `ambient`, `trace`, `hit`, `rand`.
 
 use super::super::ast::Stmt;
 use super::lvalues::Storage;
@@ -88,7 +88,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `ambient (point [, normal]) body [else other]`: a renderer that has ambient light runs the body; one that follows light from surface to surface the other part, if there is one.
+    /// `ambient (point [, normal]) body [else other]`: runs the body where the integrator approximates indirect light as ambient, and the other part, if there is one, where it traces paths.
     pub(super) fn ambient(
         &mut self,
         args: &[ExprId],
@@ -181,7 +181,7 @@ impl<'a> Body<'a> {
         Ok(Typed { ty: Type::BOOL, parts: vec![is_hit], known: None })
     }
 
-    /// `rand()`: the next of the numbers that are given, and behind them of the sequence that the place gives a seed for.
+    /// `rand()`: the next of the given numbers, then of the sequence that the shading point seeds.
     pub(super) fn rand(&mut self, span: Span) -> Lower<Typed> {
         if self.top().role == Role::Constructor {
             let d = Diagnostic::error("random numbers are not available in a constructor");

@@ -1,4 +1,4 @@
-//! Variables, and parts of them that can be read and written.
+//! Variables, and parts of them that can be read and assigned.
 
 use super::super::ast::{ExprKind, TypeName};
 use super::super::types::{BasicType, Scalar};
@@ -24,7 +24,7 @@ pub(super) struct Local {
     pub ty: Type,
     /// Where its leaves are.
     pub storage: Vec<(Leaf, Storage)>,
-    /// How it is kept.
+    /// Its storage qualifier.
     pub qualifier: Qualifier,
     /// The value of a constant `int`.
     pub known: Option<i32>,

@@ -116,7 +116,7 @@ impl Body<'_> {
         }
     }
 
-    /// What two constants make, where the compiler can tell.
+    /// The constant result of two constants, where there is one.
     fn folded(op: BinaryOp, x: i32, y: i32) -> Option<i32> {
         match op {
             BinaryOp::Add => Some(x.wrapping_add(y)),

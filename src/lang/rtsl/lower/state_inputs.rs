@@ -1,11 +1,12 @@
-//! Where the renderer's state comes from and what the renderer takes of it: the named inputs and results of cores.
+//! The named inputs that the renderer's state comes from, and the results of a core that it
+//! becomes.
 
 use super::super::state::{Interface, VARIABLES};
 use super::*;
 use crate::abi::{input, library};
 
-/// A light that does not say how far it is away shines from afar, and no way from a light is longer: squares of this, 2³¹, are numbers of either float format.
-pub const AFAR: f32 = 2_147_483_648.0;
+/// A light without a distance is distant, and no light is farther away: squares of this, 2³¹, are numbers of either float format.
+pub const FARTHEST: f32 = 2_147_483_648.0;
 
 /// What the renderer takes: results of the core, and the state that they are.
 pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
@@ -124,7 +125,7 @@ impl Body<'_> {
             Method::Illumination => match name {
                 "rt_HitPoint" => Some(self.input("Ps", Vec3)),
                 "rt_GeometricNormal" | "rt_ShadingNormal" => Some(self.input("Ns", Vec3)),
-                "rt_LightDistance" => Some(self.b.f32(AFAR)),
+                "rt_LightDistance" => Some(self.b.f32(FARTHEST)),
                 _ => None,
             },
             Method::ComputeBounds => None,
@@ -222,8 +223,8 @@ impl Body<'_> {
         }
         if let (Some(Method::Illumination), &[direction, _, distance]) = (self.method, &results[..]) {
             // RSL's lights give the way from them: its length is how far they are.
-            let afar = self.b.f32(AFAR);
-            let distance = self.b.op(Op::Min, &[distance, afar]);
+            let farthest = self.b.f32(FARTHEST);
+            let distance = self.b.op(Op::Min, &[distance, farthest]);
             let towards = ir::emitter::normalize(&mut self.b, direction);
             let from = self.b.op(Op::Neg, &[towards]);
             let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);

@@ -4,7 +4,7 @@ use super::super::ast::{self, Stmt, StmtKind};
 use super::*;
 
 impl<'a> Body<'a> {
-    /// Statements with names of their own. After an error the next one is looked at.
+    /// Statements with names of their own. After an error the next one is checked.
     pub(super) fn statements(&mut self, list: &'a [Stmt]) {
         for s in list {
             if self.b.is_terminated() {
@@ -132,7 +132,7 @@ impl<'a> Body<'a> {
             let condition = match self.condition(*condition) {
                 Ok(condition) => condition,
                 Err(poison) => {
-                    // The statement is looked at for its errors.
+                    // The statement is checked for errors.
                     result = Err(poison);
                     self.b.constant(Const::Bool(true))
                 }

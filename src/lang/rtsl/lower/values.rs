@@ -8,7 +8,7 @@ use super::*;
 pub(in super::super) struct Typed {
     /// Its type.
     pub ty: Type,
-    /// The IR's values that it is made of: those of arrays and structs one behind the other, all of a member of a struct for all elements of an array together.
+    /// The IR's values that it is made of: those of arrays and structs in order, all of a member of a struct for all elements of an array together.
     pub parts: Vec<Value>,
     /// The value of an `int`, where the compiler knows it.
     pub known: Option<i32>,

@@ -115,7 +115,7 @@ impl Parser<'_> {
         self.cursor.fail(d.at(self.ast.expr(place).span, "not assignable"))
     }
 
-    /// A value with what stands behind it: indices, members, calls of methods, `++`.
+    /// A value with what follows it: indices, members, calls of methods, `++`.
     fn postfix(&mut self) -> Parse<ExprId> {
         let start = self.cursor.span();
         let mut e = self.primary()?;

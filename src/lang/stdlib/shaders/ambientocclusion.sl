@@ -1,4 +1,4 @@
-/* How open the sky is over each place: the integrator "ao". */
+/* Ambient occlusion: the integrator "ao". */
 surface ambientocclusion(float samples = 16; float maxdist = 1e30;)
 {
     normal n = faceforward(normalize(N), I);
