@@ -296,7 +296,7 @@ impl Player {
         std::thread::sleep(Duration::from_millis(self.random.below(30) as u64));
         let messages = self.program.messages();
         if messages.contains("panicked") || !self.program.runs() {
-            self.tell();
+            self.send();
             panic!("{messages}");
         }
     }
@@ -348,7 +348,7 @@ impl Player {
         let sized = self.program.within(LONG, |seen| (seen.width, seen.height) == (800, 600));
         let answers = sized.is_ok() && (0..20).any(|_| self.toggles_a_panel());
         if !answers {
-            self.tell();
+            self.send();
             let seen = self.program.look();
             let file = desktop::kept_screenshots().join("window-that-does-not-answer.png");
             seen.write(&file);
@@ -368,7 +368,7 @@ impl Player {
         changed
     }
 
-    fn tell(&self) {
+    fn send(&self) {
         for event in &self.events {
             eprintln!("{event}");
         }

@@ -237,7 +237,7 @@ fn lights_afar_shine_in_either_float_format() {
     }
 }
 
-/// A scene in a folder of its own: what stands between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.
+/// A scene in a folder of its own: the requests between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.
 fn scene(world: &str, classes: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("the folder can be written");

@@ -19,7 +19,7 @@ struct Batch {
     turns: u32,
     // Words of a turn's arguments.
     argument_words: u32,
-    // What becomes of a turn's results: one of the constants below.
+    // How an iteration's results are handled: one of the constants below.
     film: u32,
     // 0 where every section goes over all paths; see `scan`.
     sorted: u32,

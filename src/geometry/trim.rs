@@ -21,7 +21,7 @@ pub struct TrimCurve {
 pub struct Trim {
     /// The loops.
     pub loops: Vec<Vec<TrimCurve>>,
-    /// Whether what the loops go around an odd number of times is taken away, and not what is left.
+    /// Whether what the loops go around an odd number of times is removed, and not the rest.
     pub outside: bool,
 }
 

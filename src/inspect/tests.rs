@@ -1,4 +1,4 @@
-//! What becomes of a small shader, line by line.
+//! The compiled forms of a small shader, line by line.
 
 use super::{Inspection, Listing, Place, prepare};
 use crate::project::{self, InstanceId, Outcome, Project, Source, State};

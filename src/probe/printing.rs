@@ -31,7 +31,7 @@ pub struct Printer {
 
 impl Printer {
     /// Processes a `debug` instruction; `text` maps identifiers to strings. Returns whether it belongs to a `printf`.
-    pub fn hear(&mut self, name: &str, value: &Const, text: impl Fn(u32) -> Option<String>) -> bool {
+    pub fn observe(&mut self, name: &str, value: &Const, text: impl Fn(u32) -> Option<String>) -> bool {
         let known = |c: &Const| match c {
             Const::U32(id) => Const::String(text(*id).unwrap_or_else(|| std::format!("string #{id:08x}")).into()),
             other => other.clone(),
@@ -70,7 +70,7 @@ struct Listener<'a> {
 
 impl Observer for Listener<'_> {
     fn variable(&mut self, name: &Arc<str>, value: &Const, _loc: Loc) {
-        self.printer.hear(name, value, |id| self.strings.get(&id).cloned());
+        self.printer.observe(name, value, |id| self.strings.get(&id).cloned());
     }
 }
 

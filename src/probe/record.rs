@@ -285,7 +285,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn variable(&mut self, name: &Arc<str>, value: &Const, loc: Loc) {
-        if self.printer.hear(name, value, |id| self.strings.get(&id).cloned()) {
+        if self.printer.observe(name, value, |id| self.strings.get(&id).cloned()) {
             return;
         }
         let Some(frame) = self.frames.last_mut() else { return };

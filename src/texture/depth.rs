@@ -66,7 +66,7 @@ impl DepthMap {
     /// or it is too large.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let corrupt = |e: exr::error::Error| DecodeError::Corrupt(e.to_string());
-        let missing = |what: &str| DecodeError::Corrupt(format!("it is no map of depths: {what}"));
+        let missing = |what: &str| DecodeError::Corrupt(format!("it is no shadow map: {what}"));
         let meta = MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(corrupt)?;
         let size = meta.headers.first().map(|h| h.layer_size).ok_or_else(|| missing("it has no layer"))?;
         let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

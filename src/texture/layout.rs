@@ -44,7 +44,7 @@ pub enum Kind {
     Missing = 0,
     /// An image, flat or of all directions by latitude and longitude.
     Image = 1,
-    /// Six images of all directions.
+    /// A cube environment map: six faces.
     Cube = 2,
     /// Depths.
     Depth = 3,
@@ -71,7 +71,7 @@ pub const MISSING_VECTORS: u32 = 4;
 /// Vectors of a cube's descriptor, beside its images.
 pub const CUBE_VECTORS: u64 = 8;
 
-/// Vectors that a map of depths takes.
+/// Vectors that a shadow map takes.
 pub fn depth_vectors(map: &DepthMap) -> u64 {
     u64::from(DEPTH_DESCRIPTOR) + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
 }
@@ -89,7 +89,7 @@ pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32)
     descriptor
 }
 
-/// Appends a map of depths with the rows that lead to it; gives the address of the descriptor.
+/// Appends a shadow map with its projection rows; gives the address of the descriptor.
 pub fn append_depths(image: &mut Vec<[u32; 4]>, map: &DepthMap) -> u32 {
     let descriptor = image.len() as u32;
     let (width, height) = (map.width, map.height);

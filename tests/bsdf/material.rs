@@ -170,7 +170,7 @@ impl Material {
         value.x * light.dot(vec3(&results[1])).abs() / flat
     }
 
-    /// How densely directions lie there.
+    /// The pdf there.
     pub fn density(&self, view: View, direction: [f32; 3]) -> f64 {
         let mut inputs = Self::inputs(view, view.direction());
         inputs.insert("light.direction", Const::Vec3((frame() * Vec3::from_array(direction)).to_array()));

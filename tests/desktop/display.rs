@@ -94,7 +94,7 @@ impl Display {
     }
 
     /// Sends a message to a window.
-    pub(super) fn tell(&self, window: Window, kind: &str, data: [u32; 5]) {
+    pub(super) fn send(&self, window: Window, kind: &str, data: [u32; 5]) {
         let event = ClientMessageEvent::new(32, window, self.atom(kind), data);
         self.connection.send_event(false, window, EventMask::NO_EVENT, event).expect("a display");
         self.flush();

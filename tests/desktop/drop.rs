@@ -26,8 +26,8 @@ impl Display {
         let (selection, list) = (self.atom("XdndSelection"), self.atom("text/uri-list"));
         self.connection.set_selection_owner(source, selection, x11rb::CURRENT_TIME).expect("a display");
         let middle = (u32::from(width / 2) << 16) | u32::from(height / 2);
-        self.tell(window, "XdndEnter", [source, VERSION, list, 0, 0]);
-        self.tell(window, "XdndPosition", [source, 0, middle, 0, self.atom("XdndActionCopy")]);
+        self.send(window, "XdndEnter", [source, VERSION, list, 0, 0]);
+        self.send(window, "XdndPosition", [source, 0, middle, 0, self.atom("XdndActionCopy")]);
         let deadline = Instant::now() + patience;
         let text = format!("file://{}\r\n", file.display());
         let finished = self.atom("XdndFinished");
@@ -36,7 +36,7 @@ impl Display {
             match self.connection.poll_for_event().expect("a display") {
                 Some(Event::SelectionRequest(request)) if request.selection == selection => {
                     self.hand_over(&request, text.as_bytes());
-                    self.tell(window, "XdndDrop", [source, 0, 0, 0, 0]);
+                    self.send(window, "XdndDrop", [source, 0, 0, 0, 0]);
                 }
                 Some(Event::ClientMessage(message)) if message.type_ == finished => {
                     accepted = Some(message.data.as_data32()[1] & 1 == 1);

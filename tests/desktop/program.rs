@@ -188,7 +188,7 @@ impl Program {
     /// When it does not end.
     pub fn close(mut self) -> (Option<i32>, String) {
         let delete = self.display.atom("WM_DELETE_WINDOW");
-        self.display.tell(self.window, "WM_PROTOCOLS", [delete, 0, 0, 0, 0]);
+        self.display.send(self.window, "WM_PROTOCOLS", [delete, 0, 0, 0, 0]);
         let deadline = Instant::now() + LONG;
         while self.runs() {
             assert!(Instant::now() < deadline, "it does not close: {}", self.messages());

@@ -1,4 +1,4 @@
-//! Light from images of all directions.
+//! Environment lights.
 
 use super::{agree, compared, drawn, means, variance};
 use image::{Rgb, Rgb32FImage};

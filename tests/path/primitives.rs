@@ -1,4 +1,4 @@
-//! Primitives that are programs as lights: places look at points of those that choose some.
+//! Procedural primitives as area lights: those that can sample points are sampled.
 
 use super::common::{repository, shadewright, stderr};
 use super::{agree, compared, drawn, means, variance};

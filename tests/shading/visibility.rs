@@ -193,7 +193,7 @@ pub const VISIBILITY: &[Case] = &[
         world: "AttributeBegin Translate 0 0 -6 Surface \"veil\" Attribute \"shade\" \"string diffusehitmode\" \"shader\" \"string transmissionhitmode\" \"shader\" SQUARE AttributeEnd
             AttributeBegin Surface \"paint\" Translate 0 0 -7 Opacity [0.5 0.5 0.5] Attribute \"shade\" \"string transmissionhitmode\" \"primitive\" SQUARE AttributeEnd
             Surface \"ask\" SQUARE",
-        // 0.4 of the veil, and behind it half of what is left.
+        // 0.4 of the veil, and behind it half of the rest.
         expected: [0.4, 0.125, 0.7, 1.0],
         tolerance: 1e-5,
     },

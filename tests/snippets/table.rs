@@ -463,7 +463,7 @@ pub const SNIPPETS: &[Snippet] = &[
     s("a matrix and a number are compared", "float f(float x) { matrix a = x; if (a == 1) return 1; return 0; }", &[F(1.0)], F(1.0)),
     s("matrices through functions", "matrix twice(matrix m) { return m * m; } point f(point p) { return transform(twice(translate(matrix 1, vector (1, 2, 3))), p); }", &[V([0.0, 0.0, 0.0])], V([2.0, 4.0, 6.0])),
     s("an output parameter of matrix type", "void grow(output matrix m) { m *= 2; } float f() { matrix m = 3; grow(m); return comp(m, 2, 2); }", &[], F(6.0)),
-    s("a matrix over the turns of a loop", "point f(point p; float n) { matrix m = 1; float i; for (i = 0; i < n; i += 1) m = m * translate(matrix 1, vector (1, 0, 0)); return transform(m, p); }", &[V([0.0, 1.0, 2.0]), F(5.0)], V([5.0, 1.0, 2.0])),
+    s("a matrix over the iterations of a loop", "point f(point p; float n) { matrix m = 1; float i; for (i = 0; i < n; i += 1) m = m * translate(matrix 1, vector (1, 0, 0)); return transform(m, p); }", &[V([0.0, 1.0, 2.0]), F(5.0)], V([5.0, 1.0, 2.0])),
     s("a choice between matrices", "point f(point p; float x) { matrix m = x > 0 ? scale(matrix 1, vector (2, 2, 2)) : matrix 1; if (x > 5) m = matrix 1; return transform(m, p); }", &[V([1.0, 2.0, 3.0]), F(1.0)], V([2.0, 4.0, 6.0])),
     // --- derivatives: `u` and `v` are the surface's parameters; behind the arguments are the predefined variables that the function reads ---
     s("Du of a product", "float f(float u, v) { return Du(u * u * v); }", &[F(3.0), F(2.0)], F(12.0)),

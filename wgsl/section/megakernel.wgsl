@@ -27,7 +27,7 @@ struct Wave {
     turns: u32,
     // Words of a turn's arguments.
     argument_words: u32,
-    // What becomes of a turn's results: one of the constants below.
+    // How an iteration's results are handled: one of the constants below.
     film: u32,
     // Steps after which a path makes room: loads of the tree's vectors, what is taken from the
     // budget, and for each iteration of the loop around the sections `turn_steps`.

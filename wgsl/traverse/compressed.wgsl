@@ -1,7 +1,7 @@
 // A node of the compressed 8-wide tree (Ylitie, Karras & Laine 2017). Layout:
 // `src/bvh/gpu/compressed/node.rs`. Nodes are read as integers, as those of the binary tree.
 
-// The vectors of a node, and of what stands before the first (`src/bvh/two_level/gpu.rs`).
+// The vectors of a node, and of the header before the first (`src/bvh/two_level/gpu.rs`).
 const NODE: u32 = 5u;
 const BEFORE_NODES: u32 = 4u;
 

@@ -8,7 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`bounds`] | boxes |
-//! | [`mod@reference`] | what stands for a triangle during a build: its box and its index |
+//! | [`mod@reference`] | the build-time reference of a triangle: its box and its index |
 //! | [`object`] | the binned search for the best way to deal whole triangles to two sides |
 //! | [`spatial`] | the binned search for the best plane to split triangles at, and the splitting |
 //! | [`clip`] | boxes of pieces of triangles |

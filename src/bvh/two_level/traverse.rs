@@ -1,6 +1,6 @@
 //! Traversal of the tree over instances by a batch of rays, and of the instances' own BVHs.
 //!
-//! All rays go together, as a mask, and each box is looked at once: a mask of many rays is tested
+//! All rays go together, as a mask, and each box is tested once: a mask of many rays is tested
 //! lane by lane in straight code that the compiler makes vectors of, one of few rays ray by ray.
 //! What enters an instance is a batch of its own, so that the mesh's tree can choose its kernel.
 

@@ -185,7 +185,7 @@ struct Emitter<'a> {
     graph: &'a Graph,
     pair: bool,
     code: Code,
-    /// First instruction of the block: what stands before belongs to another and cannot carry this
+    /// First instruction of the block: an earlier one belongs to another and cannot carry this
     /// one's control.
     block_start: usize,
     name: &'a str,

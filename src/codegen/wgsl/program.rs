@@ -106,7 +106,7 @@ pub struct MegakernelWave {
     pub turns: u32,
     /// Words of a turn's arguments.
     pub argument_words: u32,
-    /// What becomes of a turn's results: 0 they stay, 1 the first four words are summed, 2 they are
+    /// How an iteration's results are handled: 0 they stay, 1 the first four words are summed, 2 they are
     /// added to the sums that there are.
     pub film: u32,
     /// Steps after which a path is left for the next dispatch: vectors loaded from the tree, what

@@ -201,7 +201,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "random",
-        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that starts anew for each point that is shaded, the same in each image.",
+        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that restarts for each point that is shaded, the same in each image.",
     ),
     ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
     (
@@ -357,7 +357,7 @@ const KEYWORDS: [(&str, &str); 22] = [
     ("point", "The type of positions. `point \"shader\" (x, y, z)` gives the position in another coordinate system."),
     ("vector", "The type of directions."),
     ("normal", "The type of directions perpendicular to a surface, which transform unlike vectors."),
-    ("string", "The type of texts: names of coordinate systems and textures."),
+    ("string", "The type of strings: names of coordinate systems and textures."),
     ("matrix", "The type of transformations: four rows of four numbers."),
     ("void", "The type of functions that give no value."),
     ("uniform", "The variable has one value for a whole surface or light."),

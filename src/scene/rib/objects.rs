@@ -62,7 +62,7 @@ struct Shape {
     inside_out: Option<Arc<Mesh>>,
 }
 
-/// What becomes of a request between `ObjectBegin` and `ObjectEnd`.
+/// How a request between `ObjectBegin` and `ObjectEnd` is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admission {
     /// It does what it always does.
@@ -73,7 +73,7 @@ enum Admission {
     Refused,
 }
 
-/// What becomes of a request of that name in an object's definition.
+/// How a request of that name is handled in an object's definition.
 fn admission(request: &str) -> Admission {
     match request {
         "Atmosphere" | "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "CropWindow"

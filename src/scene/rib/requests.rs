@@ -1,4 +1,4 @@
-//! The table of requests: what there is, how it is written, what becomes of it; and the requests about blocks.
+//! The table of requests: syntax, state of support and handler of each; and the requests about blocks.
 
 use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration};

@@ -18,7 +18,7 @@ pub enum Purpose {
     SaveText(String),
 }
 
-/// What became of a dialog.
+/// The result of a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It is still open.

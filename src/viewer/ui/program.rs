@@ -280,7 +280,7 @@ impl<'a> Look<'a> {
         Self { font, height: ui.text_style_height(&TextStyle::Monospace), character: sample.size().x / 16.0, cost }
     }
 
-    /// Width of what stands before the text.
+    /// Width of the gutter before the text.
     fn gutter(&self) -> f32 {
         if self.cost.is_some() { COST_CHARACTERS * self.character } else { 0.0 }
     }

@@ -142,11 +142,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 const PARTLY: [(&str, &str); 4] = [
     (
         "gather",
-        "it gives no texts, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are passed over with a warning",
+        "it returns no strings, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are ignored with a warning",
     ),
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
-    ("surface", "lights hear nothing of surfaces"),
+    ("surface", "lights cannot query surfaces"),
 ];
 
 /// What is not supported, and why.
@@ -307,7 +307,7 @@ pub fn markdown() -> String {
         let what = format!("{}{separator}{}", entry.text, code.join("<br>"));
         let _ = writeln!(page, "| `{}` | {}{reason} | {what} |", entry.name, entry.state.word());
     }
-    page += "\n## What is left out\n\n| of the language | what a file that has it is told |\n|---|---|\n";
+    page += "\n## What is left out\n\n| of the language | message |\n|---|---|\n";
     for (what, told) in UNSUPPORTED_OF_LANGUAGE {
         let _ = writeln!(page, "| {what} | {told} |");
     }

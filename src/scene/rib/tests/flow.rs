@@ -39,7 +39,7 @@ fn the_first_frame_is_read_unless_another_is_asked_for() {
     assert_eq!((first.frames, place(&first.scene).x), (vec![3, 5], 3.0));
     let second = frame(Some(5)).unwrap().scene;
     assert_eq!((place(&second).x, second.format.width), (5.0, 8));
-    assert_eq!(second.camera.world_to_camera.w_axis.z, 0.0, "what stands in a frame is its own");
+    assert_eq!(second.camera.world_to_camera.w_axis.z, 0.0, "requests inside a frame are local to it");
     let missing = frame(Some(4)).unwrap_err();
     assert!(missing.contains("has no frame 4") && missing.contains("between 3 and 5"), "{missing}");
 }

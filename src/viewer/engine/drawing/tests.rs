@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What becomes of the next pass.
+/// The outcome of the next pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Success,
