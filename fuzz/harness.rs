@@ -1,4 +1,5 @@
-//! The fuzz targets. The regression test (`tests/fuzz_corpus.rs`) runs them on the inputs of `corpus`.
+//! The fuzz targets. The regression test (`tests/fuzz_corpus.rs`) runs them on the inputs of
+//! `corpus`.
 //!
 //! Each function takes untrusted bytes, and panics if a property does not hold.
 
@@ -22,7 +23,8 @@ const MAX_INPUT: usize = 1 << 14;
 /// Limits of a run, low enough for thousands of runs per second.
 const LIMITS: Limits = Limits { budget: 64, call_depth: 32, scratch: 64 };
 
-/// A text assembles to a program that round-trips through the disassembler and the binary form, or has errors with spans inside the text.
+/// A text assembles to a program that round-trips through the disassembler and the binary form, or
+/// has errors with spans inside the text.
 pub fn assembler(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if text.len() > MAX_INPUT {
@@ -56,7 +58,8 @@ pub fn decoder(data: &[u8]) {
     }
 }
 
-/// A scene, as text or as binary RIB, is read at two times, or has errors that can be rendered with their source.
+/// A scene, as text or as binary RIB, is read at two times, or has errors that can be rendered with
+/// their source.
 pub fn rib(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -74,7 +77,8 @@ pub fn rib(data: &[u8]) {
     }
 }
 
-/// A shader file, decoded as Latin-1, compiles to a module that the verifier accepts, or has errors that can be rendered with their source.
+/// A shader file, decoded as Latin-1, compiles to a module that the verifier accepts, or has errors
+/// that can be rendered with their source.
 pub fn shaders(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -94,7 +98,8 @@ pub fn shaders(data: &[u8]) {
     }
 }
 
-/// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that the verifier accepts, or has errors that can be rendered with their source.
+/// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that
+/// the verifier accepts, or has errors that can be rendered with their source.
 pub fn classes(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
@@ -121,7 +126,8 @@ pub fn classes(data: &[u8]) {
     }
 }
 
-/// A program, as words or as assembly, ends within its limits on the functional machine and on the timing model, with the same bits where both finish.
+/// A program, as words or as assembly, ends within its limits on the functional machine and on the
+/// timing model, with the same bits where both finish.
 pub fn machine(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;

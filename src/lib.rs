@@ -1,5 +1,5 @@
-//! Shadewright compiles ray-tracing shaders once and runs the same program on two back ends: any GPU
-//! that wgpu can drive, and a software Ray Processing Unit (RPU) on the CPU.
+//! Shadewright compiles ray-tracing shaders once and runs the same program on two back ends: any
+//! GPU that wgpu can drive, and a software Ray Processing Unit (RPU) on the CPU.
 //!
 //! # Example
 //!
@@ -35,8 +35,8 @@
 //!
 //! # Modules
 //!
-//! A module uses the modules of the rows above it and of no row below it; `docs/architecture.md` has
-//! the exact order, which a test enforces.
+//! A module uses the modules of the rows above it and of no row below it; `docs/architecture.md`
+//! has the exact order, which a test enforces.
 //!
 //! | modules | purpose |
 //! |---|---|

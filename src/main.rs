@@ -4,8 +4,10 @@ mod cli;
 
 use mimalloc::MiMalloc;
 
-// glibc's allocator keeps what the window's many threads have freed: after 400 s of random input (`cargo test --release --test monkey`) the window took 500 MiB with it and 320 with this one. Linking the
-// built-in scene and drawing 64 × 48 pixels of it takes 0.16 s of processor time instead of 0.20.
+// glibc's allocator keeps what the window's many threads have freed: after 400 s of random input
+// (`cargo test --release --test monkey`) the window took 500 MiB with it and 320 with this one.
+// Linking the built-in scene and drawing 64 × 48 pixels of it takes 0.16 s of processor time
+// instead of 0.20.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -15,7 +17,8 @@ fn main() -> std::process::ExitCode {
     cli::main()
 }
 
-/// Points `XDG_RUNTIME_DIR` to a private folder where it is not set, as in containers: GPU drivers print an error without it. The folder exists until the value is dropped.
+/// Points `XDG_RUNTIME_DIR` to a private folder where it is not set, as in containers: GPU drivers
+/// print an error without it. The folder exists until the value is dropped.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn runtime_folder() -> Option<tempfile::TempDir> {
     use std::os::unix::fs::PermissionsExt;
@@ -26,7 +29,8 @@ fn runtime_folder() -> Option<tempfile::TempDir> {
     let for_its_owner = std::fs::Permissions::from_mode(0o700);
     // Without it drivers print their message, and rendering works.
     let folder = tempfile::Builder::new().prefix("shadewright-").permissions(for_its_owner).tempdir().ok()?;
-    // SAFETY: the process has a single thread so far, so nothing reads the environment at the same time.
+    // SAFETY: the process has a single thread so far, so nothing reads the environment at the same
+    // time.
     unsafe { std::env::set_var(NAME, folder.path()) };
     Some(folder)
 }

@@ -1,9 +1,12 @@
 //! Random programs give the same results on every function runner.
 //!
-//! Integers and truth values agree to the bit on all; floats agree to the bit on the evaluator and every engine of the RPU. On a GPU floats may be off by
-//! what WGSL allows ([`interval`] computes it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are redrawn.
+//! Integers and truth values agree to the bit on all; floats agree to the bit on the evaluator and
+//! every engine of the RPU. On a GPU floats may be off by what WGSL allows ([`interval`] computes
+//! it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are
+//! redrawn.
 //!
-//! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
+//! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an
+//! adapter (Mesa's software driver will do) and fails without one.
 
 #[path = "agreement/interval.rs"]
 mod interval;
@@ -19,7 +22,8 @@ use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo
 use shadewright::rpu::timed::Config;
 use std::ops::AddAssign;
 
-/// The largest error of a float on a GPU: relative for values above 1, else absolute. Where WGSL allows more, the draw is redrawn.
+/// The largest error of a float on a GPU: relative for values above 1, else absolute. Where WGSL
+/// allows more, the draw is redrawn.
 const BOUND: f64 = 1e-4;
 
 /// The largest share of draws that may be redrawn.
@@ -36,7 +40,8 @@ const DRAWS: usize = 16;
 /// Draws that may fail at the start before a program is given up.
 const HOPELESS: usize = 4;
 
-/// Devices that the programs are shared out to: a software driver compiles each device's kernels one after the other.
+/// Devices that the programs are shared out to: a software driver compiles each device's kernels
+/// one after the other.
 const DEVICES: u64 = 2;
 
 /// The seeds to run: the first `count`, or those that the environment asks for.
@@ -51,7 +56,8 @@ fn seeds(count: u64) -> Vec<u64> {
     seeds
 }
 
-/// The runners that are compared with the evaluator, opened: those whose results are its bits, or those of a GPU.
+/// The runners that are compared with the evaluator, opened: those whose results are its bits, or
+/// those of a GPU.
 fn opened(agreement: Agreement) -> Vec<(RunnerInfo, Box<dyn FunctionRunner>)> {
     let rows = runners().into_iter().filter(|row| row.agreement == agreement && !row.compiles_slowly);
     let open = |row: RunnerInfo| {
@@ -189,8 +195,8 @@ fn is_narrow(interval: Interval) -> bool {
     interval.width() <= BOUND * interval.low.abs().min(interval.high.abs()).max(1.0)
 }
 
-/// Draws arguments on which no decision is at risk, and what is known of the results. A program that fails from the start decides
-/// something at risk whatever its arguments are: it is given up.
+/// Draws arguments on which no decision is at risk, and what is known of the results. A program
+/// that fails from the start decides something at risk whatever its arguments are: it is given up.
 fn safe_draws(draw: &mut Draw, tally: &mut Tally) -> Vec<(Vec<Const>, Vec<Known>)> {
     let mut safe = Vec::new();
     for attempt in 0..2 * DRAWS {

@@ -275,7 +275,8 @@ fn a_shader_that_never_ends_is_stopped_without_being_told_a_budget() {
     }
 }
 
-/// Renders a sphere whose shader calls itself `n` deep on a machine; the exit status and the message.
+/// Renders a sphere whose shader calls itself `n` deep on a machine; the exit status and the
+/// message.
 fn recursion(backend: &str, n: &str) -> (Option<i32>, String) {
     let function = "float f(float n) {\n  if (n <= 0) return 0;\n  return 1 + f(n - 1);\n}\n";
     renders_with(&format!("{function}surface mine() {{ Ci = f({n}) / 100; }}\n"), backend)

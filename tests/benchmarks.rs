@@ -1,4 +1,5 @@
-//! What the benchmarks compare is comparable: routines in plain Rust compute the bits of the RPU, and variants of the compiler run.
+//! What the benchmarks compare is comparable: routines in plain Rust compute the bits of the RPU,
+//! and variants of the compiler run.
 
 #[path = "../benches/common/mod.rs"]
 mod common;

@@ -1,4 +1,5 @@
-//! Proofs for the physically based materials: they keep energy, light may go either way, and samples lie as their densities say.
+//! Proofs for the physically based materials: they keep energy, light may go either way, and
+//! samples lie as their densities say.
 
 #[path = "bsdf/material.rs"]
 mod material;

@@ -1,4 +1,5 @@
-//! The command line as a user meets it: ways to write a render, what it prints, help, completions, and messages about wrong usage.
+//! The command line as a user meets it: ways to write a render, what it prints, help, completions,
+//! and messages about wrong usage.
 
 mod common;
 

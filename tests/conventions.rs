@@ -1,5 +1,6 @@
-//! The calling conventions of Węgrzanowski 2006, §7.2 and §7.3, on functions that call much: each gives the evaluator's results, and what it costs on the timed
-//! machine is compared. Inlining is off, which would leave nothing to call.
+//! The calling conventions of Węgrzanowski 2006, §7.2 and §7.3, on functions that call much: each
+//! gives the evaluator's results, and what it costs on the timed machine is compared. Inlining is
+//! off, which would leave nothing to call.
 //!
 //! `cargo test --test conventions -- --nocapture` prints the table.
 
@@ -82,7 +83,8 @@ fn knowing_what_callees_change_saves_instructions_and_the_stack() {
 
 #[test]
 fn knowing_what_callees_change_saves_slots_where_callees_are_called_directly() {
-    // With four levels, the copies between general registers share fewer slots than those to the stack did.
+    // With four levels, the copies between general registers share fewer slots than those to the
+    // stack did.
     for (name, source) in [("row", ROW), ("loop", LOOP)] {
         let [simple, mixed, interprocedural] = costs(name, source);
         assert!(interprocedural.issued < mixed.issued && mixed.issued < simple.issued, "{name}");

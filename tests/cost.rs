@@ -1,5 +1,6 @@
-//! Generated code judged by what it costs on the timed machine, always with the evaluator's results: the examples of Węgrzanowski 2006, and pairs of functions of
-//! which one should cost no more than the other.
+//! Generated code judged by what it costs on the timed machine, always with the evaluator's
+//! results: the examples of Węgrzanowski 2006, and pairs of functions of which one should cost no
+//! more than the other.
 
 mod common;
 
@@ -133,7 +134,8 @@ fn a_matrix_moves_a_point_in_the_time_of_its_four_rows() {
     assert!(moved.instructions <= 12 + written.instructions, "{moved:?}, written out {written:?}");
 }
 
-/// Asserts that a function costs less with passes than without them, on a processor that is busy: one chunk alone may do more in the time that it waits.
+/// Asserts that a function costs less with passes than without them, on a processor that is busy:
+/// one chunk alone may do more in the time that it waits.
 #[track_caller]
 fn pays_off(passes: &[&str], source: &str) {
     let many = calls(&[0.75; 64]);

@@ -1,4 +1,5 @@
-//! Derivatives in whole images: filtered patterns need no more than one sample a pixel, and surfaces moved along their normals have the normals of calculus.
+//! Derivatives in whole images: filtered patterns need no more than one sample a pixel, and
+//! surfaces moved along their normals have the normals of calculus.
 
 mod common;
 
@@ -48,11 +49,13 @@ fn a_filtered_plane_to_the_horizon_needs_one_sample_a_pixel() {
         let [one, many] = ["1", "256"].map(|spp| render(folder.path(), "s.rib", "64x48", spp));
         difference(&one, &many).0
     });
-    // The filter is a box of the width of a pixel's footprint along each edge, so edges of its one sample are off by what a pixel's place in it makes; without it a pixel is dark or bright.
+    // The filter is a box of the width of a pixel's footprint along each edge, so edges of its one
+    // sample are off by what a pixel's place in it makes; without it a pixel is dark or bright.
     assert!(errors[0] < FILTERED_ERROR && errors[0] < 0.4 * errors[1], "{errors:?}");
 }
 
-/// The root-mean-square difference between one sample and 256 of the filtered plane, of colours between 0.08 and 0.75.
+/// The root-mean-square difference between one sample and 256 of the filtered plane, of colours
+/// between 0.08 and 0.75.
 const FILTERED_ERROR: f64 = 0.05;
 
 /// A ball of radius 1 with a shader that shows a normal.
@@ -78,12 +81,14 @@ fn the_normal_of_the_surface_itself_is_its_shading_normal() {
 #[test]
 fn bumps_on_a_ball_have_the_normals_of_calculus_and_no_facets() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Waves of height h·sin(k·z) along a ball's normals: its normal leans by the slope of the height along the surface, over the radius there.
+    // Waves of height h·sin(k·z) along a ball's normals: its normal leans by the slope of the
+    // height along the surface, over the radius there.
     let moved = "float z = ycomp(n); n = normalize(calculatenormal(P + h * sin(k * z) * n));";
     let analytic = "float z = ycomp(n); float height = h * sin(k * z); float slope = h * k * cos(k * z); vector up = vector (0, 1, 0) - z * n; n = normalize(n - slope / (1 + height) * up);";
     let [plain, moved, analytic] = ["", moved, analytic].map(|body| ball(folder.path(), body));
     let (bumps, _) = difference(&plain, &analytic);
     let (error, most) = difference(&moved, &analytic);
-    // The ball is made of triangles; their tangents are laid into the plane of the normal, so what is left is of the order of the angle between neighbours.
+    // The ball is made of triangles; their tangents are laid into the plane of the normal, so what
+    // is left is of the order of the angle between neighbours.
     assert!(bumps > 0.05 && error < 0.1 * bumps && most < 0.1, "bumps {bumps}, error {error}, at most {most}");
 }

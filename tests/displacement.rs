@@ -1,4 +1,5 @@
-//! True displacement: meshes that displacement shaders have moved, against worked-out shapes, and without cracks.
+//! True displacement: meshes that displacement shaders have moved, against worked-out shapes, and
+//! without cracks.
 
 use shadewright::displace::{Displaced, Displacer};
 use shadewright::program::{LinkOptions, link};
@@ -22,7 +23,8 @@ const WAVE: (&str, &str) = (
     }",
 );
 
-/// Moves points along their normals by noise of where they are, which is another thing on each side of an edge.
+/// Moves points along their normals by noise of where they are, which is another thing on each side
+/// of an edge.
 const ROUGH: (&str, &str) =
     ("rough", "displacement rough(float height = 0.4;) { P += height * (noise(5 * P) - 0.3) * normalize(N); }");
 
@@ -55,7 +57,8 @@ fn displaced(shaders: &[(&str, &str)], world: &str) -> (Scene, Displaced) {
     (scene, displaced)
 }
 
-/// Edges of triangles that no other triangle has in the opposite direction, by the bits of their ends.
+/// Edges of triangles that no other triangle has in the opposite direction, by the bits of their
+/// ends.
 fn open_edges<'a>(objects: impl IntoIterator<Item = &'a Object>) -> usize {
     let mut edges: HashMap<_, i32> = HashMap::new();
     for object in objects {
@@ -131,7 +134,8 @@ fn a_plane_becomes_the_wave_that_its_shader_says() {
         let (x, z) = (cos * p.x - sin * p.z, sin * p.x + cos * p.z);
         assert!((z - 0.2 * (3.0 * x).sin()).abs() < 1e-5, "{p}");
         let (nx, nz) = (cos * n.x - sin * n.z, sin * n.x + cos * n.z);
-        // The normal of the wave, (-0.6 cos 3x, 0, 1), on either side, but for the last triangles at its ends.
+        // The normal of the wave, (-0.6 cos 3x, 0, 1), on either side, but for the last triangles
+        // at its ends.
         let slope = -nx / nz;
         assert!((slope - 0.6 * (3.0 * x).cos()).abs() < if x.abs() < 0.95 { 0.02 } else { 0.2 }, "{x}: {slope}");
     }

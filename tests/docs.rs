@@ -1,5 +1,6 @@
-//! The documentation holds together: links and anchors resolve, lines stay within 120 columns, every page has a title and
-//! opens with a sentence, and the command-line reference is what the program prints.
+//! The documentation holds together: links and anchors resolve, lines stay within 120 columns,
+//! every page has a title and opens with a sentence, and the command-line reference is what the
+//! program prints.
 //!
 //! `SHADEWRIGHT_BLESS=1 cargo test --test docs` writes `docs/command-line.md` again.
 

@@ -1,4 +1,5 @@
-//! The RPU with the hardware's 24-bit floats: close to single precision, and the same in both modes of the machine.
+//! The RPU with the hardware's 24-bit floats: close to single precision, and the same in both modes
+//! of the machine.
 
 mod common;
 
@@ -34,7 +35,8 @@ fn bits(image: &Image) -> Vec<[u32; 4]> {
     image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
 }
 
-/// The number of pixels in which some channel differs by more than a bound. Both images must be of finite numbers.
+/// The number of pixels in which some channel differs by more than a bound. Both images must be of
+/// finite numbers.
 fn different(a: &Image, b: &Image, bound: f32) -> usize {
     assert!(a.rgba.iter().chain(&b.rgba).flatten().all(|x| x.is_finite()));
     let is_different = |(p, q): (&[f32; 4], &[f32; 4])| p.iter().zip(q).any(|(x, y)| (x - y).abs() > bound);
@@ -46,7 +48,8 @@ fn quadrics_in_24_bits_differ_visibly_at_few_edges() {
     let job = job("quadrics.rib");
     let (wide, narrow) = (render(&job, Format::F32), render(&job, Format::F24));
     assert_ne!(bits(&wide), bits(&narrow));
-    // Measured of 1073 pixels: two on edges differ, by 0.043 and 0.025, and the others by 8.8e-5 at most.
+    // Measured of 1073 pixels: two on edges differ, by 0.043 and 0.025, and the others by 8.8e-5 at
+    // most.
     let (edges, far) = (different(&wide, &narrow, 2e-4), different(&wide, &narrow, 1.0 / 16.0));
     assert!(edges <= 4 && far == 0, "{edges} pixels differ, {far} of them by a 16th");
 }

@@ -1,4 +1,5 @@
-//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders, images, and programs on both machines.
+//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders,
+//! images, and programs on both machines.
 
 use std::fs;
 use std::path::Path;

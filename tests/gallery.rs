@@ -1,9 +1,11 @@
-//! The gallery, `assets/gallery`: shaders written for it, each with a scene of its own that renders alike on both machines and is worth looking at.
+//! The gallery, `assets/gallery`: shaders written for it, each with a scene of its own that renders
+//! alike on both machines and is worth looking at.
 //!
 //! `figures` has the figures of the RTSL paper, each by both integrators.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test gallery` writes the contact sheets `docs/gallery.png` and `docs/figures.png` and their page `docs/gallery.md` again. The
-//! GPU part needs an adapter (Mesa's software driver will do) and fails without one.
+//! `SHADEWRIGHT_BLESS=1 cargo test --test gallery` writes the contact sheets `docs/gallery.png` and
+//! `docs/figures.png` and their page `docs/gallery.md` again. The GPU part needs an adapter (Mesa's
+//! software driver will do) and fails without one.
 
 mod common;
 #[path = "gallery/figures.rs"]
@@ -67,7 +69,8 @@ fn exhibit(path: &Path) -> Exhibit {
     Exhibit { kind, about: about.to_owned(), name }
 }
 
-/// The job of rendering a shader's scene, in a size and with a number of samples in x and y or those of the scene.
+/// The job of rendering a shader's scene, in a size and with a number of samples in x and y or
+/// those of the scene.
 fn job(name: &str, size: Option<(u32, u32)>, strata: Option<[u32; 2]>) -> Job {
     job_of(&format!("assets/gallery/{name}.rib"), &OpenOptions { size, ..OpenOptions::default() }, strata)
 }
@@ -86,7 +89,8 @@ fn job_of(name: &str, options: &OpenOptions, strata: Option<[u32; 2]>) -> Job {
     prepare(program, &opened.scene, window, sampling, DEFAULT_BUDGET).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Calls `work` for everything shown, on as many threads as there are cores; each thread makes its own `tools`.
+/// Calls `work` for everything shown, on as many threads as there are cores; each thread makes its
+/// own `tools`.
 fn for_all<E: Sync, T, R: Send>(
     exhibits: &[E],
     tools: impl Fn() -> T + Sync,
@@ -110,7 +114,8 @@ fn for_all<E: Sync, T, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The mean and the standard deviation of the lumas in the middle half of an image, as 8-bit files encode them, 0 to 1.
+/// The mean and the standard deviation of the lumas in the middle half of an image, as 8-bit files
+/// encode them, 0 to 1.
 fn middle(image: &Image) -> (f32, f32) {
     let (width, height) = (image.width as usize, image.height as usize);
     let inside = |i: &usize| (i % width * 4 / width, i / width * 4 / height);

@@ -1,8 +1,8 @@
-//! Whole images through the binary. The RPU renders the scenes of `assets/scenes` and `assets/rtsl` to the bits of their
-//! golden images, and a GPU those of `assets/scenes` to within a bound.
+//! Whole images through the binary. The RPU renders the scenes of `assets/scenes` and `assets/rtsl`
+//! to the bits of their golden images, and a GPU those of `assets/scenes` to within a bound.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test images --test machine` renders the golden images again. An image that fails
-//! is left in `tests/current`.
+//! `SHADEWRIGHT_BLESS=1 cargo test --test images --test machine` renders the golden images again.
+//! An image that fails is left in `tests/current`.
 
 mod common;
 
@@ -17,9 +17,11 @@ const SIZE: &str = "80x60";
 /// The size of the golden images.
 const GOLDEN_SIZE: &str = "32x24";
 
-/// The most by which a software driver may differ from the RPU in a channel, relative to its value where that is above 1.
+/// The most by which a software driver may differ from the RPU in a channel, relative to its value
+/// where that is above 1.
 ///
-/// Measured at [`SIZE`] with 4 samples a pixel, on lavapipe (Mesa 22.3.6, LLVM 15) and SwiftShader (Chromium 148):
+/// Measured at [`SIZE`] with 4 samples a pixel, on lavapipe (Mesa 22.3.6, LLVM 15) and SwiftShader
+/// (Chromium 148):
 ///
 /// | scene | lavapipe | SwiftShader |
 /// |---|---|---|
@@ -31,8 +33,9 @@ const GOLDEN_SIZE: &str = "32x24";
 /// | each other | at most 1.2e-7 | at most 6.0e-8 |
 const BOUND: f32 = 2e-6;
 
-/// The same for `still.gltf`, the only one of these scenes that is path traced, where a rounded direction moves all
-/// later vertices of its path. Measured: 5.9e-5 on lavapipe, 3.9e-7 on SwiftShader.
+/// The same for `still.gltf`, the only one of these scenes that is path traced, where a rounded
+/// direction moves all later vertices of its path. Measured: 5.9e-5 on lavapipe, 3.9e-7 on
+/// SwiftShader.
 const PATH_BOUND: f32 = 1e-4;
 
 /// The scenes in a folder.
@@ -76,8 +79,8 @@ fn render(scene: &Path, out: &Path) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(stderr(&output)) }
 }
 
-/// Renders the scenes of a folder and compares every bit with the golden images. The RPU computes the same on every
-/// processor and with any number of threads.
+/// Renders the scenes of a folder and compares every bit with the golden images. The RPU computes
+/// the same on every processor and with any number of threads.
 fn assert_golden(folder: &str, golden: &str) {
     let (golden, current) = (repository(golden), repository("tests/current"));
     fs::create_dir_all(&current).unwrap();

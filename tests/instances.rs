@@ -1,4 +1,5 @@
-//! Retained objects, from RIB to images: instances look like the triangles that they stand for, and cost little more than one.
+//! Retained objects, from RIB to images: instances look like the triangles that they stand for, and
+//! cost little more than one.
 
 mod common;
 
@@ -15,7 +16,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// A shader that shows what a surface knows of its place: of the normals, the derivatives and object space.
+/// A shader that shows what a surface knows of its place: of the normals, the derivatives and
+/// object space.
 const SHOW: &str = "surface show(float what = 0;) {
     normal n = normalize(N);
     normal g = normalize(Ng);
@@ -95,8 +97,9 @@ fn instances_look_like_the_triangles_that_they_stand_for() {
         assert_eq!(instanced.bvh.primitive_count(), flat.bvh.primitive_count());
         let render = |job: &Job| RpuRenderer::new().render(job, &|_| {}).expect("an image");
         let (a, b) = (render(&instanced), render(&flat));
-        // An instance's shading normals are interpolated before they are moved, those written out are moved before: uneven scales part them by up to 0.015.
-        // Tangents lie in the plane of the shading normal, and are up to 2π · 0.7 long: a quarter of that is shown.
+        // An instance's shading normals are interpolated before they are moved, those written out
+        // are moved before: uneven scales part them by up to 0.015. Tangents lie in the plane of
+        // the shading normal, and are up to 2π · 0.7 long: a quarter of that is shown.
         let tolerance = if what == 0 || what == 2 { 2e-2 } else { 2e-3 };
         let different = differences(&a, &b, tolerance);
         // A sample at an edge may fall to either side of it; there are 6912 pixels.

@@ -1,4 +1,5 @@
-//! Renders that are interrupted: they leave the image so far, and go on where `--resume` names a file.
+//! Renders that are interrupted: they leave the image so far, and go on where `--resume` names a
+//! file.
 #![cfg(unix)]
 
 mod common;

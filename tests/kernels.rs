@@ -1,4 +1,5 @@
-//! Hand-written kernels that are edited while the program runs. In a process of its own: the kernels are the process's.
+//! Hand-written kernels that are edited while the program runs. In a process of its own: the
+//! kernels are the process's.
 #![cfg(feature = "gpu")]
 
 use shadewright::image::Image;

@@ -1,15 +1,16 @@
 //! The modules of the library use only modules of the layers below their own.
 //!
-//! `docs/architecture.md` states the layers in a block with the tag `layers`: one layer a line, the lowest first, the
-//! modules of one layer separated by spaces. Modules of one layer do not use each other. The test reads the sources
-//! and finds every path that begins with `crate::`, outside comments and strings.
+//! `docs/architecture.md` states the layers in a block with the tag `layers`: one layer a line, the
+//! lowest first, the modules of one layer separated by spaces. Modules of one layer do not use each
+//! other. The test reads the sources and finds every path that begins with `crate::`, outside
+//! comments and strings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Uses of a higher layer in code that only tests compile: a lower module whose tests need programs, scenes or images
-/// that higher modules make.
+/// Uses of a higher layer in code that only tests compile: a lower module whose tests need
+/// programs, scenes or images that higher modules make.
 const OF_TESTS: &[(&str, &str)] = &[("lang", "render"), ("texture", "scene")];
 
 /// The modules from the lowest layer to the highest.
@@ -59,7 +60,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text with a space in place of each byte of comments and of string and character literals; lines stay lines.
+/// The text with a space in place of each byte of comments and of string and character literals;
+/// lines stay lines.
 fn masked(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -155,7 +157,8 @@ fn closed(text: &[u8], from: usize) -> usize {
     text.len()
 }
 
-/// The parts of a masked text that only tests compile, and the names of the modules in other files that are among them.
+/// The parts of a masked text that only tests compile, and the names of the modules in other files
+/// that are among them.
 fn parts_of_tests(text: &[u8]) -> (Vec<std::ops::Range<usize>>, Vec<String>) {
     let (mut parts, mut modules) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -167,7 +170,8 @@ fn parts_of_tests(text: &[u8]) -> (Vec<std::ops::Range<usize>>, Vec<String>) {
         if !is_test || condition.contains("not(") {
             continue;
         }
-        // Other attributes may stand between the condition and its item, which ends with `;` or a block.
+        // Other attributes may stand between the condition and its item, which ends with `;` or a
+        // block.
         let item = end;
         while end < text.len() && text[end] != b';' && text[end] != b'{' {
             end = if text[end] == b'(' || text[end] == b'[' { closed(text, end) } else { end + 1 };
@@ -189,7 +193,8 @@ fn position(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     text[from..].windows(what.len()).position(|w| w == what).map(|n| n + from)
 }
 
-/// The modules of the top that a masked text names behind `crate::`, or `shadewright::` in the binary, and where.
+/// The modules of the top that a masked text names behind `crate::`, or `shadewright::` in the
+/// binary, and where.
 fn named(text: &[u8], root: &str) -> Vec<(String, usize)> {
     let word = |from: usize| {
         let end = text[from..].iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_');

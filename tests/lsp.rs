@@ -94,7 +94,8 @@ impl Editor {
     }
 
     #[track_caller]
-    /// The diagnostics that the server sends next for a file: the line of each and the first line of its message.
+    /// The diagnostics that the server sends next for a file: the line of each and the first line
+    /// of its message.
     fn diagnostics(&mut self, uri: &str) -> Vec<(u64, String)> {
         let report = self.wait(|m| m["method"] == "textDocument/publishDiagnostics" && m["params"]["uri"] == uri);
         let list = report["params"]["diagnostics"].as_array().expect("a list").clone();

@@ -1,7 +1,8 @@
-//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their images, and the registers of single runs.
+//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their
+//! images, and the registers of single runs.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test machine` draws the golden images in `tests/golden/rpu` again. An image that fails is left in
-//! `tests/current`.
+//! `SHADEWRIGHT_BLESS=1 cargo test --test machine` draws the golden images in `tests/golden/rpu`
+//! again. An image that fails is left in `tests/current`.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Scenes of many shaders, through the binary: shaders that are lit alike share sections on the GPU, and no image shows it.
+//! Scenes of many shaders, through the binary: shaders that are lit alike share sections on the
+//! GPU, and no image shows it.
 
 mod common;
 
@@ -8,7 +9,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// What the shaders do with their colour `c` at the position `p`: operations, a branch, a loop, and calls.
+/// What the shaders do with their colour `c` at the position `p`: operations, a branch, a loop, and
+/// calls.
 const PATTERNS: [&str; 6] = [
     "c *= mod(floor(3 * xcomp(p)) + floor(3 * ycomp(p)), 2);",
     "if (mod(4 * s, 1) > 0.5) c = color(v, 1, v);",

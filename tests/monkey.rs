@@ -1,8 +1,11 @@
-//! Random input: keys, clicks, drags, wheels, sizes of the window, dropped files and saves of all kinds, for as long as is asked. The program must not panic or end, its window must answer, and
+//! Random input: keys, clicks, drags, wheels, sizes of the window, dropped files and saves of all
+//! kinds, for as long as is asked. The program must not panic or end, its window must answer, and
 //! its memory must stay flat.
 //!
-//! `cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]`; without a machine both have their turn. The same seed gives the same events. Nothing that it does can write
-//! a file outside its own folder: the menus and the dialog that saves are left alone, and nothing is confirmed by keys.
+//! `cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]`; without a machine
+//! both have their turn. The same seed gives the same events. Nothing that it does can write a file
+//! outside its own folder: the menus and the dialog that saves are left alone, and nothing is
+//! confirmed by keys.
 
 mod desktop;
 
@@ -84,7 +87,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the command line, which is also that of `cargo test`: names of tests to run or skip, and a request to list them. `None` when there is nothing to run.
+/// Reads the command line, which is also that of `cargo test`: names of tests to run or skip, and a
+/// request to list them. `None` when there is nothing to run.
 fn arguments() -> Result<Option<Arguments>, String> {
     let mut is = Arguments { seconds: 15, backends: vec!["rpu".to_string(), "gpu".to_string()], seed: 1 };
     let mut names = Vec::new();
@@ -311,7 +315,8 @@ impl Player {
         }
     }
 
-    /// A key that means something, or a letter for a field; some with Control. Leaving, saving and confirming are not among them.
+    /// A key that means something, or a letter for a field; some with Control. Leaving, saving and
+    /// confirming are not among them.
     fn press_a_key(&mut self) -> String {
         let plain: Vec<u32> = "12345fwasdeq0.-/x".chars().map(u32::from).collect();
         let special = [
@@ -340,7 +345,8 @@ impl Player {
         format!("key {keysym:#x}, control {control}")
     }
 
-    /// Puts the window and the files into order, and looks whether a key that shows a panel still does.
+    /// Puts the window and the files into order, and looks whether a key that shows a panel still
+    /// does.
     fn check(&mut self) {
         self.files.mend();
         self.program.resize([800, 600]);

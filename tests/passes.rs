@@ -1,4 +1,5 @@
-//! The passes of the compiler: each changes some program of these scenes, and none changes an image.
+//! The passes of the compiler: each changes some program of these scenes, and none changes an
+//! image.
 
 use shadewright::image::Image;
 use shadewright::ir::Module;

@@ -1,4 +1,5 @@
-//! Paths of light: estimators that agree with each other and with one written for itself, energy that is kept, images that do not depend on how they are cut up, and both machines.
+//! Paths of light: estimators that agree with each other and with one written for itself, energy
+//! that is kept, images that do not depend on how they are cut up, and both machines.
 
 mod common;
 #[path = "path/environments.rs"]
@@ -30,7 +31,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
-/// Corners of a box of diffuse walls, each with its reflectance, then of the light in its ceiling. Corners go around.
+/// Corners of a box of diffuse walls, each with its reflectance, then of the light in its ceiling.
+/// Corners go around.
 type Wall = ([[f64; 3]; 4], [f64; 3]);
 
 const WALLS: [Wall; 7] = [
@@ -221,7 +223,8 @@ fn nearest(origin: [f64; 3], direction: [f64; 3]) -> Option<(f64, usize, [f64; 3
     found
 }
 
-/// The light along a ray by walking at random, in directions that are all alike: no light is looked at, and no material chooses.
+/// The light along a ray by walking at random, in directions that are all alike: no light is looked
+/// at, and no material chooses.
 fn walked(random: &mut Random, mut origin: [f64; 3], mut direction: [f64; 3]) -> [f64; 3] {
     let mut weight = [1.0; 3];
     for _ in 0..=DEPTH {

@@ -1,4 +1,5 @@
-//! Primitive variables, from RIB to the parameters of shaders: every class and type, on plain objects and on instances.
+//! Primitive variables, from RIB to the parameters of shaders: every class and type, on plain
+//! objects and on instances.
 
 use shadewright::image::Image;
 use shadewright::program::{LinkOptions, Program, link};
@@ -35,8 +36,8 @@ fn image(shader: &str, rib: &str) -> Image {
     RpuRenderer::new().render(&job, &|_| {}).expect("an image")
 }
 
-/// Draws two squares that fill the image, from x = -1 to 0 and on to 1, moved away and back again, with `variables`;
-/// a shader with the parameters `params` must find `error` to be 0 everywhere.
+/// Draws two squares that fill the image, from x = -1 to 0 and on to 1, moved away and back again,
+/// with `variables`; a shader with the parameters `params` must find `error` to be 0 everywhere.
 fn holds_everywhere(params: &str, error: &str, variables: &str) {
     let shader = format!("surface show({params}) {{ color error = {error}; Ci = error + 0.5; Oi = 1; }}");
     let rib = format!(

@@ -1,4 +1,5 @@
-//! Following samples of images: on every scene of the repository, the colour that the evaluator finds is the image's, to the bit; and the command that does it.
+//! Following samples of images: on every scene of the repository, the colour that the evaluator
+//! finds is the image's, to the bit; and the command that does it.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Classes of RTSL from the command line: scenes that look alike on both machines, and what the program says of files and objects that are wrong.
+//! Classes of RTSL from the command line: scenes that look alike on both machines, and what the
+//! program says of files and objects that are wrong.
 
 mod common;
 
@@ -6,11 +7,12 @@ use common::{compare_machines, repository, shadewright, stderr};
 use std::fs;
 use std::path::Path;
 
-/// The most by which a software driver may differ from the RPU. Procedural primitives and patterns amplify the rounding
-/// of directions.
+/// The most by which a software driver may differ from the RPU. Procedural primitives and patterns
+/// amplify the rounding of directions.
 ///
-/// Measured at 80×60 with 4 samples a pixel on lavapipe: `primitives` 1.9e-4, `lamps` 6.0e-5, `textures` 2.7e-5,
-/// `cornell` 1.9e-5, `materials` 1.4e-6; on SwiftShader `lamps` and `cornell` the same, `materials` 2.4e-7.
+/// Measured at 80×60 with 4 samples a pixel on lavapipe: `primitives` 1.9e-4, `lamps` 6.0e-5,
+/// `textures` 2.7e-5, `cornell` 1.9e-5, `materials` 1.4e-6; on SwiftShader `lamps` and `cornell`
+/// the same, `materials` 2.4e-7.
 const BOUND: f32 = 4e-4;
 
 fn compared(scene: &str, size: &str, bound: f32) {
@@ -45,7 +47,8 @@ fn all_classes_of_the_assets_compile_for_both_machines() {
     }
 }
 
-/// The paper's comments in its listing 5: section 0 leads to the rays, 1 and 2 shoot one each, 3 joins what they bring.
+/// The paper's comments in its listing 5: section 0 leads to the rays, 1 and 2 shoot one each, 3
+/// joins what they bring.
 #[test]
 fn listing_5_falls_into_the_papers_sections() {
     let folder = tempfile::tempdir().expect("a folder for the class");
@@ -87,7 +90,8 @@ fn listing_5_falls_into_the_papers_sections() {
     assert_eq!([computes(&between) > 0, computes(&first) > 20, computes(&last) > 3], [false, true, true], "{text}");
 }
 
-/// What the program says of a scene with one sphere, whose attributes these are; files lie beside the scene.
+/// What the program says of a scene with one sphere, whose attributes these are; files lie beside
+/// the scene.
 fn said(attributes: &str, files: &[(&str, &str)]) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     for (name, text) in files {
@@ -237,7 +241,8 @@ fn lights_afar_shine_in_either_float_format() {
     }
 }
 
-/// A scene in a folder of its own: the requests between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.
+/// A scene in a folder of its own: the requests between `WorldBegin` and `WorldEnd`, with classes
+/// beside it and those of the assets.
 fn scene(world: &str, classes: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("the folder can be written");
@@ -257,7 +262,8 @@ fn run(folder: &Path, args: &[&str]) -> (bool, String) {
     (output.status.success(), stderr(&output) + &String::from_utf8_lossy(&output.stdout))
 }
 
-/// Primitives among instances, in the shadow of each other, moved, mirrored and sheared; one knows its texture by `scratch` variables, one sets its normal in `intersect`.
+/// Primitives among instances, in the shadow of each other, moved, mirrored and sheared; one knows
+/// its texture by `scratch` variables, one sets its normal in `intersect`.
 const AMONG_OTHERS: &str = "
 LightSource \"distantlight\" 1 \"point from\" [1 3 -2] \"point to\" [0 0 0]
 LightSource \"ambientlight\" 2 \"float intensity\" [0.1]
@@ -400,7 +406,8 @@ fn what_a_primitive_cannot_do_is_warned_of() {
     }
 }
 
-/// Stripes of the colours red, green and blue, four texels each, with the last stripe a quarter open.
+/// Stripes of the colours red, green and blue, four texels each, with the last stripe a quarter
+/// open.
 fn stripes(folder: &Path) {
     let stripe = |x: u32, _| match x / 4 {
         0 => image::Rgba([255, 0, 0, 255]),
@@ -467,7 +474,8 @@ void shade() {
     assert!(said.contains("gone.png") && said.contains("scene.rib"), "{said}");
 }
 
-/// Code is made for declared values where nobody gives others: here everybody who may give one does in turn.
+/// Code is made for declared values where nobody gives others: here everybody who may give one does
+/// in turn.
 #[test]
 fn strings_are_what_the_scene_says_whoever_says_it_and_else_what_the_class_says() {
     let classes = "
@@ -497,7 +505,8 @@ void shade() { other.shade(); }
     }
 }
 
-/// Code for empty strings is left out where somebody gives another: here another gives an empty one in turn.
+/// Code for empty strings is left out where somebody gives another: here another gives an empty one
+/// in turn.
 #[test]
 fn strings_that_are_given_are_empty_only_where_the_scene_says_so() {
     let classes = "
@@ -567,7 +576,8 @@ fn columns(folder: &Path, backend: &str) -> Vec<f32> {
     (0..image.width()).map(|x| mean(x) / image.height() as f32).collect()
 }
 
-/// A shape whose edge goes from the left to the right side of the image, one that a camera makes seem to do so, and surfaces that grow brighter.
+/// A shape whose edge goes from the left to the right side of the image, one that a camera makes
+/// seem to do so, and surfaces that grow brighter.
 const AT_ITS_TIME: &str = "
 class Blind : rt_Primitive;
 void intersect() {

@@ -1,4 +1,5 @@
-//! Shaders of every kind and what they ask of the renderer: scenes of one pixel whose colour is worked out by hand, on the evaluator, the RPU and the GPU.
+//! Shaders of every kind and what they ask of the renderer: scenes of one pixel whose colour is
+//! worked out by hand, on the evaluator, the RPU and the GPU.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
@@ -44,7 +45,8 @@ use std::fs;
 use std::process::Command;
 use visibility::VISIBILITY;
 
-/// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that it should see lies around (0, 0, z).
+/// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that
+/// it should see lies around (0, 0, z).
 struct Case {
     name: &'static str,
     /// A shader file: all shaders of the scene, each found under its own name.

@@ -1,4 +1,5 @@
-//! The timed machine draws the functional machine's image, bit for bit, and `simulate` accounts for every cycle.
+//! The timed machine draws the functional machine's image, bit for bit, and `simulate` accounts for
+//! every cycle.
 
 mod common;
 

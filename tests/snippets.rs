@@ -1,4 +1,5 @@
-//! Runs every snippet of the language table on every function runner, against its one expected result.
+//! Runs every snippet of the language table on every function runner, against its one expected
+//! result.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
@@ -15,7 +16,8 @@ use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo
 use shadewright::text::source::SourceMap;
 use table::{Arg, SNIPPETS, Snippet};
 
-/// Devices that the snippets are shared out to: a software driver compiles each device's kernels one after the other.
+/// Devices that the snippets are shared out to: a software driver compiles each device's kernels
+/// one after the other.
 const DEVICES: usize = 2;
 
 fn constant(arg: &Arg) -> Const {
@@ -70,7 +72,8 @@ fn before_the_passes(snippet: &Snippet) -> Result<(), String> {
     check(snippet, &words.concat())
 }
 
-/// Checks a snippet on a runner, against the expected value and, where the runner promises that, the evaluator's bits.
+/// Checks a snippet on a runner, against the expected value and, where the runner promises that,
+/// the evaluator's bits.
 fn on_runner(snippet: &Snippet, row: &RunnerInfo, runner: &dyn FunctionRunner) -> Result<(), String> {
     let (module, calls) = (optimised(snippet)?, [arguments(snippet)]);
     let words = runner.run(&module, "f", &calls).map_err(|e| format!("{}: {e}", row.name))?.concat();
@@ -84,7 +87,8 @@ fn on_runner(snippet: &Snippet, row: &RunnerInfo, runner: &dyn FunctionRunner) -
     Ok(())
 }
 
-/// Of the snippets, one in this many also runs where a software driver compiles slowly: a second or two each.
+/// Of the snippets, one in this many also runs where a software driver compiles slowly: a second or
+/// two each.
 const SLOW_EVERY: usize = 24;
 
 /// Fails with the complaints about snippets.

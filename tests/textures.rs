@@ -1,4 +1,5 @@
-//! Textures from files to images: every format, what lies outside, what is missing, and what the machines make of it.
+//! Textures from files to images: every format, what lies outside, what is missing, and what the
+//! machines make of it.
 
 use glam::{Mat4, Vec3};
 use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};
@@ -21,7 +22,8 @@ use tempfile::TempDir;
 /// Side of the images that are drawn.
 const SIDE: u32 = 8;
 
-/// A folder with a scene that shows what the function `look` gives for each place `(x, y)` of the image.
+/// A folder with a scene that shows what the function `look` gives for each place `(x, y)` of the
+/// image.
 fn folder(body: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let text = format!(
@@ -107,7 +109,8 @@ fn the_middle_of_a_texel_shows_that_texel_in_every_format() {
 
 #[test]
 fn between_texels_lies_their_mixture_and_beyond_the_image_it_repeats() {
-    // Halfway between texels 3 and 0: the first row, at s = 0 and at whole numbers far away on both sides.
+    // Halfway between texels 3 and 0: the first row, at s = 0 and at whole numbers far away on both
+    // sides.
     let folder = folder("return texture(\"a.png\", floor(8 * x) - 4, 0.125);");
     write_codes(&folder.path().join("a.png"));
     let mixed = (decode_srgb8(180) + decode_srgb8(0)) / 2.0;
@@ -279,7 +282,8 @@ fn an_environment_by_latitude_and_longitude_goes_round_the_z_axis() {
 
 #[test]
 fn the_faces_of_a_cube_show_their_directions_the_right_way_up() {
-    // Each face is its number in the blue; its upper right quarter is white. Above, the direction of that quarter's middle; below, of the opposite one's.
+    // Each face is its number in the blue; its upper right quarter is white. Above, the direction
+    // of that quarter's middle; below, of the opposite one's.
     let folder = folder(
         "float face = floor(6 * x);
          float k = y < 0.5 ? 0.5 : -0.5;
@@ -307,7 +311,8 @@ fn the_faces_of_a_cube_show_their_directions_the_right_way_up() {
 
 #[test]
 fn a_shadow_lies_on_what_is_farther_than_the_map_shows_by_more_than_the_bias() {
-    // The camera stands at (0, 0, -5) and looks along z; it sees something at depth 4 in the left half.
+    // The camera stands at (0, 0, -5) and looks along z; it sees something at depth 4 in the left
+    // half.
     let origin = Vec3::new(0.0, 0.0, -5.0);
     let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
     let frame = CameraFrame { x, y, z, origin, half_width: 1.0, half_height: 1.0, orthographic: false };
@@ -346,7 +351,8 @@ fn what_is_known_of_a_texture_goes_to_the_variable() {
 
 #[test]
 fn a_map_of_depths_tells_its_matrices() {
-    // The camera stands at (1, 2, -5), looks along z, and sees half a unit to each side at distance 1, between depths 1 and 9.
+    // The camera stands at (1, 2, -5), looks along z, and sees half a unit to each side at distance
+    // 1, between depths 1 and 9.
     let origin = Vec3::new(1.0, 2.0, -5.0);
     let frame = CameraFrame {
         x: Vec3::X,
@@ -373,7 +379,8 @@ fn a_map_of_depths_tells_its_matrices() {
     fs::write(folder.path().join("m.exr"), map.encode().unwrap()).unwrap();
     let pixels = pixels(folder.path());
     assert_close(pixels[0], [1.0, -1.0, 3.0], 1e-6);
-    // At depth 3 the image is 1.5 wide to each side; (3 - 1) / 8 of the way between the planes is 9/8 of that over 3 (perspective).
+    // At depth 3 the image is 1.5 wide to each side; (3 - 1) / 8 of the way between the planes is
+    // 9/8 of that over 3 (perspective).
     assert_close(pixels[56], [1.0 / 1.5, -1.0 / 1.5, 9.0 / 8.0 * 2.0 / 3.0], 1e-6);
     assert_close(pixels[7], [-1.0 + 3.0, 5.0 + 3.0, 5.0 + 3.0], 1e-6);
 }
@@ -385,6 +392,7 @@ fn a_bump_leans_away_from_where_the_texture_rises() {
     );
     let ramp = Rgb32FImage::from_fn(SIDE, SIDE, |i, _| Rgb([i as f32 / 4.0; 3]));
     ramp.save(folder.path().join("ramp.exr")).expect("a writable folder");
-    // The height grows by a quarter in an eighth of s: a slope of 2, and (0, 0, 1) × (0, 1, 0) is (-1, 0, 0).
+    // The height grows by a quarter in an eighth of s: a slope of 2, and (0, 0, 1) × (0, 1, 0) is
+    // (-1, 0, 0).
     assert_close(pixels(folder.path())[(3 * SIDE + 3) as usize], [2.0, 0.0, 0.0], 1e-5);
 }

@@ -1,4 +1,5 @@
-//! The two bunny programs of Węgrzanowski 2006, §12.1 and §12.2, compiled from their RSL listing, the main shader included, and rendered on both machines.
+//! The two bunny programs of Węgrzanowski 2006, §12.1 and §12.2, compiled from their RSL listing,
+//! the main shader included, and rendered on both machines.
 //!
 //! The mesh is not part of the repository: see `common::bunny`.
 
@@ -21,7 +22,8 @@ fn image(surface: &str) -> shadewright::image::Image {
     let mesh = bunny();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.sl"), format!("{surface}{MAIN}")).unwrap();
-    // The bunny, 0.15 units large in its file, stands upright before the camera at the distances that the shader is made for.
+    // The bunny, 0.15 units large in its file, stands upright before the camera at the distances
+    // that the shader is made for.
     let scene = format!(
         "Format 64 64 1\nPixelSamples 1 1\nProjection \"s.sl:m\"\nWorldBegin\nColor [0.9 0.8 0.7]\nSurface \"s\"\n\
          Translate 0.15 -0.9 1.3\nScale 8 8 8\nRotate 180 0 1 0\nReadArchive \"{}\"\nWorldEnd\n",

@@ -1,7 +1,7 @@
 //! The kernels of `wgsl/traverse/` against the CPU's traversal, on the best adapter there is.
 //!
-//! A driver on the CPU fuses no multiplications with additions here, so its hits must be the CPU's to the bit; of others, which
-//! may, only nearly all primitives must be equal and distances close.
+//! A driver on the CPU fuses no multiplications with additions here, so its hits must be the CPU's
+//! to the bit; of others, which may, only nearly all primitives must be equal and distances close.
 
 use glam::{Mat4, Vec3};
 use shadewright::bvh::gpu::kernel::{Places, Stack, Store, Variant};
@@ -16,7 +16,8 @@ static GPU: LazyLock<Gpu> =
 
 const MISS: GpuHit = GpuHit { u: 0.0, v: 0.0, t: -1.0, prim: NO_PRIM };
 
-/// Every variant, with and without subgroup operations where that makes a difference, and the tables and stacks in each place at least once.
+/// Every variant, with and without subgroup operations where that makes a difference, and the
+/// tables and stacks in each place at least once.
 fn kernels() -> Vec<TracerOptions> {
     use Stack::{Private, Workgroup};
     use Store::{Buffer, Texture};
@@ -69,7 +70,8 @@ fn soup() -> Vec<Triangle> {
     triangles
 }
 
-/// Some plain triangles, and two meshes here and there: turned, scaled unevenly, mirrored, and some of them twice.
+/// Some plain triangles, and two meshes here and there: turned, scaled unevenly, mirrored, and some
+/// of them twice.
 fn placed() -> TwoLevel {
     let soup = soup();
     let mut state = 3;
@@ -87,7 +89,8 @@ fn placed() -> TwoLevel {
     TwoLevel::build(&soup[2000..2100], &meshes, &placements, &Default::default()).expect("small enough")
 }
 
-/// Rays of every kind: closest, any, none; in all directions, along the axes, from surfaces, and of no direction.
+/// Rays of every kind: closest, any, none; in all directions, along the axes, from surfaces, and of
+/// no direction.
 fn rays() -> Vec<GpuRay> {
     let mut state = 2;
     let mut point = || Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * 2.0 - 1.0;
@@ -130,7 +133,8 @@ fn same_hits(tree: &TwoLevel, rays: &[GpuRay], at_least: usize) {
     every_kernel_finds(tree, rays, &expected, at_least);
 }
 
-/// Asserts that every kernel finds the hits of a loop over all triangles, of which there must be so many, in trees with spatial splits and without.
+/// Asserts that every kernel finds the hits of a loop over all triangles, of which there must be so
+/// many, in trees with spatial splits and without.
 fn brute_forces_hits(triangles: &[Triangle], rays: &[GpuRay], at_least: usize) {
     let expected: Vec<GpuHit> = rays.iter().map(|ray| promised(ray, |on_cpu| brute_force(triangles, on_cpu))).collect();
     for quality in [Quality::Sah, Quality::Spatial] {

@@ -1,4 +1,5 @@
-//! Trees change no image: whichever builder made one, rays hit the same triangles at the same places.
+//! Trees change no image: whichever builder made one, rays hit the same triangles at the same
+//! places.
 
 use shadewright::bvh::Quality;
 use shadewright::image::Image;

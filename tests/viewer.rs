@@ -1,6 +1,8 @@
-//! The real window, driven by real input events on a display without a screen, and judged by what can be seen.
+//! The real window, driven by real input events on a display without a screen, and judged by what
+//! can be seen.
 //!
-//! Every step waits until the screen shows what it should. `SHADEWRIGHT_SCREENSHOTS=FOLDER` keeps a screenshot of the important ones.
+//! Every step waits until the screen shows what it should. `SHADEWRIGHT_SCREENSHOTS=FOLDER` keeps a
+//! screenshot of the important ones.
 
 mod desktop;
 
@@ -72,7 +74,8 @@ const FOOT: Region = Region { x: [0.0, 1.0], y: [0.5, 1.0] };
 const IMAGE_FOOT: Region = Region { x: [0.48, 0.52], y: [0.93, 0.945] };
 /// The buttons that choose a machine, in a window of 640 × 480.
 const TOOLS: Region = Region { x: [0.0, 0.16], y: [0.055, 0.1] };
-/// A part of the panel of parameters that is the image's background when there is no panel, in a window of 900 × 600.
+/// A part of the panel of parameters that is the image's background when there is no panel, in a
+/// window of 900 × 600.
 const PANEL: Region = Region { x: [0.12, 0.2], y: [0.2, 0.45] };
 
 /// Background above the square, in a window of 900 × 600.
@@ -138,7 +141,8 @@ fn until_still(program: &mut Program, part: Region) -> Screenshot {
     }
 }
 
-/// Drags from a place to another, and lets go when what is seen is so, or after a while. Gives whether it was so.
+/// Drags from a place to another, and lets go when what is seen is so, or after a while. Gives
+/// whether it was so.
 fn holds_at(
     program: &mut Program,
     from: [i32; 2],
@@ -252,7 +256,8 @@ fn pick(program: &mut Program) {
     program.until("the scene without the inspector", |seen| seen.shows(MIDDLE, GREEN));
 }
 
-/// Opens the panel of parameters, and moves the slider of the shader's only one to its end and back.
+/// Opens the panel of parameters, and moves the slider of the shader's only one to its end and
+/// back.
 fn parameters(program: &mut Program) {
     program.resize([900, 600]);
     program.display.key(keys::function(5));
@@ -315,7 +320,8 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     let mut program = Program::start(folder.path(), &arguments, &settings([640, 480], &[]));
     program.until("the scene", |seen| seen.shows(MIDDLE, GREEN));
 
-    // Where both have drawn the same, the difference is black; an image that waits for the other is dimmed.
+    // Where both have drawn the same, the difference is black; an image that waits for the other is
+    // dimmed.
     program.display.key(u32::from(b'5'));
     let is_black = |seen: &Screenshot| seen.shows(BELOW_METRICS, [0, 0, 0]);
     program.until("no difference between the GPU and the RPU", is_black);

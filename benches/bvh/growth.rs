@@ -1,4 +1,5 @@
-//! How the time of a primary ray grows with the scene: two procedural meshes of ten thousand to ten million triangles.
+//! How the time of a primary ray grows with the scene: two procedural meshes of ten thousand to ten
+//! million triangles.
 
 use crate::common::meshes::triangles_of;
 use crate::common::rounded;

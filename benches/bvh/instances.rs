@@ -104,7 +104,8 @@ fn sphere(segments: u32) -> Vec<Triangle> {
     corners.map(|[a, b, c]| Triangle::new(a, b, c)).collect()
 }
 
-/// A position in a cube (additive recurrence of the plastic number, in three dimensions), with a rotation and a scale.
+/// A position in a cube (additive recurrence of the plastic number, in three dimensions), with a
+/// rotation and a scale.
 fn placement(number: u32) -> Placement {
     let place = Vec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5) * number as f32;
     let turn = Mat4::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), number as f32);

@@ -17,7 +17,8 @@ const TRIANGLES: usize = 4_000_000;
 /// Width and height of the image.
 const SIZE: (u32, u32) = (640, 480);
 
-/// Makes the mesh, links its program, builds its BVH and renders it on the RPU; on the GPU too if there is one.
+/// Makes the mesh, links its program, builds its BVH and renders it on the RPU; on the GPU too if
+/// there is one.
 ///
 /// # Errors
 /// When linking or rendering fails.

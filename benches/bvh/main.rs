@@ -1,4 +1,5 @@
-//! Builders, instances and traversal of bounding volume hierarchies: `cargo bench --bench bvh -- NAME`.
+//! Builders, instances and traversal of bounding volume hierarchies: `cargo bench --bench bvh --
+//! NAME`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,7 +20,8 @@ struct Arguments {
     /// The measurement
     #[arg(value_enum, default_value_t)]
     name: Name,
-    /// Mesh for `builders`: a .ply or .obj file, or a procedural mesh of N triangles, `sheet:N` or `clutter:N`
+    /// Mesh for `builders`: a .ply or .obj file, or a procedural mesh of N triangles, `sheet:N` or
+    /// `clutter:N`
     #[arg(long, value_name = "FILE")]
     mesh: Option<PathBuf>,
     /// Builder for `growth`

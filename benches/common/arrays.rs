@@ -1,7 +1,9 @@
-//! Arithmetic on arrays of `N` lanes, in loops that the compiler vectorizes. Operations are those of the shading language, to the bit.
+//! Arithmetic on arrays of `N` lanes, in loops that the compiler vectorizes. Operations are those
+//! of the shading language, to the bit.
 
-/// Something for each lane or component. Not a function of the standard library, here and in [`map`]: where one stays a call, it is compiled without AVX2, and the eight
-/// lanes of `noisy` took 1.7 times as long.
+/// Something for each lane or component. Not a function of the standard library, here and in
+/// [`map`]: where one stays a call, it is compiled without AVX2, and the eight lanes of `noisy`
+/// took 1.7 times as long.
 #[inline(always)]
 pub fn each<T: Copy, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     let mut all = [f(0); N];

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// The most triangles of a procedural mesh.
 const MOST: usize = 20_000_000;
 
-/// The mesh of `--mesh`, or the Stanford bunny in the folder that `SHADEWRIGHT_MESHES` names, if it is there.
+/// The mesh of `--mesh`, or the Stanford bunny in the folder that `SHADEWRIGHT_MESHES` names, if it
+/// is there.
 pub fn path(named: Option<&Path>) -> Option<PathBuf> {
     let bunny = || {
         let folder =
@@ -21,7 +22,8 @@ pub fn path(named: Option<&Path>) -> Option<PathBuf> {
     named.map(Path::to_path_buf).or_else(bunny)
 }
 
-/// The triangles of a mesh file, or of a procedural mesh of N triangles, named `sheet:N` or `clutter:N`.
+/// The triangles of a mesh file, or of a procedural mesh of N triangles, named `sheet:N` or
+/// `clutter:N`.
 ///
 /// # Errors
 /// When the file has errors, or N is too large.

@@ -38,7 +38,8 @@ pub struct Common {
 }
 
 impl Common {
-    /// Sets the number of threads and runs a measurement; prints its results where the measurement has not.
+    /// Sets the number of threads and runs a measurement; prints its results where the measurement
+    /// has not.
     ///
     /// # Errors
     /// Those of the measurement.

@@ -1,4 +1,5 @@
-//! What the compiler's passes, calling conventions and inlining policies are worth: `cargo bench --bench compiler -- NAME`.
+//! What the compiler's passes, calling conventions and inlining policies are worth: `cargo bench
+//! --bench compiler -- NAME`.
 
 #[path = "../common/mod.rs"]
 mod common;

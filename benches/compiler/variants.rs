@@ -1,8 +1,10 @@
-//! What the compiler's choices cost: instructions, and cycles of the RPU timing model, for a set of shaders and scenes, without each pass, with each calling
-//! convention, and with more or less inlining (Węgrzanowski 2006, §13.4).
+//! What the compiler's choices cost: instructions, and cycles of the RPU timing model, for a set of
+//! shaders and scenes, without each pass, with each calling convention, and with more or less
+//! inlining (Węgrzanowski 2006, §13.4).
 //!
-//! Subjects are the standard shaders, those and the scenes of `assets`, and the two surfaces of Węgrzanowski 2006, chapter 12, each rendered as one
-//! small image. The first variant of a list is the baseline of the others.
+//! Subjects are the standard shaders, those and the scenes of `assets`, and the two surfaces of
+//! Węgrzanowski 2006, chapter 12, each rendered as one small image. The first variant of a list is
+//! the baseline of the others.
 
 use crate::common::{diagnostics, files, repository, rounded};
 use anyhow::anyhow;
@@ -140,7 +142,8 @@ fn compare(only: Option<&str>, quiet: bool, variants: &[Variant]) -> anyhow::Res
     }))
 }
 
-/// One variant against the first: each subject's figures, the mean change of each figure in percent, and the subject that changes most.
+/// One variant against the first: each subject's figures, the mean change of each figure in
+/// percent, and the subject that changes most.
 fn row(name: &str, subjects: &[Subject], base: &[&Result<Cost, String>], costs: &[&Result<Cost, String>]) -> Value {
     let figures = |f: fn(&Cost) -> u64| {
         let mut logs = 0.0;
@@ -214,7 +217,8 @@ fn print(rows: &[Value]) {
     }
 }
 
-/// Compiles and runs. `known` is the job of the last pipeline that was linked: the back end's variants share one.
+/// Compiles and runs. `known` is the job of the last pipeline that was linked: the back end's
+/// variants share one.
 fn measure(subject: &Subject, variant: &Variant, known: &mut Option<(Pipeline, Job)>) -> Result<Cost, String> {
     if known.as_ref().is_none_or(|(pipeline, _)| *pipeline != variant.pipeline) {
         *known = Some((variant.pipeline.clone(), job(subject, &variant.pipeline)?));

@@ -37,7 +37,8 @@ enum Name {
     /// Frames by each schedule, with the time of the first one
     #[default]
     Schedules,
-    /// A scene of many different shaders: time to a first and to the full image, with the driver's cache empty and filled
+    /// A scene of many different shaders: time to a first and to the full image, with the driver's
+    /// cache empty and filled
     Shaders,
 }
 

@@ -1,6 +1,7 @@
 //! Whole frames by each schedule of the GPU, on the scenes of the repository and a mesh.
 //!
-//! Frames of all schedules alternate, so that other load on the computer affects all of them; ratios are more reliable than times.
+//! Frames of all schedules alternate, so that other load on the computer affects all of them;
+//! ratios are more reliable than times.
 
 use crate::common::{RUNS, files, median, meshes, repository, rounded, scene_job, timed};
 use anyhow::anyhow;
@@ -19,7 +20,8 @@ const MESH_SIZE: (u32, u32) = (512, 512);
 /// The name of the traversal kernel in the wavefront's profile.
 const TRAVERSAL: &str = "traversal";
 
-/// The GPU's schedules, and whether the wavefront sorts its paths by section: the first is what the others are compared with.
+/// The GPU's schedules, and whether the wavefront sorts its paths by section: the first is what the
+/// others are compared with.
 const SCHEDULES: [(&str, Schedule, bool); 3] = [
     ("wavefront", Schedule::Wavefront, true),
     ("unsorted", Schedule::Wavefront, false),
@@ -58,7 +60,8 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// The scenes of `assets/scenes`, one sample per pixel, and the mesh, or the bunny if it is there.
+    /// The scenes of `assets/scenes`, one sample per pixel, and the mesh, or the bunny if it is
+    /// there.
     fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
         let mut paths: Vec<(PathBuf, (u32, u32))> =
             files(&repository("assets/scenes"), "rib")?.into_iter().map(|path| (path, SCENE_SIZE)).collect();
@@ -98,7 +101,8 @@ fn measure(subject: &Subject, machines: &mut [&mut dyn Renderer]) -> anyhow::Res
     Ok(frames)
 }
 
-/// The share of the device's time in which a frame traces rays; `None` where the device has no clock.
+/// The share of the device's time in which a frame traces rays; `None` where the device has no
+/// clock.
 fn share_of_rays(subject: &Subject, wavefront: &mut dyn Renderer) -> anyhow::Result<Option<f64>> {
     // The first frame may compile kernels, which some drivers do on the device's clock.
     timed(wavefront, &subject.job)?;

@@ -1,6 +1,8 @@
-//! A scene of many different shaders: time to a first image and to the full one, with the driver's cache of compiled kernels empty and filled.
+//! A scene of many different shaders: time to a first image and to the full one, with the driver's
+//! cache of compiled kernels empty and filled.
 //!
-//! Each measurement is a process of its own, as a user starts it. The scene and its shaders are made for the purpose, in a temporary folder.
+//! Each measurement is a process of its own, as a user starts it. The scene and its shaders are
+//! made for the purpose, in a temporary folder.
 
 use crate::common::rounded;
 use anyhow::{Context, anyhow};
@@ -16,7 +18,8 @@ const SIZE: &str = "320x240";
 /// Where Mesa's drivers keep compiled kernels.
 const DRIVER_CACHE: &str = "MESA_SHADER_CACHE_DIR";
 
-/// How a shader finds its number `v` from the point `p` and the texture coordinates; `A` and `B` are constants of its own.
+/// How a shader finds its number `v` from the point `p` and the texture coordinates; `A` and `B`
+/// are constants of its own.
 const PATTERNS: [&str; 8] = [
     "float v = 0.5 + 0.5 * sin(A * xcomp(p)) * sin(A * ycomp(p));",
     "float v = mod(floor(A * xcomp(p)) + floor(A * ycomp(p)) + floor(A * zcomp(p)), 2);",
@@ -106,7 +109,8 @@ pub struct Options {
     pub threads: usize,
 }
 
-/// Writes `made.rib` and its shaders: spheres in rows, each with a shader of its own, three lights, shadows.
+/// Writes `made.rib` and its shaders: spheres in rows, each with a shader of its own, three lights,
+/// shadows.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -135,7 +139,8 @@ pub fn write_scene(folder: &Path, count: u16) -> std::io::Result<()> {
     fs::write(folder.join("made.rib"), rib)
 }
 
-/// Shader `n`: a combination of operations that no shader below the number of combinations shares, and constants of its own.
+/// Shader `n`: a combination of operations that no shader below the number of combinations shares,
+/// and constants of its own.
 pub fn shader(n: u16) -> String {
     let at = usize::from(n);
     let pattern = PATTERNS[at % PATTERNS.len()];

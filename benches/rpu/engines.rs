@@ -7,7 +7,8 @@ use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::timed::Config;
 use std::time::Instant;
 
-/// Of the repository's scenes the one that spends most of its time on instructions, and least on rays.
+/// Of the repository's scenes the one that spends most of its time on instructions, and least on
+/// rays.
 const SCENE: &str = "assets/scenes/noise.rib";
 
 /// Width and height of the image.

@@ -23,12 +23,15 @@ struct Arguments {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Name {
-    /// Shading with each instruction set of this CPU: million instructions of lanes per second, one thread
+    /// Shading with each instruction set of this CPU: million instructions of lanes per second, one
+    /// thread
     #[default]
     Engines,
-    /// The timing model on every RIB scene of the repository: utilisation, and simulated instructions per second of one core
+    /// The timing model on every RIB scene of the repository: utilisation, and simulated
+    /// instructions per second of one core
     TimingModel,
-    /// Noise, branches and texture lookups against plain Rust with one and with eight lanes: nanoseconds per point, one thread
+    /// Noise, branches and texture lookups against plain Rust with one and with eight lanes:
+    /// nanoseconds per point, one thread
     Shading,
     /// Texture lookups, trilinear and anisotropic: nanoseconds each, one thread
     Textures,

@@ -9,7 +9,8 @@ use std::time::Instant;
 /// Width and height of the simulated images.
 const SIMULATED: (u32, u32) = (64, 48);
 
-/// Utilisation for every RIB scene of the repository, and the instructions per second that one core simulates.
+/// Utilisation for every RIB scene of the repository, and the instructions per second that one core
+/// simulates.
 ///
 /// # Errors
 /// When a scene has errors.

@@ -8,7 +8,8 @@ mod tables;
 use clap::Parser;
 use common::{Common, Prints};
 
-/// Measures primitives and materials of RTSL on the RPU, one ray per run and 64, against plain Rust with one ray and with eight: seconds per million rays, one thread; and lines of code.
+/// Measures primitives and materials of RTSL on the RPU, one ray per run and 64, against plain Rust
+/// with one ray and with eight: seconds per million rays, one thread; and lines of code.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Measure only classes with PART in their names

@@ -1,8 +1,10 @@
 //! The viewer: `cargo bench --bench viewer -- NAME`.
 //!
-//! `view` measures the time from a new view to its image, without a window. `window` measures the processor time of the interface: it opens the built-in scene at
-//! 1280 × 800 on a display without a screen (Xvfb), waits until the image is finished, measures while nothing happens, then turns the scene and moves the pointer over all of the
-//! window; then it scrolls through the listings of a shader of 2,500 statements. `screenshots` takes the images of the window in the README.
+//! `view` measures the time from a new view to its image, without a window. `window` measures the
+//! processor time of the interface: it opens the built-in scene at 1280 × 800 on a display without
+//! a screen (Xvfb), waits until the image is finished, measures while nothing happens, then turns
+//! the scene and moves the pointer over all of the window; then it scrolls through the listings of
+//! a shader of 2,500 statements. `screenshots` takes the images of the window in the README.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -47,7 +49,8 @@ struct Arguments {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Name {
-    /// Time from a new view to the first and to the full image, and between images while the camera is dragged
+    /// Time from a new view to the first and to the full image, and between images while the camera
+    /// is dragged
     #[default]
     View,
     /// Processor time of the interface, idle and busy
@@ -127,7 +130,8 @@ fn listings(backend: &str, time: Duration) {
     println!("{}", output.trim());
 }
 
-/// Takes two images: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.
+/// Takes two images: of the parameters, and the inspector with a picked pixel; and of the two
+/// machines side by side.
 fn take_screenshots(folder: &Path) {
     let home = tempfile::tempdir().expect("a folder");
     let settings = json!({
@@ -163,7 +167,8 @@ fn load(program: &Program, time: Duration) -> f64 {
     (program.processor_time() - before) / start.elapsed().as_secs_f64()
 }
 
-/// Waits until the image is finished: nothing changes any more, and the program takes no more than a tenth of a processor.
+/// Waits until the image is finished: nothing changes any more, and the program takes no more than
+/// a tenth of a processor.
 fn until_idle(program: &mut Program) {
     let deadline = Instant::now() + 5 * LONG;
     loop {

@@ -104,9 +104,9 @@ impl LeafTriangle {
 /// those that are zero replaced by the exact difference of their products.
 ///
 /// An edge function is the difference of two rounded products. Rounding keeps order, so one that is
-/// not zero has the sign of the exact difference; one that is zero tells nothing: seen from a distance
-/// all three of a tiny triangle may be. Of exact zeros the ray counts as inside of both triangles
-/// at the edge.
+/// not zero has the sign of the exact difference; one that is zero tells nothing: seen from a
+/// distance all three of a tiny triangle may be. Of exact zeros the ray counts as inside of both
+/// triangles at the edge.
 #[cold]
 pub fn settle_edges(edges: [f32; 3], a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> [f32; 3] {
     let settle = |edge: f32, [px, py]: [f32; 2], [qx, qy]: [f32; 2]| {

@@ -1,4 +1,5 @@
-//! The command line: the arguments of each subcommand, the choices among names that they offer, and values with a syntax of their own.
+//! The command line: the arguments of each subcommand, the choices among names that they offer, and
+//! values with a syntax of their own.
 
 mod choices;
 mod images;
@@ -58,7 +59,8 @@ Exit status:
     3  a device failed, or none was found
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";
 
-/// Ray traces scenes whose shaders compile once and run on the GPU and on a software ray processing unit (RPU) on the CPU.
+/// Ray traces scenes whose shaders compile once and run on the GPU and on a software ray processing
+/// unit (RPU) on the CPU.
 #[derive(Debug, Parser)]
 #[command(
     name = "shadewright",
@@ -111,7 +113,8 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// The arguments of this process, those of `run` with negative numbers in parentheses, so that `-1,2,3` is no option.
+/// The arguments of this process, those of `run` with negative numbers in parentheses, so that
+/// `-1,2,3` is no option.
 pub fn command_line() -> impl Iterator<Item = OsString> {
     let is_run = std::env::args_os().nth(1).is_some_and(|a| a == "run");
     std::env::args_os().map(move |arg| match arg.to_str() {

@@ -21,7 +21,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which [`rpu_passes`] finds.
+/// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end,
+/// which [`rpu_passes`] finds.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
     let of_back_end = |name: &str| name.strip_prefix('-').is_some_and(|n| rpu::Passes::NAMES.contains(&n));
     let chosen = match passes {
@@ -162,7 +163,8 @@ pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::Gp
     Ok(renderer)
 }
 
-/// The back end that `--backend` asks for, and its device; `rpu` says how the RPU compiles. `auto` prints its choice.
+/// The back end that `--backend` asks for, and its device; `rpu` says how the RPU compiles. `auto`
+/// prints its choice.
 pub fn renderer(
     backend: BackendChoice,
     machine: &MachineArgs,

@@ -1,4 +1,5 @@
-//! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much compiles.
+//! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much
+//! compiles.
 
 pub mod folder;
 mod packets;
@@ -92,7 +93,8 @@ fn language_options(args: &CompileArgs) -> Options {
 struct Compiled {
     /// Its functions.
     module: Module,
-    /// The shader that a back end is given, by its name and kind, and the entry that it has then; none of a file of lights or functions.
+    /// The shader that a back end is given, by its name and kind, and the entry that it has then;
+    /// none of a file of lights or functions.
     entry: Option<(String, ShaderKind, String)>,
     /// Its sources, of which it is the first.
     sources: SourceMap,
@@ -201,8 +203,8 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
     Ok(text + &packets)
 }
 
-/// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights that a bare mesh gets; a file of lights or functions
-/// as it is.
+/// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights
+/// that a bare mesh gets; a file of lights or functions as it is.
 fn linked(args: &CompileArgs) -> Result<Module, Failure> {
     let Compiled { module, entry, sources } = compiled(args)?;
     let pipeline = pipeline(args.passes.as_deref())?;

@@ -1,4 +1,5 @@
-//! `shadewright completions` and `shadewright man`: documents that are generated from the command line's definition.
+//! `shadewright completions` and `shadewright man`: documents that are generated from the command
+//! line's definition.
 
 use super::args::{Cli, CompletionsArgs, ManArgs, Shell};
 use super::exit::Failure;

@@ -32,7 +32,8 @@ pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
     Err(Failure::input(format!("error: --frames: the scene has no frame from {first} to {last}: {what}")))
 }
 
-/// The file of a frame: its number replaces `####` (a digit for each `#`) or `%d`, `%4d`, `%04d` in the file's name, or stands before the extension.
+/// The file of a frame: its number replaces `####` (a digit for each `#`) or `%d`, `%4d`, `%04d` in
+/// the file's name, or stands before the extension.
 pub fn file_of(out: &Path, frame: i32) -> PathBuf {
     let Some(name) = out.file_name().and_then(|n| n.to_str()) else { return out.to_path_buf() };
     let put = |before: &str, digits: usize, after: &str| out.with_file_name(format!("{before}{frame:0digits$}{after}"));

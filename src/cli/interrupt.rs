@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Set by the first interruption.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler of interruptions (SIGINT, SIGTERM and SIGHUP, and Ctrl-C on other systems), and returns the flag that it sets.
+/// Installs the handler of interruptions (SIGINT, SIGTERM and SIGHUP, and Ctrl-C on other systems),
+/// and returns the flag that it sets.
 pub fn watched() -> anyhow::Result<&'static AtomicBool> {
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {

@@ -19,7 +19,8 @@ pub fn as_spirv(module: &Module, entries: &[&str]) -> Result<Vec<u8>, Failure> {
     Ok(bytemuck::cast_slice(&words.concat()).to_vec())
 }
 
-/// How long compiling to kernels takes, and how much of that naga's part is: to check them and to write their text.
+/// How long compiling to kernels takes, and how much of that naga's part is: to check them and to
+/// write their text.
 pub fn times(module: &Module, entries: &[&str]) -> Result<[Duration; 2], Failure> {
     let start = Instant::now();
     let program = compile(module, entries)?;

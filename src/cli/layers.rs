@@ -51,7 +51,8 @@ fn variables(mode: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Renders the layers, each with a program of its own that outputs the variable. Unknown variables are skipped with a warning.
+/// Renders the layers, each with a program of its own that outputs the variable. Unknown variables
+/// are skipped with a warning.
 ///
 /// # Errors
 /// As rendering.

@@ -5,7 +5,8 @@ use super::exit::Failure;
 use lsp_server::Connection;
 use shadewright::lsp::{Ended, Settings, serve};
 
-/// Serves the editor that started this process until it exits. Standard output carries the protocol alone.
+/// Serves the editor that started this process until it exits. Standard output carries the protocol
+/// alone.
 pub fn run(args: &LspArgs) -> Result<(), Failure> {
     let settings = Settings { include_paths: args.preprocess.include.clone(), defines: args.preprocess.define.clone() };
     let (connection, threads) = Connection::stdio();

@@ -1,7 +1,9 @@
-//! The command line: one file a subcommand. Nothing outside this module and `main.rs` prints or exits.
+//! The command line: one file a subcommand. Nothing outside this module and `main.rs` prints or
+//! exits.
 //!
-//! Results go to standard output, everything else to standard error. The exit status is 0 for success, 1 for a failed comparison, 2 for wrong
-//! input or usage, 3 for a device failure, and 130 for a process that was interrupted.
+//! Results go to standard output, everything else to standard error. The exit status is 0 for
+//! success, 1 for a failed comparison, 2 for wrong input or usage, 3 for a device failure, and 130
+//! for a process that was interrupted.
 
 #[macro_use]
 mod output;

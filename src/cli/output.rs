@@ -1,7 +1,8 @@
 //! Standard output and standard error that the reader may close early, as `head` does.
 //!
-//! The macros `print!`, `println!`, `eprint!` and `eprintln!` of this module replace the standard library's, which panic on a closed pipe. A closed standard output
-//! ends the process. A closed standard error does not: the files and the exit status remain.
+//! The macros `print!`, `println!`, `eprint!` and `eprintln!` of this module replace the standard
+//! library's, which panic on a closed pipe. A closed standard output ends the process. A closed
+//! standard error does not: the files and the exit status remain.
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _, stderr, stdout};

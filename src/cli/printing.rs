@@ -9,7 +9,8 @@ use shadewright::render::Job;
 /// Greatest number of `printf` calls whose output is printed.
 const MAX_TEXTS: usize = 10_000;
 
-/// Prints the output of the shaders' `printf` in the order of the pixels: to standard output, or to standard error if standard output is JSON.
+/// Prints the output of the shaders' `printf` in the order of the pixels: to standard output, or to
+/// standard error if standard output is JSON.
 pub fn print(state: &State, job: &Job, json: bool) -> Result<(), Failure> {
     if !job.program.prints {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Progress of long work on standard error: a bar on a terminal, elsewhere a line every few seconds.
+//! Progress of long work on standard error: a bar on a terminal, elsewhere a line every few
+//! seconds.
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::fmt;
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 const STEPS: u64 = 1000;
 /// Time between lines where there is no terminal; shorter work prints none.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Time between redraws of the bar while no progress is reported, so that the elapsed time stays current.
+/// Time between redraws of the bar while no progress is reported, so that the elapsed time stays
+/// current.
 const TICK: Duration = Duration::from_millis(500);
 
 /// What is in progress.

@@ -1,4 +1,5 @@
-//! `shadewright render [SCENE] -o OUT`, also written `shadewright [SCENE] --render OUT`; the window where there is no `OUT`.
+//! `shadewright render [SCENE] -o OUT`, also written `shadewright [SCENE] --render OUT`; the window
+//! where there is no `OUT`.
 
 use super::args::{Frames, RenderArgs, SceneArgs};
 use super::common::{

@@ -108,7 +108,8 @@ fn read_config(path: &Path) -> Result<Config, Failure> {
     })
 }
 
-/// Writes the cost of each pixel in false colours; gives the number of issue slots of the brightest.
+/// Writes the cost of each pixel in false colours; gives the number of issue slots of the
+/// brightest.
 fn heat_map(path: &Path, simulation: &Simulation) -> Result<f64, Failure> {
     let most = simulation.cost.iter().copied().max().unwrap_or(0).max(1);
     let color = |&cost: &u64| {

@@ -36,7 +36,8 @@ pub struct Images {
 }
 
 impl RenderStats {
-    /// Statistics of an image of a project's state that `device` rendered in `render`, as its report has it, and that was written in `write`.
+    /// Statistics of an image of a project's state that `device` rendered in `render`, as its
+    /// report has it, and that was written in `write`.
     pub fn of(
         job: &Job,
         device: &Device,

@@ -1,4 +1,5 @@
-//! Errors of the command line for which clap has no message of its own: a scene or a subcommand that does not exist, and several scenes.
+//! Errors of the command line for which clap has no message of its own: a scene or a subcommand
+//! that does not exist, and several scenes.
 
 use super::args::{Cli, Command};
 use super::exit::Failure;

@@ -1,7 +1,8 @@
 //! `shadewright render [SCENE] -o OUT --watch`: renders again whenever a file of the scene changes.
 //!
-//! Prints a line on standard output for each image, and diagnostics on standard error. With `--json` it prints a JSON object per line on standard output, for each image and
-//! for each change with errors, with all current diagnostics.
+//! Prints a line on standard output for each image, and diagnostics on standard error. With
+//! `--json` it prints a JSON object per line on standard output, for each image and for each change
+//! with errors, with all current diagnostics.
 
 use super::args::{BackendChoice, RenderArgs};
 use super::common::{job_of, progressive, project_options, rpu_options, source_of};

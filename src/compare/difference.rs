@@ -1,7 +1,8 @@
-//! Differences channel by channel: mean, largest, root mean square, PSNR, and a histogram in 8-bit levels.
+//! Differences channel by channel: mean, largest, root mean square, PSNR, and a histogram in 8-bit
+//! levels.
 //!
-//! Takes images in display space and gives sums over all channels of all pixels. Alpha is included only when it is not 1
-//! everywhere. [`max_linear`] alone looks at linear values.
+//! Takes images in display space and gives sums over all channels of all pixels. Alpha is included
+//! only when it is not 1 everywhere. [`max_linear`] alone looks at linear values.
 
 use rayon::prelude::*;
 
@@ -18,7 +19,8 @@ pub struct Difference {
     pub max: f64,
     /// Root of the mean of their squares.
     pub rmse: f64,
-    /// Number of pixels by the largest difference of their channels, in levels of the 8-bit codes (0..=255).
+    /// Number of pixels by the largest difference of their channels, in levels of the 8-bit codes
+    /// (0..=255).
     pub pixels_by_levels: Vec<u64>,
 }
 
@@ -26,12 +28,14 @@ impl Difference {
     /// Peak signal-to-noise ratio in decibels: `20 log10(1 / rmse)`; infinite for equal images.
     #[must_use]
     pub fn psnr(&self) -> f64 {
-        // The negated logarithm would give -0 and an infinity of the wrong sign for no error at all.
+        // The negated logarithm would give -0 and an infinity of the wrong sign for no error at
+        // all.
         if self.rmse == 0.0 { f64::INFINITY } else { -20.0 * self.rmse.log10() }
     }
 }
 
-/// Sums of one row; rows are added in order, so that the result does not depend on the number of threads.
+/// Sums of one row; rows are added in order, so that the result does not depend on the number of
+/// threads.
 #[derive(Clone)]
 struct RowSums {
     absolute: f64,
@@ -83,8 +87,8 @@ fn measure_row(first: &[[f32; 4]], second: &[[f32; 4]], channels: usize) -> RowS
     sums
 }
 
-/// The largest absolute difference of any linear channel value, alpha included, over the pixels that are finite in
-/// both images.
+/// The largest absolute difference of any linear channel value, alpha included, over the pixels
+/// that are finite in both images.
 #[must_use]
 pub fn max_linear(first: &Image, second: &Image) -> f64 {
     let pixels = first.rgba.iter().zip(&second.rgba);

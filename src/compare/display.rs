@@ -1,7 +1,8 @@
 //! Display space: what two images look like on a screen, the common input of the metrics.
 //!
-//! Takes linear premultiplied images and gives sRGB-encoded values in 0..=1. Colour stays premultiplied, which is
-//! the image over black; alpha is clamped and not encoded. Nothing here judges.
+//! Takes linear premultiplied images and gives sRGB-encoded values in 0..=1. Colour stays
+//! premultiplied, which is the image over black; alpha is clamped and not encoded. Nothing here
+//! judges.
 
 use rayon::prelude::*;
 
@@ -26,8 +27,9 @@ const WHITE: [f32; 4] = [1.0; 4];
 impl DisplayImage {
     /// Both images as displayed, and the number of pixels of each that hold a NaN or an infinity.
     ///
-    /// Such a pixel becomes black in the first result and white in the second, whichever image it is in, so that it
-    /// counts as the largest difference everywhere and no metric can be poisoned by it.
+    /// Such a pixel becomes black in the first result and white in the second, whichever image it
+    /// is in, so that it counts as the largest difference everywhere and no metric can be poisoned
+    /// by it.
     #[must_use]
     pub fn pair(first: &Image, second: &Image) -> (Self, Self, [u64; 2]) {
         let (shown_first, shown_second) = first

@@ -1,8 +1,9 @@
-//! False colours: a value of 0..=1 as a colour that grows brighter with it, from black over violet and orange to
-//! pale yellow.
+//! False colours: a value of 0..=1 as a colour that grows brighter with it, from black over violet
+//! and orange to pale yellow.
 //!
-//! The ramp is a table of display-space colours, joined by straight lines; its luma rises everywhere, so it reads in
-//! grey as well. Small errors matter most, so the position on the ramp is the square root of the value.
+//! The ramp is a table of display-space colours, joined by straight lines; its luma rises
+//! everywhere, so it reads in grey as well. Small errors matter most, so the position on the ramp
+//! is the square root of the value.
 
 use crate::image::color::decode_srgb;
 

@@ -1,8 +1,10 @@
-//! FLIP, a perceptual difference (Andersson et al. 2020, "ꟻLIP: A Difference Evaluator for Alternating Images").
+//! FLIP, a perceptual difference (Andersson et al. 2020, "ꟻLIP: A Difference Evaluator for
+//! Alternating Images").
 //!
-//! Takes two images in display space, rounds them to 8-bit codes and gives an error of 0 to 1 a pixel: how visible
-//! the difference is when the images alternate, at 67 pixels a degree of the visual field (a 0.7 m wide
-//! 3840-pixel screen seen from 0.7 m). The computation is the authors' own, bound by the `nv-flip` crate.
+//! Takes two images in display space, rounds them to 8-bit codes and gives an error of 0 to 1 a
+//! pixel: how visible the difference is when the images alternate, at 67 pixels a degree of the
+//! visual field (a 0.7 m wide 3840-pixel screen seen from 0.7 m). The computation is the authors'
+//! own, bound by the `nv-flip` crate.
 
 use nv_flip::{DEFAULT_PIXELS_PER_DEGREE, FlipImageRgb8};
 
@@ -45,7 +47,8 @@ mod tests {
     fn black_against_white_is_the_largest_error() {
         let (a, b, _) = DisplayImage::pair(&flat(64, 64, 0), &flat(64, 64, 255));
         let map = error_map(&a, &b);
-        // Inside, where no filter reaches over the border: flat images have no features, so the colour error is all.
+        // Inside, where no filter reaches over the border: flat images have no features, so the
+        // colour error is all.
         assert!((map[32 * 64 + 32] - 0.97).abs() < 0.03, "{}", map[32 * 64 + 32]);
     }
 

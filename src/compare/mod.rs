@@ -1,14 +1,16 @@
 //! Judges how far apart two images are.
 //!
-//! Takes two finished [`Image`]s of one size and gives a [`Report`] of metrics, from which a [`Tolerance`] or a
-//! single [`Metric`] makes a [`Verdict`] and [`Report::difference_image`] a false-colour image. It knows nothing
-//! of renderers, scenes or files, and prints nothing.
+//! Takes two finished [`Image`]s of one size and gives a [`Report`] of metrics, from which a
+//! [`Tolerance`] or a single [`Metric`] makes a [`Verdict`] and [`Report::difference_image`] a
+//! false-colour image. It knows nothing of renderers, scenes or files, and prints nothing.
 //!
-//! All metrics but one are computed in *display space* ([`display`]): premultiplied colour, that is the image over
-//! black, clamped to 0..=1 and sRGB encoded, because that is what people look at and what 8-bit files hold. The exception is
-//! the largest linear difference, which sees what lies beyond white.
+//! All metrics but one are computed in *display space* ([`display`]): premultiplied colour, that is
+//! the image over black, clamped to 0..=1 and sRGB encoded, because that is what people look at and
+//! what 8-bit files hold. The exception is the largest linear difference, which sees what lies
+//! beyond white.
 //!
-//! Every metric is symmetric in its two images (FLIP up to float rounding) and independent of the thread count.
+//! Every metric is symmetric in its two images (FLIP up to float rounding) and independent of the
+//! thread count.
 
 pub mod difference;
 pub mod display;
@@ -54,9 +56,9 @@ pub enum CompareError {
 
 /// Compares two images by every metric. The order matters for nothing but the wording of errors.
 ///
-/// An alpha channel that is 1 everywhere says nothing and counts as none, so an opaque render compares with an RGB file.
-/// A pixel with a NaN or an infinity in either image is counted in the report and enters every metric as black
-/// against white, the largest difference there is.
+/// An alpha channel that is 1 everywhere says nothing and counts as none, so an opaque render
+/// compares with an RGB file. A pixel with a NaN or an infinity in either image is counted in the
+/// report and enters every metric as black against white, the largest difference there is.
 ///
 /// # Errors
 /// When sizes or channels differ, or the size is outside what an image may have.
@@ -87,7 +89,8 @@ pub fn compare(first: &Image, second: &Image) -> Result<Report, CompareError> {
     })
 }
 
-/// The channels that say something: those of the image's source, less an alpha that is 1 everywhere.
+/// The channels that say something: those of the image's source, less an alpha that is 1
+/// everywhere.
 fn telling_channels(image: &Image) -> Channels {
     match image.channels {
         Channels::GreyAlpha if image.is_opaque() => Channels::Grey,

@@ -1,4 +1,5 @@
-//! The report of a comparison: every metric of two images, as data, as JSON, as text and as an image.
+//! The report of a comparison: every metric of two images, as data, as JSON, as text and as an
+//! image.
 //!
 //! Filled by [`crate::compare::compare`]. It holds numbers and does not judge them.
 
@@ -13,7 +14,8 @@ use crate::image::{Channels, Image};
 
 /// Every metric of two images of one size.
 ///
-/// `Display` gives one metric a line, aligned. Serialized, it is a flat record; infinite PSNR becomes null in JSON.
+/// `Display` gives one metric a line, aligned. Serialized, it is a flat record; infinite PSNR
+/// becomes null in JSON.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Width of both images in pixels.
@@ -22,7 +24,8 @@ pub struct Report {
     pub height: u32,
     /// The channels that were compared.
     pub channels: Channels,
-    /// Pixels with a NaN or an infinity, in the first and in the second image. Any at all fails every verdict.
+    /// Pixels with a NaN or an infinity, in the first and in the second image. Any at all fails
+    /// every verdict.
     pub non_finite: [u64; 2],
     /// Mean of the FLIP errors, 0..=1.
     pub flip_mean: f64,
@@ -37,7 +40,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// The share (0..=1) of pixels with some channel differing by more than `levels` of the 255 steps of an 8-bit file.
+    /// The share (0..=1) of pixels with some channel differing by more than `levels` of the 255
+    /// steps of an 8-bit file.
     #[must_use]
     pub fn share_over(&self, levels: u8) -> f64 {
         let by_levels = &self.difference.pixels_by_levels;
@@ -51,8 +55,9 @@ impl Report {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// The FLIP error of every pixel in false colours: black is no error, then violet, red, orange, and pale yellow
-    /// for an error of 1. The scale is the square root: 0.01 is a tenth of the way, 0.25 half of it.
+    /// The FLIP error of every pixel in false colours: black is no error, then violet, red, orange,
+    /// and pale yellow for an error of 1. The scale is the square root: 0.01 is a tenth of the way,
+    /// 0.25 half of it.
     #[must_use]
     pub fn difference_image(&self) -> Image {
         let colored = |&error: &f32| {

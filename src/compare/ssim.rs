@@ -1,9 +1,10 @@
 //! The structural similarity index (Wang, Bovik, Sheikh & Simoncelli 2004).
 //!
-//! Takes two images in display space and gives their mean SSIM on luma: 1 for equal images, less for others, −1 at the
-//! least. Window, σ and constants are the paper's (§III.B and III.C): an 11 × 11 Gaussian with σ = 1.5, K₁ = 0.01,
-//! K₂ = 0.03, a dynamic range of 1. Every pixel has a window; at the borders it is cut and its weights
-//! sum to 1 again, so images smaller than the window have a value too (the paper's program leaves the border out).
+//! Takes two images in display space and gives their mean SSIM on luma: 1 for equal images, less
+//! for others, −1 at the least. Window, σ and constants are the paper's (§III.B and III.C): an 11 ×
+//! 11 Gaussian with σ = 1.5, K₁ = 0.01, K₂ = 0.03, a dynamic range of 1. Every pixel has a window;
+//! at the borders it is cut and its weights sum to 1 again, so images smaller than the window have
+//! a value too (the paper's program leaves the border out).
 
 use rayon::prelude::*;
 
@@ -53,7 +54,8 @@ fn index([mean_x, mean_y, mean_xx, mean_yy, mean_xy]: Moments) -> f64 {
     luminance * structure
 }
 
-/// The weighted mean of `moments_at` around `center`, over the part of the window inside `0..length`.
+/// The weighted mean of `moments_at` around `center`, over the part of the window inside
+/// `0..length`.
 fn windowed(
     weights: &[f64; 2 * RADIUS + 1],
     center: usize,
@@ -98,7 +100,8 @@ mod tests {
 
     #[test]
     fn two_flat_images_differ_in_luminance_only() {
-        // Without variance the formula leaves (2ab + C1) / (a² + b² + C1), here with a = 0.2 and b = 0.4.
+        // Without variance the formula leaves (2ab + C1) / (a² + b² + C1), here with a = 0.2 and b
+        // = 0.4.
         let expected = (0.16 + 0.0001) / (0.04 + 0.16 + 0.0001);
         for size in [1, 7, 30] {
             let value = ssim(&flat(size, size, 51), &flat(size, size, 102));

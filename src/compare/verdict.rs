@@ -1,6 +1,7 @@
 //! Verdicts: whether a [`Report`] is good enough, by the default tolerance or by one chosen metric.
 //!
-//! Takes reports and limits and gives pass or fail with each check spelled out. It measures nothing itself.
+//! Takes reports and limits and gives pass or fail with each check spelled out. It measures nothing
+//! itself.
 
 use std::fmt;
 
@@ -19,12 +20,14 @@ pub struct Tolerance {
     pub over_threshold_share: f64,
 }
 
-/// Two renders of one scene on two machines: FLIP mean below 0.01, and fewer than 0.1 % of pixels over 4/255.
+/// Two renders of one scene on two machines: FLIP mean below 0.01, and fewer than 0.1 % of pixels
+/// over 4/255.
 ///
-/// The machines run the same arithmetic, so only rounding (fused multiply-adds, a driver's square root) may tell
-/// them apart: the share leaves room for pixels on edges, where a ray may fall on the other side. FLIP's scale is
-/// steep: mid-grey off by one level everywhere is a mean of 0.030, by four levels 0.079 (the first is a test in
-/// [`super::flip`]), so 0.01 lets about a third of the pixels round to the neighbouring level.
+/// The machines run the same arithmetic, so only rounding (fused multiply-adds, a driver's square
+/// root) may tell them apart: the share leaves room for pixels on edges, where a ray may fall on
+/// the other side. FLIP's scale is steep: mid-grey off by one level everywhere is a mean of 0.030,
+/// by four levels 0.079 (the first is a test in [`super::flip`]), so 0.01 lets about a third of the
+/// pixels round to the neighbouring level.
 impl Default for Tolerance {
     fn default() -> Self {
         Self { flip_mean: 0.01, levels: 4, over_threshold_share: 0.001 }
@@ -115,7 +118,8 @@ impl Metric {
         if self.higher_is_better() { value >= threshold } else { value <= threshold }
     }
 
-    /// Judges a report by this metric alone. Pixels that are not finite fail it whatever the threshold is.
+    /// Judges a report by this metric alone. Pixels that are not finite fail it whatever the
+    /// threshold is.
     #[must_use]
     pub fn judge(self, report: &Report, threshold: f64) -> Verdict {
         let value = self.value(report);

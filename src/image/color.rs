@@ -1,8 +1,8 @@
 //! The sRGB transfer function, the only conversion between linear and display values.
 //!
-//! Takes and gives single channel values; it knows nothing of images or files. Linear and encoded values both
-//! have 0 for black and 1 for white. Formulas: IEC 61966-2-1:1999, §5.2 and §5.3 (the piecewise curve, not a
-//! plain power). Code 255 is white, code 0 black.
+//! Takes and gives single channel values; it knows nothing of images or files. Linear and encoded
+//! values both have 0 for black and 1 for white. Formulas: IEC 61966-2-1:1999, §5.2 and §5.3 (the
+//! piecewise curve, not a plain power). Code 255 is white, code 0 black.
 
 /// The sRGB encoding of a linear value: 0..=1 maps onto 0..=1, monotonically.
 ///
@@ -49,7 +49,8 @@ pub fn decode_srgb8(code: u8) -> f32 {
     decode_srgb(f32::from(code) / 255.0)
 }
 
-/// A value of 0..=1 as the nearest of 256 levels, halves up; values outside are clamped, NaN gives 0.
+/// A value of 0..=1 as the nearest of 256 levels, halves up; values outside are clamped, NaN gives
+/// 0.
 #[must_use]
 pub fn quantize8(value: f32) -> u8 {
     // The cast truncates, saturates and turns NaN into 0.

@@ -1,7 +1,7 @@
 //! Reading images of every format: bytes in, a linear [`Image`] out.
 //!
-//! Input is untrusted: the size in a file's header is checked before anything is allocated for its pixels, and decoders may allocate
-//! no more than an image of the largest size takes.
+//! Input is untrusted: the size in a file's header is checked before anything is allocated for its
+//! pixels, and decoders may allocate no more than an image of the largest size takes.
 
 use super::Reading;
 use crate::image::color::decode_srgb;
@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use std::io::{BufRead, Cursor, Seek};
 use thiserror::Error;
 
-/// Most pixels of an image that becomes a texture: 2²⁴, for example 4096 × 4096. Decoding such an image takes up to 512 MiB.
+/// Most pixels of an image that becomes a texture: 2²⁴, for example 4096 × 4096. Decoding such an
+/// image takes up to 512 MiB.
 pub const MAX_TEXTURE_PIXELS: u64 = 1 << 24;
 
 /// The formats that textures may have, as messages list them.
@@ -44,15 +45,18 @@ pub enum DecodeError {
 /// The image in `bytes`, whose format is recognised by their beginning, read as `reading` says.
 ///
 /// # Errors
-/// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`] pixels.
+/// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`]
+/// pixels.
 pub fn decode(bytes: &[u8], reading: Reading) -> Result<Image, DecodeError> {
     let format = image::guess_format(bytes).map_err(|_| DecodeError::Unknown)?;
     decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
 }
 
-/// The image of the given format that `reader` gives: linear, colour premultiplied by alpha, with its channels remembered.
+/// The image of the given format that `reader` gives: linear, colour premultiplied by alpha, with
+/// its channels remembered.
 ///
-/// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats are linear already. Where it says that alpha does not count, the image has none.
+/// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats
+/// are linear already. Where it says that alpha does not count, the image has none.
 ///
 /// # Errors
 /// When the data are damaged, or there are more than `max_pixels` pixels.

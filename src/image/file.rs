@@ -1,8 +1,9 @@
-//! Image files: reads and writes [`Image`]s as PNG, OpenEXR, Radiance HDR and binary PNM, chosen by extension.
+//! Image files: reads and writes [`Image`]s as PNG, OpenEXR, Radiance HDR and binary PNM, chosen by
+//! extension.
 //!
-//! It knows nothing of how an image was made. Files are untrusted: sizes are checked before anything is allocated.
-//! Writing goes to a temporary file in the target's folder that is renamed when it is complete, so the target is
-//! either the old file or the whole new one.
+//! It knows nothing of how an image was made. Files are untrusted: sizes are checked before
+//! anything is allocated. Writing goes to a temporary file in the target's folder that is renamed
+//! when it is complete, so the target is either the old file or the whole new one.
 //!
 //! | extension | channels written | values |
 //! |---|---|---|
@@ -11,7 +12,8 @@
 //! | `.hdr` | RGB, as seen over black | shared exponent, linear, not negative |
 //! | `.pnm` `.ppm` | RGB, as seen over black | 8-bit sRGB, binary (P6) |
 //!
-//! In 8-bit files NaN is written as 0. Integer files of any depth are read as sRGB and become linear.
+//! In 8-bit files NaN is written as 0. Integer files of any depth are read as sRGB and become
+//! linear.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write as _};
@@ -165,8 +167,8 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// Finds out whether [`write()`] to this path can work, before a long render: the extension, the folder, the
-/// permission to create a file there. Leaves nothing behind.
+/// Finds out whether [`write()`] to this path can work, before a long render: the extension, the
+/// folder, the permission to create a file there. Leaves nothing behind.
 ///
 /// # Errors
 /// As [`write()`], except for what the image itself causes.
@@ -178,13 +180,15 @@ pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
 /// Writes an image in the format that the extension names, replacing an existing file.
 ///
 /// # Errors
-/// When the extension is unknown, the folder is missing, the target is not a regular file, the format cannot hold
-/// the image, or the system refuses. The target is untouched then, and no temporary file is left.
+/// When the extension is unknown, the folder is missing, the target is not a regular file, the
+/// format cannot hold the image, or the system refuses. The target is untouched then, and no
+/// temporary file is left.
 pub fn write(path: &Path, image: &Image) -> Result<(), ImageFileError> {
     write_quantized(path, image, None)
 }
 
-/// [`write()`], with the numbers that a scene asks for where the format is PNG: of 16 bits if some are above 255. Other formats have their own.
+/// [`write()`], with the numbers that a scene asks for where the format is PNG: of 16 bits if some
+/// are above 255. Other formats have their own.
 ///
 /// # Errors
 /// Those of [`write()`].
@@ -214,11 +218,12 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
     Ok(())
 }
 
-/// Reads an image in the format that the extension names: linear, premultiplied, with its channels remembered.
+/// Reads an image in the format that the extension names: linear, premultiplied, with its channels
+/// remembered.
 ///
 /// # Errors
-/// When the extension is unknown, the file is missing, empty, not a regular file, damaged, of a refused size, or
-/// the system refuses.
+/// When the extension is unknown, the file is missing, empty, not a regular file, damaged, of a
+/// refused size, or the system refuses.
 pub fn read(path: &Path) -> Result<Image, ImageFileError> {
     let format = Format::of(path)?;
     let read_error = |source: io::Error| match source.kind() {
@@ -244,8 +249,8 @@ fn write_error(path: &Path, source: io::Error) -> ImageFileError {
     ImageFileError::Write { path: path.into(), source }
 }
 
-/// A temporary file in the folder of `path`, deleted when dropped, and the path to rename it to: the file that
-/// `path` names after following links.
+/// A temporary file in the folder of `path`, deleted when dropped, and the path to rename it to:
+/// the file that `path` names after following links.
 fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileError> {
     let target = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => fs::canonicalize(path).map_err(|source| write_error(path, source))?,
@@ -261,7 +266,8 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".shadewright-");
-    // The library's own default is a file that only the owner can read; an image is an ordinary file.
+    // The library's own default is a file that only the owner can read; an image is an ordinary
+    // file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.tempfile_in(folder).map_err(|source| write_error(path, source))?;
@@ -324,7 +330,8 @@ fn rgb8(image: &Image) -> Vec<u8> {
     image.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
 }
 
-/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour to tell: black.
+/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour
+/// to tell: black.
 fn rgba8(image: &Image) -> Vec<u8> {
     image
         .rgba

@@ -1,4 +1,5 @@
-//! OpenEXR files with arbitrary output variables (AOVs): the colours as `R G B A`, and channels called `layer.channel`, as compositing programs expect them.
+//! OpenEXR files with arbitrary output variables (AOVs): the colours as `R G B A`, and channels
+//! called `layer.channel`, as compositing programs expect them.
 
 use super::Image;
 use super::file::{ImageFileError, write_bytes};
@@ -23,7 +24,8 @@ pub struct Layer {
 /// Writes the colours and the layers as 32-bit floats, whole or not at all.
 ///
 /// # Errors
-/// When the folder is missing, the target is not a regular file, the system refuses, or the file cannot be encoded.
+/// When the folder is missing, the target is not a regular file, the system refuses, or the file
+/// cannot be encoded.
 ///
 /// # Panics
 /// When a layer has another size than the colours, a mistake of the caller.

@@ -1,8 +1,9 @@
 //! Images: linear RGBA pixels in memory, colour encodings, and the files that hold them.
 //!
-//! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows none of them. [`decode`] reads untrusted bytes of any supported
-//! format, [`file`] reads and writes whole files, [`layers`] writes EXR files with arbitrary output variables (AOVs), [`color`] holds the sRGB transfer functions, and [`quantize`]
-//! turns linear values into integers.
+//! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows
+//! none of them. [`decode`] reads untrusted bytes of any supported format, [`file`] reads and
+//! writes whole files, [`layers`] writes EXR files with arbitrary output variables (AOVs),
+//! [`color`] holds the sRGB transfer functions, and [`quantize`] turns linear values into integers.
 
 pub mod color;
 pub mod decode;
@@ -15,7 +16,8 @@ pub use quantize::Quantize;
 
 use thiserror::Error;
 
-/// The largest number of pixels of an image: 2²⁸, for example 16384 × 16384. The film of such an image takes 5 GiB.
+/// The largest number of pixels of an image: 2²⁸, for example 16384 × 16384. The film of such an
+/// image takes 5 GiB.
 pub const MAX_PIXELS: u64 = 1 << 28;
 
 /// A width and height that no image can have.
@@ -43,7 +45,8 @@ pub enum SizeError {
     },
 }
 
-/// Checks that an image of this size can be made, before anything is allocated for it, and gives its pixel count.
+/// Checks that an image of this size can be made, before anything is allocated for it, and gives
+/// its pixel count.
 ///
 /// # Errors
 /// When either side is 0 or the product is over [`MAX_PIXELS`].
@@ -59,7 +62,8 @@ pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
     usize::try_from(pixels).map_err(|_| too_large)
 }
 
-/// Which channels an image's source had. In memory every image is RGBA; this remembers where it came from.
+/// Which channels an image's source had. In memory every image is RGBA; this remembers where it
+/// came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Channels {
@@ -103,7 +107,8 @@ impl std::fmt::Display for Channels {
     }
 }
 
-/// A finished image: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the left.
+/// A finished image: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the
+/// left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
     /// Width in pixels.
@@ -123,7 +128,8 @@ impl Image {
     /// When [`check_size`] refuses the size.
     ///
     /// # Panics
-    /// When `rgba` does not hold `width * height` pixels: that is a mistake of the caller, not of the user.
+    /// When `rgba` does not hold `width * height` pixels: that is a mistake of the caller, not of
+    /// the user.
     pub fn new(width: u32, height: u32, rgba: Vec<[f32; 4]>) -> Result<Self, SizeError> {
         let pixels = check_size(width, height)?;
         assert_eq!(rgba.len(), pixels, "an image of {width} x {height}");

@@ -1,15 +1,19 @@
-//! Quantisation of linear values to the integers of an image file, by `Quantize` of RIB (RISpec 3.2, §4.1.2).
+//! Quantisation of linear values to the integers of an image file, by `Quantize` of RIB (RISpec
+//! 3.2, §4.1.2).
 //!
-//! Takes an [`Image`] and the scene's [`Quantize`] settings, and gives samples of 16 bits in the order of the file. A value `x` becomes
-//! `clamp(round(one · x + dither · random), min, max)` with `random` from -1 to 1, where `x` is encoded as sRGB for colours, as in all files of whole numbers, and as it is for alpha.
-//! It knows nothing of file formats. The random numbers belong to the pixel and channel, so an image is the same at any number of threads.
+//! Takes an [`Image`] and the scene's [`Quantize`] settings, and gives samples of 16 bits in the
+//! order of the file. A value `x` becomes `clamp(round(one · x + dither · random), min, max)` with
+//! `random` from -1 to 1, where `x` is encoded as sRGB for colours, as in all files of whole
+//! numbers, and as it is for alpha. It knows nothing of file formats. The random numbers belong to
+//! the pixel and channel, so an image is the same at any number of threads.
 
 use super::Image;
 use super::color::encode_srgb_beyond_white;
 use crate::random::hash;
 use rayon::prelude::*;
 
-/// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and clamped to `min` and `max`.
+/// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and
+/// clamped to `min` and `max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantize {
     /// What white becomes, above 0.
@@ -32,7 +36,8 @@ impl Quantize {
     }
 }
 
-/// The samples of an image, row by row: red, green, blue, and of an image that is not opaque also alpha, by which the colours are then divided.
+/// The samples of an image, row by row: red, green, blue, and of an image that is not opaque also
+/// alpha, by which the colours are then divided.
 pub fn samples(image: &Image, quantize: Quantize) -> Vec<u16> {
     let alpha = !image.is_opaque();
     let pixels = image.rgba.par_iter().enumerate();
@@ -108,7 +113,8 @@ mod tests {
 
     #[test]
     fn dither_keeps_the_mean_and_stays_within_its_amplitude() {
-        // A grey between two codes: 100.25. With noise of half a step either way, a quarter of the pixels gets the upper code.
+        // A grey between two codes: 100.25. With noise of half a step either way, a quarter of the
+        // pixels gets the upper code.
         let grey = decode_srgb(100.25 / 255.0);
         let many = image(vec![[grey, grey, grey, 1.0]; 20_000]);
         let codes = samples(&many, Quantize { dither: 0.5, ..BYTES });

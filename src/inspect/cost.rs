@@ -16,8 +16,9 @@ const SIDE: u32 = 64;
 /// Cycles of a small image by source line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles of all processors for each line of the shader's files: issued instructions, and waiting before them when nothing else could run. Inlined library code counts for
-    /// the calling line.
+    /// Cycles of all processors for each line of the shader's files: issued instructions, and
+    /// waiting before them when nothing else could run. Inlined library code counts for the calling
+    /// line.
     pub lines: HashMap<Place, u64>,
     /// Cycles of the whole image.
     pub total: u64,
@@ -36,7 +37,8 @@ impl Cost {
         self.lines.values().max().map_or(0.0, |&cycles| self.part(cycles))
     }
 
-    /// The share of all lines of the shader. The rest went to other shaders, to the camera and to functions that are called.
+    /// The share of all lines of the shader. The rest went to other shaders, to the camera and to
+    /// functions that are called.
     pub fn shader_share(&self) -> f64 {
         self.part(self.lines.values().sum())
     }

@@ -76,7 +76,8 @@ impl Extent {
         chain(locs, loc).any(|span| span.file == self.main)
     }
 
-    /// The functions of a program that belong to the shader, and then those of others that they call, in the program's order.
+    /// The functions of a program that belong to the shader, and then those of others that they
+    /// call, in the program's order.
     pub fn functions<'m>(&self, module: &'m Module) -> [Vec<&'m Function>; 2] {
         let mut owned: HashSet<&str> = HashSet::new();
         for func in &module.functions {

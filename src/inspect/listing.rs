@@ -1,6 +1,7 @@
 //! Listings: lines of text with their source lines.
 //!
-//! Plain data. Equal lines of one shader lie in memory once, because most passes change few of them.
+//! Plain data. Equal lines of one shader lie in memory once, because most passes change few of
+//! them.
 
 use crate::text::source::FileId;
 use std::collections::HashSet;
@@ -20,7 +21,8 @@ pub struct Place {
 pub struct Line {
     /// The text.
     pub text: String,
-    /// The lines of the shader's files that it comes from: the innermost first, then those that call what was inlined there.
+    /// The lines of the shader's files that it comes from: the innermost first, then those that
+    /// call what was inlined there.
     pub places: Vec<Place>,
 }
 

@@ -1,9 +1,12 @@
-//! The compiled forms of a shader: source, IR after each pass, and code of each back end, with the source line and the cost of each line.
+//! The compiled forms of a shader: source, IR after each pass, and code of each back end, with the
+//! source line and the cost of each line.
 //!
-//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are plain data. Nothing here knows a window; compiling and measuring are slow, so
-//! interactive callers run them on another thread.
+//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are
+//! plain data. Nothing here knows a window; compiling and measuring are slow, so interactive
+//! callers run them on another thread.
 //!
-//! A listing contains the code that belongs to the shader's file: its functions, entries into which they were inlined, and the library functions that these call.
+//! A listing contains the code that belongs to the shader's file: its functions, entries into which
+//! they were inlined, and the library functions that these call.
 //!
 //! | file | holds |
 //! |---|---|
@@ -98,7 +101,8 @@ pub struct Prepared {
 /// Links the scene again, and lists the compiled forms of an instance's shader.
 ///
 /// # Errors
-/// Nothing uses the instance, or the scene does not link, which a state that was linked before does.
+/// Nothing uses the instance, or the scene does not link, which a state that was linked before
+/// does.
 pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectError> {
     let extent = Extent::of(&state.program, instance.0 as usize).ok_or(InspectError::Unused)?;
     let mut lines = Interner::default();
@@ -139,7 +143,8 @@ impl Prepared {
         }
     }
 
-    /// Runs a small image of the state on the timed RPU and counts what each line of the shader took: nothing, where it has moved the points of meshes before.
+    /// Runs a small image of the state on the timed RPU and counts what each line of the shader
+    /// took: nothing, where it has moved the points of meshes before.
     ///
     /// `budget` bounds the work of a sample, see [`crate::render::Job::budget`].
     ///

@@ -8,7 +8,8 @@ use crate::ir::print::function_lines;
 use crate::ir::{Function, Module};
 use std::sync::Arc;
 
-/// Lines that are kept of all stages together, 16 bytes each; later stages but the last are left out beyond that.
+/// Lines that are kept of all stages together, 16 bytes each; later stages but the last are left
+/// out beyond that.
 const MOST_LINES: usize = 1_000_000;
 
 /// Records the changes of each pass.

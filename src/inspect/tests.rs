@@ -79,7 +79,8 @@ fn a_source_line_has_its_instructions_in_every_form() {
     for line in [3, 7] {
         assert!(!from(end, file, line).is_empty() && !from(rpu, file, line).is_empty(), "line {line}");
     }
-    // What was inlined from the included file has a line there, and comes from the line that calls it.
+    // What was inlined from the included file has a line there, and comes from the line that calls
+    // it.
     let included = listings.source.rows.iter().find(|row| row.line.text.contains("sqrt")).unwrap();
     let root = end.rows.iter().find(|row| row.line.places.first() == included.line.places.first()).unwrap();
     assert!(root.line.places.contains(&Place { file, line: 3 }), "{:?}", root.line);

@@ -1,8 +1,9 @@
 //! Builds functions in SSA form while their source is walked once.
 //!
 //! Variables are read and written by handle; block parameters appear where several definitions meet
-//! (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau: "Simple and Efficient Construction of Static Single Assignment Form", 2013).
-//! A block is *sealed* once all jumps to it exist; reading a variable in an unsealed block makes a parameter that sealing fills in.
+//! (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau: "Simple and Efficient Construction of Static
+//! Single Assignment Form", 2013). A block is *sealed* once all jumps to it exist; reading a
+//! variable in an unsealed block makes a parameter that sealing fills in.
 
 use super::{
     BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId,
@@ -209,8 +210,8 @@ impl FunctionBuilder {
     }
 
     fn read_in(&mut self, variable: Variable, block: BlockId) -> Value {
-        // Joins that still need their arguments wait in a list: source with 100,000 conditionals in a row is legal,
-        // and recursion would need a stack frame for each.
+        // Joins that still need their arguments wait in a list: source with 100,000 conditionals in
+        // a row is legal, and recursion would need a stack frame for each.
         let mut pending = Vec::new();
         let value = self.find(variable, block, &mut pending);
         while let Some((join, param)) = pending.pop() {
@@ -286,14 +287,16 @@ impl FunctionBuilder {
     /// Appends an instruction with one result whose type the operands determine.
     ///
     /// # Panics
-    /// If [`Op::result_types`] does not give exactly one type: an error of the caller, not of user input.
+    /// If [`Op::result_types`] does not give exactly one type: an error of the caller, not of user
+    /// input.
     pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
         let operands: Vec<Type> = args.iter().map(|&a| self.func.ty(a)).collect();
         let types = op.result_types(&operands).filter(|t| t.len() == 1).expect("an operation with one inferred result");
         self.inst(op, args.to_vec(), &types)[0]
     }
 
-    /// Appends an instruction with one result of the given type (`splat`, `to_int`, `bitcast`, `slot_load`).
+    /// Appends an instruction with one result of the given type (`splat`, `to_int`, `bitcast`,
+    /// `slot_load`).
     pub fn op_as(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         self.inst(op, args.to_vec(), &[ty])[0]
     }
@@ -323,8 +326,8 @@ impl FunctionBuilder {
         self.inst(Op::Call(name.into()), args, result_types)
     }
 
-    /// Ends building: seals what is unsealed, makes blocks that never got a terminator return zeros, and drops block parameters that all
-    /// jumps agree on.
+    /// Ends building: seals what is unsealed, makes blocks that never got a terminator return
+    /// zeros, and drops block parameters that all jumps agree on.
     pub fn finish(mut self) -> Function {
         for b in self.func.block_ids() {
             self.seal(b);

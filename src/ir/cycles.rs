@@ -1,4 +1,5 @@
-//! Strongly connected components of a directed graph: which blocks lie in loops, which functions are recursive.
+//! Strongly connected components of a directed graph: which blocks lie in loops, which functions
+//! are recursive.
 //!
 //! Tarjan: "Depth-First Search and Linear Graph Algorithms", 1972, without recursion.
 
@@ -73,7 +74,8 @@ impl super::Function {
 }
 
 impl super::Module {
-    /// The components of the call graph, by function index. Calls of functions that the module does not hold are no edges.
+    /// The components of the call graph, by function index. Calls of functions that the module does
+    /// not hold are no edges.
     pub fn call_components(&self) -> Components {
         let index = self.index();
         let calls = |f: &super::Function| {

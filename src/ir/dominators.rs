@@ -1,4 +1,5 @@
-//! The dominator tree of a function's reachable blocks, dominance queries, and the back edges that make loops.
+//! The dominator tree of a function's reachable blocks, dominance queries, and the back edges that
+//! make loops.
 //!
 //! Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001.
 
@@ -13,7 +14,8 @@ pub struct Dominators {
     position: Vec<u32>,
     /// Immediate dominator of each block; itself for the entry and for unreachable blocks.
     idom: Vec<BlockId>,
-    /// Numbers of a depth-first walk of the tree: a block dominates those whose interval lies in its own.
+    /// Numbers of a depth-first walk of the tree: a block dominates those whose interval lies in
+    /// its own.
     interval: Vec<(u32, u32)>,
     children: Vec<Vec<BlockId>>,
 }
@@ -81,14 +83,15 @@ impl Dominators {
         &self.children[block.0 as usize]
     }
 
-    /// Whether every path from the entry to `b` passes `a`; a block dominates itself. False when either is unreachable.
+    /// Whether every path from the entry to `b` passes `a`; a block dominates itself. False when
+    /// either is unreachable.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let ((start, end), (b_start, b_end)) = (self.interval[a.0 as usize], self.interval[b.0 as usize]);
         self.is_reachable(a) && self.is_reachable(b) && start <= b_start && b_end <= end
     }
 
-    /// Edges that lead backwards or nowhere in reverse postorder: every cycle has at least one. In a reducible function their targets
-    /// dominate their sources.
+    /// Edges that lead backwards or nowhere in reverse postorder: every cycle has at least one. In
+    /// a reducible function their targets dominate their sources.
     pub fn back_edges(&self, func: &Function) -> Vec<(BlockId, BlockId)> {
         let mut edges = Vec::new();
         for &from in &self.order {

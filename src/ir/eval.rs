@@ -1,7 +1,8 @@
-//! The reference evaluator: runs any function of a module on one sample in plain `f32`. It is what both machines are compared with.
+//! The reference evaluator: runs any function of a module on one sample in plain `f32`. It is what
+//! both machines are compared with.
 //!
-//! The world around the program (constants, memory, rays) is a [`World`]. Running is bounded: [`Limits`] counts back edges and calls, and the depth of
-//! calls. The evaluator recurses nowhere.
+//! The world around the program (constants, memory, rays) is a [`World`]. Running is bounded:
+//! [`Limits`] counts back edges and calls, and the depth of calls. The evaluator recurses nowhere.
 
 mod observer;
 
@@ -30,7 +31,8 @@ impl Hit {
     pub const MISS: Hit = Hit { uvts: [0.0, 0.0, -1.0, 0.0], triangle: 0, object: 0 };
 }
 
-/// What a program sees of the outside. Every method has a default: a world of zeros without geometry.
+/// What a program sees of the outside. Every method has a default: a world of zeros without
+/// geometry.
 pub trait World {
     /// Program constant `k`.
     fn uniform(&mut self, _k: u32) -> [f32; 4] {
@@ -57,7 +59,8 @@ pub trait World {
         self.trace(origin, direction, [arg[0], arg[1], 1.0, arg[3]]).uvts[2] >= 0.0
     }
 
-    /// The name of the function that shades a hit; it takes what `call_shader` passes and gives `(Ci, Oi)`. `None` gives zeros.
+    /// The name of the function that shades a hit; it takes what `call_shader` passes and gives
+    /// `(Ci, Oi)`. `None` gives zeros.
     fn shader(&mut self, _hit: &Hit) -> Option<Arc<str>> {
         None
     }
@@ -146,7 +149,8 @@ impl EvalError {
 
 /// Runs `function` of a verified module on `args` and returns its results.
 ///
-/// A result of type `string` is a `String` when its text stands in the module or in `args`, and else a `U32` holding its identifier.
+/// A result of type `string` is a `String` when its text stands in the module or in `args`, and
+/// else a `U32` holding its identifier.
 ///
 /// # Errors
 /// See [`EvalError`].

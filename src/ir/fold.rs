@@ -1,11 +1,13 @@
-//! What each pure operation computes: the one definition of the IR's arithmetic on the host, used by the evaluator and by the constant folder.
+//! What each pure operation computes: the one definition of the IR's arithmetic on the host, used
+//! by the evaluator and by the constant folder.
 
 use super::{Const, Op, Type, string_id};
 
 /// The result of a pure operation on constants; `result` is the type of its result.
 ///
-/// `None` for operations that are not pure or read the world (`uniform`, `load`), for operands that the verifier would refuse, and for a
-/// `bitcast` to `string` of anything but zero, as an identifier does not tell its text.
+/// `None` for operations that are not pure or read the world (`uniform`, `load`), for operands that
+/// the verifier would refuse, and for a `bitcast` to `string` of anything but zero, as an
+/// identifier does not tell its text.
 pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
     use Const::*;
     Some(match (op, args) {

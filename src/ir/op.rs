@@ -10,7 +10,8 @@ pub enum Op {
     /// `→ c`
     Const(Const),
 
-    // Float arithmetic, component by component: `f32` and vectors; both operands have the result's type.
+    // Float arithmetic, component by component: `f32` and vectors; both operands have the result's
+    // type.
     /// `a → −a` (flips the sign bit)
     Neg,
     /// `a → |a|` (clears the sign bit)
@@ -63,7 +64,8 @@ pub enum Op {
     /// `a, b → bool`: not `a − b = 0`
     Ne,
 
-    // Integers, 32 bits, wrapping; `i32` and `u32` alike unless said. Operands have the result's type.
+    // Integers, 32 bits, wrapping; `i32` and `u32` alike unless said. Operands have the result's
+    // type.
     /// `a, b → a + b`
     IAdd,
     /// `a, b → a − b`
@@ -140,7 +142,8 @@ pub enum Op {
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
 
-    // Derivatives, which `passes::derivatives` replaces: no other pass and no back end meets them. The evaluator, which runs one sample, takes all for constant where it does.
+    // Derivatives, which `passes::derivatives` replaces: no other pass and no back end meets them.
+    // The evaluator, which runs one sample, takes all for constant where it does.
     /// `a → ∂a/∂u`, the derivative by the surface's parameter u: `f32` and vectors
     Du,
     /// `a → ∂a/∂v`

@@ -1,4 +1,5 @@
-//! Reads the IR's text form (see [`super::print`]). Each line stands alone, so one run reports an error for every line that has one.
+//! Reads the IR's text form (see [`super::print`]). Each line stands alone, so one run reports an
+//! error for every line that has one.
 //!
 //! Parsing checks the form and that names exist; types and dominance are the verifier's business.
 
@@ -18,10 +19,12 @@ use std::sync::Arc;
 /// Numbers of values and blocks stay below this, so that a short text cannot ask for much memory.
 const MAX_NUMBER: u32 = 1 << 24;
 
-/// Parses a module. `file` is the number of this text in the caller's source map, for the spans of errors.
+/// Parses a module. `file` is the number of this text in the caller's source map, for the spans of
+/// errors.
 ///
 /// # Errors
-/// Diagnostics for every line that cannot be read, and for values and blocks that are used but not defined.
+/// Diagnostics for every line that cannot be read, and for values and blocks that are used but not
+/// defined.
 pub fn parse(text: &str, file: FileId) -> Result<Module, Diagnostics> {
     let mut parser = Parser {
         module: Module::new(),

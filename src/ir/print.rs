@@ -16,12 +16,15 @@
 //! }
 //! ```
 //!
-//! A function starts with its kind: `fn`, the keyword of the shader that it is the core of, `entry`, or an entry point's role as in `entry(camera)` and
-//! `entry(surface 2)`. Before that, `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined. Parameters that no source
-//! declares are `implicit`. Immediates stand after the mnemonic: `extract.x v1`,
-//! `insert.y v1, v2`, `slot_load s0, v1`, `uniform 3`, `load v1, 2`, `call name(v1)`, `debug name, v1`. A float is written as its
-//! shortest decimal, or as the hexadecimal digits of its bits when it is a NaN. Names that are not plain words are quoted. A place is
-//! `@file:start..end`, `@?` when there is no source text, and `in` leads to the place where that code was inlined. A semicolon starts a comment.
+//! A function starts with its kind: `fn`, the keyword of the shader that it is the core of,
+//! `entry`, or an entry point's role as in `entry(camera)` and `entry(surface 2)`. Before that,
+//! `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined.
+//! Parameters that no source declares are `implicit`. Immediates stand after the mnemonic:
+//! `extract.x v1`, `insert.y v1, v2`, `slot_load s0, v1`, `uniform 3`, `load v1, 2`, `call
+//! name(v1)`, `debug name, v1`. A float is written as its shortest decimal, or as the hexadecimal
+//! digits of its bits when it is a NaN. Names that are not plain words are quoted. A place is
+//! `@file:start..end`, `@?` when there is no source text, and `in` leads to the place where that
+//! code was inlined. A semicolon starts a comment.
 
 use super::{
     Block, Const, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, ParamKind, Target,
@@ -49,7 +52,8 @@ pub fn print_module(module: &Module, options: PrintOptions) -> String {
     out
 }
 
-/// One function's text. `locs` is the module's table of places; it may be empty when locations are not asked for.
+/// One function's text. `locs` is the module's table of places; it may be empty when locations are
+/// not asked for.
 pub fn print_function(func: &Function, locs: &[LocData], options: PrintOptions) -> String {
     let mut out = String::new();
     write_function(&mut out, func, locs, options);
@@ -156,7 +160,8 @@ fn name_text(name: &str) -> String {
     if is_plain { name.to_string() } else { quoted(name) }
 }
 
-/// A place with the chain of calls it was inlined through, with a leading space; nothing for an unknown place.
+/// A place with the chain of calls it was inlined through, with a leading space; nothing for an
+/// unknown place.
 fn loc_text(loc: Loc, locs: &[LocData], options: PrintOptions) -> String {
     let mut out = String::new();
     let mut next = Some(loc).filter(|&l| options.locations && l != Loc::NONE);

@@ -1,13 +1,16 @@
 //! Random well-typed programs, for tests that compare the evaluator with passes and machines.
 //!
-//! A program is one function `f` (with helpers that it calls) of `x, y: f32`, `i, j: i32`, `u: u32`, `p: vec3` and `c: bool`. It ends on every input: loops have fixed trip counts. All floats stay finite
-//! and of moderate size, reciprocals and roots have arguments away from zero, and no float's bits are looked at, so that the sign of a zero cannot matter.
+//! A program is one function `f` (with helpers that it calls) of `x, y: f32`, `i, j: i32`, `u:
+//! u32`, `p: vec3` and `c: bool`. It ends on every input: loops have fixed trip counts. All floats
+//! stay finite and of moderate size, reciprocals and roots have arguments away from zero, and no
+//! float's bits are looked at, so that the sign of a zero cannot matter.
 
 use super::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable};
 use crate::abi::EntryPoint;
 use std::sync::Arc;
 
-/// A sequence of pseudo-random numbers: SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
+/// A sequence of pseudo-random numbers: SplitMix64 (Steele, Lea, Flood: "Fast Splittable
+/// Pseudorandom Number Generators", 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

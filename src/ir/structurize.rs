@@ -1,10 +1,13 @@
 //! Turns a control-flow graph into nested statements, for languages without `goto`.
 //!
-//! It takes a function whose loops each have one entry ([`super::passes::reducible`]) and gives [`Stmt`]s that visit the same blocks in the same order.
-//! The method walks the dominator tree (Ramsey: "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured Control Flow", 2022), with
-//! two changes. Blocks that a loop's blocks dominate but that are not of the loop go behind it, not into it, so that threads that leave a loop at
-//! different times meet again. And labelled exits are lowered to plain `break` and `continue`: an exit that falls out of its construct needs none;
-//! one that leaves several constructs at once goes through a *selector* that is tested behind each of them.
+//! It takes a function whose loops each have one entry ([`super::passes::reducible`]) and gives
+//! [`Stmt`]s that visit the same blocks in the same order. The method walks the dominator tree
+//! (Ramsey: "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
+//! Control Flow", 2022), with two changes. Blocks that a loop's blocks dominate but that are not of
+//! the loop go behind it, not into it, so that threads that leave a loop at different times meet
+//! again. And labelled exits are lowered to plain `break` and `continue`: an exit that falls out of
+//! its construct needs none; one that leaves several constructs at once goes through a *selector*
+//! that is tested behind each of them.
 
 use super::dominators::Dominators;
 use super::{BlockId, Function, Terminator};
@@ -15,7 +18,8 @@ use std::collections::{BTreeSet, HashMap};
 pub enum Stmt {
     /// The instructions of a block.
     Insts(BlockId),
-    /// Hands the arguments of a block's jump over edge number `edge` to the parameters of the block it goes to, all at once.
+    /// Hands the arguments of a block's jump over edge number `edge` to the parameters of the block
+    /// it goes to, all at once.
     Pass {
         /// The block that jumps.
         from: BlockId,
@@ -124,7 +128,8 @@ impl<'a> Shape<'a> {
         Self { func, dominators, merges, behind, hoisted }
     }
 
-    /// Appends the code of `block` and of all that it dominates (apart from what goes behind a loop around it).
+    /// Appends the code of `block` and of all that it dominates (apart from what goes behind a loop
+    /// around it).
     fn tree(&self, mut block: BlockId, out: &mut Vec<Nested>) {
         loop {
             let next = match self.behind.get(&block) {
@@ -144,8 +149,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Appends `inner`, wrapped so that it can leave towards each of `followers`, and the code of all of them but the last, which is returned for the caller to
-    /// append.
+    /// Appends `inner`, wrapped so that it can leave towards each of `followers`, and the code of
+    /// all of them but the last, which is returned for the caller to append.
     fn stack(&self, mut inner: Vec<Nested>, followers: &[BlockId], out: &mut Vec<Nested>) -> Option<BlockId> {
         for (i, &follower) in followers.iter().enumerate() {
             inner = vec![Nested::Block(follower, inner)];
@@ -208,7 +213,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether a side of a branch leaves the function or a loop, or starts a loop again, at once; if a block is needed for that it is appended.
+    /// Whether a side of a branch leaves the function or a loop, or starts a loop again, at once;
+    /// if a block is needed for that it is appended.
     fn close(&self, next: Option<BlockId>, list: &mut Vec<Nested>) -> bool {
         match next {
             Some(next) => {
@@ -292,7 +298,8 @@ impl Jump {
     }
 }
 
-/// Where control goes from a place: what running off the end of the list, `break` and `continue` amount to.
+/// Where control goes from a place: what running off the end of the list, `break` and `continue`
+/// amount to.
 #[derive(Clone, Default)]
 struct Context {
     fall: Vec<Jump>,
@@ -325,7 +332,8 @@ impl Lowering {
         }
     }
 
-    /// Whether some `Leave` of the label is neither at the end of its block (`falls`) nor at a `break` that leads there (`breaks`).
+    /// Whether some `Leave` of the label is neither at the end of its block (`falls`) nor at a
+    /// `break` that leads there (`breaks`).
     fn jumps_early(&self, stmts: &[Nested], label: BlockId, falls: bool, breaks: bool) -> bool {
         stmts.iter().enumerate().any(|(i, stmt)| {
             let falls = falls && i + 1 == stmts.len();
@@ -400,7 +408,8 @@ fn escape(escaping: BTreeSet<Jump>, context: &Context, pending: &mut BTreeSet<Ju
     }
 }
 
-/// Appends a jump. `fresh` tells that the selector is not set to it yet; when a jump that was selected arrives, the selector is cleared.
+/// Appends a jump. `fresh` tells that the selector is not set to it yet; when a jump that was
+/// selected arrives, the selector is cleared.
 fn jump(j: Jump, context: &Context, fresh: bool, pending: &mut BTreeSet<Jump>, out: &mut Vec<Stmt>) {
     let arrival = if context.fall.contains(&j) {
         None
@@ -444,7 +453,8 @@ mod tests {
         f
     }
 
-    /// Runs either form of a function on a list of truths and records the visits of blocks below `visible`.
+    /// Runs either form of a function on a list of truths and records the visits of blocks below
+    /// `visible`.
     struct Walk<'a> {
         func: &'a Function,
         choices: &'a [bool],

@@ -20,8 +20,9 @@ pub enum Type {
     Vec3,
     /// Four singles, or four 32-bit patterns as read from memory.
     Vec4,
-    /// A 4×4 matrix of singles, row by row, for row vectors: an aggregate of four `vec4` that can be composed, taken apart, chosen and passed on.
-    /// The passes and back ends never see one (see [`super::passes::matrices`]).
+    /// A 4×4 matrix of singles, row by row, for row vectors: an aggregate of four `vec4` that can
+    /// be composed, taken apart, chosen and passed on. The passes and back ends never see one (see
+    /// [`super::passes::matrices`]).
     Mat4,
     /// A string, known by a 32-bit hash of its text (see [`string_id`]).
     String,
@@ -172,7 +173,8 @@ impl Const {
         })
     }
 
-    /// The 32-bit patterns that represent the value in registers and memory, [`Type::words`] of them.
+    /// The 32-bit patterns that represent the value in registers and memory, [`Type::words`] of
+    /// them.
     pub fn bits(&self) -> Vec<u32> {
         match self {
             Const::Bool(b) => vec![*b as u32],
@@ -202,10 +204,11 @@ impl std::hash::Hash for Const {
     }
 }
 
-/// The 32-bit identifier by which both machines know a string: FNV-1a of its bytes, and 0 for the empty string.
+/// The 32-bit identifier by which both machines know a string: FNV-1a of its bytes, and 0 for the
+/// empty string.
 ///
-/// Equality of identifiers stands for equality of strings (Węgrzanowski 2006, §11.4); linking reports two different strings with
-/// one identifier.
+/// Equality of identifiers stands for equality of strings (Węgrzanowski 2006, §11.4); linking
+/// reports two different strings with one identifier.
 pub fn string_id(text: &str) -> u32 {
     if text.is_empty() {
         return 0;

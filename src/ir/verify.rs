@@ -1,7 +1,9 @@
 //! Checks that a module keeps the rules of the IR: what every pass may rely on and must preserve.
 //!
-//! Checked are: operand and result counts and types of every instruction, single definition, dominance of uses, arguments of jumps, results of returns,
-//! entry parameters, slots, and calls against the callee when the module holds it. Unreachable blocks are checked too, except for dominance.
+//! Checked are: operand and result counts and types of every instruction, single definition,
+//! dominance of uses, arguments of jumps, results of returns, entry parameters, slots, and calls
+//! against the callee when the module holds it. Unreachable blocks are checked too, except for
+//! dominance.
 
 use super::dominators::Dominators;
 use super::{Block, BlockId, Function, Inst, Loc, Module, Op, SlotId, Target, Terminator, Type, Value};
@@ -61,7 +63,8 @@ struct Checker<'a> {
     func: &'a Function,
     signatures: &'a HashMap<&'a str, Signature>,
     errors: &'a mut Vec<VerifyError>,
-    /// Block and position of each value's definition: 0 for a block parameter, else 1 plus the instruction's index.
+    /// Block and position of each value's definition: 0 for a block parameter, else 1 plus the
+    /// instruction's index.
     defs: Vec<Option<(BlockId, u32)>>,
 }
 
@@ -169,7 +172,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The rules of each operation (see [`Op`]); results of operations that do not determine them are checked here too.
+    /// The rules of each operation (see [`Op`]); results of operations that do not determine them
+    /// are checked here too.
     fn check_operands(&self, op: &Op, args: &[Type], results: &[Type]) -> Result<(), String> {
         let wanted = |what: &str| Err(format!("its operands are ({}) but should be {what}", list(args)));
         let one_result = |ok: &dyn Fn(Type) -> bool, what: &str| match results {

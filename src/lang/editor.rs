@@ -1,8 +1,8 @@
-//! What a language knows of a text that is being edited: messages, outline, hover, completion, signatures and
-//! definitions, as plain data.
+//! What a language knows of a text that is being edited: messages, outline, hover, completion,
+//! signatures and definitions, as plain data.
 //!
-//! [`super::Language::analyse`] makes a [`Document`]. It knows no protocol and no editor: offsets are bytes, places are
-//! [`Span`]s.
+//! [`super::Language::analyse`] makes a [`Document`]. It knows no protocol and no editor: offsets
+//! are bytes, places are [`Span`]s.
 
 use super::preprocess::Include;
 use super::scan::{RawToken, scan};
@@ -95,8 +95,8 @@ pub trait Document: fmt::Debug + Send + Sync {
     /// What the name at an offset means.
     fn hover(&self, text: &Text, offset: usize) -> Option<Hover>;
 
-    /// Where the thing at an offset is defined. Definitions in the standard library are left out, since they are in no
-    /// file.
+    /// Where the thing at an offset is defined. Definitions in the standard library are left out,
+    /// since they are in no file.
     fn definition(&self, text: &Text, offset: usize) -> Vec<Span> {
         let _ = (text, offset);
         Vec::new()

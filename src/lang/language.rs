@@ -1,8 +1,8 @@
 //! What the rest of the program asks of a shading language, without knowing which one it is.
 //!
-//! A language is a folder beside this file with an implementation of [`Language`], and a line in [`super::registry`].
-//! It compiles a file to a [`Unit`] of one of two forms: shaders, each a core that is called by name, or classes,
-//! whose methods become cores once a scene's objects are known.
+//! A language is a folder beside this file with an implementation of [`Language`], and a line in
+//! [`super::registry`]. It compiles a file to a [`Unit`] of one of two forms: shaders, each a core
+//! that is called by name, or classes, whose methods become cores once a scene's objects are known.
 
 use super::editor::Document;
 use super::preprocess::Options as PreprocessOptions;
@@ -24,10 +24,11 @@ pub type Lengths = BTreeMap<(Arc<str>, Arc<str>), u32>;
 pub struct Options {
     /// For the preprocessor: folders, macros.
     pub preprocess: PreprocessOptions,
-    /// Whether assignments to variables emit `debug` instructions, and the unit has outlines. Nothing else depends
-    /// on it.
+    /// Whether assignments to variables emit `debug` instructions, and the unit has outlines.
+    /// Nothing else depends on it.
     pub debug: bool,
-    /// Lengths of shader parameters that are arrays declared without one; others are as long as their defaults.
+    /// Lengths of shader parameters that are arrays declared without one; others are as long as
+    /// their defaults.
     pub lengths: Lengths,
 }
 
@@ -48,8 +49,8 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// The identifier that editors have for it, and Markdown: `rsl`.
     fn id(&self) -> &'static str;
 
-    /// The extensions of its files without the dot, in lower case. The first is that of files searched by a shader's
-    /// name.
+    /// The extensions of its files without the dot, in lower case. The first is that of files
+    /// searched by a shader's name.
     fn extensions(&self) -> &'static [&'static str];
 
     /// How a scene names its shaders.
@@ -64,7 +65,8 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// All errors of the preprocessor and the parser, with warnings between them.
     fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics>;
 
-    /// Parses, checks and, where no scene is needed, lowers a file. Files that it includes join `sources`.
+    /// Parses, checks and, where no scene is needed, lowers a file. Files that it includes join
+    /// `sources`.
     ///
     /// # Errors
     /// All errors of the file, with warnings between them.
@@ -108,8 +110,8 @@ pub enum Unit {
 pub struct Cores {
     /// The functions.
     pub module: Module,
-    /// The first shader that an object, a volume or an imager can use, and its kind; none in a file of lights or
-    /// functions.
+    /// The first shader that an object, a volume or an imager can use, and its kind; none in a file
+    /// of lights or functions.
     pub shader: Option<(ShaderRef, ShaderKind)>,
 }
 
@@ -139,8 +141,8 @@ impl Unit {
         }
     }
 
-    /// The cores of all shaders, or of all methods of classes whose objects refer to no others. `file` is the name by
-    /// which a scene finds the file.
+    /// The cores of all shaders, or of all methods of classes whose objects refer to no others.
+    /// `file` is the name by which a scene finds the file.
     ///
     /// # Errors
     /// Classes of which a method cannot be lowered.

@@ -72,7 +72,8 @@ pub struct LightLoop {
 }
 
 impl LightLoop {
-    /// Begins the loop at a position with a normal, for lights of a category where one is given. The builder is in the body then.
+    /// Begins the loop at a position with a normal, for lights of a category where one is given.
+    /// The builder is in the body then.
     pub fn begin(b: &mut FunctionBuilder, position: Value, normal: Value, category: Option<Value>) -> Self {
         let rays = b.slot("light_rays", Type::Vec4, BATCH);
         let directions = b.slot("light_directions", Type::Vec3, BATCH);
@@ -123,7 +124,8 @@ impl LightLoop {
         Self { batches, lights, number, direction, color, category, next, over }
     }
 
-    /// Leaves out lights of other categories, and those beyond an angle around an axis, whose cosine this is.
+    /// Leaves out lights of other categories, and those beyond an angle around an axis, whose
+    /// cosine this is.
     pub fn choose(&self, b: &mut FunctionBuilder, cone: Option<(Value, Value)>) {
         let mut inside = cone.map(|(axis, cosine)| in_cone(b, self.direction, axis, cosine));
         if let Some(category) = self.category {
@@ -153,15 +155,17 @@ impl LightLoop {
     }
 }
 
-/// The cosine of half of what a surface sees, from the cosine of the angle. A right angle means the hemisphere: its cosine is 0, not that of the nearest float, so that
-/// lengths do not matter where the angle is known, as it mostly is.
+/// The cosine of half of what a surface sees, from the cosine of the angle. A right angle means the
+/// hemisphere: its cosine is 0, not that of the nearest float, so that lengths do not matter where
+/// the angle is known, as it mostly is.
 pub fn cosine_of_sight(b: &mut FunctionBuilder, angle: Value, cosine: Value) -> Value {
     let [right, zero] = [std::f32::consts::FRAC_PI_2, 0.0].map(|x| b.f32(x));
     let is_right = b.op(Op::Eq, &[angle, right]);
     b.op(Op::Select, &[is_right, zero, cosine])
 }
 
-/// Whether the angle between `l` and `axis` has at least this cosine, without a division: `l·axis ≥ cosine·√(l²·axis²)`.
+/// Whether the angle between `l` and `axis` has at least this cosine, without a division: `l·axis ≥
+/// cosine·√(l²·axis²)`.
 pub fn in_cone(b: &mut FunctionBuilder, l: Value, axis: Value, cosine: Value) -> Value {
     let dot = b.op(Op::Dot, &[l, axis]);
     let l2 = b.op(Op::Dot, &[l, l]);

@@ -1,7 +1,7 @@
 //! Front ends: source text in, [`crate::ir`] modules out.
 //!
-//! Each language has its own folder with the same file names, and a line in [`registry`], by which everything above
-//! asks for [`Language`]s. A front end knows no back end and no renderer.
+//! Each language has its own folder with the same file names, and a line in [`registry`], by which
+//! everything above asks for [`Language`]s. A front end knows no back end and no renderer.
 
 pub mod editor;
 pub mod language;

@@ -28,18 +28,21 @@ pub const MAX_FILE: u64 = 16 << 20;
 pub const DIRECTIVES: [&str; 11] =
     ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "pragma"];
 
-/// Macros that are defined at the start, before those of the options: this program, and PRMan, whose language and extensions these are. Other compilers define their own
-/// (`AQSIS`, `BMRT`, `DELIGHT`, `PIXIE`), and files then leave out what PRMan has.
+/// Macros that are defined at the start, before those of the options: this program, and PRMan,
+/// whose language and extensions these are. Other compilers define their own (`AQSIS`, `BMRT`,
+/// `DELIGHT`, `PIXIE`), and files then leave out what PRMan has.
 const PREDEFINED: [(&str, &str); 2] = [("SHADEWRIGHT", "1"), ("PRMAN", "1")];
 
 /// What the text may reach and which names it starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Folders that `#include` looks in, in order: for `"…"` after the folder of the file that asks, for `<…>` before it.
+    /// Folders that `#include` looks in, in order: for `"…"` after the folder of the file that
+    /// asks, for `<…>` before it.
     pub include_paths: Vec<PathBuf>,
     /// Macros defined at the start: name and replacement text.
     pub defines: Vec<(String, String)>,
-    /// Folders, besides those above, that an included file may lie in. A file elsewhere (`../../secret`) is refused.
+    /// Folders, besides those above, that an included file may lie in. A file elsewhere
+    /// (`../../secret`) is refused.
     pub allowed_roots: Vec<PathBuf>,
     /// Texts that stand in for files, by canonical path: what an editor has not saved yet.
     pub unsaved: HashMap<PathBuf, Arc<str>>,
@@ -58,7 +61,8 @@ pub struct Preprocessed {
     pub tokens: Vec<RawToken>,
     /// Every definition of a macro, in order.
     pub macros: Vec<MacroDefinition>,
-    /// Where macros are used: the place of the name, and the definition that held there, by index in `macros`.
+    /// Where macros are used: the place of the name, and the definition that held there, by index
+    /// in `macros`.
     pub macro_uses: HashMap<Span, usize>,
     /// The files that were included, in order.
     pub includes: Vec<Include>,
@@ -107,7 +111,8 @@ struct Conditional {
     seen_else: bool,
 }
 
-/// Tokens that wait to be expanded; those of a macro's body name the macro, which stays off while they are read.
+/// Tokens that wait to be expanded; those of a macro's body name the macro, which stays off while
+/// they are read.
 struct Frame {
     tokens: Arc<[RawToken]>,
     next: usize,
@@ -259,7 +264,8 @@ impl Preprocessor<'_> {
                 let text: Vec<&str> = rest.iter().map(|t| &*t.text).collect();
                 self.error(name.span, format!("#error {}", text.join(" ")), "asked for here");
             }
-            // A line number or a hint for another compiler: places stay those of the text as it was given.
+            // A line number or a hint for another compiler: places stay those of the text as it was
+            // given.
             "line" | "pragma" | "ident" | "warning" => {}
             _ if name.kind == RawKind::Number => {}
             other => {
@@ -332,7 +338,8 @@ impl Preprocessor<'_> {
             {
                 variadic = true;
                 listed = before;
-                // `name...` calls the arguments that are left by that name, `...` by the one that C gives them.
+                // `name...` calls the arguments that are left by that name, `...` by the one that C
+                // gives them.
                 if before.last().is_none_or(|t| t.is_punct(",")) {
                     rest_name = Some(Arc::from("__VA_ARGS__"));
                     listed = before.split_last().map_or(before, |(_, names)| names);

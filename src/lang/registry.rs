@@ -1,7 +1,7 @@
 //! The shading languages, and which of them a file is in.
 //!
-//! The only list of languages: everything above asks it, or carries the language that it gave. No other code compares
-//! names with a language's extension.
+//! The only list of languages: everything above asks it, or carries the language that it gave. No
+//! other code compares names with a language's extension.
 
 use super::language::{Language, Naming};
 use super::rsl::Rsl;
@@ -11,7 +11,8 @@ use std::path::Path;
 /// All languages.
 pub static LANGUAGES: &[&dyn Language] = &[&Rsl, &Rtsl];
 
-/// The language of shaders that a scene names without a file, and of files without a known extension.
+/// The language of shaders that a scene names without a file, and of files without a known
+/// extension.
 pub static DEFAULT: &dyn Language = &Rsl;
 
 /// The language of a file, by its extension.
@@ -20,8 +21,8 @@ pub fn of_path(path: &Path) -> Option<&'static dyn Language> {
     LANGUAGES.iter().copied().find(|language| language.has_extension(extension))
 }
 
-/// A name of the form `FILE.EXT:NAME`, or `FILE.EXT`: its language, its file and the name in it. Extensions are in
-/// lower case here.
+/// A name of the form `FILE.EXT:NAME`, or `FILE.EXT`: its language, its file and the name in it.
+/// Extensions are in lower case here.
 pub fn qualified(text: &str) -> Option<(&'static dyn Language, &str, Option<&str>)> {
     let language = |file: &str| {
         let (_, extension) = file.rsplit_once('.')?;

@@ -11,16 +11,16 @@ pub struct ShaderRef {
     pub language: &'static dyn Language,
     /// The file, searched for on the search path: `plastic.sl`, `glass.rtsl`.
     pub file: String,
-    /// The name within the file. Where a scene names a file alone, it means the file's only class, or the one that has
-    /// the file's name.
+    /// The name within the file. Where a scene names a file alone, it means the file's only class,
+    /// or the one that has the file's name.
     pub given: Option<String>,
     /// As the scene writes it.
     text: String,
 }
 
 impl ShaderRef {
-    /// What a scene means by a name: `FILE.EXT:NAME` or `FILE.EXT` of a language whose shaders are named so, else the
-    /// name of a shader in a file of its own name.
+    /// What a scene means by a name: `FILE.EXT:NAME` or `FILE.EXT` of a language whose shaders are
+    /// named so, else the name of a shader in a file of its own name.
     pub fn new(text: &str) -> Self {
         let bare = (registry::DEFAULT, registry::DEFAULT.file_name(text), Some(text));
         let qualified = registry::qualified(text).filter(|(language, ..)| language.naming() == Naming::Qualified);

@@ -217,7 +217,8 @@ impl<'a> Cursor<'a> {
         self.depth -= 1;
     }
 
-    /// Skips past the next `;` or to the next `}` of this block; blocks in between are skipped whole.
+    /// Skips past the next `;` or to the next `}` of this block; blocks in between are skipped
+    /// whole.
     pub fn recover(&mut self) {
         let mut open = 0usize;
         while !self.at_end() {

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 /// Messages by the URI of the file that they are about.
 pub type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
-/// All messages of a document. One about an included file is shown there; the `#include` that leads there says so.
+/// All messages of a document. One about an included file is shown there; the `#include` that leads
+/// there says so.
 pub fn of_snapshot(snapshot: &Snapshot, client: &Client, locate: &Locate<'_>) -> ByFile {
     let own = &snapshot.uri;
     let mut files = ByFile::from([(own.as_str().to_string(), Vec::new())]);

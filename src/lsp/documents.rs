@@ -170,9 +170,11 @@ impl Documents {
         }
     }
 
-    /// Brings everything up to date, and gives what changed in the diagnostics. Every version of an open document is reported on once.
+    /// Brings everything up to date, and gives what changed in the diagnostics. Every version of an
+    /// open document is reported on once.
     ///
-    /// A document that another open one includes is judged only as a part of that one: alone it may lack what precedes it there.
+    /// A document that another open one includes is judged only as a part of that one: alone it may
+    /// lack what precedes it there.
     pub fn refresh(&mut self) -> Vec<Report> {
         let open: Vec<Uri> = self.open.values().map(|d| d.uri.clone()).collect();
         open.iter().for_each(|uri| self.analyse(uri));

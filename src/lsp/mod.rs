@@ -1,10 +1,10 @@
 //! A language server: what an editor asks about a shader, answered by the compiler of its language.
 //!
-//! Takes messages of the Language Server Protocol 3.17 over any [`lsp_server::Connection`], gives diagnostics, hover,
-//! completion, signature help, definitions and an outline. `server` exchanges messages and `documents` holds the open
-//! documents; the modules beside them convert what a [`crate::lang::editor::Document`] knows into what the protocol
-//! wants. It must not know a language or how messages travel, and prints nothing: standard output carries only the
-//! protocol.
+//! Takes messages of the Language Server Protocol 3.17 over any [`lsp_server::Connection`], gives
+//! diagnostics, hover, completion, signature help, definitions and an outline. `server` exchanges
+//! messages and `documents` holds the open documents; the modules beside them convert what a
+//! [`crate::lang::editor::Document`] knows into what the protocol wants. It must not know a
+//! language or how messages travel, and prints nothing: standard output carries only the protocol.
 
 mod client;
 mod completion;

@@ -24,8 +24,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long a text must be unchanged before it is analysed, unless a request needs it: a little more than between two letters of a fast typist's burst or
-/// the two notifications of a save.
+/// How long a text must be unchanged before it is analysed, unless a request needs it: a little
+/// more than between two letters of a fast typist's burst or the two notifications of a save.
 const REST: Duration = Duration::from_millis(40);
 
 /// Extensions of files that shaders include.
@@ -85,7 +85,8 @@ pub fn serve(connection: Connection, settings: Settings) -> Result<Ended, ServeE
     Server { client, documents, waiting: VecDeque::new(), messages, send, shut_down: false }.run()
 }
 
-/// The folders and macros of the command line, then those of the editor; relative folders are those of the workspace.
+/// The folders and macros of the command line, then those of the editor; relative folders are those
+/// of the workspace.
 fn options(settings: Settings, params: &InitializeParams) -> PreprocessOptions {
     let given = params.initialization_options.clone().and_then(|o| serde_json::from_value::<Settings>(o).ok());
     let Settings { include_paths, defines } = given.unwrap_or_default();
@@ -160,7 +161,8 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
         if self.shut_down { Ended::Orderly } else { Ended::Abrupt }
     }
 
-    /// The next message; `None` when there will be no more. Reports diagnostics when the editor pauses.
+    /// The next message; `None` when there will be no more. Reports diagnostics when the editor
+    /// pauses.
     fn next(&mut self) -> Result<Option<Message>, ServeError> {
         loop {
             self.waiting.extend(self.messages.try_iter());
@@ -270,7 +272,8 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
 
     // --- notifications ---
 
-    /// Takes note; what cannot be read, or means nothing here, is passed over as the protocol wants.
+    /// Takes note; what cannot be read, or means nothing here, is passed over as the protocol
+    /// wants.
     fn notification(&mut self, notification: Notification) -> Result<(), ServeError> {
         let Notification { method, params } = notification;
         match method.as_str() {

@@ -28,8 +28,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Analyses a document's text that is, or will be, saved as `path`. A text longer than an included file may be is
-    /// not analysed.
+    /// Analyses a document's text that is, or will be, saved as `path`. A text longer than an
+    /// included file may be is not analysed.
     pub fn new(uri: Uri, path: Option<&Path>, text: Arc<str>, options: &Options, encoding: Encoding) -> Self {
         let name = path.map_or_else(|| uri.as_str().to_string(), |p| p.display().to_string());
         let mut sources = SourceMap::new();

@@ -57,7 +57,8 @@ impl Lines {
         Position::new(line as u32, column as u32)
     }
 
-    /// The byte at a position; the end of the line where it is shorter, the end of the text where there is no such line.
+    /// The byte at a position; the end of the line where it is shorter, the end of the text where
+    /// there is no such line.
     pub fn offset(&self, text: &str, position: Position, encoding: Encoding) -> usize {
         let Some(&start) = self.starts.get(position.line as usize) else { return text.len() };
         let end = self.starts.get(position.line as usize + 1).copied().unwrap_or(text.len());

@@ -1,7 +1,10 @@
-//! Probes one sample of an image: its hits, its ray tree, and a recording of its shaders that can be stepped forwards and backwards.
+//! Probes one sample of an image: its hits, its ray tree, and a recording of its shaders that can
+//! be stepped forwards and backwards.
 //!
-//! Takes a scene, its program linked with debug information ([`link`]), its BVH, and a sample of a pixel; runs it on the reference evaluator and gives a [`Probe`], which is plain
-//! data. Its colour is bit-identical to the sample's in the image. Nothing here knows a back end, a window or how a scene is opened.
+//! Takes a scene, its program linked with debug information ([`link`]), its BVH, and a sample of a
+//! pixel; runs it on the reference evaluator and gives a [`Probe`], which is plain data. Its colour
+//! is bit-identical to the sample's in the image. Nothing here knows a back end, a window or how a
+//! scene is opened.
 //!
 //! | file | holds |
 //! |---|---|
@@ -80,7 +83,8 @@ pub struct Probe {
     pub color: [f32; 3],
     /// Its coverage.
     pub alpha: f32,
-    /// Colour and coverage after the scene's imager, applied to this sample alone. In an image the imager acts on the mean of all samples of a pixel.
+    /// Colour and coverage after the scene's imager, applied to this sample alone. In an image the
+    /// imager acts on the mean of all samples of a pixel.
     pub imaged: Option<([f32; 3], f32)>,
     /// Why it did not end; the recording stops there.
     pub failure: Option<Stopped>,
@@ -144,8 +148,9 @@ pub fn link_options(options: &LinkOptions) -> LinkOptions {
     LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() }
 }
 
-/// A program linked by [`link`] with the shading data and the constants of the program that an image was drawn with, linked from the same scene: parameters may have been edited,
-/// and the camera moved, since.
+/// A program linked by [`link`] with the shading data and the constants of the program that an
+/// image was drawn with, linked from the same scene: parameters may have been edited, and the
+/// camera moved, since.
 pub fn with_data_of(debug: &Program, image: &Program) -> Program {
     Program { memory: image.memory.clone(), constants: image.constants, ..debug.clone() }
 }

@@ -1,4 +1,5 @@
-//! Navigation in a recording: step over, into and out of calls, to a ray, to a change of a variable, to a line; forwards and backwards.
+//! Navigation in a recording: step over, into and out of calls, to a ray, to a change of a
+//! variable, to a line; forwards and backwards.
 
 use super::recording::Recording;
 use crate::text::source::FileId;

@@ -1,6 +1,8 @@
-//! Shader output of `printf`: it leaves its values in `debug` instructions, and the evaluator's observers format the strings.
+//! Shader output of `printf`: it leaves its values in `debug` instructions, and the evaluator's
+//! observers format the strings.
 //!
-//! Back ends do not print. The strings of an image come from running its samples on the evaluator, in pixel order, for any back end and thread count.
+//! Back ends do not print. The strings of an image come from running its samples on the evaluator,
+//! in pixel order, for any back end and thread count.
 
 use super::record::strings;
 use super::{MAX_DEPTH, Subject};
@@ -30,7 +32,8 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Processes a `debug` instruction; `text` maps identifiers to strings. Returns whether it belongs to a `printf`.
+    /// Processes a `debug` instruction; `text` maps identifiers to strings. Returns whether it
+    /// belongs to a `printf`.
     pub fn observe(&mut self, name: &str, value: &Const, text: impl Fn(u32) -> Option<String>) -> bool {
         let known = |c: &Const| match c {
             Const::U32(id) => Const::String(text(*id).unwrap_or_else(|| std::format!("string #{id:08x}")).into()),
@@ -86,7 +89,8 @@ pub struct Printed {
 /// Samples evaluated at a time.
 const BATCH: usize = 1024;
 
-/// The first `most` strings printed by the shaders of a part of an image. A sample that exceeds `budget` prints nothing further.
+/// The first `most` strings printed by the shaders of a part of an image. A sample that exceeds
+/// `budget` prints nothing further.
 pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget: u32, most: usize) -> Printed {
     let strings = strings(&subject.program.module, subject.scene);
     let samples = sampling.count() as usize;

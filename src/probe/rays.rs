@@ -39,7 +39,8 @@ pub struct RayRecord {
     pub kind: RayKind,
     /// The index of its parent ray, at whose hit it was traced. Parents come before their children.
     pub parent: Option<u32>,
-    /// Number of transparent surfaces it passed: such a ray continues after the previous hit, from the same origin.
+    /// Number of transparent surfaces it passed: such a ray continues after the previous hit, from
+    /// the same origin.
     pub layer: u32,
     /// Where it starts, in world space.
     pub origin: [f32; 3],

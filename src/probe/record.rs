@@ -18,7 +18,8 @@ use glam::Vec3;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Prefix of standard library functions that belong to the renderer and are hidden from the debugger.
+/// Prefix of standard library functions that belong to the renderer and are hidden from the
+/// debugger.
 const INTERNAL: &str = "__";
 
 /// Records a run.

@@ -1,7 +1,8 @@
 //! A recording of a sample, step by step, with random access to every step.
 //!
-//! A step is a statement about to run in one activation of a function. A recording holds the order of steps and every change of a variable; [`Recording::at`]
-//! assembles what a debugger shows. It is plain data of bounded size: see [`MAX_STEPS`].
+//! A step is a statement about to run in one activation of a function. A recording holds the order
+//! of steps and every change of a variable; [`Recording::at`] assembles what a debugger shows. It
+//! is plain data of bounded size: see [`MAX_STEPS`].
 
 use super::value::Value;
 use crate::lang::rsl::RslType;
@@ -9,7 +10,8 @@ use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
 use crate::text::source::{FileId, SourceFile, SourceMap};
 use std::sync::Arc;
 
-/// Maximum number of recorded steps, and of variable changes: the first ones. A step takes 20 bytes, a change about 60.
+/// Maximum number of recorded steps, and of variable changes: the first ones. A step takes 20
+/// bytes, a change about 60.
 pub const MAX_STEPS: usize = 200_000;
 
 /// A run of one sample.
@@ -38,7 +40,8 @@ pub struct Recording {
 pub struct Activation {
     /// The function: an index into [`Recording::outlines`].
     pub outline: u32,
-    /// The activation that called it, if any; including calls through the renderer (a shader at a hit).
+    /// The activation that called it, if any; including calls through the renderer (a shader at a
+    /// hit).
     pub caller: Option<u32>,
     /// The caller's step that made the call.
     pub called_at: Option<u32>,
@@ -79,7 +82,8 @@ pub struct Variable {
     pub name: Arc<str>,
     /// Its type.
     pub ty: RslType,
-    /// Where the text declares it: an index into the outline's variables; `None` for predefined variables.
+    /// Where the text declares it: an index into the outline's variables; `None` for predefined
+    /// variables.
     pub declared: Option<u32>,
 }
 

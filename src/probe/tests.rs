@@ -77,7 +77,8 @@ fn an_instance_is_told_by_its_own_name_and_place() {
     assert!(x.abs() < 0.1 && y.abs() < 0.1 && (z - 4.0).abs() < 0.1, "{x} {y} {z}");
 }
 
-/// A mirror before the camera, that sees a wall behind the camera, which a light shines on past a ball.
+/// A mirror before the camera, that sees a wall behind the camera, which a light shines on past a
+/// ball.
 fn mirror_room(light: &str, ball: &str) -> Probe {
     let back = "AttributeBegin\nAttribute \"identifier\" \"name\" [\"back\"]\nSurface \"lit\"\nPolygon \"P\" [-9 -9 -5  9 -9 -5  9 9 -5  -9 9 -5]\nAttributeEnd\n";
     let rib = format!("WorldBegin\n{light}{}{back}{ball}WorldEnd\n", wall("glass", 5.0, "Surface \"shiny\""));

@@ -20,17 +20,20 @@ use std::path::PathBuf;
 pub struct LinkOptions {
     /// Folders to search for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
-    /// The passes to run on the linked module, and the target: one that suits all machines that run the program ([`crate::ir::TargetInfo::common`]).
+    /// The passes to run on the linked module, and the target: one that suits all machines that run
+    /// the program ([`crate::ir::TargetInfo::common`]).
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the source files that define them.
     pub given: Vec<(String, FileId)>,
-    /// An arbitrary output variable that the image shows in place of colours; there is no background and no imager then.
+    /// An arbitrary output variable that the image shows in place of colours; there is no
+    /// background and no imager then.
     pub output: Option<Output>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
     /// What the program is for.
     pub stage: Stage,
-    /// Whether variables leave `debug` instructions, and the program has outlines and entries for the globals at a hit. The memory image is the same.
+    /// Whether variables leave `debug` instructions, and the program has outlines and entries for
+    /// the globals at a hit. The memory image is the same.
     pub debug: bool,
 }
 
@@ -40,7 +43,8 @@ pub enum Stage {
     /// Images: it has entries for the camera, surfaces and the imager.
     #[default]
     Image,
-    /// Displacement of meshes: in place of each surface entry it has the one that runs the object's displacement shader ([`crate::program::displacement_entry`]), and no other.
+    /// Displacement of meshes: in place of each surface entry it has the one that runs the object's
+    /// displacement shader ([`crate::program::displacement_entry`]), and no other.
     Displacement,
 }
 
@@ -92,8 +96,8 @@ pub fn link_observed(
     run(scene, sources, options, &mut ShaderCache::default(), observer)
 }
 
-/// [`link`] with a cache: compiles only files that have changed since the last link, and keeps what it compiles. The sources must be those of the program that was
-/// linked last.
+/// [`link`] with a cache: compiles only files that have changed since the last link, and keeps what
+/// it compiles. The sources must be those of the program that was linked last.
 ///
 /// # Errors
 /// Those of [`link`].

@@ -15,7 +15,8 @@ use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 use std::sync::Arc;
 
-/// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
+/// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and
+/// the shading data.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// All functions; entry points are of kind [`crate::ir::FunctionKind::Entry`].
@@ -28,7 +29,8 @@ pub struct Program {
     pub surface_entries: usize,
     /// Whether there is an imager entry.
     pub has_imager: bool,
-    /// Whether a shader may print; a program that was linked with [`LinkOptions::debug`] then leaves records of what is printed.
+    /// Whether a shader may print; a program that was linked with [`LinkOptions::debug`] then
+    /// leaves records of what is printed.
     pub prints: bool,
     /// The program constants.
     pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
@@ -36,14 +38,16 @@ pub struct Program {
     pub sources: SourceMap,
     /// Warnings.
     pub warnings: Diagnostics,
-    /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for one that nothing uses.
+    /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for
+    /// one that nothing uses.
     pub instances: Arc<[Option<Arc<Instance>>]>,
     /// With [`LinkOptions::debug`], the outlines of all that was compiled.
     pub outlines: Arc<[Outline]>,
 }
 
 impl Program {
-    /// Whether some shader queries options of the scene, so that their values are part of the shading data.
+    /// Whether some shader queries options of the scene, so that their values are part of the
+    /// shading data.
     pub fn reads_options(&self) -> bool {
         let instances = self.instances.iter().flatten();
         instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
@@ -62,24 +66,29 @@ impl Program {
         instance.is_some_and(|i| i.shader.changes(name))
     }
 
-    /// Whether a shader or class reads the time, so that the image differs between time samples even of a scene at rest.
+    /// Whether a shader or class reads the time, so that the image differs between time samples
+    /// even of a scene at rest.
     pub fn reads_time(&self) -> bool {
         let [_, open, close, _] = self.constants[SHUTTER as usize];
         let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         open < close && insts.any(|inst| inst.op == Op::Uniform(SHUTTER))
     }
 
-    /// How many of the camera's arguments the program takes for a sample (see [`crate::render::sampling::CameraSample::arguments`]).
+    /// How many of the camera's arguments the program takes for a sample (see
+    /// [`crate::render::sampling::CameraSample::arguments`]).
     pub fn camera_arguments(&self) -> usize {
         self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
     }
 
-    /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where the parameters
-    /// are constants in the functions, as an imager's are, and where a string differs, as it may name a texture that is not read yet.
+    /// The program of a scene that differs from this one's in the parameters of one shader
+    /// instance: other data, the same functions. `None` where the parameters are constants in the
+    /// functions, as an imager's are, and where a string differs, as it may name a texture that is
+    /// not read yet.
     pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
         let number = id.0 as usize;
         let given = &scene.shader_instances[number];
-        // The mesh depends on the parameters of the displacement shader that displaced it, and on those of the surface shader that this reads.
+        // The mesh depends on the parameters of the displacement shader that displaced it, and on
+        // those of the surface shader that this reads.
         let in_mesh = |o: &Object| {
             let own = &o.attributes;
             let reads = || own.displacement.is_some_and(|id| self.reads_surface(id));
@@ -96,7 +105,8 @@ impl Program {
             return None;
         }
         let bound = Arc::new(bind(old.shader.clone(), given, scene, &mut Vec::new()));
-        // A string may name a texture, which must be read then, or a category, which is a constant in the code.
+        // A string may name a texture, which must be read then, or a category, which is a constant
+        // in the code.
         if !bound.strings().eq(old.strings()) {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Programs: compiled shaders and a scene, linked into one module that either machine can run.
 //!
-//! [`link`] takes a [`crate::scene::Scene`] and makes a [`Program`] in four phases, a folder each, with a plain struct between them:
+//! [`link`] takes a [`crate::scene::Scene`] and makes a [`Program`] in four phases, a folder each,
+//! with a plain struct between them:
 //!
 //! | phase | takes | gives |
 //! |---|---|---|
@@ -9,7 +10,8 @@
 //! | [`synthesise`] | both, and the compiled functions | the module: entries and the functions that shaders call |
 //! | [`optimise`] | the module | the module after the passes |
 //!
-//! A phase knows those before it. `docs/internals/linking.md` has the contracts. Nothing here knows a back end.
+//! A phase knows those before it. `docs/internals/linking.md` has the contracts. Nothing here knows
+//! a back end.
 
 mod collect;
 mod layout;

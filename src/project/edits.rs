@@ -58,7 +58,8 @@ impl Edits {
         self.options.over(OptionValues::of(scene)).set(scene);
     }
 
-    /// Forgets the edits of parameters for which `keep` does not hold, and of instances that are not in `keys`. Says whether there were any.
+    /// Forgets the edits of parameters for which `keep` does not hold, and of instances that are
+    /// not in `keys`. Says whether there were any.
     pub fn retain(&mut self, keys: &[InstanceKey], keep: impl Fn(usize, &str, &ParamValue) -> bool) -> bool {
         let count = |values: &HashMap<_, Vec<_>>| values.values().map(Vec::len).sum::<usize>();
         let before = count(&self.values);

@@ -62,13 +62,16 @@ pub struct Options {
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run.
     pub pipeline: Pipeline,
-    /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that an image takes.
+    /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that
+    /// an image takes.
     pub tree: Option<Quality>,
-    /// Pixels of an image, where they are not those of the scene's format. Only the choice of the tree looks at it.
+    /// Pixels of an image, where they are not those of the scene's format. Only the choice of the
+    /// tree looks at it.
     pub pixels: Option<u64>,
     /// Samples a pixel, where they are not the scene's. Only the choice of the tree looks at it.
     pub samples: Option<u32>,
-    /// Whether the hand-written kernels in `wgsl/` are watched, too, where the program runs from a checkout.
+    /// Whether the hand-written kernels in `wgsl/` are watched, too, where the program runs from a
+    /// checkout.
     pub kernels: bool,
 }
 

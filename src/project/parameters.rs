@@ -15,7 +15,8 @@ use glam::{Mat4, Vec3};
 use std::collections::HashSet;
 use thiserror::Error;
 
-/// Index of a shader instance in [`Parameters::instances`] and in the state's [`Scene::shader_instances`].
+/// Index of a shader instance in [`Parameters::instances`] and in the state's
+/// [`Scene::shader_instances`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(pub u32);
 
@@ -49,10 +50,12 @@ pub struct Instance {
     pub span: Option<Span>,
     /// Shader space to world space.
     pub to_world: Mat4,
-    /// The declared parameters, in order; none where nothing uses the instance. Those of an object of a class are followed by those of the objects that it refers to, under names such as
+    /// The declared parameters, in order; none where nothing uses the instance. Those of an object
+    /// of a class are followed by those of the objects that it refers to, under names such as
     /// `bricks.mortar`; such an object has none itself.
     pub params: Vec<Parameter>,
-    /// What an object of a class refers to: each reference's name with the handles that the scene gives.
+    /// What an object of a class refers to: each reference's name with the handles that the scene
+    /// gives.
     pub references: Vec<(String, Vec<String>)>,
 }
 
@@ -61,7 +64,8 @@ pub struct Instance {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string`, `matrix`, or one of RTSL.
+    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string`, `matrix`,
+    /// or one of RTSL.
     pub type_name: &'static str,
     /// The number of elements, where it is an array.
     pub array: Option<u32>,
@@ -162,7 +166,8 @@ impl Parameters {
                         let given = scene_gives.and_then(|v| in_type(v, p));
                         let below = given_below(scene, own, &p.name).and_then(|v| in_type(v, p));
                         let default = below.unwrap_or_else(|| from_constants(&default, p.type_name));
-                        // Parameters of constructors have no defaults that would say how large they are.
+                        // Parameters of constructors have no defaults that would say how large they
+                        // are.
                         let usual = given.as_ref().filter(|_| is_class).unwrap_or(&default);
                         Parameter {
                             name: p.name.clone(),
@@ -205,7 +210,8 @@ impl Parameters {
     }
 }
 
-/// What the scene gives a parameter of an object that an instance of a class refers to, by the request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
+/// What the scene gives a parameter of an object that an instance of a class refers to, by the
+/// request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
 fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> Option<&'a ParamValue> {
     let (reference, rest) = referred_parameter(name)?;
     let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
@@ -254,7 +260,8 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
 pub(super) fn in_type(value: &ParamValue, param: &CompiledParam) -> Option<ParamValue> {
     let constants = program::convert(value, param.ty, param.array)?;
     Some(match value {
-        // Whatever has three numbers may be given for it, and stays what it is: only then it is known in which space it is.
+        // Whatever has three numbers may be given for it, and stays what it is: only then it is
+        // known in which space it is.
         ParamValue::Point(_) | ParamValue::Vector(_) | ParamValue::Normal(_) | ParamValue::Color(_)
             if param.type_name == "vec3" =>
         {
@@ -314,7 +321,8 @@ fn hint(param: &CompiledParam, default: &ParamValue, unit: &Module) -> Hint {
     }
 }
 
-/// The usual range of a float parameter, by the names that RISpec 3.2, appendix A, gives those of the standard shaders, else by the default.
+/// The usual range of a float parameter, by the names that RISpec 3.2, appendix A, gives those of
+/// the standard shaders, else by the default.
 fn range(name: &str, default: f32) -> Hint {
     let lower = name.to_lowercase();
     let (low, high) = match lower.as_str() {

@@ -81,7 +81,8 @@ impl Project {
         Self { version: self.version, ..Self::new(source, self.options.clone()) }
     }
 
-    /// Says at which share of the shutter's opening, from 0 to 1, the next [`Project::refresh`] reads the scene, whether its files have changed or not.
+    /// Says at which share of the shutter's opening, from 0 to 1, the next [`Project::refresh`]
+    /// reads the scene, whether its files have changed or not.
     pub fn set_time(&mut self, share: f32) {
         self.options.open.time = share;
         self.scene_files = None;
@@ -145,8 +146,9 @@ impl Project {
         self.update(redone, times)
     }
 
-    /// Changes a parameter of a shader instance of the last state; `None` gives it back the scene's value. The files are not checked, unless the parameter is a
-    /// part of the code; so what is wrong with them stays wrong ([`Project::failure`]).
+    /// Changes a parameter of a shader instance of the last state; `None` gives it back the scene's
+    /// value. The files are not checked, unless the parameter is a part of the code; so what is
+    /// wrong with them stays wrong ([`Project::failure`]).
     ///
     /// # Errors
     /// When there is no such parameter, or the value has another type. Nothing is changed then.
@@ -194,7 +196,8 @@ impl Project {
         Ok(self.edited(&state, None, |parameters| parameters.option_edits = edits))
     }
 
-    /// The state with the edits as they are now, of which those of `instance` or of options have changed; `note` puts them into the parameters.
+    /// The state with the edits as they are now, of which those of `instance` or of options have
+    /// changed; `note` puts them into the parameters.
     fn edited(&mut self, old: &State, instance: Option<InstanceId>, note: impl FnOnce(&mut Parameters)) -> Outcome {
         let mut scene = (*old.as_read).clone();
         self.edits.apply(&mut scene);
@@ -297,7 +300,8 @@ impl Project {
         })
     }
 
-    /// Displaces and links the scene with the edits in it. Edits that it has no place for are forgotten.
+    /// Displaces and links the scene with the edits in it. Edits that it has no place for are
+    /// forgotten.
     fn link(&mut self, read: &Scene, times: &mut Times) -> Result<Linked, Diagnostics> {
         let keys = edits::keys(read);
         loop {
@@ -369,7 +373,8 @@ fn keep<T: PartialEq>(new: &mut Arc<T>, old: &Arc<T>) {
     }
 }
 
-/// Gives objects without a surface the default one by its name, so that its parameters can be edited.
+/// Gives objects without a surface the default one by its name, so that its parameters can be
+/// edited.
 fn name_default_surface(scene: &mut Scene) {
     if scene.objects.iter().all(|o| o.surface.is_some()) {
         return;

@@ -5,8 +5,9 @@ use crate::scene::{ParamValue, Projection, ShaderKind};
 use glam::{Mat4, Vec3};
 use std::fmt::Write;
 
-/// The request that makes an instance as it is now, with the parameters that the scene or the user gives: to stand where the scene has its request, as its points and
-/// directions are in that place's space.
+/// The request that makes an instance as it is now, with the parameters that the scene or the user
+/// gives: to stand where the scene has its request, as its points and directions are in that
+/// place's space.
 pub fn instance_rib(instance: &Instance) -> String {
     let name = quoted(instance.shader.as_str());
     let mut text = format!("{} {name}", instance.request);
@@ -54,7 +55,8 @@ pub fn camera_rib(view: &View) -> String {
     text + &format!("Transform [{}]\n", numbers(&camera.world_to_camera.to_cols_array()))
 }
 
-/// The requests that set the options that the user has edited: to stand before `WorldBegin`. A size has square pixels (RISpec 3.2, §4.1.2: −1).
+/// The requests that set the options that the user has edited: to stand before `WorldBegin`. A size
+/// has square pixels (RISpec 3.2, §4.1.2: −1).
 pub fn options_rib(edits: &OptionEdits) -> String {
     let mut text = String::new();
     if let Some([width, height]) = edits.size {

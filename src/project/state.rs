@@ -30,7 +30,8 @@ pub struct State {
     pub film: FilmSettings,
     /// The parameters of all shaders, and the scene's options.
     pub parameters: Arc<Parameters>,
-    /// What there was to remark on, in the scene and in the shaders; it points into the program's sources.
+    /// What there was to remark on, in the scene and in the shaders; it points into the program's
+    /// sources.
     pub warnings: Diagnostics,
     /// The triangles that displacement shaders have moved.
     pub displaced_triangles: usize,
@@ -99,7 +100,8 @@ impl State {
         View { camera: self.scene.camera.clone(), format: self.scene.format }
     }
 
-    /// The job of drawing the whole image from a view. It shares with the state all but the program constants.
+    /// The job of drawing the whole image from a view. It shares with the state all but the program
+    /// constants.
     ///
     /// `budget` bounds the work of a sample, see [`Job::budget`].
     pub fn job(&self, view: &View, sampling: Sampling, budget: u32) -> Job {
@@ -115,8 +117,9 @@ impl State {
         &self.link
     }
 
-    /// Links the scene once more, in another way: with other passes, or with records of variables ([`LinkOptions::debug`]). The shaders are those of
-    /// this state, whatever became of their files since. `observer` looks at the program between passes.
+    /// Links the scene once more, in another way: with other passes, or with records of variables
+    /// ([`LinkOptions::debug`]). The shaders are those of this state, whatever became of their
+    /// files since. `observer` looks at the program between passes.
     ///
     /// # Errors
     /// When they do not compile in that way.

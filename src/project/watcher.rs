@@ -74,7 +74,8 @@ impl Watcher {
         Self { messages, thread: Some(thread) }
     }
 
-    /// Watches these files, and no others. `wake` is called once if there are new ones among them, which may have changed just before.
+    /// Watches these files, and no others. `wake` is called once if there are new ones among them,
+    /// which may have changed just before.
     pub fn watch(&self, files: impl IntoIterator<Item = PathBuf>) {
         // The thread ends only when this is dropped.
         let _ = self.messages.send(Message::Files(files.into_iter().collect()));
@@ -250,7 +251,8 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
     /// How long it waits for what must not.
     const SHORT: Duration = Duration::from_secs(1);
-    /// A busy machine may let a thread wait between two writes of a file, which shall be one change all the same.
+    /// A busy machine may let a thread wait between two writes of a file, which shall be one change
+    /// all the same.
     const SLOW: Pace = Pace { quiet: Duration::from_millis(250), grace: LONG, patience: LONG };
 
     struct Scene {

@@ -2,10 +2,10 @@
 //!
 //! A [`Step`] names the [`Kernels`] that compute it: functions of the registers, the step and the
 //! active lanes, one for any mask and a shorter one for all lanes. Every operation is written once,
-//! for the lanes of a group and for any [`Number`], and compiled for each
-//! [`KernelTarget`]: in single precision for the baseline CPU, for AVX2 and for AVX-512 (see [`super::simd`]), and in the 24-bit format for
-//! the baseline CPU. In single precision all give the same bits: nothing is fused, and every step
-//! rounds as IEEE single.
+//! for the lanes of a group and for any [`Number`], and compiled for each [`KernelTarget`]: in
+//! single precision for the baseline CPU, for AVX2 and for AVX-512 (see [`super::simd`]), and in
+//! the 24-bit format for the baseline CPU. In single precision all give the same bits: nothing is
+//! fused, and every step rounds as IEEE single.
 //!
 //! A kernel is one operation with one kind of source modification; only columns and modifiers come
 //! from the step. One function for all instructions, with a switch for each, took three times as

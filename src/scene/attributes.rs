@@ -31,7 +31,8 @@ pub struct Visibility {
     pub hit_mode: HitMode,
     /// What rays of `occlusion` find, if that is something else.
     pub diffuse_hit_mode: Option<HitMode>,
-    /// Whether it is a holdout (`Matte`): it hides objects behind it from the camera but is not visible itself.
+    /// Whether it is a holdout (`Matte`): it hides objects behind it from the camera but is not
+    /// visible itself.
     pub matte: bool,
 }
 
@@ -59,14 +60,17 @@ pub struct CoShader {
     pub shader: ShaderId,
 }
 
-/// The other shaders of an object, and the attributes that its shaders may query. Objects with equal attributes share one instance.
+/// The other shaders of an object, and the attributes that its shaders may query. Objects with
+/// equal attributes share one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectAttributes {
     /// The displacement shader.
     pub displacement: Option<ShaderId>,
-    /// The displacement bound in world space (`Attribute "displacementbound"`). Above 0 the mesh itself is displaced, else only shading points.
+    /// The displacement bound in world space (`Attribute "displacementbound"`). Above 0 the mesh
+    /// itself is displaced, else only shading points.
     pub displacement_bound: f32,
-    /// Whether the mesh is already displaced, so that the displacement shader does not run during shading.
+    /// Whether the mesh is already displaced, so that the displacement shader does not run during
+    /// shading.
     pub displaced: bool,
     /// `ShadingRate`: area in pixels, above 0.
     pub shading_rate: f32,
@@ -82,7 +86,8 @@ pub struct ObjectAttributes {
     pub emits: Option<u32>,
     /// Which rays see it.
     pub visibility: Visibility,
-    /// Maximum specular and diffuse ray depth, where lower than the scene's [`super::Scene::max_depth`].
+    /// Maximum specular and diffuse ray depth, where lower than the scene's
+    /// [`super::Scene::max_depth`].
     pub ray_depths: [Option<u32>; 2],
     /// `Attribute "user"`: values by their names, as they were declared.
     pub user: BTreeMap<String, ParamValue>,

@@ -25,7 +25,8 @@ impl Format {
     /// The largest width and height of an image, in pixels.
     pub const MAX_SIDE: u32 = 16_384;
 
-    /// Whether the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect positive and finite.
+    /// Whether the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect
+    /// positive and finite.
     pub fn is_valid(&self) -> bool {
         (1..=Self::MAX_SIDE).contains(&self.width)
             && (1..=Self::MAX_SIDE).contains(&self.height)
@@ -42,7 +43,8 @@ impl Format {
 /// How camera space is projected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// Rays leave the origin; `fov` is the full angle in degrees between screen coordinates -1 and +1.
+    /// Rays leave the origin; `fov` is the full angle in degrees between screen coordinates -1 and
+    /// +1.
     Perspective {
         /// Full angle in degrees, between 0 and 180 exclusive.
         fov: f32,
@@ -58,9 +60,11 @@ pub struct Camera {
     pub projection: Projection,
     /// World space to camera space.
     pub world_to_camera: Mat4,
-    /// `ScreenWindow` as left, right, bottom, top; `None` for RIB's default, which fits ±1 into the shorter side.
+    /// `ScreenWindow` as left, right, bottom, top; `None` for RIB's default, which fits ±1 into the
+    /// shorter side.
     pub screen_window: Option<[f32; 4]>,
-    /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives one.
+    /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives
+    /// one.
     pub frame_aspect: Option<f32>,
     /// Distance of the near clipping plane along z (`Clipping`).
     pub near: f32,
@@ -70,7 +74,8 @@ pub struct Camera {
     pub lens: Option<Lens>,
 }
 
-/// A thin lens: the plane of focus is sharp, everything else is blurred by the aperture (Cook, Porter & Carpenter 1984).
+/// A thin lens: the plane of focus is sharp, everything else is blurred by the aperture (Cook,
+/// Porter & Carpenter 1984).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lens {
     /// Radius of the aperture in camera units: the focal length over twice the f-stop. Above 0.
@@ -96,9 +101,10 @@ impl Default for Camera {
 
 /// The camera in world space, as ray generation uses it.
 ///
-/// With `(a, b)` the position on the screen, each from -1 to 1 (right and up positive), a perspective ray starts at `origin` with direction
-/// `a·half_width·x + b·half_height·y + z`; an orthographic ray starts at `origin + a·half_width·x + b·half_height·y`
-/// with direction `z`. A screen window off the centre is folded into `z` (perspective) or `origin` (orthographic).
+/// With `(a, b)` the position on the screen, each from -1 to 1 (right and up positive), a
+/// perspective ray starts at `origin` with direction `a·half_width·x + b·half_height·y + z`; an
+/// orthographic ray starts at `origin + a·half_width·x + b·half_height·y` with direction `z`. A
+/// screen window off the centre is folded into `z` (perspective) or `origin` (orthographic).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraFrame {
     /// Image of camera x.
@@ -118,12 +124,12 @@ pub struct CameraFrame {
 }
 
 impl CameraFrame {
-    /// The matrix from world space to `(a·w, b·w, c·w, w)`, for a near and a far clipping plane (distances from the
-    /// camera).
+    /// The matrix from world space to `(a·w, b·w, c·w, w)`, for a near and a far clipping plane
+    /// (distances from the camera).
     ///
-    /// `a` and `b` are the position on the screen, each from -1 to 1 (right and up). `c` is the depth, from 0 at the
-    /// near plane to 1 at the far one; where the far plane is at infinity, it is the distance from the near plane
-    /// over `w`.
+    /// `a` and `b` are the position on the screen, each from -1 to 1 (right and up). `c` is the
+    /// depth, from 0 at the near plane to 1 at the far one; where the far plane is at infinity, it
+    /// is the distance from the near plane over `w`.
     pub fn to_ndc(&self, [near, far]: [f32; 2]) -> Mat4 {
         let axes = Mat3::from_cols(self.half_width * self.x, self.half_height * self.y, self.z).inverse();
         let place = Mat4::from_mat3(axes) * Mat4::from_translation(-self.origin);
@@ -145,7 +151,8 @@ impl Camera {
         self.world_to_camera.inverse()
     }
 
-    /// The screen window as left, right, bottom, top, for an image of this format (RISpec 3.2, §4.1.1).
+    /// The screen window as left, right, bottom, top, for an image of this format (RISpec 3.2,
+    /// §4.1.1).
     pub fn window(&self, format: Format) -> [f32; 4] {
         self.screen_window.unwrap_or_else(|| {
             let aspect = self.frame_aspect.unwrap_or_else(|| format.frame_aspect());
@@ -167,7 +174,8 @@ impl Camera {
         }
     }
 
-    /// The screen-space size of objects of a space on an image of this format, in pixels, for dicing.
+    /// The screen-space size of objects of a space on an image of this format, in pixels, for
+    /// dicing.
     pub fn metric(&self, format: Format, to_world: Mat4, flatness: f64) -> Metric {
         let to_camera = self.world_to_camera.as_dmat4() * to_world.as_dmat4();
         let frame = self.frame(format);

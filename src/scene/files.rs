@@ -1,7 +1,9 @@
-//! Reading the files of a scene: where they are looked for, which may be read at all, and how large they may be.
+//! Reading the files of a scene: where they are looked for, which may be read at all, and how large
+//! they may be.
 //!
-//! A scene is untrusted input. It may read regular files in its own folder, its search paths and the folders that the
-//! user allows, wherever links lead; everything else is refused. Gzip is recognised by its first bytes.
+//! A scene is untrusted input. It may read regular files in its own folder, its search paths and
+//! the folders that the user allows, wherever links lead; everything else is refused. Gzip is
+//! recognised by its first bytes.
 
 use crate::text::log::FileLog;
 use flate2::bufread::MultiGzDecoder;
@@ -97,7 +99,8 @@ pub struct FileAccess {
 }
 
 impl FileAccess {
-    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`. Paths without the file are recorded in `log`.
+    /// Finds a file that the scene names: beside the file that names it (`beside`), then in
+    /// `search`. Paths without the file are recorded in `log`.
     ///
     /// # Errors
     ///

@@ -1,10 +1,12 @@
-//! Film options of a scene: filter, exposure, crop window, shutter and displays, after RISpec 3.2, §4.1.
+//! Film options of a scene: filter, exposure, crop window, shutter and displays, after RISpec 3.2,
+//! §4.1.
 //!
 //! Plain data, as the scene gives it; [`crate::render`] makes images of it.
 
 use crate::text::source::Span;
 
-/// A filter of `PixelFilter`, by its shape over the support of the filter (see [`crate::render::filter`] for the formulas).
+/// A filter of `PixelFilter`, by its shape over the support of the filter (see
+/// [`crate::render::filter`] for the formulas).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKind {
     /// The mean over the support.
@@ -86,7 +88,8 @@ impl Default for Exposure {
 pub struct Display {
     /// Its name, without the `+` of those behind the first. It never chooses an output path.
     pub name: String,
-    /// What it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`, or an output parameter of the surface shaders.
+    /// What it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`, or an output
+    /// parameter of the surface shaders.
     pub mode: String,
     /// The request in the scene file.
     pub span: Option<Span>,
@@ -101,7 +104,8 @@ pub struct FilmOptions {
     pub exposure: Exposure,
     /// Quantisation of integer files; `None` for 8 bits without dither.
     pub quantize: Option<crate::image::Quantize>,
-    /// The part of the image to render as left, right, top and bottom, each a share of the whole from 0 to 1.
+    /// The part of the image to render as left, right, top and bottom, each a share of the whole
+    /// from 0 to 1.
     pub crop: Option<[f32; 4]>,
     /// The times at which the shutter opens and closes, in the scene's own unit of time.
     pub shutter: [f32; 2],
@@ -114,8 +118,9 @@ pub struct FilmOptions {
 }
 
 impl FilmOptions {
-    /// The crop window in pixels, as the first column and row and those behind the last, of an image of this size (RISpec 3.2, §4.1.1): a pixel
-    /// belongs to it when `left · width ≤ column < right · width`, so windows that share a border share no pixel. At least one pixel is left.
+    /// The crop window in pixels, as the first column and row and those behind the last, of an
+    /// image of this size (RISpec 3.2, §4.1.1): a pixel belongs to it when `left · width ≤ column <
+    /// right · width`, so windows that share a border share no pixel. At least one pixel is left.
     pub fn crop_pixels(&self, width: u32, height: u32) -> Option<[u32; 4]> {
         let [left, right, top, bottom] = self.crop?;
         let span = |from: f32, to: f32, size: u32| {
@@ -127,7 +132,8 @@ impl FilmOptions {
         Some([x0, y0, x1, y1])
     }
 
-    /// The time sample of the scene as a fraction of the shutter interval, 0 to 1; 0 if the shutter does not open.
+    /// The time sample of the scene as a fraction of the shutter interval, 0 to 1; 0 if the shutter
+    /// does not open.
     pub fn shutter_share(&self) -> f32 {
         let [open, close] = self.shutter;
         if open < close { (self.time - open) / (close - open) } else { 0.0 }

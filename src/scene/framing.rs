@@ -1,4 +1,5 @@
-//! Defaults for files without a camera or lights: a camera that frames the objects in three-quarter view, lights, a surface.
+//! Defaults for files without a camera or lights: a camera that frames the objects in three-quarter
+//! view, lights, a surface.
 
 use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderKind};
 use crate::geometry::Mesh;
@@ -28,7 +29,8 @@ pub(super) struct Lit {
 impl Lit {
     /// For the standard surfaces, which reflect a fraction of `Cl`. The background is grey-blue.
     const PLAIN: Lit = Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
-    /// For physically based surfaces, where white reflects `Cl`/π: as bright as the other. The background is an emitter, too.
+    /// For physically based surfaces, where white reflects `Cl`/π: as bright as the other. The
+    /// background is an emitter, too.
     pub(super) const PHYSICAL: Lit = Lit {
         beams: [0.9 * PI, 0.2 * PI],
         ambient: Vec3::new(0.2, 0.215, 0.24),
@@ -65,7 +67,8 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
-/// Gives the scene a camera that frames a box, whose coordinates are right-handed; its directions to the right, up and into the image.
+/// Gives the scene a camera that frames a box, whose coordinates are right-handed; its directions
+/// to the right, up and into the image.
 pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     let centre = 0.5 * (low + high);
     let forward = -TOWARDS_CAMERA.normalize();
@@ -95,7 +98,8 @@ pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     [right, up, forward]
 }
 
-/// Adds two lights and one from everywhere around a place, for a camera with these directions to the right, up and into the image; and what lies behind.
+/// Adds two lights and one from everywhere around a place, for a camera with these directions to
+/// the right, up and into the image; and what lies behind.
 pub(super) fn light(scene: &mut Scene, centre: Vec3, [right, up, forward]: [Vec3; 3], lit: Lit) {
     scene.background = lit.background.extend(1.0).to_array();
     // Directions in which light travels.

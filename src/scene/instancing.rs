@@ -1,16 +1,20 @@
-//! Flattening of instances: meshes of instances that are cheaper as ordinary objects are transformed to world space.
+//! Flattening of instances: meshes of instances that are cheaper as ordinary objects are
+//! transformed to world space.
 //!
-//! A ray that meets an instance traverses two BVHs and is transformed; a shader transforms what it reads. Of 300 instances
-//! of a mesh against the same triangles in one BVH (`shadewright bench instances`): of 24 triangles a mesh, coherent rays are 5 times as fast in the single BVH and incoherent ones 2.5 times; of 224, 2.6 and 2 times; of 3968, 1.4 and 1.2;
-//! of 32,040, 1.1, and incoherent ones are slower in it by a third, for it no longer fits the caches. Instancing saves memory: a flattened triangle takes about 150 bytes of BVH, and its shading data.
+//! A ray that meets an instance traverses two BVHs and is transformed; a shader transforms what it
+//! reads. Of 300 instances of a mesh against the same triangles in one BVH (`shadewright bench
+//! instances`): of 24 triangles a mesh, coherent rays are 5 times as fast in the single BVH and
+//! incoherent ones 2.5 times; of 224, 2.6 and 2 times; of 3968, 1.4 and 1.2; of 32,040, 1.1, and
+//! incoherent ones are slower in it by a third, for it no longer fits the caches. Instancing saves
+//! memory: a flattened triangle takes about 150 bytes of BVH, and its shading data.
 
 use super::{MAX_TRIANGLES, MeshSpace, Object, Scene};
 use std::collections::HashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A mesh of at most this many triangles is always flattened: 10,000 instances of 16 triangles take 24 MiB of
-/// BVH instead of 3, and rays are three times as fast.
+/// A mesh of at most this many triangles is always flattened: 10,000 instances of 16 triangles take
+/// 24 MiB of BVH instead of 3, and rays are three times as fast.
 const FEW_TRIANGLES: usize = 16;
 
 /// All instances are flattened if they have at most this many triangles in total: 16 MiB.
@@ -43,7 +47,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Flattens the instances that cost more than they save: meshes that are used once or have few triangles, or all if there are few triangles.
+    /// Flattens the instances that cost more than they save: meshes that are used once or have few
+    /// triangles, or all if there are few triangles.
     pub(super) fn flatten_small(&mut self) {
         let mut uses: HashMap<*const _, usize> = HashMap::new();
         for o in &self.objects {
@@ -52,7 +57,8 @@ impl Scene {
         let instanced = |o: &&mut Object| o.mesh_space == MeshSpace::Object && o.procedural.is_none();
         let in_all: usize = self.objects.iter_mut().filter(instanced).map(|o| o.mesh.triangles.len()).sum();
         let few = |o: &Object| in_all <= FEW_IN_ALL || o.mesh.triangles.len() <= FEW_TRIANGLES;
-        // A mesh that is used once takes no more room in world space; of others the room is bounded.
+        // A mesh that is used once takes no more room in world space; of others the room is
+        // bounded.
         let mut room = MAX_TRIANGLES.saturating_sub(self.triangle_count() - in_all);
         for o in self.objects.iter_mut().filter(instanced) {
             let once = uses.get(&Arc::as_ptr(&o.mesh)) == Some(&1);

@@ -39,7 +39,8 @@ impl Integrator {
     }
 }
 
-/// How direct lighting is estimated: by light sampling, BSDF sampling, or both with multiple importance sampling (Veach 1997, chapter 9).
+/// How direct lighting is estimated: by light sampling, BSDF sampling, or both with multiple
+/// importance sampling (Veach 1997, chapter 9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Estimator {
     /// Multiple importance sampling with the power heuristic (exponent 2).

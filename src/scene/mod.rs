@@ -1,22 +1,25 @@
 //! Scenes as plain data.
 //!
-//! [`open`] reads a RIB file, a glTF file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
-//! parameters, lights, and objects whose meshes are triangles, in world space or placed there by a transform. A scene only *names* shaders; it knows
-//! nothing of how they are compiled, of acceleration structures or of renderers.
+//! [`open`] reads a RIB file, a glTF file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a
+//! camera, named shaders with their parameters, lights, and objects whose meshes are triangles, in
+//! world space or placed there by a transform. A scene only *names* shaders; it knows nothing of
+//! how they are compiled, of acceleration structures or of renderers.
 //!
 //! # Conventions
 //!
-//! - Matrices are glam's: they act on column vectors, `p_world = m * p`. RIB writes matrices for row vectors, row by
-//!   row, which is the same sequence of sixteen numbers as a column-vector matrix column by column.
+//! - Matrices are glam's: they act on column vectors, `p_world = m * p`. RIB writes matrices for
+//!   row vectors, row by row, which is the same sequence of sixteen numbers as a column-vector
+//!   matrix column by column.
 //! - Camera space is RIB's: x right, y up, z into the image, left-handed.
-//! - World space is the *current* space of every shader: points, vectors and normals among shader parameters are
-//!   already in world space, as are all meshes but those of instances ([`MeshSpace`]).
-//! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in its mesh's space as it stands, and follows the
-//!   inverse transpose of the mesh's transform. The reader
-//!   orders the vertices so that this is RI's normal: in object space `dPdu × dPdv`, or the same cross product of a
-//!   polygon's edges, under the `outside` orientation; its opposite under `inside`; and under `lh` and `rh` the one
-//!   or the other, whichever matches the handedness of object space. A mirroring transform does not turn a surface
-//!   inside out.
+//! - World space is the *current* space of every shader: points, vectors and normals among shader
+//!   parameters are already in world space, as are all meshes but those of instances
+//!   ([`MeshSpace`]).
+//! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in its mesh's space as it
+//!   stands, and follows the inverse transpose of the mesh's transform. The reader orders the
+//!   vertices so that this is RI's normal: in object space `dPdu × dPdv`, or the same cross product
+//!   of a polygon's edges, under the `outside` orientation; its opposite under `inside`; and under
+//!   `lh` and `rh` the one or the other, whichever matches the handedness of object space. A
+//!   mirroring transform does not turn a surface inside out.
 
 mod attributes;
 pub mod builtin;
@@ -91,14 +94,17 @@ pub struct Scene {
     pub clamp: f32,
     /// Ray bias: distance of ray origins from the surface, if the scene sets it.
     pub ray_bias: Option<f32>,
-    /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
-    /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
+    /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha.
+    /// Transparent black unless `Option "trace" "color background"` sets it. (`Imager "background"`
+    /// is a shader, and acts on the film.)
     pub background: [f32; 4],
-    /// What the scene says of its textures (RIB: by the requests that make them), by the textures' names.
+    /// What the scene says of its textures (RIB: by the requests that make them), by the textures'
+    /// names.
     pub textures: BTreeMap<String, TextureSource>,
     /// Files that lie within the scene's own, by names that are found before those of other files.
     pub embedded: BTreeMap<String, Arc<[u8]>>,
-    /// Named coordinate systems, each as its matrix to world space. Always holds `world` and `camera`.
+    /// Named coordinate systems, each as its matrix to world space. Always holds `world` and
+    /// `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
     /// Every shader that something in the scene uses, with its parameters.
     pub shader_instances: Vec<ShaderInstance>,
@@ -136,10 +142,12 @@ pub enum MeshSpace {
     Object,
 }
 
-/// One primitive, or one instance of a retained object: a mesh and the attributes it was declared under.
+/// One primitive, or one instance of a retained object: a mesh and the attributes it was declared
+/// under.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// The request or file it came from, for messages and shader-id layers (`Attribute "identifier" "name"` wins).
+    /// The request or file it came from, for messages and shader-id layers (`Attribute "identifier"
+    /// "name"` wins).
     pub name: String,
     /// The surface shader; `None` asks for the renderer's default surface.
     pub surface: Option<ShaderId>,
@@ -157,9 +165,11 @@ pub struct Object {
     pub mesh: Arc<Mesh>,
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
-    /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind [`ShaderKind::Primitive`], in object space.
+    /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind
+    /// [`ShaderKind::Primitive`], in object space.
     pub procedural: Option<ShaderId>,
-    /// Its own space: where the primitive was declared, and for an instance its placement. Finite, affine and invertible.
+    /// Its own space: where the primitive was declared, and for an instance its placement. Finite,
+    /// affine and invertible.
     pub object_to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
@@ -208,8 +218,9 @@ pub struct Opened {
     pub frames: Vec<i32>,
 }
 
-/// Opens a scene: a `.gltf` or `.glb` file; a `.obj` or `.ply` mesh, alone before an auto-framed camera; or else a RIB file. Any may be
-/// gzip'd. The texts of RIB files are added to `sources`, which the spans in the scene and in messages refer to.
+/// Opens a scene: a `.gltf` or `.glb` file; a `.obj` or `.ply` mesh, alone before an auto-framed
+/// camera; or else a RIB file. Any may be gzip'd. The texts of RIB files are added to `sources`,
+/// which the spans in the scene and in messages refer to.
 ///
 /// # Errors
 ///
@@ -273,12 +284,14 @@ fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
         .hint(format!("each side must be 1 to {} pixels", Format::MAX_SIDE)))
 }
 
-/// A scene of one mesh, as [`open`] makes it for a mesh file: an auto-framed camera, lights, a surface.
+/// A scene of one mesh, as [`open`] makes it for a mesh file: an auto-framed camera, lights, a
+/// surface.
 pub fn of_mesh(name: &str, faces: Faces) -> Scene {
     framing::frame(Scene::empty(name), assemble::assemble(faces, DEFAULT_CREASE_ANGLE).mesh)
 }
 
-/// A scene of one triangle that uses a shader, with the lights that a bare mesh gets: for looking at what the shader compiles to.
+/// A scene of one triangle that uses a shader, with the lights that a bare mesh gets: for looking
+/// at what the shader compiles to.
 pub fn of_shader(name: &str, kind: ShaderKind) -> Scene {
     framing::of_shader(name, kind)
 }
@@ -305,7 +318,8 @@ fn open_mesh(
     Ok(Opened { scene: framing::frame(scene, made.mesh), warnings, frames: Vec::new() })
 }
 
-/// A scene that finds its files in the folder of its own file, of the size that the options ask for.
+/// A scene that finds its files in the folder of its own file, of the size that the options ask
+/// for.
 fn in_folder(scene: Scene, path: &Path, options: &OpenOptions) -> Scene {
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let format = match options.size {
@@ -325,7 +339,8 @@ fn in_folder(scene: Scene, path: &Path, options: &OpenOptions) -> Scene {
 }
 
 impl Object {
-    /// The corners of an axis-aligned box in world space around its vertices, the smallest unless the mesh is placed by a transform; `None` without vertices.
+    /// The corners of an axis-aligned box in world space around its vertices, the smallest unless
+    /// the mesh is placed by a transform; `None` without vertices.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let (low, high) = self.mesh.bounds()?;
         if self.mesh_space == MeshSpace::World {
@@ -377,7 +392,8 @@ impl Scene {
         self.objects.iter().map(|o| o.mesh.triangles.len()).sum()
     }
 
-    /// The corners of an axis-aligned box around all objects, see [`Object::bounds`]; `None` when there are none.
+    /// The corners of an axis-aligned box around all objects, see [`Object::bounds`]; `None` when
+    /// there are none.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         self.objects.iter().filter_map(Object::bounds).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
@@ -395,7 +411,8 @@ impl Scene {
         ShaderId(self.shader_instances.len() as u32 - 1)
     }
 
-    /// Where an image of that name lies: the search path for textures is looked through, and places where it is not are noted in `log`.
+    /// Where an image of that name lies: the search path for textures is looked through, and places
+    /// where it is not are noted in `log`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Shader instances as a scene names them: kind, name, parameter values, transform. Nothing here is compiled.
+//! Shader instances as a scene names them: kind, name, parameter values, transform. Nothing here is
+//! compiled.
 
 use super::CoShader;
 use crate::lang::{Naming, ShaderRef, registry};
@@ -44,7 +45,8 @@ impl ShaderKind {
         ShaderKind::Primitive,
     ];
 
-    /// The word that declares such a shader in RSL; of cameras and primitives, which only RTSL has, what they are.
+    /// The word that declares such a shader in RSL; of cameras and primitives, which only RTSL has,
+    /// what they are.
     pub fn keyword(self) -> &'static str {
         match self {
             ShaderKind::Surface => "surface",
@@ -66,14 +68,15 @@ pub struct ShaderInstance {
     pub kind: ShaderKind,
     /// The shader that the scene names, searched for on the shader search path.
     pub shader: ShaderRef,
-    /// The parameters that the scene gives, in its order; the rest keep the shader's defaults. No name occurs twice.
+    /// The parameters that the scene gives, in its order; the rest keep the shader's defaults. No
+    /// name occurs twice.
     pub params: Vec<(String, ParamValue)>,
     /// The *shader* coordinate system: its space to world space.
     pub to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
-    /// What an object of a class may refer to by handles: the co-shaders declared before it. Empty for shaders, which
-    /// look up those of the shaded object at run time.
+    /// What an object of a class may refer to by handles: the co-shaders declared before it. Empty
+    /// for shaders, which look up those of the shaded object at run time.
     pub objects: Arc<[CoShader]>,
 }
 
@@ -101,8 +104,8 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
-    /// The value of an array cut into those of its `count` elements; `None` where it does not have as many. Numbers may stand for elements of several
-    /// components.
+    /// The value of an array cut into those of its `count` elements; `None` where it does not have
+    /// as many. Numbers may stand for elements of several components.
     pub fn elements(&self, count: usize) -> Option<Vec<ParamValue>> {
         fn pieces<T: Clone>(values: &[T], count: usize, make: fn(Vec<T>) -> ParamValue) -> Option<Vec<ParamValue>> {
             let size = values.len().checked_div(count).filter(|size| size * count == values.len() && *size > 0)?;
@@ -146,7 +149,8 @@ impl ParamValue {
         }
     }
 
-    /// Number of elements of `components` numbers each; `None` where numbers do not make whole ones.
+    /// Number of elements of `components` numbers each; `None` where numbers do not make whole
+    /// ones.
     pub fn count(&self, components: usize) -> Option<usize> {
         match self {
             ParamValue::Float(_) | ParamValue::Integer(_) => {
@@ -161,8 +165,8 @@ impl ParamValue {
         self.len() == 0
     }
 
-    /// The value with its points, vectors and normals taken through `m`: points with its translation, vectors
-    /// without, normals by the inverse transpose.
+    /// The value with its points, vectors and normals taken through `m`: points with its
+    /// translation, vectors without, normals by the inverse transpose.
     pub fn transformed(self, m: Mat4) -> Self {
         match self {
             ParamValue::Point(v) => ParamValue::Point(v.into_iter().map(|p| m.project_point3(p)).collect()),
@@ -176,8 +180,9 @@ impl ParamValue {
     }
 }
 
-/// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a position on the image, `(0, 0)` at
-/// the upper left and `(1, 1)` at the lower right, to the colour seen there.
+/// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a
+/// position on the image, `(0, 0)` at the upper left and `(1, 1)` at the lower right, to the colour
+/// seen there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RayFunction {
     /// The file without its extension, searched as shaders are.
@@ -204,7 +209,8 @@ pub struct Light {
     pub shader: ShaderId,
     /// What the scene calls it: a number or a name.
     pub handle: String,
-    /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before `LightSource`; on by default).
+    /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before
+    /// `LightSource`; on by default).
     pub shadows: bool,
     /// Whether it is an area light (`AreaLightSource`), with objects as emitters.
     pub area: bool,

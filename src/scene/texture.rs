@@ -1,4 +1,5 @@
-//! Textures as a scene makes them: names for images, with what the requests `MakeTexture` and its relatives, or the textures of a glTF file, say of them. No image is read here.
+//! Textures as a scene makes them: names for images, with what the requests `MakeTexture` and its
+//! relatives, or the textures of a glTF file, say of them. No image is read here.
 
 use crate::image::Reading;
 use crate::texture::{DEFAULT_WRAPS, Wraps};
@@ -6,7 +7,8 @@ use crate::texture::{DEFAULT_WRAPS, Wraps};
 /// What a texture's name stands for. A name that the scene says nothing of is the name of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureSource {
-    /// An image: a flat texture or a latitude-longitude environment map (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
+    /// An image: a flat texture or a latitude-longitude environment map (`MakeTexture`, `MakeBump`,
+    /// `MakeLatLongEnvironment`).
     Image {
         /// The file.
         file: String,

@@ -1,7 +1,8 @@
 //! Diagnostics: errors and warnings with source excerpts.
 //!
-//! A [`Diagnostic`] has a message, labelled places in the source, and hints. It is plain data; [`render`] draws it as
-//! source excerpts. A stage collects all it can find in one run in [`Diagnostics`].
+//! A [`Diagnostic`] has a message, labelled places in the source, and hints. It is plain data;
+//! [`render`] draws it as source excerpts. A stage collects all it can find in one run in
+//! [`Diagnostics`].
 
 use super::source::{SourceMap, Span};
 use codespan_reporting::diagnostic as cs;
@@ -129,8 +130,8 @@ impl From<Diagnostic> for Diagnostics {
     }
 }
 
-/// The candidate most like `name`, when one is near enough to be what was meant: at most a third of its letters differ
-/// (Damerau–Levenshtein distance, adjacent swaps counted once).
+/// The candidate most like `name`, when one is near enough to be what was meant: at most a third of
+/// its letters differ (Damerau–Levenshtein distance, adjacent swaps counted once).
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.len().min(64) / 3).max(1);
     let near = candidates.into_iter().filter(|c| c.len().abs_diff(name.len()) <= limit);
@@ -180,7 +181,8 @@ fn is_on_long_line(span: Span, sources: &SourceMap) -> bool {
     before + after >= MAX_LINE
 }
 
-/// Draws a diagnostic as plain text with source excerpts. Control characters, which a terminal would obey, show as `?`.
+/// Draws a diagnostic as plain text with source excerpts. Control characters, which a terminal
+/// would obey, show as `?`.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let text = draw(diagnostic, sources).replace('\r', "");
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()

@@ -1,7 +1,7 @@
 //! The log of files that a result depends on, to detect later changes.
 //!
-//! Every read of a file, and every lookup that fails, is recorded in the [`FileLog`] of the [`super::source::SourceMap`]. A log does not know what
-//! the files mean.
+//! Every read of a file, and every lookup that fails, is recorded in the [`FileLog`] of the
+//! [`super::source::SourceMap`]. A log does not know what the files mean.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -34,7 +34,8 @@ struct Stamp {
     identity: [i64; 3],
 }
 
-/// Two writes within this time may leave the same stamp: file systems count in steps of up to two seconds (FAT).
+/// Two writes within this time may leave the same stamp: file systems count in steps of up to two
+/// seconds (FAT).
 const STEP: Duration = Duration::from_secs(2);
 
 impl FileLog {
@@ -80,7 +81,8 @@ impl FileLog {
 
     /// The files that changed, disappeared or appeared.
     ///
-    /// A file whose size and times are those noted is not read again, unless it was written so recently that they could be the same by chance.
+    /// A file whose size and times are those noted is not read again, unless it was written so
+    /// recently that they could be the same by chance.
     pub fn changed(&mut self) -> Vec<PathBuf> {
         let changed = self.seen.iter_mut().filter_map(|(path, sight)| sight.has_changed(path).then(|| path.clone()));
         changed.collect()

@@ -55,13 +55,15 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// The text of a file's bytes, [`tidied`]: UTF-8 where they are that, else Latin-1, as old shaders and scenes are.
+/// The text of a file's bytes, [`tidied`]: UTF-8 where they are that, else Latin-1, as old shaders
+/// and scenes are.
 pub fn decode(bytes: &[u8]) -> String {
     String::from_utf8(tidied(bytes.to_vec())).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
 }
 
-/// A text file's bytes without what systems leave at its ends, the byte order mark of UTF-8 and the Ctrl-Z of DOS, and with lines that all end in `\n`: those of old Macintosh
-/// files end in `\r` alone. `\r`s before a `\n` stay, so positions do.
+/// A text file's bytes without what systems leave at its ends, the byte order mark of UTF-8 and the
+/// Ctrl-Z of DOS, and with lines that all end in `\n`: those of old Macintosh files end in `\r`
+/// alone. `\r`s before a `\n` stay, so positions do.
 pub fn tidied(mut bytes: Vec<u8>) -> Vec<u8> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     const CTRL_Z: u8 = 0x1a;
@@ -100,8 +102,8 @@ impl SourceMap {
         Self::default()
     }
 
-    /// Adds a file. One whose path is known takes the old one's place: a map that serves for a long time grows with the number of files, not with how often
-    /// they are saved.
+    /// Adds a file. One whose path is known takes the old one's place: a map that serves for a long
+    /// time grows with the number of files, not with how often they are saved.
     pub fn add(&mut self, name: impl Into<String>, path: Option<&Path>, text: impl Into<Arc<str>>) -> FileId {
         let text: Arc<str> = text.into();
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect();
@@ -127,7 +129,8 @@ impl SourceMap {
         self.files.get(id.0 as usize)
     }
 
-    /// From now on there are the files that `files` tells of, as this map holds them, whatever becomes of the disk.
+    /// From now on there are the files that `files` tells of, as this map holds them, whatever
+    /// becomes of the disk.
     pub fn close(&mut self, files: Arc<FileLog>) {
         self.closed = Some(files);
     }
@@ -137,7 +140,8 @@ impl SourceMap {
         self.closed.is_none()
     }
 
-    /// Whether there is a file, which [`SourceMap::held`] gives where the map is closed. One that is not is noted.
+    /// Whether there is a file, which [`SourceMap::held`] gives where the map is closed. One that
+    /// is not is noted.
     pub fn has_file(&mut self, path: &Path) -> bool {
         let there = match &self.closed {
             Some(files) => files.was_read(path),
@@ -149,7 +153,8 @@ impl SourceMap {
         there
     }
 
-    /// The files in a folder whose names end in `.extension`, in the order of their names: those that this map holds where it is closed.
+    /// The files in a folder whose names end in `.extension`, in the order of their names: those
+    /// that this map holds where it is closed.
     pub fn list(&self, folder: &Path, extension: &str) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = match &self.closed {
             Some(files) => files.paths().filter(|p| p.parent() == Some(folder)).map(Path::to_path_buf).collect(),
@@ -170,7 +175,8 @@ impl SourceMap {
         self.files.iter().position(|f| f.path.as_deref() == Some(path)).map(|i| FileId(i as u32))
     }
 
-    /// The files of the disk that were read or looked for since [`SourceMap::take_log`], meshes among them.
+    /// The files of the disk that were read or looked for since [`SourceMap::take_log`], meshes
+    /// among them.
     pub fn log(&mut self) -> &mut FileLog {
         &mut self.log
     }

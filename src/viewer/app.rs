@@ -1,7 +1,9 @@
 //! The window's event loop: events in, frames out.
 //!
-//! [`run`] opens a window and gives every event to egui, every frame to the [`Interface`]. Frames are drawn only when something asks for one: an event, a worker thread with
-//! events (through the event loop's proxy), or a repaint that egui schedules; otherwise the thread sleeps. A lost device is replaced.
+//! [`run`] opens a window and gives every event to egui, every frame to the [`Interface`]. Frames
+//! are drawn only when something asks for one: an event, a worker thread with events (through the
+//! event loop's proxy), or a repaint that egui schedules; otherwise the thread sleeps. A lost
+//! device is replaced.
 
 use super::interface::Interface;
 use super::screen::{Screen, ScreenError};
@@ -183,7 +185,8 @@ impl App {
         }
     }
 
-    /// Opens another device for a window whose device failed. egui and the interface upload their textures anew.
+    /// Opens another device for a window whose device failed. egui and the interface upload their
+    /// textures anew.
     fn reopen(&mut self, event_loop: &ActiveEventLoop, error: ScreenError) {
         self.failures += 1;
         let Some(open) = self.open.take() else { return };

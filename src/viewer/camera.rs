@@ -1,7 +1,8 @@
 //! Camera navigation: orbit, pan, dolly, fly, frame all, and reset to the scene's camera.
 //!
-//! A [`Navigation`] rotates and translates a [`Camera`] in world space, so handedness, roll and scale stay those of the scene. It knows no
-//! windows and no renderers: amounts are fractions of the image height, angles are in radians, lengths in scene units.
+//! A [`Navigation`] rotates and translates a [`Camera`] in world space, so handedness, roll and
+//! scale stay those of the scene. It knows no windows and no renderers: amounts are fractions of
+//! the image height, angles are in radians, lengths in scene units.
 
 use crate::scene::{Camera, Format, Projection};
 use glam::{Mat4, Quat, Vec2, Vec3};
@@ -58,7 +59,8 @@ impl Navigation {
         self.camera == self.home
     }
 
-    /// Updates to a reloaded scene. A moved camera keeps its position; an unmoved one follows the scene's.
+    /// Updates to a reloaded scene. A moved camera keeps its position; an unmoved one follows the
+    /// scene's.
     pub fn rebase(&mut self, camera: &Camera, bounds: Option<(Vec3, Vec3)>) {
         let moved = !self.is_home();
         let kept = std::mem::replace(self, Self::new(camera, bounds));
@@ -75,7 +77,8 @@ impl Navigation {
         self.settle();
     }
 
-    /// Orbits about the pivot. `by` is the pointer's motion as a fraction of the image height, right and down positive.
+    /// Orbits about the pivot. `by` is the pointer's motion as a fraction of the image height,
+    /// right and down positive.
     pub fn orbit(&mut self, by: Vec2) {
         self.turn(by * RADIANS_PER_HEIGHT, self.pivot);
     }
@@ -96,7 +99,8 @@ impl Navigation {
         self.shift(-by.x * across * frame.x + by.y * down * frame.y);
     }
 
-    /// Dollies `steps` notches towards the pivot (away if negative), a tenth of the distance each. An orthographic view is scaled instead.
+    /// Dollies `steps` notches towards the pivot (away if negative), a tenth of the distance each.
+    /// An orthographic view is scaled instead.
     pub fn dolly(&mut self, steps: f32, format: Format) {
         let factor = 0.9_f32.powf(steps.clamp(-50.0, 50.0));
         if self.camera.projection == Projection::Orthographic {
@@ -118,7 +122,8 @@ impl Navigation {
         self.shift((right * way.x + up * way.y + forward * way.z) * (0.2 * self.size() * seconds.clamp(0.0, 0.25)));
     }
 
-    /// Moves along the view direction until the whole scene is visible, and sets the pivot to its centre.
+    /// Moves along the view direction until the whole scene is visible, and sets the pivot to its
+    /// centre.
     pub fn frame_all(&mut self, format: Format) {
         let (low, high) = self.bounds;
         self.pivot = 0.5 * (low + high);
@@ -127,7 +132,8 @@ impl Navigation {
         if let Projection::Perspective { .. } = self.camera.projection {
             let frame = self.camera.frame(format);
             let narrow = frame.half_width.min(frame.half_height).max(1.0e-6);
-            // The distance at which a sphere touches the sides of the narrower angle: r / sin(atan(half)).
+            // The distance at which a sphere touches the sides of the narrower angle: r /
+            // sin(atan(half)).
             let distance = radius * (1.0 + narrow * narrow).sqrt() / narrow;
             self.shift_eye(self.pivot - forward * distance);
         } else {
@@ -148,7 +154,8 @@ impl Navigation {
         }
     }
 
-    /// Changes the field of view, in degrees, kept to [`FOV_RANGE`]. An orthographic camera has none.
+    /// Changes the field of view, in degrees, kept to [`FOV_RANGE`]. An orthographic camera has
+    /// none.
     pub fn set_fov(&mut self, degrees: f32) {
         if let Projection::Perspective { fov } = &mut self.camera.projection
             && degrees.is_finite()
@@ -206,7 +213,8 @@ impl Navigation {
         (self.pivot - self.eye()).length().max(1.0e-6 * self.size())
     }
 
-    /// Rotates the camera about a point: by `angles.x` about the up axis (positive to the right) and by `angles.y` down, never over a pole.
+    /// Rotates the camera about a point: by `angles.x` about the up axis (positive to the right)
+    /// and by `angles.y` down, never over a pole.
     fn turn(&mut self, angles: Vec2, about: Vec3) {
         // Rounding would move the camera a little.
         if angles == Vec2::ZERO {

@@ -1,6 +1,8 @@
-//! Display transform: exposure, tone mapping, sRGB encoding, and a checkerboard behind transparent pixels.
+//! Display transform: exposure, tone mapping, sRGB encoding, and a checkerboard behind transparent
+//! pixels.
 //!
-//! Plain functions of an [`Image`]; nothing here knows windows. With [`Look::default`] the codes are those of a PNG file of the same image, over the backdrop.
+//! Plain functions of an [`Image`]; nothing here knows windows. With [`Look::default`] the codes
+//! are those of a PNG file of the same image, over the backdrop.
 
 use crate::image::Image;
 use crate::image::color::encode_srgb8;
@@ -58,8 +60,8 @@ pub struct Look {
 const BACKDROP: [f32; 2] = [0.05, 0.09];
 const SQUARE: u32 = 8;
 
-/// The display codes of an image's pixels, row by row, as `code` makes them of red, green and blue. `step` is the number of view pixels per image pixel, so that the
-/// checkerboard keeps its size.
+/// The display codes of an image's pixels, row by row, as `code` makes them of red, green and blue.
+/// `step` is the number of view pixels per image pixel, so that the checkerboard keeps its size.
 ///
 /// It runs on the calling thread alone: all cores are drawing.
 pub fn develop<T>(image: &Image, look: Look, step: u32, code: impl Fn(u8, u8, u8) -> T) -> Vec<T> {
@@ -83,8 +85,9 @@ const MANTISSA_BITS: u32 = 12;
 const FIRST: u32 = (127 - 12) << 23;
 const SHIFT: u32 = 23 - MANTISSA_BITS;
 
-/// [`encode_srgb8`] by a table over the upper bits of the number: off by one code for less than 1 value in 100, and four times as fast (the values of 1920×1080 pixels took 26 ms
-/// instead of 100 on one core).
+/// [`encode_srgb8`] by a table over the upper bits of the number: off by one code for less than 1
+/// value in 100, and four times as fast (the values of 1920×1080 pixels took 26 ms instead of 100
+/// on one core).
 fn quick_srgb8(linear: f32) -> u8 {
     static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         // The middle of each interval stands for it.

@@ -1,6 +1,7 @@
 //! The interface: the model, the worker threads and the panels, combined every frame.
 //!
-//! A frame handles the worker threads' events, shows the panels, and performs the actions they return. The model handles most actions; the clipboard, files and the window are handled here.
+//! A frame handles the worker threads' events, shows the panels, and performs the actions they
+//! return. The model handles most actions; the clipboard, files and the window are handled here.
 
 use super::engine::{Command, Engine};
 use super::model::{Action, Model, Notice};
@@ -59,7 +60,8 @@ impl Interface {
         std::mem::take(&mut self.chrome.renew_device)
     }
 
-    /// Sets up a new context for the window: fonts, colours, size. Drops the textures of the previous context.
+    /// Sets up a new context for the window: fonts, colours, size. Drops the textures of the
+    /// previous context.
     pub fn set_up(&mut self, context: &egui::Context) {
         context.set_theme(self.chrome.settings.theme);
         context.set_zoom_factor(self.chrome.settings.zoom);
@@ -106,7 +108,8 @@ impl Interface {
     pub fn close(&mut self) {
         self.chrome.settings.display = self.model.display;
         if let Some(file) = &self.file {
-            // The window is closed, so a failure cannot be shown; the next window opens with defaults.
+            // The window is closed, so a failure cannot be shown; the next window opens with
+            // defaults.
             let _ = self.chrome.settings.write(file);
         }
     }

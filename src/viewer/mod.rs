@@ -1,7 +1,10 @@
-//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and inspects its pixels.
+//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is
+//! saved, and inspects its pixels.
 //!
-//! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws it with egui and returns the user's actions; [`engine`] has the worker
-//! threads that read, compile and render; `app` and `screen` know the window system and its device. Only these last three know winit or wgpu, and nothing here prints.
+//! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws it
+//! with egui and returns the user's actions; [`engine`] has the worker threads that read, compile
+//! and render; `app` and `screen` know the window system and its device. Only these last three know
+//! winit or wgpu, and nothing here prints.
 
 mod app;
 pub mod camera;
@@ -39,7 +42,8 @@ pub struct Options {
     pub budget: u32,
 }
 
-/// Times of the interface's frames, from events to submission, without waiting for the window system.
+/// Times of the interface's frames, from events to submission, without waiting for the window
+/// system.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
     /// Number of frames measured, the latest ones.

@@ -1,7 +1,9 @@
-//! Everything that the interface shows, as plain data, and how the user's actions and the worker threads' events change it.
+//! Everything that the interface shows, as plain data, and how the user's actions and the worker
+//! threads' events change it.
 //!
-//! Panels read a [`Model`] and answer with [`Action`]s; [`Model::apply`] performs them; at most it queues [`Command`]s for the worker threads in [`Model::commands`].
-//! [`Model::handle`] processes their events. Nothing here draws, waits or touches files.
+//! Panels read a [`Model`] and answer with [`Action`]s; [`Model::apply`] performs them; at most it
+//! queues [`Command`]s for the worker threads in [`Model::commands`]. [`Model::handle`] processes
+//! their events. Nothing here draws, waits or touches files.
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
@@ -250,7 +252,8 @@ pub struct Model {
     drawing: Vec<Backend>,
     /// The view last sent to the worker threads.
     told: Option<View>,
-    /// The version of the last state of the scene that was shown before this one, 0 when there was none.
+    /// The version of the last state of the scene that was shown before this one, 0 when there was
+    /// none.
     left: u64,
 }
 
@@ -297,7 +300,8 @@ impl Model {
         Some(View { camera: navigation.camera().clone(), format: self.format()? })
     }
 
-    /// Where the pixel that was picked is in the image as it is now: panels that open beside it change its size.
+    /// Where the pixel that was picked is in the image as it is now: panels that open beside it
+    /// change its size.
     pub fn picked_pixel(&self) -> Option<[u32; 2]> {
         let Picked { pixel, size, .. } = self.picked.as_ref()?;
         let format = self.format()?;

@@ -1,7 +1,9 @@
 //! The window's pixels: a surface, the device that draws on it, and egui's renderer.
 //!
-//! A [`Screen`] takes tessellated shapes and puts them on the window. It knows nothing of what they show. The device is the window's own: what renders images has others,
-//! so an image that takes the device down does not take the window with it. A device that is lost, or a surface that is gone, is an error that a new [`Screen`] mends.
+//! A [`Screen`] takes tessellated shapes and puts them on the window. It knows nothing of what they
+//! show. The device is the window's own: what renders images has others, so an image that takes the
+//! device down does not take the window with it. A device that is lost, or a surface that is gone,
+//! is an error that a new [`Screen`] mends.
 
 use super::timing::Stopwatch;
 use egui::epaint::ClippedPrimitive;
@@ -101,12 +103,14 @@ impl Screen {
         }
     }
 
-    /// Destroys the device: what is painted from now on fails as it does when a driver takes its device away.
+    /// Destroys the device: what is painted from now on fails as it does when a driver takes its
+    /// device away.
     pub fn give_up_device(&self) {
         self.device.destroy();
     }
 
-    /// Draws a frame and shows it; `false` when the window has no place for one now (it is minimised or covered). `clock` stands still while this waits for the window system.
+    /// Draws a frame and shows it; `false` when the window has no place for one now (it is
+    /// minimised or covered). `clock` stands still while this waits for the window system.
     ///
     /// # Errors
     /// When the device is lost or refuses.
@@ -164,7 +168,8 @@ impl Screen {
         }
     }
 
-    /// The surface's next texture. A surface that went out of date is configured once; one that is lost even then is a fault, as is a lost device.
+    /// The surface's next texture. A surface that went out of date is configured once; one that is
+    /// lost even then is a fault, as is a lost device.
     fn frame(&mut self) -> Option<wgpu::SurfaceTexture> {
         use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Suboptimal, Success};
         for is_last in [false, true] {

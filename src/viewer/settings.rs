@@ -1,7 +1,8 @@
 //! Persistent settings of the viewer: theme, panels, window size, recent scenes.
 //!
-//! [`Settings`] is plain data, kept as JSON in the user's configuration folder. A file that is missing, damaged or of another version gives the defaults;
-//! failing to write it is never an error worth stopping for.
+//! [`Settings`] is plain data, kept as JSON in the user's configuration folder. A file that is
+//! missing, damaged or of another version gives the defaults; failing to write it is never an error
+//! worth stopping for.
 
 use super::model::Display;
 use crate::image::file as image_file;

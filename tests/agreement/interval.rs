@@ -1,16 +1,19 @@
 //! An evaluator of the IR in intervals: where can the results of a GPU lie?
 //!
-//! It takes a verified module without ray operations and gives, for each float, an interval that holds the result of every machine that
-//! keeps to WGSL's accuracy (WGSL, §"Accuracy of concrete floating point expressions"): sums and products rounded once, in the written order,
-//! products perhaps fused with sums; quotients and roots within a few units in the last place; results below the smallest normal number perhaps
-//! flushed to zero. Integers and truth values are exact. Where the interval does not decide a comparison, a floor or a conversion, it gives up: such a
-//! draw is at risk of flipping. It knows nothing of back ends.
+//! It takes a verified module without ray operations and gives, for each float, an interval that
+//! holds the result of every machine that keeps to WGSL's accuracy (WGSL, §"Accuracy of concrete
+//! floating point expressions"): sums and products rounded once, in the written order, products
+//! perhaps fused with sums; quotients and roots within a few units in the last place; results below
+//! the smallest normal number perhaps flushed to zero. Integers and truth values are exact. Where
+//! the interval does not decide a comparison, a floor or a conversion, it gives up: such a draw is
+//! at risk of flipping. It knows nothing of back ends.
 
 use shadewright::ir::fold::eval_op;
 use shadewright::ir::{BlockId, Const, Function, Inst, Module, Op, Target, Terminator, Type, Value};
 
-/// Units in the last place that `1 / x`, `inverseSqrt(x)`, `1 / sqrt(x)` and `sqrt(x)` may be off: WGSL allows 2.5 for a quotient and 2 for
-/// `inverseSqrt`; `sqrt` is a quotient of one by that, and one by that again makes 7.
+/// Units in the last place that `1 / x`, `inverseSqrt(x)`, `1 / sqrt(x)` and `sqrt(x)` may be off:
+/// WGSL allows 2.5 for a quotient and 2 for `inverseSqrt`; `sqrt` is a quotient of one by that, and
+/// one by that again makes 7.
 const QUOTIENT_ULPS: f64 = 7.0;
 
 /// The smallest normal single.
@@ -79,7 +82,8 @@ impl Interval {
         if wide.magnitude() < 1e30 { Ok(wide) } else { Err(Risk::Range) }
     }
 
-    /// The result of an operation that is rounded once; `is_exact` when no rounding took place in computing the interval itself.
+    /// The result of an operation that is rounded once; `is_exact` when no rounding took place in
+    /// computing the interval itself.
     fn rounded(self, is_exact: bool) -> Result<Self, Risk> {
         let is_single = self.is_point() && f64::from(self.low as f32) == self.low;
         match is_exact && is_single {

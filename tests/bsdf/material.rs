@@ -1,4 +1,5 @@
-//! A material of `assets/rtsl/pbr.rtsl`, made as a renderer makes it: its methods as cores, which the reference evaluator runs.
+//! A material of `assets/rtsl/pbr.rtsl`, made as a renderer makes it: its methods as cores, which
+//! the reference evaluator runs.
 
 use glam::{Mat3, Vec3};
 use shadewright::ir::eval::{EmptyWorld, Limits, eval};
@@ -28,7 +29,8 @@ pub static UNIT: LazyLock<Unit> = LazyLock::new(|| {
     rtsl::compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)))
 });
 
-/// How a place is looked at. Directions are in its frame: the third axis is the normal on the side of the ray.
+/// How a place is looked at. Directions are in its frame: the third axis is the normal on the side
+/// of the ray.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Of the direction towards the start of the ray.
@@ -153,7 +155,8 @@ impl Material {
         ])
     }
 
-    /// The BSDF for light that comes along `direction` and leaves along the view, of the first channel; per unit of solid angle projected on the unbent surface.
+    /// The BSDF for light that comes along `direction` and leaves along the view, of the first
+    /// channel; per unit of solid angle projected on the unbent surface.
     pub fn value(&self, view: View, direction: [f32; 3]) -> f64 {
         f64::from(self.value_between(view, view.direction(), direction))
     }

@@ -1,4 +1,5 @@
-//! What a material does with light from all sides, measured: its albedo by integration and by sampling, and how its samples lie by what its density says.
+//! What a material does with light from all sides, measured: its albedo by integration and by
+//! sampling, and how its samples lie by what its density says.
 
 use super::material::{Material, Sample, View};
 use rayon::prelude::*;
@@ -15,7 +16,8 @@ const DIVISIONS: usize = 4;
 
 /// A material as it is seen along one direction.
 pub struct Measured {
-    /// The integral of the density over all directions: the share of samples that are neither exact nor without a direction.
+    /// The integral of the density over all directions: the share of samples that are neither exact
+    /// nor without a direction.
     pub drawn: f64,
     /// The integral of BSDF and cosine; radiance that refraction bundles counts as what it was.
     pub albedo: f64,
@@ -47,7 +49,8 @@ fn at(cosine: f64, turn: f64) -> [f32; 3] {
 }
 
 impl Measured {
-    /// Measures `material` with the densities of `density`, which are its own but where a test wants wrong ones.
+    /// Measures `material` with the densities of `density`, which are its own but where a test
+    /// wants wrong ones.
     pub fn new(material: &Material, density: &Material, view: View) -> Measured {
         let bundled = |z: f32| if z < 0.0 { material.beyond(view).powi(2) } else { 1.0 };
         let integrand = |cosine: f64, turn: f64| {
@@ -101,7 +104,8 @@ impl Measured {
         }
     }
 
-    /// χ² that a right density exceeds in one of `tests × 1000` runs (Wilson and Hilferty 1931, and a bound of the normal distribution's tail).
+    /// χ² that a right density exceeds in one of `tests × 1000` runs (Wilson and Hilferty 1931, and
+    /// a bound of the normal distribution's tail).
     pub fn bound(&self, tests: usize) -> f64 {
         let p = 0.001 / tests as f64;
         let t = (-2.0 * p.ln()).sqrt();
@@ -122,7 +126,8 @@ fn mean(numbers: &[f64]) -> [f64; 2] {
     [mean, (variance / n).sqrt()]
 }
 
-/// χ² and its freedom; bins in which less than five samples are expected count together, as do samples without a density.
+/// χ² and its freedom; bins in which less than five samples are expected count together, as do
+/// samples without a density.
 fn chi_square(counts: &[f64], expected: &[f64], n: f64) -> [f64; 2] {
     let mut small = [0.0; 2];
     let mut sum = 0.0;

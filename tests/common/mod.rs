@@ -35,7 +35,8 @@ pub fn stderr(output: &Output) -> String {
 /// The GPU adapter that the tests run on, which is the first one that wgpu finds.
 ///
 /// # Panics
-/// When there is none, or `SHADEWRIGHT_TEST_ADAPTER` is set and its name does not contain that text.
+/// When there is none, or `SHADEWRIGHT_TEST_ADAPTER` is set and its name does not contain that
+/// text.
 pub fn adapter() -> &'static AdapterInfo {
     static FIRST: LazyLock<Option<AdapterInfo>> = LazyLock::new(|| gpu::adapters().into_iter().next());
     let adapter =
@@ -46,8 +47,9 @@ pub fn adapter() -> &'static AdapterInfo {
     adapter
 }
 
-/// The largest difference of any channel of any pixel, relative to the value of `expected` where that is above 1.
-/// Channels with the same bits do not differ; NaN differs from everything else by infinity.
+/// The largest difference of any channel of any pixel, relative to the value of `expected` where
+/// that is above 1. Channels with the same bits do not differ; NaN differs from everything else by
+/// infinity.
 ///
 /// # Panics
 /// When the images have different sizes.
@@ -61,9 +63,9 @@ pub fn largest_difference(image: &Image, expected: &Image) -> f32 {
     pairs.map(difference).fold(0.0, |most, d| if d.is_nan() { f32::INFINITY } else { most.max(d) })
 }
 
-/// Renders a scene on the RPU and on the GPU, with more arguments for `shadewright compare`. Gives the largest
-/// difference of the two images, which may be `bound` at most on a software driver. On hardware, whose functions are
-/// less exact, the verdict of the program counts alone.
+/// Renders a scene on the RPU and on the GPU, with more arguments for `shadewright compare`. Gives
+/// the largest difference of the two images, which may be `bound` at most on a software driver. On
+/// hardware, whose functions are less exact, the verdict of the program counts alone.
 ///
 /// # Panics
 /// When there is no adapter.
@@ -92,7 +94,8 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The Stanford bunny, which stays outside the repository: `bunny.ply` in the folder that `SHADEWRIGHT_MESHES` names, or in `../shared/meshes`.
+/// The Stanford bunny, which stays outside the repository: `bunny.ply` in the folder that
+/// `SHADEWRIGHT_MESHES` names, or in `../shared/meshes`.
 ///
 /// # Panics
 /// When it is not there, with a message that says where it was looked for.
@@ -124,11 +127,12 @@ pub struct Cost {
     pub results: Vec<Words>,
 }
 
-/// Compiles a text with a function `f` and calls it on the timed machine, four calls to a chunk. `without` names passes of the compiler, of the IR or of the
-/// back end, that are left out.
+/// Compiles a text with a function `f` and calls it on the timed machine, four calls to a chunk.
+/// `without` names passes of the compiler, of the IR or of the back end, that are left out.
 ///
 /// # Panics
-/// When it does not compile or run, or a machine's results are not those that the evaluator gives before any pass.
+/// When it does not compile or run, or a machine's results are not those that the evaluator gives
+/// before any pass.
 #[track_caller]
 pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
     cost_under(source, calls, without, rpu::Convention::Simple)
@@ -171,7 +175,8 @@ pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], conventi
     }
 }
 
-/// Whether an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals arrive in `S`, without a number.
+/// Whether an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals
+/// arrive in `S`, without a number.
 fn moves_the_stack(instruction: &str) -> bool {
     let is_stack =
         |word: &str| word.strip_prefix('S').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));

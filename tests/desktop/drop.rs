@@ -1,5 +1,5 @@
-//! Dragging a file from another program and dropping it on a window: the source's part of the XDND protocol, version 5
-//! (<https://www.freedesktop.org/wiki/Specifications/XDND/>).
+//! Dragging a file from another program and dropping it on a window: the source's part of the XDND
+//! protocol, version 5 (<https://www.freedesktop.org/wiki/Specifications/XDND/>).
 
 use super::{Display, GLANCE};
 use std::path::Path;
@@ -15,7 +15,8 @@ use x11rb::protocol::xproto::{
 const VERSION: u32 = 5 << 24;
 
 impl Display {
-    /// Drags a file over a window's middle and drops it there. Gives whether the window took it in time.
+    /// Drags a file over a window's middle and drops it there. Gives whether the window took it in
+    /// time.
     pub(super) fn drop_file(&self, window: Window, file: &Path, patience: Duration) -> bool {
         let Some([width, height]) = self.size(window) else { return false };
         let source = self.connection.generate_id().expect("a number for a window");

@@ -1,8 +1,11 @@
-//! A desktop for tests: a display without a screen, somebody at its pointer and keyboard, and the program's window on it.
+//! A desktop for tests: a display without a screen, somebody at its pointer and keyboard, and the
+//! program's window on it.
 //!
-//! [`Display`] is an X server of its own (Xvfb) and whoever sits before it; [`Program`] is `shadewright` with its window there; [`Screenshot`] is what can be seen. The program gets
-//! real input events, from the server's XTEST extension, and is known by its pixels, its files, its messages and its exit status alone: nothing here looks into it.
-//! There is no window manager: the test places the window and gives it the keyboard.
+//! [`Display`] is an X server of its own (Xvfb) and whoever sits before it; [`Program`] is
+//! `shadewright` with its window there; [`Screenshot`] is what can be seen. The program gets real
+//! input events, from the server's XTEST extension, and is known by its pixels, its files, its
+//! messages and its exit status alone: nothing here looks into it. There is no window manager: the
+//! test places the window and gives it the keyboard.
 #![allow(dead_code, reason = "every test compiles this module for itself and uses part of it")]
 
 mod display;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::Window;
 
-/// Names another binary to drive than the one that was built with the tests, such as a release build.
+/// Names another binary to drive than the one that was built with the tests, such as a release
+/// build.
 const PROGRAM: &str = "SHADEWRIGHT_PROGRAM";
 
 /// Names a folder that gets the screenshots that tests [`keep`](Program::keep).
@@ -29,7 +30,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it in a folder and waits until its window is there, which then has the keyboard. `settings` are what it remembers of an earlier day; it keeps them in `folder/config`.
+    /// Starts it in a folder and waits until its window is there, which then has the keyboard.
+    /// `settings` are what it remembers of an earlier day; it keeps them in `folder/config`.
     ///
     /// # Panics
     /// When no window comes.
@@ -182,7 +184,8 @@ impl Program {
         }
     }
 
-    /// Closes the window as its button does, and waits for the end. Gives the exit status and what was written to standard output.
+    /// Closes the window as its button does, and waits for the end. Gives the exit status and what
+    /// was written to standard output.
     ///
     /// # Panics
     /// When it does not end.
@@ -208,7 +211,8 @@ impl Program {
         kilobytes.unwrap_or(0) * 1024
     }
 
-    /// Processor time that the window's thread, the first one, took so far, in seconds. Other work on the machine does not count.
+    /// Processor time that the window's thread, the first one, took so far, in seconds. Other work
+    /// on the machine does not count.
     pub fn window_time(&self) -> f64 {
         let id = self.process.id();
         let text = std::fs::read_to_string(format!("/proc/{id}/task/{id}/schedstat")).unwrap_or_default();

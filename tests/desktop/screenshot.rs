@@ -68,7 +68,8 @@ impl Screenshot {
         self.part(region).collect::<BTreeSet<_>>().len()
     }
 
-    /// The share of a part's pixels that look different in another screenshot; all of them if the window had another size.
+    /// The share of a part's pixels that look different in another screenshot; all of them if the
+    /// window had another size.
     pub fn changed(&self, other: &Screenshot, region: Region) -> f32 {
         if (self.width, self.height) != (other.width, other.height) {
             return 1.0;

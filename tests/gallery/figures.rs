@@ -1,4 +1,5 @@
-//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: the scenes in `assets/rtsl/figures`.
+//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: the
+//! scenes in `assets/rtsl/figures`.
 
 use super::*;
 use shadewright::scene::Integrator;

@@ -24,7 +24,8 @@ PointsPolygons [4 4 4 4 4] [0 1 2 3 4 5 6 7 0 4 5 1 1 5 6 2 2 6 7 3] \"P\" [-1 0
 WorldEnd
 ";
 
-/// A folder with the scene and a sky of 64 × 32 texels; `patch` tells the brightness of those that are brighter than the others, by column and row.
+/// A folder with the scene and a sky of 64 × 32 texels; `patch` tells the brightness of those that
+/// are brighter than the others, by column and row.
 fn folder(scene: &str, patch: impl Fn(u32, u32) -> Option<f32>) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let sky = Rgb32FImage::from_fn(64, 32, |x, y| match patch(x, y) {
@@ -84,7 +85,8 @@ fn white_under_a_white_sky_is_not_seen() {
         let light = format!("WorldBegin\nLightSource \"envlight\" 1 {map}\n");
         let folder = folder(&furnace.replace("WorldBegin\n", &light), |_, _| None);
         Rgb32FImage::from_pixel(8, 4, Rgb([1.0; 3])).save(folder.path().join("sky.exr")).expect("an image");
-        // Directions of materials are spread as the light is; with those of the light there is some noise.
+        // Directions of materials are spread as the light is; with those of the light there is some
+        // noise.
         let image = drawn(folder.path(), Some(Estimator::Scattering), 4, [0]).remove(0);
         assert!(image.rgba.iter().all(|p| p.iter().all(|x| (x - 1.0).abs() < 1e-4)), "{map}");
         let both = means(&drawn(folder.path(), None, 16, 0..6));
@@ -102,7 +104,8 @@ fn a_sun_in_the_image_is_looked_at() {
 
 #[test]
 fn a_image_stands_as_its_light_does() {
-    // Nothing but a speck that the light shines on: rays see the image, and +x of the light's space lies in its middle.
+    // Nothing but a speck that the light shines on: rays see the image, and +x of the light's space
+    // lies in its middle.
     let scene = |turn: &str| {
         format!(
             "Format 3 3 1\nProjection \"perspective\" \"fov\" [5]\nWorldBegin\nTransformBegin\n{turn}\nLightSource \"envlight\" 1 \"string map\" [\"sky.exr\"]\nTransformEnd\nSurface \"matte\"\nPolygon \"P\" [0 0 -5 1 0 -5 0 1 -5]\nWorldEnd\n"

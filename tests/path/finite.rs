@@ -5,7 +5,8 @@ use shadewright::image::Image;
 use std::fs;
 use tempfile::TempDir;
 
-/// A method of each that paths ask for gives no number, or an infinity. The divisor is known to be 0 in the scene alone.
+/// A method of each that paths ask for gives no number, or an infinity. The divisor is known to be
+/// 0 in the scene alone.
 const BAD: &str = "class Bsdf : rt_Material;
 public float zero = 0.;
 void BSDF() { rt_BSDFValue = color(zero / zero); }
@@ -28,7 +29,8 @@ void BSDF() { rt_BSDFValue = color(0.1); }
 void opacity() { rt_SampleOpacity = color(zero / zero); }
 ";
 
-/// A row of squares in front of the camera, one a material, lit by a point light and the background; a second row stands behind.
+/// A row of squares in front of the camera, one a material, lit by a point light and the
+/// background; a second row stands behind.
 fn scene(materials: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let squares = materials.iter().enumerate().map(|(i, material)| {

@@ -7,7 +7,8 @@ use shadewright::scene::{Integrator, OpenOptions};
 use std::fs;
 use tempfile::TempDir;
 
-/// A floor, a lamp over it out of the camera's sight, and a sheet between them; `sheet` is the sheet's material.
+/// A floor, a lamp over it out of the camera's sight, and a sheet between them; `sheet` is the
+/// sheet's material.
 fn folder(lamp: [f32; 3], sheet: Option<Value>) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let square = |half: f32, y: f32| [[-half, y, half], [half, y, half], [half, y, -half], [-half, y, -half]];
@@ -80,7 +81,8 @@ fn green(folder: &TempDir, integrator: Integrator) -> f64 {
     mean(&image(folder, integrator))[1]
 }
 
-/// A light of so many lux on a floor, by each integrator: as bright, but for how they couple diffuse and specular reflection.
+/// A light of so many lux on a floor, by each integrator: as bright, but for how they couple
+/// diffuse and specular reflection.
 #[test]
 fn lights_are_as_bright_as_without_paths() {
     let folder = folder([0.0; 3], None);
@@ -95,8 +97,9 @@ fn lights_are_as_bright_as_without_paths() {
     scene["nodes"][1]["translation"] = json!([10, 0, 0]);
     fs::write(&path, scene.to_string()).expect("the folder can be written");
     let [shaded, followed] = [Integrator::Whitted, Integrator::Path].map(|integrator| green(&folder, integrator));
-    // Measured: 0.74304 and 0.77971, without noise, as a delta light is all that there is. Of the diffuse light at normal
-    // incidence the shader lets 0.96 through its specular layer, the material 1.05 · 0.96 (Shirley et al. 1997).
+    // Measured: 0.74304 and 0.77971, without noise, as a delta light is all that there is. Of the
+    // diffuse light at normal incidence the shader lets 0.96 through its specular layer, the
+    // material 1.05 · 0.96 (Shirley et al. 1997).
     assert!((shaded - 0.743).abs() < 1e-3 && (followed - 0.7797).abs() < 1e-3, "{shaded} and {followed}");
 }
 

@@ -72,7 +72,8 @@ fn what_a_class_covers_is_seen_of_it_and_the_rest_of_what_is_behind() {
     let veil = "Surface \"veil.rtsl:Veil\" \"color covers\" [0.25 0.5 0.75] \"color shines\" [1 2 4]
 Polygon \"P\" [-9 -9 2 -9 9 2 9 9 2 9 -9 2]";
     let white = "Option \"trace\" \"color background\" [1 1 1]";
-    // Colours and coverage, which is the mean of the three shares, and how much each scatters: chance decides by the largest share whether there is a veil.
+    // Colours and coverage, which is the mean of the three shares, and how much each scatters:
+    // chance decides by the largest share whether there is a veil.
     for (option, expected, scatter) in
         [("", [0.25, 1.0, 3.0, 0.5], [0.15, 0.6, 1.8, 0.9]), (white, [1.0, 1.5, 3.25, 1.0], [1.2, 0.3, 1.4, 0.0])]
     {

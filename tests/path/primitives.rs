@@ -97,7 +97,8 @@ WorldEnd
 const WHITE: &str = "\"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1]";
 const BALL: &str = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [0.5]";
 
-/// What a white wall sends back of the light of the ball: a disk of its size that faces the place would send as much, `L r² cos θ / d²`.
+/// What a white wall sends back of the light of the ball: a disk of its size that faces the place
+/// would send as much, `L r² cos θ / d²`.
 fn exactly() -> [(f64, f64); 3] {
     let square = 1.0 + 0.3f64.powi(2) + 1.5f64.powi(2);
     [6.0, 4.0, 3.0].map(|radiance| (radiance * 0.25 / square * 1.5 / square.sqrt(), 0.0))
@@ -128,7 +129,8 @@ fn points_of_a_small_sphere_are_looked_at() {
     assert!(both * 30.0 < without, "{both} with the sphere looked at, {without} without");
 }
 
-/// A sphere that chooses no points, one that draws random numbers until they please it, and two that cannot be lights.
+/// A sphere that chooses no points, one that draws random numbers until they please it, and two
+/// that cannot be lights.
 const OWN: &str = "class StandaloneProgram : rt_Primitive;
 public float radius = 1.;
 

@@ -1,4 +1,5 @@
-//! Images are the same bits by any number of threads, in pieces, in passes, and where what is there already comes out of a file.
+//! Images are the same bits by any number of threads, in pieces, in passes, and where what is there
+//! already comes out of a file.
 
 use super::{by_the_program, job};
 use shadewright::image::Image;
@@ -14,7 +15,8 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
-/// Many kinds of materials, lamps and primitives, in an image whose sides are no multiples of anything.
+/// Many kinds of materials, lamps and primitives, in an image whose sides are no multiples of
+/// anything.
 const ROOM: &str = "Format 23 17 1
 Projection \"perspective\" \"fov\" [40]
 Integrator \"path\" \"p\" \"int maxPathLength\" [5]
@@ -88,7 +90,8 @@ fn folder(scene: &str) -> TempDir {
     folder
 }
 
-/// The bits of an image's pixels in this column and row and those behind, as many as a window of it has.
+/// The bits of an image's pixels in this column and row and those behind, as many as a window of it
+/// has.
 fn bits(image: &Image, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> Vec<[u32; 4]> {
     let places = (y..y + height).flat_map(|y| (x..x + width).map(move |x| (y * image.width + x) as usize));
     places.map(|place| image.rgba[place].map(f32::to_bits)).collect()
@@ -158,7 +161,8 @@ fn passes(counts: &[u32]) -> Vec<Pass> {
     counts.iter().map(pass).collect()
 }
 
-/// Draws the samples in passes, all by one machine or the later ones by another, which has those before out of a file.
+/// Draws the samples in passes, all by one machine or the later ones by another, which has those
+/// before out of a file.
 fn passes_make_the_render(
     job: &Job,
     [machine, other]: [&mut dyn Progressive; 2],
@@ -216,7 +220,8 @@ fn a_render_that_ends_early_is_one_of_fewer_samples() {
         let with = |more: &[&str]| by_the_program(&folder, &[&["--backend", backend], more].concat());
         let (few, all) = (with(&["--spp", "15"]), with(&["--spp", "40"]));
         assert!(few != all);
-        // Any error is good enough: 15 samples are the fewest that tell it. None is as small as the other.
+        // Any error is good enough: 15 samples are the fewest that tell it. None is as small as the
+        // other.
         assert_same(backend, &with(&["--spp", "40", "--target-error", "1000"]), &few);
         assert_same(backend, &with(&["--spp", "40", "--target-error", "0"]), &all);
         assert_same(backend, &with(&["--spp", "40", "--resume", "film"]), &all);

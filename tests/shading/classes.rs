@@ -1,8 +1,10 @@
-//! Classes of shaders: their methods in order, what these share, and the kinds of shaders that a class becomes.
+//! Classes of shaders: their methods in order, what these share, and the kinds of shaders that a
+//! class becomes.
 
 use crate::Case;
 
-/// Each stage leaves its mark: digits of red tell the order, those of the variables that they share green and blue.
+/// Each stage leaves its mark: digits of red tell the order, those of the variables that they share
+/// green and blue.
 const STAGES: (&str, &str) = (
     "stages",
     "class stages(float first = 1; uniform float second = 2) {
@@ -41,7 +43,8 @@ const BENT: (&str, &str) = (
 
 const SHOW: (&str, &str) = ("show", "surface show() { Oi = 1; Ci = color (zcomp(P) / 10, xcomp(N), 0); }");
 
-/// A variable of a method, and one of a block, hide those of the class, which what they call still finds.
+/// A variable of a method, and one of a block, hide those of the class, which what they call still
+/// finds.
 const HIDDEN: (&str, &str) = (
     "hidden",
     "class hidden(float Kd = 0.25) {
@@ -70,7 +73,8 @@ const STRUCTS: (&str, &str) = (
      }",
 );
 
-/// What one method gathers the next one counts; the method that is called twice takes more variables than a call on the RPU can pass.
+/// What one method gathers the next one counts; the method that is called twice takes more
+/// variables than a call on the RPU can pass.
 const GATHERED: (&str, &str) = (
     "gathered",
     "class gathered(uniform float count = 3) {

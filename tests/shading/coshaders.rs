@@ -1,4 +1,5 @@
-//! Co-shaders: which ones an object knows, what their methods give and change, and what a handle of none does.
+//! Co-shaders: which ones an object knows, what their methods give and change, and what a handle of
+//! none does.
 
 use crate::Case;
 
@@ -227,7 +228,8 @@ pub const COSHADERS: &[Case] = &[
             ),
             ("asks", "surface asks() { shader top = getshader(\"a\"); Oi = 1; Ci = top->eval(1); }"),
         ],
-        // c gives (½, 0, ¼) + (0, 3/64, 0); b half of it and of (0, 1, 0), + (0, 2/64, 0); a half of that and of (1, 0, 0), + (0, 1/64, 0).
+        // c gives (½, 0, ¼) + (0, 3/64, 0); b half of it and of (0, 1, 0), + (0, 2/64, 0); a half
+        // of that and of (1, 0, 0), + (0, 1/64, 0).
         "Shader \"veil\" \"a\" \"color tint\" [1 0 0] \"string under\" [\"b\"]
          Shader \"veil\" \"b\" \"color tint\" [0 1 0] \"string under\" [\"c\"]
          Shader \"veil\" \"c\" \"color tint\" [1 0 0]

@@ -1,4 +1,5 @@
-//! Parameters of shaders that are arrays declared without a length: each instance has as many elements as the scene gives it.
+//! Parameters of shaders that are arrays declared without a length: each instance has as many
+//! elements as the scene gives it.
 
 use crate::Case;
 

@@ -1,4 +1,5 @@
-//! What surfaces hear from lights: categories, messages, lights that take part in one kind of reflection only.
+//! What surfaces hear from lights: categories, messages, lights that take part in one kind of
+//! reflection only.
 
 use crate::Case;
 
@@ -65,7 +66,8 @@ pub const LIGHTS: &[Case] = &[
         world: "Attribute \"light\" \"shadows\" [\"off\"]
             LightSource \"lamp\" 1 \"intensity\" [0.25] \"lightcolor\" [1 0 1] \"string __category\" [\"key\"]
             Surface \"sum\" SQUARE",
-        // (10/4 + 4)/100 + 1/4; the intensity; a quarter and what the category says. No light has a colour `aside`.
+        // (10/4 + 4)/100 + 1/4; the intensity; a quarter and what the category says. No light has a
+        // colour `aside`.
         expected: [0.315, 0.25, 0.75, 1.0],
         tolerance: 1e-6,
     },

@@ -52,7 +52,8 @@ pub const RAYS: &[Case] = &[
         ),
         options: "",
         world: ASKING,
-        // The wall is 5 away: nearer than 10 in directions whose cosine is above 1/2, which is 1 − 1/4 of the cosine-weighted hemisphere.
+        // The wall is 5 away: nearer than 10 in directions whose cosine is above 1/2, which is 1 −
+        // 1/4 of the cosine-weighted hemisphere.
         expected: [1.0, 0.0, 0.75, 1.0],
         tolerance: 0.01,
     },

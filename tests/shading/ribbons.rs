@@ -45,7 +45,8 @@ pub const RIBBONS: &[Case] = &[
         "u goes across a ribbon, v along it, and it faces the camera",
         &[PLACE],
         "Surface \"place\" Curves \"linear\" [2] \"nonperiodic\" \"P\" [-0.25 -2 4  -0.25 2 4] \"constantwidth\" [1]",
-        // Upwards by v and back to the camera by N, u goes to the left; the hit is a quarter of the width to the right of the middle.
+        // Upwards by v and back to the camera by N, u goes to the left; the hit is a quarter of the
+        // width to the right of the middle.
         [0.25, 0.5, 0.5],
     ),
     Case::opaque(
@@ -74,7 +75,8 @@ pub const RIBBONS: &[Case] = &[
         &[ASIDE, FACING],
         "Surface \"aside\" SQUARE
          Surface \"facing\" Curves \"linear\" [2] \"nonperiodic\" \"P\" [6 -1 4.125  6 3 4.125] \"constantwidth\" [1]",
-        // Upwards by v and along -x by N, u goes along z: the ray passes an eighth below the middle.
+        // Upwards by v and along -x by N, u goes along z: the ray passes an eighth below the
+        // middle.
         [0.375, 0.25, 0.5],
     ),
     Case::opaque(

@@ -11,7 +11,8 @@ const SUN: (&str, &str) = ("sun", "light sun() { solar (vector (0, 0, 1), 0) Cl 
 /// A surface that shows the light that falls on it.
 const LIT: (&str, &str) = ("lit", "surface lit() { Oi = 1; Ci = diffuse(N); }");
 
-/// The light, and two squares between it and the one that it shines on, of which a camera sees none. Each square is declared with what `hides` says before it.
+/// The light, and two squares between it and the one that it shines on, of which a camera sees
+/// none. Each square is declared with what `hides` says before it.
 macro_rules! between {
     ($first:literal, $second:literal) => {
         concat!(
@@ -26,7 +27,8 @@ macro_rules! between {
     };
 }
 
-/// Squares behind the camera, first one that is hidden, then a green one; and a square before it that looks back.
+/// Squares behind the camera, first one that is hidden, then a green one; and a square before it
+/// that looks back.
 macro_rules! behind {
     ($hidden:literal) => {
         concat!(

@@ -1,6 +1,7 @@
 //! The snippets: a source, arguments, and what the function `f` must give.
 //!
-//! Expected values are worked out from the specification (RenderMan Interface 3.2.1, chapters 12 to 15) by hand or with a calculator, never copied from a run.
+//! Expected values are worked out from the specification (RenderMan Interface 3.2.1, chapters 12 to
+//! 15) by hand or with a calculator, never copied from a run.
 
 /// An argument or a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -465,7 +466,8 @@ pub const SNIPPETS: &[Snippet] = &[
     s("an output parameter of matrix type", "void grow(output matrix m) { m *= 2; } float f() { matrix m = 3; grow(m); return comp(m, 2, 2); }", &[], F(6.0)),
     s("a matrix over the iterations of a loop", "point f(point p; float n) { matrix m = 1; float i; for (i = 0; i < n; i += 1) m = m * translate(matrix 1, vector (1, 0, 0)); return transform(m, p); }", &[V([0.0, 1.0, 2.0]), F(5.0)], V([5.0, 1.0, 2.0])),
     s("a choice between matrices", "point f(point p; float x) { matrix m = x > 0 ? scale(matrix 1, vector (2, 2, 2)) : matrix 1; if (x > 5) m = matrix 1; return transform(m, p); }", &[V([1.0, 2.0, 3.0]), F(1.0)], V([2.0, 4.0, 6.0])),
-    // --- derivatives: `u` and `v` are the surface's parameters; behind the arguments are the predefined variables that the function reads ---
+    // --- derivatives: `u` and `v` are the surface's parameters; behind the arguments are the
+    // predefined variables that the function reads ---
     s("Du of a product", "float f(float u, v) { return Du(u * u * v); }", &[F(3.0), F(2.0)], F(12.0)),
     s("Dv of a product", "float f(float u, v) { return Dv(u * u * v); }", &[F(3.0), F(2.0)], F(9.0)),
     s("Dv of a quotient", "float f(float u, v) { return Dv(u / v); }", &[F(3.0), F(2.0)], F(-0.75)),

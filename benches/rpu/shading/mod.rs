@@ -1,8 +1,10 @@
-//! Shading on the RPU against the same functions in plain Rust: nanoseconds per point, of one thread.
+//! Shading on the RPU against the same functions in plain Rust: nanoseconds per point, of one
+//! thread.
 //!
-//! The functions are in `functions.sl`, and in [`plain`] in Rust for any number of lanes: one lane is a scalar program, eight are arrays that the compiler
-//! vectorizes with AVX2. Both compute the same bits, which is checked. Points come from arrays of a million (*streaming*), or from one block of them
-//! repeatedly (*cached*). A texture of 256 × 256 texels lies in the memory image.
+//! The functions are in `functions.sl`, and in [`plain`] in Rust for any number of lanes: one lane
+//! is a scalar program, eight are arrays that the compiler vectorizes with AVX2. Both compute the
+//! same bits, which is checked. Points come from arrays of a million (*streaming*), or from one
+//! block of them repeatedly (*cached*). A texture of 256 × 256 texels lies in the memory image.
 
 pub mod plain;
 

@@ -1,5 +1,6 @@
-//! The functions of `functions.sl` in plain Rust, for `N` lanes: loops over arrays, which the compiler makes into instructions on vectors. Operations and
-//! their order are those of the shading language, so that bits agree; nothing is fused.
+//! The functions of `functions.sl` in plain Rust, for `N` lanes: loops over arrays, which the
+//! compiler makes into instructions on vectors. Operations and their order are those of the shading
+//! language, so that bits agree; nothing is fused.
 
 mod textured;
 
@@ -103,7 +104,8 @@ impl Points {
 pub fn shade<S: Shading, const N: usize>(memory: &Memory, points: &Points, colors: &mut Points) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which was looked up. Without these lines the eight lanes of `noisy` take 1.6 to 2.2 times as long.
+        // SAFETY: the processor has AVX2, which was looked up. Without these lines the eight lanes
+        // of `noisy` take 1.6 to 2.2 times as long.
         return unsafe { shade_avx2::<S, N>(memory, points, colors) };
     }
     shade_here::<S, N>(memory, points, colors);
@@ -142,7 +144,8 @@ impl Shading for Noisy {
     }
 }
 
-/// A loop of 1 to 48 turns, and four ways on behind it: all lanes go all ways that one of them goes.
+/// A loop of 1 to 48 turns, and four ways on behind it: all lanes go all ways that one of them
+/// goes.
 pub struct Branchy;
 
 impl Shading for Branchy {

@@ -1,5 +1,7 @@
-//! Numbers and vectors of `N` rays for the hand-written routines, with the operations of the shading languages: a quotient is a product with the inverse, a root the inverse of the inverse root, and nothing is fused, so that bits agree with the RPU's.
-//! All is for the compiler to make instructions on vectors of.
+//! Numbers and vectors of `N` rays for the hand-written routines, with the operations of the
+//! shading languages: a quotient is a product with the inverse, a root the inverse of the inverse
+//! root, and nothing is fused, so that bits agree with the RPU's. All is for the compiler to make
+//! instructions on vectors of.
 
 use crate::common::arrays::{each, map, mask, select, square_root};
 use std::ops::{Add, BitAnd, Div, Index, Mul, Neg, Not, Sub};

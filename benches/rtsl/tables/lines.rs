@@ -12,7 +12,8 @@ use shadewright::lang::rtsl::{self, Object, Unit};
 use shadewright::rpu::disasm;
 use std::collections::BTreeSet;
 
-/// What the paper's table 4 lists, by the names there: the file and the class here. Its film light is a light of the same kind.
+/// What the paper's table 4 lists, by the names there: the file and the class here. Its film light
+/// is a light of the same kind.
 pub const CLASSES: [(&str, &str, &str); 11] = [
     ("Sphere", "primitives.rtsl", "Sphere"),
     ("Bilinear", "primitives.rtsl", "BilinearPatch"),
@@ -32,7 +33,8 @@ pub struct Lines {
     name: &'static str,
     /// Of RTSL: with the classes that it comes from, and the functions before these that they call.
     rtsl: usize,
-    /// Of WGSL: all methods but `shade`, which takes a scene with lights, as kernels, less what every kernel has.
+    /// Of WGSL: all methods but `shade`, which takes a scene with lights, as kernels, less what
+    /// every kernel has.
     wgsl: usize,
     /// Of the RPU's assembly: the same methods.
     rpu: usize,
@@ -94,7 +96,8 @@ fn kernel_lines(module: &Module) -> anyhow::Result<usize> {
     Ok(all.saturating_sub(kernels * nothing))
 }
 
-/// Lines of a class, of those that it comes from, and of the functions before the first class that they call.
+/// Lines of a class, of those that it comes from, and of the functions before the first class that
+/// they call.
 fn source_lines(unit: &Unit, class: usize, text: &str) -> usize {
     let ast = &unit.file.ast;
     let starts: Vec<usize> = ast.classes.iter().map(|c| line_start(text, c.name.span.start as usize)).collect();

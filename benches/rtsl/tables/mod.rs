@@ -1,8 +1,13 @@
-//! Classes of RTSL on the RPU against the same by hand in Rust, as in tables 2 to 4 of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language".
+//! Classes of RTSL on the RPU against the same by hand in Rust, as in tables 2 to 4 of Parker et
+//! al. 2007, "RTSL: a Ray Tracing Shading Language".
 //!
-//! The classes are those of `assets/rtsl`: the paper's three primitives are asked where rays meet them, its five materials how they scatter light. [`primitives`] and [`materials`] have the same routines for any number of rays: with one they are
-//! what a scalar program does, with eight what the compiler makes of arrays of eight. All compute the same bits, which is checked. Rays come from arrays (*streaming*) or from one block of them
-//! again and again (*cached*). Of the RPU there are two widths: one ray in each run of a program, and 64; primitives are measured once more with what the origin, which all rays have in common, decides worked out before, as renders do it.
+//! The classes are those of `assets/rtsl`: the paper's three primitives are asked where rays meet
+//! them, its five materials how they scatter light. [`primitives`] and [`materials`] have the same
+//! routines for any number of rays: with one they are what a scalar program does, with eight what
+//! the compiler makes of arrays of eight. All compute the same bits, which is checked. Rays come
+//! from arrays (*streaming*) or from one block of them again and again (*cached*). Of the RPU there
+//! are two widths: one ray in each run of a program, and 64; primitives are measured once more with
+//! what the origin, which all rays have in common, decides worked out before, as renders do it.
 
 mod compiled;
 mod lanes;
@@ -129,7 +134,8 @@ fn inputs<R: Routine>(side: usize) -> Columns {
     columns
 }
 
-/// What a method gets at a place in the image: a camera before a primitive, or a ball of which a part is seen from within, under a light.
+/// What a method gets at a place in the image: a camera before a primitive, or a ball of which a
+/// part is seen from within, under a light.
 fn input(method: Method, name: &str, u: f32, v: f32) -> Vec3 {
     let direction = Vec3::new(0.8 * u - 0.4, 0.8 * v - 0.4, 1.0);
     match (name, method) {
@@ -286,7 +292,8 @@ fn difference(ours: &Columns, rpu: &Columns, step: usize) -> Option<String> {
     None
 }
 
-/// The three tables, of `side`² rays, for classes with `only` in their names; printed unless `quiet`.
+/// The three tables, of `side`² rays, for classes with `only` in their names; printed unless
+/// `quiet`.
 ///
 /// # Errors
 /// When a class does not compile or run, or none has that name.

@@ -131,7 +131,8 @@ impl<'a> Builder<'a> {
             (None, Some(split)) => halves(split.apply(&mut slots[..count]), count),
             (None, None) => return by_median(&mut slots[..count]),
         };
-        // Rounding may leave a side empty, and references that went to one side whole may overfill it.
+        // Rounding may leave a side empty, and references that went to one side whole may overfill
+        // it.
         if counts.iter().all(|&side| side > 0 && side < count) { Some(counts) } else { by_median(&mut slots[..count]) }
     }
 

@@ -127,7 +127,8 @@ pub enum Schedule {
     Auto,
     /// One kernel per shader section, over the paths queued for it; rays are traced in batches
     Wavefront,
-    /// One kernel with all sections and the traversal: fast with few shaders, slow to compile with many
+    /// One kernel with all sections and the traversal: fast with few shaders, slow to compile with
+    /// many
     Megakernel,
 }
 

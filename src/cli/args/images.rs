@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// The scene, and how it is viewed, sampled and compiled.
 #[derive(Clone, Debug, Args)]
 pub struct SceneArgs {
-    /// A .rib (also gzip-compressed), .gltf or .glb scene, or an .obj or .ply mesh; the built-in scene by default
+    /// A .rib (also gzip-compressed), .gltf or .glb scene, or an .obj or .ply mesh; the built-in
+    /// scene by default
     pub scene: Option<PathBuf>,
     /// Image width and height, for example 640x480; overrides the scene
     #[arg(long, value_name = "WxH", help_heading = heading::CAMERA)]
@@ -18,7 +19,8 @@ pub struct SceneArgs {
     pub crop: Option<Crop>,
     /// Frame to render, or an inclusive range such as 1..240
     ///
-    /// The images of a range are numbered: the frame number replaces `####` or `%04d` in the name of the output, or stands before the extension
+    /// The images of a range are numbered: the frame number replaces `####` or `%04d` in the name
+    /// of the output, or stands before the extension
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, help_heading = heading::CAMERA)]
     pub frames: Option<Frames>,
     /// Samples per pixel; overrides the scene
@@ -36,7 +38,8 @@ pub struct SceneArgs {
     /// How the path integrator combines light sampling and BSDF sampling; overrides the scene
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub estimator: Option<Estimator>,
-    /// Clamp the indirect radiance of each path sample to MAX; 0 disables it. Removes fireflies and biases the image darker. Off by default; overrides the scene
+    /// Clamp the indirect radiance of each path sample to MAX; 0 disables it. Removes fireflies and
+    /// biases the image darker. Off by default; overrides the scene
     #[arg(long, value_name = "MAX", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub clamp: Option<f32>,
     /// Search this folder for shaders first; may be repeated
@@ -48,7 +51,8 @@ pub struct SceneArgs {
     /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
     #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
     pub allow_run: bool,
-    /// BVH builder; chosen from the samples per triangle by default. The image does not depend on it
+    /// BVH builder; chosen from the samples per triangle by default. The image does not depend on
+    /// it
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPILER)]
     pub tree: Option<TreeQuality>,
     /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those
@@ -85,7 +89,8 @@ pub struct MachineArgs {
     /// How the GPU orders shader sections between rays; `auto` by default
     #[arg(long, value_enum, value_name = "ORDER", hide_short_help = true, help_heading = heading::BACKEND)]
     pub schedule: Option<Schedule>,
-    /// Traversal kernel of the GPU, `while-while` by default; implies --schedule wavefront. The image does not depend on it
+    /// Traversal kernel of the GPU, `while-while` by default; implies --schedule wavefront. The
+    /// image does not depend on it
     #[arg(long, value_enum, value_name = "KERNEL", hide_short_help = true, help_heading = heading::BACKEND)]
     pub traversal: Option<Traversal>,
     /// CPU threads, at most 1024; 0 uses one per core
@@ -99,16 +104,20 @@ pub struct RenderArgs {
     /// Render to this file instead of opening the window: .png .exr .hdr .pnm
     #[arg(short = 'o', long, alias = "out", value_name = "OUT", help_heading = heading::OUTPUT)]
     pub render: Option<PathBuf>,
-    /// Write these variables as layers (AOVs) of the .exr file, for example albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or depth, shaderid, or output parameters of the
-    /// scene's surface shaders. The scene's displays add more. Each is rendered in a pass of its own
+    /// Write these variables as layers (AOVs) of the .exr file, for example
+    /// albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or
+    /// depth, shaderid, or output parameters of the scene's surface shaders. The scene's displays
+    /// add more. Each is rendered in a pass of its own
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub layers: Vec<String>,
     /// Render again whenever the scene or a shader changes
     ///
-    /// Prints a line for each image, or with --json an object for each image and for each change with errors, which has the diagnostics
+    /// Prints a line for each image, or with --json an object for each image and for each change
+    /// with errors, which has the diagnostics
     #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats", "frames", "layers"], help_heading = heading::OUTPUT)]
     pub watch: bool,
-    /// Checkpoint the samples in FILE, every minute and when interrupted. Running the command again resumes, with bit-identical results
+    /// Checkpoint the samples in FILE, every minute and when interrupted. Running the command again
+    /// resumes, with bit-identical results
     #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::OUTPUT)]
     pub resume: Option<PathBuf>,
     /// Write a first image, one sample per pixel from the RPU, to FILE while the backend starts
@@ -117,7 +126,8 @@ pub struct RenderArgs {
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Stop when the estimated standard error of the linear image (root mean square over all pixels) falls below E; --spp is the maximum. Needs --pattern sobol
+    /// Stop when the estimated standard error of the linear image (root mean square over all
+    /// pixels) falls below E; --spp is the maximum. Needs --pattern sobol
     #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::SAMPLING)]
     pub target_error: Option<f64>,
     /// Where shaders run
@@ -184,7 +194,8 @@ pub struct CompareArgs {
     /// Write a false-colour image of the difference to FILE
     #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
-    /// Write both images, with the names of the backends before the extension (NAME-gpu.EXT, NAME-rpu.EXT)
+    /// Write both images, with the names of the backends before the extension (NAME-gpu.EXT,
+    /// NAME-rpu.EXT)
     #[arg(long, value_name = "NAME.EXT", help_heading = heading::OUTPUT)]
     pub images: Option<PathBuf>,
     /// The scene.

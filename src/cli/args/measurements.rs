@@ -13,13 +13,15 @@ pub struct SimulateArgs {
     /// Write an image of the issue slots of each pixel
     #[arg(long, value_name = "OUT.png", help_heading = heading::OUTPUT)]
     pub heatmap: Option<PathBuf>,
-    /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with `run --image`.
+    /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with
+    /// `run --image`.
     #[command(flatten)]
     pub scene: SceneArgs,
     /// The hardware to model
     #[arg(long = "machine", value_enum, default_value_t, help_heading = heading::MODEL)]
     pub model: Model,
-    /// Latencies, units, chunks and processors that differ from the defaults (TOML, see --print-config)
+    /// Latencies, units, chunks and processors that differ from the defaults (TOML, see
+    /// --print-config)
     #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub config: Option<PathBuf>,
     /// Print the default configuration, with the reason of each value, and exit
@@ -82,7 +84,8 @@ pub enum Benchmark {
 /// `bench rays`.
 #[derive(Debug, Args)]
 pub struct RaysArgs {
-    /// Where rays are traced; by default on the CPU, and on the GPU if there is a hardware one or --adapter is given
+    /// Where rays are traced; by default on the CPU, and on the GPU if there is a hardware one or
+    /// --adapter is given
     #[arg(long, value_enum, help_heading = heading::BACKEND)]
     pub backend: Option<RaysBackend>,
     /// Use the GPU adapter whose name contains NAME (see `shadewright devices`)
@@ -103,13 +106,15 @@ pub struct RaysArgs {
     /// Square root of the number of primary rays
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192), help_heading = heading::RAYS)]
     pub size: u16,
-    /// Trace the rays of FILE instead: little-endian f32 records ox oy oz tmin dx dy dz tmax; any-hit if the name begins with ao or shadow; may be repeated
+    /// Trace the rays of FILE instead: little-endian f32 records ox oy oz tmin dx dy dz tmax;
+    /// any-hit if the name begins with ao or shadow; may be repeated
     #[arg(long, value_name = "FILE", help_heading = heading::RAYS)]
     pub rays: Vec<PathBuf>,
     /// Measure only kernels with PART in their names; several are separated by commas
     #[arg(long, value_name = "PART", help_heading = heading::RAYS)]
     pub only: Option<String>,
-    /// Write each set of rays as NAME.rays to this folder, and the hits as NAME.hits: records t u v prim, the last a u32, 4294967295 for a miss
+    /// Write each set of rays as NAME.rays to this folder, and the hits as NAME.hits: records t u v
+    /// prim, the last a u32, 4294967295 for a miss
     #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     pub dump_rays: Option<PathBuf>,
     /// Print the results as JSON

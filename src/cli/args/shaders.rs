@@ -7,7 +7,8 @@ use std::path::PathBuf;
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl and .rtsl files compile
+    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU (.rpuasm,
+    /// .rpubin); for a folder, summarizes which of its .sl and .rtsl files compile
     pub file: PathBuf,
     /// More files to link with the first, for --emit rpu and rpubin
     pub more: Vec<PathBuf>,
@@ -23,7 +24,8 @@ pub struct CompileArgs {
     /// Print the IR before and after this pass (`all` for every pass)
     #[arg(long, value_name = "PASS")]
     pub show: Option<String>,
-    /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those; `-mad` and the like disable passes of the RPU back end
+    /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those; `-mad` and the
+    /// like disable passes of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
     /// Print the summary of a folder as JSON
@@ -169,7 +171,8 @@ pub struct RunArgs {
     /// Run this entry point over the image first; what it stores in textures is kept
     #[arg(long, value_name = "ENTRY", requires = "image", help_heading = heading::PROGRAM)]
     pub before: Option<String>,
-    /// Run once per pixel, with the position (0 to 1) in R0 or as the first argument; the result is the color
+    /// Run once per pixel, with the position (0 to 1) in R0 or as the first argument; the result is
+    /// the color
     #[arg(long, value_name = "WxH", requires = "out", help_heading = heading::OUTPUT)]
     pub image: Option<Size>,
     /// Write the image to FILE: .png .exr .hdr .pnm

@@ -112,7 +112,8 @@ impl FromStr for TextureSource {
     }
 }
 
-/// What a register of the RPU holds at the start, written `REG=VALUES`: a register with or without components, and a value for each or one for all.
+/// What a register of the RPU holds at the start, written `REG=VALUES`: a register with or without
+/// components, and a value for each or one for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterValue {
     /// The register.

@@ -1,4 +1,5 @@
-//! `bench compile`: compile times on one thread: many shaders through the front end, and a long one for both back ends.
+//! `bench compile`: compile times on one thread: many shaders through the front end, and a long one
+//! for both back ends.
 
 use super::{RUNS, median, rounded};
 use crate::cli::compile::folder::compile_one;
@@ -86,7 +87,8 @@ fn long() -> Result<Value, Failure> {
     }))
 }
 
-/// A shader of two thousand lines: functions with loops, branches and noise, and a body that layers their results.
+/// A shader of two thousand lines: functions with loops, branches and noise, and a body that layers
+/// their results.
 fn long_shader() -> String {
     let mut text = String::new();
     for n in 0..PARTS {

@@ -1,4 +1,5 @@
-//! `bench rays` on the GPU: million rays per second of each set of rays by each traversal kernel, and the memory of its BVH. Every hit is compared with the CPU's.
+//! `bench rays` on the GPU: million rays per second of each set of rays by each traversal kernel,
+//! and the memory of its BVH. Every hit is compared with the CPU's.
 
 use super::rays::Subject;
 use super::rounded;
@@ -13,11 +14,12 @@ use shadewright::bvh::{BATCH, Bvh, HitBatch, NO_PRIM, TwoLevel};
 use shadewright::render::RenderError;
 use shadewright::render::gpu::{Gpu, RayTracer, TracerOptions};
 
-/// Runs of each kernel over a set, of which the fastest counts, after one that compiles it and compares its hits. Runs of the kernels
-/// alternate, so that other load affects all of them.
+/// Runs of each kernel over a set, of which the fastest counts, after one that compiles it and
+/// compares its hits. Runs of the kernels alternate, so that other load affects all of them.
 const RUNS: usize = 3;
 
-/// Relative difference in `t` from the CPU's that a hit may have on hardware, which may fuse operations.
+/// Relative difference in `t` from the CPU's that a hit may have on hardware, which may fuse
+/// operations.
 const HARDWARE_TOLERANCE: f32 = 1e-4;
 
 /// Measures, and prints a table unless JSON is wanted.

@@ -1,6 +1,7 @@
 //! `bench machines`: frames on the RPU and on the GPU, of the scenes of the repository and a mesh.
 //!
-//! Frames of both alternate, so that other load on the computer affects both; ratios are more reliable than times.
+//! Frames of both alternate, so that other load on the computer affects both; ratios are more
+//! reliable than times.
 
 use super::{RUNS, median, rounded};
 use crate::cli::args::{Convention, MachinesArgs, SamplePattern, SceneArgs, Schedule, Size};
@@ -48,7 +49,8 @@ impl Frames {
     }
 }
 
-/// The scenes of `assets/scenes`, one sample per pixel, and the mesh of `--mesh`; those with `--only` in their names.
+/// The scenes of `assets/scenes`, one sample per pixel, and the mesh of `--mesh`; those with
+/// `--only` in their names.
 fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
     let entries = std::fs::read_dir(&folder)

@@ -10,7 +10,8 @@ use std::path::Path;
 /// The most triangles of a procedural mesh.
 const MOST: usize = 20_000_000;
 
-/// The triangles of a mesh file, or of a procedural mesh of N triangles, named `sheet:N` or `clutter:N`.
+/// The triangles of a mesh file, or of a procedural mesh of N triangles, named `sheet:N` or
+/// `clutter:N`.
 pub fn triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
     if let Some(mesh) = path.to_str().and_then(procedural_mesh) {
         return Ok(triangles_of(&mesh?));

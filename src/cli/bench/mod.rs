@@ -1,4 +1,5 @@
-//! `shadewright bench NAME`: measurements that compare computers. Those of the project's own design choices are in `benches/`.
+//! `shadewright bench NAME`: measurements that compare computers. Those of the project's own design
+//! choices are in `benches/`.
 
 mod compile;
 #[cfg(feature = "gpu")]

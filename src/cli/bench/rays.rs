@@ -1,4 +1,5 @@
-//! `bench rays`: million rays per second of each set of rays by each traversal kernel. The sets can be written to files for other ray tracers.
+//! `bench rays`: million rays per second of each set of rays by each traversal kernel. The sets can
+//! be written to files for other ray tracers.
 
 use super::{gpu_rays, meshes, rounded};
 use crate::cli::args::{RaysArgs, RaysBackend};
@@ -14,11 +15,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs of each kernel over a set, of which the fastest counts. Runs of the kernels alternate, so that other load affects all of them.
+/// Runs of each kernel over a set, of which the fastest counts. Runs of the kernels alternate, so
+/// that other load affects all of them.
 const RUNS: usize = 5;
 /// One of so many batches is traced first, to find slow kernels.
 const SAMPLE: usize = 64;
-/// Kernels that are slower than the fastest by this factor are timed on the sample alone: packets of incoherent rays take minutes for a million.
+/// Kernels that are slower than the fastest by this factor are timed on the sample alone: packets
+/// of incoherent rays take minutes for a million.
 const SLOW: f64 = 6.0;
 /// Batches that a thread takes at a time.
 const CHUNK: usize = 128;
@@ -88,7 +91,8 @@ fn on_cpu(args: &RaysArgs, subject: &Subject, sets: &[RaySet]) -> Result<Value, 
     Ok(json!({ "sets": measured }))
 }
 
-/// The kernels with a part of `--only` in their names, or all; first the selection of renders, which is named `chosen`.
+/// The kernels with a part of `--only` in their names, or all; first the selection of renders,
+/// which is named `chosen`.
 fn chosen(args: &RaysArgs) -> Result<Vec<Selection>, Failure> {
     let selections = std::iter::once(Selection::Chosen).chain(Kernel::all().into_iter().map(Selection::Kernel));
     let parts: Vec<&str> = args.only.as_deref().unwrap_or("").split(',').map(str::trim).collect();

@@ -1,4 +1,5 @@
-//! `bench reload`: the time from saving a shader to the first new pixels. The file watcher reports each edit of a shader, the project links the scene again, and the RPU renders it.
+//! `bench reload`: the time from saving a shader to the first new pixels. The file watcher reports
+//! each edit of a shader, the project links the scene again, and the RPU renders it.
 
 use super::{median, rounded};
 use crate::cli::args::ReloadArgs;

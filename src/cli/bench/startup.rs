@@ -1,4 +1,5 @@
-//! `bench startup`: the time from the start of the program to the image of the built-in scene, on the RPU.
+//! `bench startup`: the time from the start of the program to the image of the built-in scene, on
+//! the RPU.
 
 use super::{RUNS, median, rounded};
 use crate::cli::args::StartupArgs;

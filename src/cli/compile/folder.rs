@@ -1,7 +1,8 @@
-//! `shadewright compile FOLDER`: how many of its shader files compile, why the others do not, and how long it takes.
+//! `shadewright compile FOLDER`: how many of its shader files compile, why the others do not, and
+//! how long it takes.
 //!
-//! Compiles every file of a known language in a folder and its subfolders, one after the other. It prints a summary
-//! and no code.
+//! Compiles every file of a known language in a folder and its subfolders, one after the other. It
+//! prints a summary and no code.
 
 use super::super::args::CompileArgs;
 use super::super::common::print_json;
@@ -83,7 +84,8 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     }
 }
 
-/// The shader files of a folder and of those in it, sorted by name; links to folders are not followed.
+/// The shader files of a folder and of those in it, sorted by name; links to folders are not
+/// followed.
 fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);

@@ -6,7 +6,8 @@ use shadewright::ir::passes::packets::{Packet, operations, shared_numbers};
 use shadewright::lang::rtsl::state::Method;
 use std::fmt::Write as _;
 
-/// The operations of each `intersect` method of a module per ray of a packet, as a table; empty where there is none.
+/// The operations of each `intersect` method of a module per ray of a packet, as a table; empty
+/// where there is none.
 pub fn table(module: &Module) -> String {
     let method = format!(".{}", Method::Intersect.name());
     let mut text = String::new();

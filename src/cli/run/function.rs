@@ -120,7 +120,8 @@ fn time(
     Ok(())
 }
 
-/// The arguments of the call for each pixel: the first is `((x + ½) / width, (y + ½) / height, 0)`, rows from the top.
+/// The arguments of the call for each pixel: the first is `((x + ½) / width, (y + ½) / height, 0)`,
+/// rows from the top.
 fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
     let Size(width, height) = size;
     check_size(width, height).map_err(|e| Failure::input(format!("error: {e}")))?;

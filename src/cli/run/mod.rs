@@ -1,4 +1,5 @@
-//! `shadewright run FILE FUNCTION ARGS…`: a shader function, or an entry point of a program of the RPU, once or once a pixel.
+//! `shadewright run FILE FUNCTION ARGS…`: a shader function, or an entry point of a program of the
+//! RPU, once or once a pixel.
 
 mod function;
 pub mod program;
@@ -60,7 +61,8 @@ impl Output {
     }
 }
 
-/// Runs what the file holds: a program of the RPU where its name ends in `.rpuasm` or `.rpubin`, else functions of the shading language.
+/// Runs what the file holds: a program of the RPU where its name ends in `.rpuasm` or `.rpubin`,
+/// else functions of the shading language.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         image_file::check_writable(out)?;

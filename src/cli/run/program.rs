@@ -1,4 +1,5 @@
-//! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of an image.
+//! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each
+//! pixel of an image.
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};

@@ -8,8 +8,9 @@ use shadewright::rpu::Block;
 use shadewright::rpu::disasm::word;
 use shadewright::rpu::isa::{CONSTANT_REGISTERS, Component, Reg};
 
-/// Gives out the registers of lane 0 in the blocks before and after a run: those that changed, or all with `--all-registers`.
-/// A component is a float where it is a plain one, otherwise `#` and its bit pattern.
+/// Gives out the registers of lane 0 in the blocks before and after a run: those that changed, or
+/// all with `--all-registers`. A component is a float where it is a plain one, otherwise `#` and
+/// its bit pattern.
 pub fn print(blocks: &[Block; 2], constants: &[[u32; 4]; 32], args: &RunArgs, output: &mut Output) {
     let rows = rows(blocks, constants, args.all_registers);
     let record: Map<_, _> = rows

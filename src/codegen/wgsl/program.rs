@@ -106,8 +106,8 @@ pub struct MegakernelWave {
     pub turns: u32,
     /// Words of a turn's arguments.
     pub argument_words: u32,
-    /// How an iteration's results are handled: 0 they stay, 1 the first four words are summed, 2 they are
-    /// added to the sums that there are.
+    /// How an iteration's results are handled: 0 they stay, 1 the first four words are summed, 2
+    /// they are added to the sums that there are.
     pub film: u32,
     /// Steps after which a path is left for the next dispatch: vectors loaded from the tree, what
     /// is taken from the budget, and for each section `turn_steps`.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
-    /// A word or number: letters, digits, `_`, `.`, and a sign in front of or inside a number. A name may start with `@`.
+    /// A word or number: letters, digits, `_`, `.`, and a sign in front of or inside a number. A
+    /// name may start with `@`.
     Word(&'a str),
     /// A quoted string, with its escapes resolved.
     Text(Arc<str>),
@@ -171,7 +172,8 @@ impl<'a> Line<'a> {
         self.tokens.push(token);
     }
 
-    /// Takes the place and the chain of places it was inlined at off the end of the line, innermost first.
+    /// Takes the place and the chain of places it was inlined at off the end of the line, innermost
+    /// first.
     pub(super) fn take_places(&mut self) -> Result<Vec<Option<Span>>, Diagnostic> {
         let Some(first) = self.tokens.iter().position(|t| matches!(t.0, Token::Place(_))) else {
             return Ok(Vec::new());

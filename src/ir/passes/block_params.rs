@@ -3,8 +3,9 @@
 use crate::ir::{BlockId, Function, Value};
 use std::collections::HashMap;
 
-/// Replaces each parameter of a reachable block (the entry's excepted) whose arguments are all one value, or the parameter itself, by that value.
-/// Repeats until nothing changes: this is what makes SSA form minimal after naive construction. Returns how many were dropped.
+/// Replaces each parameter of a reachable block (the entry's excepted) whose arguments are all one
+/// value, or the parameter itself, by that value. Repeats until nothing changes: this is what makes
+/// SSA form minimal after naive construction. Returns how many were dropped.
 pub fn remove_redundant_block_params(func: &mut Function) -> usize {
     let order = func.reverse_postorder();
     let mut reachable = vec![false; func.blocks.len()];
@@ -51,8 +52,8 @@ pub fn remove_redundant_block_params(func: &mut Function) -> usize {
     dropped
 }
 
-/// Keeps those parameters of blocks (the entry's all stay) for which `keep` holds, and the arguments that jumps pass to them. Nothing may use the others.
-/// Returns how many went.
+/// Keeps those parameters of blocks (the entry's all stay) for which `keep` holds, and the
+/// arguments that jumps pass to them. Nothing may use the others. Returns how many went.
 pub(super) fn retain_params(func: &mut Function, keep: impl Fn(&Value) -> bool) -> usize {
     let mut kept: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];
     let mut removed = 0;
@@ -80,7 +81,8 @@ fn resolve(replaced: &HashMap<Value, Value>, mut value: Value) -> Value {
     value
 }
 
-/// The one value that all jumps from `preds` give parameter `position` of `block`, apart from the parameter itself.
+/// The one value that all jumps from `preds` give parameter `position` of `block`, apart from the
+/// parameter itself.
 fn only_argument(
     func: &Function,
     preds: &[BlockId],

@@ -1,5 +1,5 @@
-//! Calls of pure functions: removes those without uses, evaluates those with constant arguments, and
-//! replaces a call by an equal one that dominates it.
+//! Calls of pure functions: removes those without uses, evaluates those with constant arguments,
+//! and replaces a call by an equal one that dominates it.
 //!
 //! A function is pure when it consists of pure operations, loads and stores of its own arrays, and
 //! calls of pure functions. Sampling a light is such a call: two loops over the lights at one
@@ -11,7 +11,8 @@ use crate::ir::{BlockId, Const, EmptyWorld, Function, Inst, Limits, Module, Op, 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a call may take to be worked out while compiling: about as much as a table of 16 noise values.
+/// What a call may take to be worked out while compiling: about as much as a table of 16 noise
+/// values.
 const LIMITS: Limits = Limits { fuel: 4096, depth: 32 };
 
 /// Runs the pass; returns the number of calls removed.

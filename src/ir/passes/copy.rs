@@ -1,4 +1,5 @@
-//! Copy propagation: an instruction whose result equals one of its transitive operands is replaced by that operand.
+//! Copy propagation: an instruction whose result equals one of its transitive operands is replaced
+//! by that operand.
 //!
 //! No rule here changes a bit of any result.
 

@@ -2,10 +2,11 @@
 
 use crate::ir::{Op, Type};
 
-/// Whether an operation is worth a register that keeps its result longer, or a move between registers.
+/// Whether an operation is worth a register that keeps its result longer, or a move between
+/// registers.
 ///
-/// It is not for constants, program constants and choices of components or signs, which both machines read in place, nor for truth values, which they test where
-/// they are computed.
+/// It is not for constants, program constants and choices of components or signs, which both
+/// machines read in place, nor for truth values, which they test where they are computed.
 pub(super) fn is_worth_keeping(op: &Op, ty: Type) -> bool {
     let is_in_place = matches!(
         op,

@@ -1,9 +1,10 @@
-//! Dead-argument elimination: removes parameters that no result and no effect depends on, across calls and around cycles of the
-//! call graph.
+//! Dead-argument elimination: removes parameters that no result and no effect depends on, across
+//! calls and around cycles of the call graph.
 //!
-//! It takes a linked module, before any pass. Its main purpose is the ray that `call_shader_ray` passes: in a program whose
-//! shaders do not read the ray's cone, time and kind, these cost nothing. Implicit parameters and all parameters of library
-//! functions may be removed. Declared ones stay, as debuggers show them, and so do those of entry points, except the `ray` of
+//! It takes a linked module, before any pass. Its main purpose is the ray that `call_shader_ray`
+//! passes: in a program whose shaders do not read the ray's cone, time and kind, these cost
+//! nothing. Implicit parameters and all parameters of library functions may be removed. Declared
+//! ones stay, as debuggers show them, and so do those of entry points, except the `ray` of
 //! surfaces: that is removed from all of them and from each `call_shader_ray`, or from none.
 
 use super::value_def::{ValueDef, value_defs};
@@ -52,7 +53,8 @@ pub fn eliminate_dead_arguments(module: &mut Module) -> usize {
     gone.iter().flatten().filter(|g| **g).count()
 }
 
-/// Whether the function is an entry point that is called for a hit by [`ShaderCall::Ray`], or like that.
+/// Whether the function is an entry point that is called for a hit by [`ShaderCall::Ray`], or like
+/// that.
 fn takes_ray(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Entry(EntryPoint::Surface(_) | EntryPoint::Displacement(_)))
         && f.params.iter().map(|p| p.ty).eq(ShaderCall::Ray.params().iter().copied())
@@ -168,7 +170,8 @@ mod tests {
     use super::super::testing::check_module;
     use super::eliminate_dead_arguments;
 
-    /// A camera whose ray goes around through a surface; `USE` is what the surface does with its width.
+    /// A camera whose ray goes around through a surface; `USE` is what the surface does with its
+    /// width.
     const RENDERER: &str = "library fn std.radiance(v0 o: vec3, v1 depth: f32, v2 ray: vec4) -> (return: vec3) {
 b0:
   trace v0, v0, v2

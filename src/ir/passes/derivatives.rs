@@ -1,15 +1,24 @@
 //! Derivatives by the surface's parameters: each `du` and `dv` becomes the code that computes it.
 //!
-//! It takes a verified module without matrices and leaves one without `du`, `dv` and `seed`, by forward-mode differentiation (Wengert 1964; Griewank & Walther 2008, chapter 3): beside a value that
-//! changes from point to point, and whose derivatives something asks for, stand two *shadows*, its derivatives by u and by v. `seed` says where changes begin: an entry
-//! gives the state of the surface at a hit its derivatives. (In a function that is called, a seed counts as far as it depends on the derivatives of parameters.) An entry's own parameters are constants, but for those called `u` and `v`, which are the surface's. Like [`super::matrices`] this is no optimisation and cannot be switched off: it
-//! says what a program means, so all machines and all choices of passes compute the same bits.
+//! It takes a verified module without matrices and leaves one without `du`, `dv` and `seed`, by
+//! forward-mode differentiation (Wengert 1964; Griewank & Walther 2008, chapter 3): beside a value
+//! that changes from point to point, and whose derivatives something asks for, stand two *shadows*,
+//! its derivatives by u and by v. `seed` says where changes begin: an entry gives the state of the
+//! surface at a hit its derivatives. (In a function that is called, a seed counts as far as it
+//! depends on the derivatives of parameters.) An entry's own parameters are constants, but for
+//! those called `u` and `v`, which are the surface's. Like [`super::matrices`] this is no
+//! optimisation and cannot be switched off: it says what a program means, so all machines and all
+//! choices of passes compute the same bits.
 //!
-//! Only the slice that feeds a derivative is differentiated: [`demand`] finds backwards what is asked for, [`activity`] forwards what changes at all, and shadows stand where both hold. A call whose
-//! results need shadows goes to a copy of the callee that has more parameters and results ([`copy`]). Block parameters and array slots have shadows as values have.
+//! Only the slice that feeds a derivative is differentiated: [`demand`] finds backwards what is
+//! asked for, [`activity`] forwards what changes at all, and shadows stand where both hold. A call
+//! whose results need shadows goes to a copy of the callee that has more parameters and results
+//! ([`copy`]). Block parameters and array slots have shadows as values have.
 //!
-//! What is not differentiable counts as constant: `floor`, comparisons, integers, reads of memory, and what rays bring back. `select` and branches are those of the point itself. A derivative of
-//! a derivative counts as 0 too: the width of a filter changes slowly, and a bumped surface may be made of filtered noise. Where what rays bring back is asked for, it is said.
+//! What is not differentiable counts as constant: `floor`, comparisons, integers, reads of memory,
+//! and what rays bring back. `select` and branches are those of the point itself. A derivative of a
+//! derivative counts as 0 too: the width of a filter changes slowly, and a bumped surface may be
+//! made of filtered noise. Where what rays bring back is asked for, it is said.
 
 mod activity;
 mod copy;
@@ -35,7 +44,8 @@ fn is_operation(op: &Op) -> bool {
     matches!(op, Op::Du | Op::Dv | Op::Seed)
 }
 
-/// Whether a function asks for a derivative by itself. One with seeds asks only when it is differentiated: they say by what rule.
+/// Whether a function asks for a derivative by itself. One with seeds asks only when it is
+/// differentiated: they say by what rule.
 fn asks(func: &Function) -> bool {
     let has = |op: fn(&Op) -> bool| func.blocks.iter().flat_map(|b| &b.insts).any(|i| op(&i.op));
     has(|op| matches!(op, Op::Du | Op::Dv)) && !has(|op| *op == Op::Seed)

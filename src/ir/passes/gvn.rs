@@ -1,12 +1,12 @@
-//! Global value numbering: a value is replaced by a congruent one that dominates it
-//! (see [`super::value_numbering`]), and a branch is folded where a dominating branch has decided a
+//! Global value numbering: a value is replaced by a congruent one that dominates it (see
+//! [`super::value_numbering`]), and a branch is folded where a dominating branch has decided a
 //! congruent condition.
 //!
 //! Constants are hoisted to the entry, one for each value: that empties blocks which only chose
-//! between constants. Other pure instructions (`uniform` and `load` among them) and block parameters
-//! are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot loads are congruent only
-//! within a block, up to the next operation that clobbers what they read; in a function without such
-//! an operation `hit*` count as pure.
+//! between constants. Other pure instructions (`uniform` and `load` among them) and block
+//! parameters are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot loads are
+//! congruent only within a block, up to the next operation that clobbers what they read; in a
+//! function without such an operation `hit*` count as pure.
 
 use super::block_params::retain_params;
 use super::replace::Replacements;
@@ -55,7 +55,8 @@ pub fn run(func: &mut Function) -> usize {
     gathered + jumps + replaced.apply(func)
 }
 
-/// Moves constants to the entry and merges equal ones. (No machine keeps a constant in a register because it is defined early.) Returns the number of changes.
+/// Moves constants to the entry and merges equal ones. (No machine keeps a constant in a register
+/// because it is defined early.) Returns the number of changes.
 fn gather_constants(func: &mut Function) -> usize {
     let mut known: HashMap<Const, Value> = HashMap::new();
     let mut replaced = Replacements::new(func);
@@ -144,7 +145,8 @@ impl Pass {
         }
     }
 
-    /// Whether no dominating value is congruent to this one, which then stands for its number from here on; else it is replaced.
+    /// Whether no dominating value is congruent to this one, which then stands for its number from
+    /// here on; else it is replaced.
     fn is_new(&mut self, value: Value) -> bool {
         let number = self.numbering.of(value);
         match self.leaders[number.index()] {
@@ -445,7 +447,8 @@ b3(v5: f32):
 
     #[test]
     fn many_loops_that_feed_each_other_are_numbered_in_bounded_time() {
-        // Each pair takes over the next one, so that what sets the last apart reaches the first after as many walks as there are pairs.
+        // Each pair takes over the next one, so that what sets the last apart reaches the first
+        // after as many walks as there are pairs.
         let count = 60u32;
         let pair = |i: u32| format!("v{}, v{}", 10 + 2 * i, 11 + 2 * i);
         let list = |items: Vec<String>| items.join(", ");

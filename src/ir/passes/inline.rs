@@ -1,9 +1,9 @@
 //! Inlining: replaces a call by a copy of its callee.
 //!
 //! A function with more parameters or results than a call can pass on the target is always inlined.
-//! Callees come before their callers, so a callee is copied with everything that was inlined into it.
-//! Recursive functions and entry points are never inlined. Every copied instruction gets a location
-//! that leads to the call.
+//! Callees come before their callers, so a callee is copied with everything that was inlined into
+//! it. Recursive functions and entry points are never inlined. Every copied instruction gets a
+//! location that leads to the call.
 
 use super::unreachable::lay_out;
 use crate::ir::{
@@ -16,17 +16,20 @@ use std::sync::Arc;
 /// Which calls are inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlinePolicy {
-    /// Functions of at most this many instructions (constants and `debug` not counted, a branch [`TargetInfo::divergence_cost`] more) are inlined: the second threshold of
-    /// Węgrzanowski 2006, §5.3. Those that are cheaper than a call, the first threshold, are too.
+    /// Functions of at most this many instructions (constants and `debug` not counted, a branch
+    /// [`TargetInfo::divergence_cost`] more) are inlined: the second threshold of Węgrzanowski
+    /// 2006, §5.3. Those that are cheaper than a call, the first threshold, are too.
     pub small: usize,
-    /// Functions of at most this many instructions that shoot shadow rays are inlined: the caller may shoot the same ones.
+    /// Functions of at most this many instructions that shoot shadow rays are inlined: the caller
+    /// may shoot the same ones.
     pub medium: usize,
     /// A function does not grow beyond this many instructions by inlining.
     pub max_size: usize,
 }
 
 impl Default for InlinePolicy {
-    /// Small functions, those called from one place, and those that may become small; of them, those without branches, and those that wait for rays.
+    /// Small functions, those called from one place, and those that may become small; of them,
+    /// those without branches, and those that wait for rays.
     fn default() -> Self {
         Self { small: 24, medium: 400, max_size: 20_000 }
     }
@@ -41,7 +44,8 @@ pub enum Stage {
     Late,
 }
 
-/// Array elements of a callee that must be set to zero at the start of each activation, at most, for a call in a loop to be inlined.
+/// Array elements of a callee that must be set to zero at the start of each activation, at most,
+/// for a call in a loop to be inlined.
 const MAX_ZEROED: u32 = 32;
 
 /// Runs the pass; returns the number of calls inlined.
@@ -101,7 +105,8 @@ fn passes_too_much(func: &Function, target: &TargetInfo) -> bool {
     registers(params).max(registers(results)) > target.call_registers
 }
 
-/// The registers that values are passed in: a vector and a scalar share one, what has four components takes one for itself.
+/// The registers that values are passed in: a vector and a scalar share one, what has four
+/// components takes one for itself.
 fn registers(types: impl Iterator<Item = Type>) -> u32 {
     let (vectors, scalars) = types.fold((0u32, 0u32), |(vectors, scalars), ty| match ty.words() {
         1 => (vectors, scalars + 1),
@@ -127,8 +132,9 @@ fn waits(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends())
 }
 
-/// Instructions that calling a function takes, with a copy of each argument and result (Węgrzanowski 2006, §5.3, the first threshold: below it a copy of the body is smaller than
-/// the call).
+/// Instructions that calling a function takes, with a copy of each argument and result
+/// (Węgrzanowski 2006, §5.3, the first threshold: below it a copy of the body is smaller than the
+/// call).
 fn cost_of_call(func: &Function, target: &TargetInfo) -> usize {
     target.call_cost + func.params.len() + func.results.len()
 }
@@ -184,7 +190,8 @@ impl Inliner<'_> {
         lay_out(&mut self.func, &layout);
     }
 
-    /// Ends `block` with a copy of `callee` in place of the call and returns the block that goes on after it. It takes over the end of `block`.
+    /// Ends `block` with a copy of `callee` in place of the call and returns the block that goes on
+    /// after it. It takes over the end of `block`.
     fn inline(
         &mut self,
         block: BlockId,
@@ -232,7 +239,8 @@ impl Inliner<'_> {
         next
     }
 
-    /// Instructions that set the callee's slots to zero: an activation's slots start so, and a loop comes here again.
+    /// Instructions that set the callee's slots to zero: an activation's slots start so, and a loop
+    /// comes here again.
     fn zeros(&mut self, callee: &Function, first_slot: u32, loc: Loc) -> Vec<Inst> {
         let mut insts = Vec::new();
         for (s, slot) in callee.slots.iter().enumerate() {
@@ -288,7 +296,8 @@ impl Copier {
         copy
     }
 
-    /// The place with the call at the end of its chain. What has no place, as functions that were not made from text, gets that of the call.
+    /// The place with the call at the end of its chain. What has no place, as functions that were
+    /// not made from text, gets that of the call.
     fn place(&mut self, loc: Loc, locs: &mut Vec<LocData>) -> Loc {
         if loc == Loc::NONE || self.call_loc == Loc::NONE {
             return if loc == Loc::NONE { self.call_loc } else { loc };
@@ -296,7 +305,8 @@ impl Copier {
         if let Some(&known) = self.places.get(&loc) {
             return known;
         }
-        // Chains are as long as calls are nested, which recursion does not deepen: it is never inlined.
+        // Chains are as long as calls are nested, which recursion does not deepen: it is never
+        // inlined.
         let mut chain = vec![loc];
         while let Some(at) = locs[chain[chain.len() - 1].0 as usize].inlined_at {
             chain.push(at);

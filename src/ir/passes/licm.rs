@@ -1,12 +1,13 @@
-//! Loop-invariant code motion: hoists what every iteration of a loop computes alike to the preheader.
+//! Loop-invariant code motion: hoists what every iteration of a loop computes alike to the
+//! preheader.
 //!
 //! A pure operation whose operands come from outside the loop is hoisted when every iteration would
 //! compute it. (Nothing traps, so a loop without iterations wastes time but breaks nothing; loads
 //! are hoisted only where entering the loop implies the load.) A hoisted result is live throughout
 //! the loop: it takes a register, and is saved and restored at every call and ray. So the pass
 //! counts the components that are live around the loop: their number stays within
-//! [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it never
-//! grows. What machines read in place is hoisted only with an operation that is worth it.
+//! [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it
+//! never grows. What machines read in place is hoisted only with an operation that is worth it.
 
 use super::cost::is_worth_keeping;
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
@@ -14,7 +15,8 @@ use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Inst, Op, TargetInfo, Value};
 use std::collections::HashSet;
 
-/// Instructions that are looked at in one run, all loops together: deep nests would take quadratic time.
+/// Instructions that are looked at in one run, all loops together: deep nests would take quadratic
+/// time.
 const MAX_WORK: usize = 400_000;
 
 /// Runs the pass; returns the number of instructions moved.
@@ -33,7 +35,8 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     }
     let in_place = values_read_in_place(func);
     let mut inside = vec![false; func.blocks.len()];
-    // Blocks that got a new neighbour which the tree does not know: loops around them wait for the next round.
+    // Blocks that got a new neighbour which the tree does not know: loops around them wait for the
+    // next round.
     let mut changed: HashSet<BlockId> = HashSet::new();
     let (mut moved, mut work) = (0, 0);
     for found in loops.iter().rev() {

@@ -195,8 +195,8 @@ impl Pipeline {
         Self { enabled: [false; PASSES.len()], ..Self::default() }
     }
 
-    /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-gvn,-inline` all but those. `all` and `none` start from there.
-    /// The order is always that of [`PASSES`].
+    /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-gvn,-inline` all
+    /// but those. `all` and `none` start from there. The order is always that of [`PASSES`].
     ///
     /// # Errors
     /// [`UnknownPass`] for a name that is no pass.
@@ -227,8 +227,10 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Settles what is not normalised again (see [`units`]), replaces matrices by their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
-    /// nothing changes, and numbers values anew at the end.
+    /// Settles what is not normalised again (see [`units`]), replaces matrices by their rows (see
+    /// [`matrices`]) and derivatives by what computes them (see [`derivatives`]), whatever passes
+    /// are chosen; then runs the passes on a verified module, round after round until nothing
+    /// changes, and numbers values anew at the end.
     ///
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
@@ -243,7 +245,8 @@ impl Pipeline {
         }
         let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
         let mut report = Report { passes: passes.collect(), rounds: 0, rays: expansion.rays };
-        // Functions that the last round did not change need no other one, until inlining changes them.
+        // Functions that the last round did not change need no other one, until inlining changes
+        // them.
         let mut dirty = vec![true; module.functions.len()];
         let mut stage = Stage::Early;
         let has_late = module.functions.iter().any(|f| f.inlining == Inlining::Late);

@@ -4,7 +4,8 @@
 //! It takes a verified module and leaves one without the type `mat4`, signatures included: a
 //! parameter `m` becomes `m.0` to `m.3`, and so do results, block parameters, array slots and
 //! arguments. `compose` and `extract` of matrices disappear. This is no optimisation and cannot be
-//! switched off: the pipeline runs it first, and neither the passes nor the back ends know matrices.
+//! switched off: the pipeline runs it first, and neither the passes nor the back ends know
+//! matrices.
 
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
@@ -36,7 +37,8 @@ fn row_names(name: &str) -> [Arc<str>; ROWS] {
 }
 
 fn lower_function(func: &mut Function) -> usize {
-    // Parameters, results and the elements of slots can do without a value of the type in the function.
+    // Parameters, results and the elements of slots can do without a value of the type in the
+    // function.
     let declared = func.params.iter().map(|p| p.ty).chain(func.results.iter().map(|r| r.ty));
     if !declared.chain(func.slots.iter().map(|s| s.ty)).chain(func.values.iter().copied()).any(|t| t == Type::Mat4) {
         return 0;
@@ -96,7 +98,8 @@ impl Rows {
     }
 }
 
-/// Replaces slots of matrices by four slots, one a row. Returns the new number of each slot, or of its first row.
+/// Replaces slots of matrices by four slots, one a row. Returns the new number of each slot, or of
+/// its first row.
 fn lower_slots(func: &mut Function) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(func.slots.len());
     let mut slots = Vec::new();

@@ -1,5 +1,5 @@
-//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` in this folder has the
-//! rules for all passes.
+//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them.
+//! `README.md` in this folder has the rules for all passes.
 
 pub mod block_params;
 pub mod calls;

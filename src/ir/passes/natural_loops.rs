@@ -1,4 +1,5 @@
-//! Natural loops: a header and the blocks from which its back edges are reached without passing the header.
+//! Natural loops: a header and the blocks from which its back edges are reached without passing the
+//! header.
 
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Target, Terminator, Value};
@@ -22,8 +23,8 @@ impl NaturalLoop {
     }
 }
 
-/// The loops whose headers dominate their latches, outer ones before inner ones; those of more than `max_blocks` blocks are left out.
-/// `preds` are the function's predecessors.
+/// The loops whose headers dominate their latches, outer ones before inner ones; those of more than
+/// `max_blocks` blocks are left out. `preds` are the function's predecessors.
 pub(super) fn natural_loops(
     func: &Function,
     tree: &Dominators,
@@ -47,7 +48,8 @@ pub(super) fn natural_loops(
     loops.collect()
 }
 
-/// The blocks from which a latch is reached without the header, which comes first; `None` when there are many.
+/// The blocks from which a latch is reached without the header, which comes first; `None` when
+/// there are many.
 fn blocks(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId], max_blocks: usize) -> Option<Vec<BlockId>> {
     let mut blocks = vec![header];
     let mut seen: HashSet<BlockId> = HashSet::from([header]);
@@ -65,7 +67,8 @@ fn blocks(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId], max_bloc
     Some(blocks)
 }
 
-/// The block that leads into the loop and nowhere else, made if there is none, and whether it was made.
+/// The block that leads into the loop and nowhere else, made if there is none, and whether it was
+/// made.
 pub(super) fn preheader(func: &mut Function, found: &NaturalLoop, preds: &[Vec<BlockId>]) -> (BlockId, bool) {
     let header = found.header();
     let mut outside = preds[header.0 as usize].clone();

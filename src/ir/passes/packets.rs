@@ -1,7 +1,10 @@
-//! What a packet of rays saves in the intersection with a primitive (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet, and
-//! directions of length 1 make squares of lengths and divisions by them vanish.
+//! What a packet of rays saves in the intersection with a primitive (Parker et al., "RTSL: a Ray
+//! Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet,
+//! and directions of length 1 make squares of lengths and divisions by them vanish.
 //!
-//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells how many operations on floats one ray costs; [`split()`] parts a function into what the rays of a packet, or other calls of it, share, and the rest. Both know no language.
+//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells
+//! how many operations on floats one ray costs; [`split()`] parts a function into what the rays of
+//! a packet, or other calls of it, share, and the rest. Both know no language.
 
 mod split;
 
@@ -40,7 +43,8 @@ impl Packet {
 /// Operations on floats that one ray takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Operations {
-    /// On the longest way through the function: sums, differences, products, quotients, roots, negations and comparisons, each component one.
+    /// On the longest way through the function: sums, differences, products, quotients, roots,
+    /// negations and comparisons, each component one.
     pub longest: u32,
     /// Quotients and roots on all ways together.
     pub expensive: u32,
@@ -56,7 +60,8 @@ pub fn operations(func: &Function, packet: Packet) -> Operations {
     count(&func, &shared(&func, |name| is_common(name, packet.common_origin)))
 }
 
-/// Leaves out what is not needed, and computes what is the same once. No pass chooses between instructions, so that what is written can be counted.
+/// Leaves out what is not needed, and computes what is the same once. No pass chooses between
+/// instructions, so that what is written can be counted.
 pub fn shorten(func: &mut Function) {
     let passes: [fn(&mut Function) -> usize; 5] = [copy::run, fold::run, gvn::run, simplify_cfg::run, dce::run];
     while passes.iter().map(|pass| pass(func)).sum::<usize>() > 0 {}
@@ -67,14 +72,16 @@ fn is_common(input: &str, common_origin: bool) -> bool {
     !OF_A_RAY.contains(&input) && (input != ORIGIN || common_origin)
 }
 
-/// What the core of an `intersect` method can work out once for a packet with a common origin: how many numbers; 0 where it is not worth parting it.
+/// What the core of an `intersect` method can work out once for a packet with a common origin: how
+/// many numbers; 0 where it is not worth parting it.
 pub fn shared_numbers(func: &Function, target: &TargetInfo) -> u32 {
     let common: Vec<&str> = func.params.iter().map(|p| &*p.name).filter(|name| is_common(name, true)).collect();
     let parts = split(func, &common, ["shared".to_string(), "rest".to_string()], Once::Numbers(target));
     parts.map_or(0, |parts| parts.shared.results.iter().map(|r| r.ty.words()).sum())
 }
 
-/// The squared length of a direction of length 1 is 1; simplification follows that through the function.
+/// The squared length of a direction of length 1 is 1; simplification follows that through the
+/// function.
 fn unit_directions(func: &mut Function) {
     let is_direction = func.params.iter().position(|p| &*p.name == DIRECTION);
     let Some(direction) = is_direction.map(|i| func.param_values()[i]) else { return };

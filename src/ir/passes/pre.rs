@@ -1,13 +1,13 @@
 //! Partial redundancy elimination (Morel, Renvoise 1979, here on SSA form as in Kennedy et al.:
-//! "Partial Redundancy Elimination in SSA Form", 1999): where all predecessors of a join but one have
-//! computed what the join computes, the computation is inserted in that one, and a block parameter
-//! carries the result.
+//! "Partial Redundancy Elimination in SSA Form", 1999): where all predecessors of a join but one
+//! have computed what the join computes, the computation is inserted in that one, and a block
+//! parameter carries the result.
 //!
-//! Every path computes at most what it did before: the join itself would have computed it. Where all
-//! predecessors have the value (`h = b*c` in Węgrzanowski 2006, Figure 6.1), nothing is inserted.
-//! Values are recognised by their congruence ([`super::value_numbering`]), with the parameters of the
-//! join replaced by what each jump passes. Loop headers are left to `licm`, which limits register
-//! pressure.
+//! Every path computes at most what it did before: the join itself would have computed it. Where
+//! all predecessors have the value (`h = b*c` in Węgrzanowski 2006, Figure 6.1), nothing is
+//! inserted. Values are recognised by their congruence ([`super::value_numbering`]), with the
+//! parameters of the join replaced by what each jump passes. Loop headers are left to `licm`, which
+//! limits register pressure.
 
 use super::cost::is_worth_keeping;
 use super::replace::Replacements;
@@ -71,7 +71,8 @@ struct Known {
 }
 
 impl Known {
-    /// A value known at the end of `block` that equals what `inst` computes when its operands are `args`.
+    /// A value known at the end of `block` that equals what `inst` computes when its operands are
+    /// `args`.
     fn find(&self, func: &Function, inst: &Inst, args: &[Value], block: BlockId) -> Option<Value> {
         let result = *inst.results.first()?;
         // Values that the pass made have no number.
@@ -87,9 +88,11 @@ impl Known {
 struct Way {
     /// The block that it comes from.
     from: BlockId,
-    /// The block whose end holds the jump now, and which of its two ways it is: one that was made for it, if there was need.
+    /// The block whose end holds the jump now, and which of its two ways it is: one that was made
+    /// for it, if there was need.
     place: (BlockId, usize),
-    /// What values of the join are when control comes this way; those without an entry are not known there.
+    /// What values of the join are when control comes this way; those without an entry are not
+    /// known there.
     there: HashMap<Value, Value>,
 }
 
@@ -113,7 +116,8 @@ impl Pass {
         func.block_mut(join).insts = kept;
     }
 
-    /// Finds what an instruction of the join computes on each way. Whether it went: its result comes as a parameter, or was known.
+    /// Finds what an instruction of the join computes on each way. Whether it went: its result
+    /// comes as a parameter, or was known.
     fn becomes_known(&mut self, func: &mut Function, join: BlockId, inst: &Inst, ways: &mut [Way]) -> bool {
         let (true, &[result]) = (inst.op.is_pure() && !matches!(inst.op, Op::Const(_)), &inst.results[..]) else {
             return false;

@@ -1,7 +1,9 @@
-//! Ranges of floats: the smallest and the largest number that a computation can give, from those of its operands.
+//! Ranges of floats: the smallest and the largest number that a computation can give, from those of
+//! its operands.
 //!
-//! Rounding to nearest is monotone, so the same operations on the ends of the ranges give the ends exactly. The order is that of [`f32::total_cmp`], which tells −0 from 0. A range says nothing of NaN:
-//! a value lies in it or is NaN.
+//! Rounding to nearest is monotone, so the same operations on the ends of the ranges give the ends
+//! exactly. The order is that of [`f32::total_cmp`], which tells −0 from 0. A range says nothing of
+//! NaN: a value lies in it or is NaN.
 
 use crate::ir::fold::eval_op;
 use crate::ir::{Const, Op, Type};
@@ -57,7 +59,8 @@ impl Range {
         self.low.is_sign_positive()
     }
 
-    /// A zero at the lower end whose sign rounding may have chosen counts as −0, one at the upper end as 0.
+    /// A zero at the lower end whose sign rounding may have chosen counts as −0, one at the upper
+    /// end as 0.
     fn with_any_zeros(self) -> Range {
         let low = if self.low == 0.0 { -0.0 } else { self.low };
         let high = if self.high == 0.0 { 0.0 } else { self.high };
@@ -69,7 +72,8 @@ fn lt(a: f32, b: f32) -> bool {
     a.total_cmp(&b) == Ordering::Less
 }
 
-/// The range of what `op` computes from operands in these ranges; `same` tells that two operands are one value. For operations without float results, everything.
+/// The range of what `op` computes from operands in these ranges; `same` tells that two operands
+/// are one value. For operations without float results, everything.
 pub(super) fn range_of(op: &Op, args: &[Range], same: bool, operand: Option<Type>) -> Range {
     match (op, args) {
         (Op::Const(c), _) => c.floats().map_or(Range::ALL, Range::hull),

@@ -1,11 +1,12 @@
-//! Range analysis: removes clamps and absolute values, and folds comparisons, that the range of a value decides.
+//! Range analysis: removes clamps and absolute values, and folds comparisons, that the range of a
+//! value decides.
 //!
-//! One walk in reverse postorder computes the range of each float ([`super::range`]) from those of its operands. A block
-//! parameter has the union of the ranges that jumps pass; one of a loop header has no bounds. Then `max(0, dot(v, v))` is
-//! `dot(v, v)`, and `dot(v, v) < 0` is false.
+//! One walk in reverse postorder computes the range of each float ([`super::range`]) from those of
+//! its operands. A block parameter has the union of the ranges that jumps pass; one of a loop
+//! header has no bounds. Then `max(0, dot(v, v))` is `dot(v, v)`, and `dot(v, v) < 0` is false.
 //!
-//! Comparisons are folded only where NaN would give the same; the other rules may let a NaN through that a clamp would have
-//! replaced, and change nothing else.
+//! Comparisons are folded only where NaN would give the same; the other rules may let a NaN through
+//! that a clamp would have replaced, and change nothing else.
 
 use super::range::{Range, range_of};
 use super::replace::Replacements;
@@ -79,7 +80,8 @@ fn decide(inst: &Inst, of: impl Fn(&Value) -> Range) -> Option<Decision> {
         (Op::Abs, &[a]) if of(&a).is_not_negative() => is(a),
         // NaN stays NaN.
         (Op::Sat, &[a]) if of(&a).is_saturated() => is(a),
-        // `b < a ? b : a`: of equal numbers, zeros of different sign among them, the first; NaN as the second gives the first.
+        // `b < a ? b : a`: of equal numbers, zeros of different sign among them, the first; NaN as
+        // the second gives the first.
         (Op::Min, &[a, b]) if of(&a).high <= of(&b).low => is(a),
         (Op::Min, &[a, b]) if of(&b).is_below(of(&a)) => is(b),
         (Op::Max, &[a, b]) if of(&b).high <= of(&a).low => is(a),

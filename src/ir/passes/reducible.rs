@@ -1,9 +1,9 @@
 //! Gives every loop one entry, which is what structured control flow can express.
 //!
-//! A loop with several entries gets a new header: a block that takes the number of the entry and the
-//! arguments of all entries, and branches. The code grows by a few blocks for each entry, where node
-//! splitting may double it for each nested loop. The sections pass makes such loops (a section may
-//! resume in the middle of one); front ends do not.
+//! A loop with several entries gets a new header: a block that takes the number of the entry and
+//! the arguments of all entries, and branches. The code grows by a few blocks for each entry, where
+//! node splitting may double it for each nested loop. The sections pass makes such loops (a section
+//! may resume in the middle of one); front ends do not.
 
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
 
@@ -94,8 +94,8 @@ fn constant(func: &mut Function, block: BlockId, value: Const) -> Value {
     result
 }
 
-/// The strongly connected components of the graph between the blocks of `region` that hold a cycle, each in the region's order
-/// (Tarjan 1972, without recursion).
+/// The strongly connected components of the graph between the blocks of `region` that hold a cycle,
+/// each in the region's order (Tarjan 1972, without recursion).
 fn cycles(func: &Function, region: &[BlockId]) -> Vec<Vec<BlockId>> {
     const OUTSIDE: u32 = u32::MAX;
     const NEW: u32 = u32::MAX - 1;

@@ -1,9 +1,10 @@
-//! Renumbers values in the order of their definitions, so that tables indexed by value have no gaps and the text form is easy to
-//! read.
+//! Renumbers values in the order of their definitions, so that tables indexed by value have no gaps
+//! and the text form is easy to read.
 
 use crate::ir::{Function, Value};
 
-/// Renumbers the function's values; unused numbers vanish. Unreachable blocks must have been removed if they use values that are defined nowhere.
+/// Renumbers the function's values; unused numbers vanish. Unreachable blocks must have been
+/// removed if they use values that are defined nowhere.
 pub fn renumber(func: &mut Function) {
     let mut new = vec![None; func.values.len()];
     let mut types = Vec::new();

@@ -15,7 +15,8 @@ impl Replacements {
         Self { by: (0..func.values.len() as u32).map(Value).collect(), count: 0 }
     }
 
-    /// Replaces `from`, which was not replaced before, by `to`. (Replacing a value by itself, directly or in a ring, does nothing.)
+    /// Replaces `from`, which was not replaced before, by `to`. (Replacing a value by itself,
+    /// directly or in a ring, does nothing.)
     pub(super) fn set(&mut self, from: Value, to: Value) {
         let to = self.get(to);
         if to != from {
@@ -24,7 +25,8 @@ impl Replacements {
         }
     }
 
-    /// The value that stands for `value` now. Chains get shorter as they are followed. Values newer than the set stand for themselves.
+    /// The value that stands for `value` now. Chains get shorter as they are followed. Values newer
+    /// than the set stand for themselves.
     pub(super) fn get(&mut self, value: Value) -> Value {
         let Some(&parent) = self.by.get(value.0 as usize) else { return value };
         let mut root = parent;

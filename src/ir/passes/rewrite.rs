@@ -1,5 +1,5 @@
-//! The walk of peephole passes: it offers each instruction, after the definitions of its operands, to
-//! a rule.
+//! The walk of peephole passes: it offers each instruction, after the definitions of its operands,
+//! to a rule.
 
 use super::replace::Replacements;
 use crate::ir::{Const, Function, Inst, Op, Type, Value};
@@ -46,9 +46,11 @@ impl Definitions {
 /// Rules may apply to each other's results; this bounds how often at one instruction.
 const MAX_STEPS: usize = 8;
 
-/// Offers every instruction with one result to `rule` until it declines, and replaces what it replaces. Returns the number of rewrites.
+/// Offers every instruction with one result to `rule` until it declines, and replaces what it
+/// replaces. Returns the number of rewrites.
 ///
-/// Reachable blocks are walked in reverse postorder, so definitions come before the uses that they dominate.
+/// Reachable blocks are walked in reverse postorder, so definitions come before the uses that they
+/// dominate.
 pub(super) fn rewrite(
     func: &mut Function,
     rule: impl Fn(&Definitions, &Op, &[Value], Type) -> Option<Rewrite>,

@@ -2,10 +2,10 @@
 //! Branches", 1991).
 //!
 //! It starts from the assumption that no block is reached and every value is a constant, and lowers
-//! what the program contradicts. So it finds constants that depend on each other around a loop, or on
-//! branches that they decide themselves; `fold`, which assumes nothing, does not. Constant
-//! instructions, block parameters and branches are replaced. Each value is lowered at most twice, so
-//! the work is linear.
+//! what the program contradicts. So it finds constants that depend on each other around a loop, or
+//! on branches that they decide themselves; `fold`, which assumes nothing, does not. Constant
+//! instructions, block parameters and branches are replaced. Each value is lowered at most twice,
+//! so the work is linear.
 
 use super::block_params::retain_params;
 use super::replace::Replacements;
@@ -13,7 +13,8 @@ use crate::ir::fold::eval_op;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Terminator, Type, Value};
 use std::collections::VecDeque;
 
-/// Runs the pass; returns the number of instructions, parameters and branches whose value was found.
+/// Runs the pass; returns the number of instructions, parameters and branches whose value was
+/// found.
 pub fn run(func: &mut Function) -> usize {
     let mut solver = Solver::new(func);
     solver.solve();

@@ -1,12 +1,12 @@
-//! Splits functions at their suspend points, so that a machine without a stack or threads of its own
-//! can run them piece by piece.
+//! Splits functions at their suspend points, so that a machine without a stack or threads of its
+//! own can run them piece by piece.
 //!
-//! It takes a module and entry functions, and gives [`Sections`]: for each function that can suspend,
-//! the section that starts it and one section after each suspend point. A section is a function in
-//! SSA form: its parameters are the values live where it starts (its *frame*), followed by what it
-//! waited for, and it returns the number of an [`Exit`] followed by the values that the exit takes.
-//! Loops around a suspend point are split; a section that resumes inside a loop may enter the rest of
-//! it at a second place ([`super::reducible`] gives it one entry).
+//! It takes a module and entry functions, and gives [`Sections`]: for each function that can
+//! suspend, the section that starts it and one section after each suspend point. A section is a
+//! function in SSA form: its parameters are the values live where it starts (its *frame*), followed
+//! by what it waited for, and it returns the number of an [`Exit`] followed by the values that the
+//! exit takes. Loops around a suspend point are split; a section that resumes inside a loop may
+//! enter the rest of it at a second place ([`super::reducible`] gives it one entry).
 //!
 //! What is cheap to compute from constants is recomputed rather than kept in the frame, and with
 //! [`Again::All`] everything that can be. Array slots that a later section loads from are kept
@@ -33,13 +33,15 @@ pub enum Again {
     /// What takes a few operations on constants and on the memory image at known places.
     #[default]
     Constants,
-    /// All that pure operations and calls of pure functions give. A section then starts with what its rays need and leaves the rest to the one behind them, so that
-    /// shaders that differ in their patterns alone start alike; the operations that both need are done twice.
+    /// All that pure operations and calls of pure functions give. A section then starts with what
+    /// its rays need and leaves the rest to the one behind them, so that shaders that differ in
+    /// their patterns alone start alike; the operations that both need are done twice.
     All,
 }
 
 impl Again {
-    /// What suits a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what they can share is worth computing twice.
+    /// What suits a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what they
+    /// can share is worth computing twice.
     pub fn of(shaders: usize, target: &TargetInfo) -> Self {
         if shaders < target.sharing_shaders { Self::Constants } else { Self::All }
     }
@@ -72,7 +74,8 @@ pub struct Section {
     pub name: String,
     /// The function that it is a piece of.
     pub function: Arc<str>,
-    /// The code: parameters are the frame's values, then those of [`Section::resume`]. It returns a constant `u32`, the exit's index, and the exit's values.
+    /// The code: parameters are the frame's values, then those of [`Section::resume`]. It returns a
+    /// constant `u32`, the exit's index, and the exit's values.
     pub body: Function,
     /// Types of the values in the frame, word after word.
     pub frame: Vec<Type>,
@@ -80,7 +83,8 @@ pub struct Section {
     pub resume: Resume,
     /// How it may end.
     pub exits: Vec<Exit>,
-    /// Whether several shaders start with it. The sections that its exits name as resuming then stand for those of the current hit's shader ([`Sections::resumes`]).
+    /// Whether several shaders start with it. The sections that its exits name as resuming then
+    /// stand for those of the current hit's shader ([`Sections::resumes`]).
     pub shared: bool,
 }
 
@@ -113,8 +117,9 @@ pub struct Exit {
 pub enum ExitKind {
     /// The function is done: its results.
     Return,
-    /// Rays are shot: the values of the frame of `resume`, then the operands of the operation (`trace`, `occluded`, `visible`); for `visible` then as many elements
-    /// of its slot as it may shoot rays.
+    /// Rays are shot: the values of the frame of `resume`, then the operands of the operation
+    /// (`trace`, `occluded`, `visible`); for `visible` then as many elements of its slot as it may
+    /// shoot rays.
     Wait {
         /// What is shot.
         rays: Rays,
@@ -175,14 +180,16 @@ impl Section {
         self.frame.iter().map(|t| t.words()).sum()
     }
 
-    /// Words by which the stack pointer must be lowered when the section starts: a call leaves it above the frame and the return address.
+    /// Words by which the stack pointer must be lowered when the section starts: a call leaves it
+    /// above the frame and the return address.
     pub fn pop_words(&self) -> u32 {
         if matches!(self.resume, Resume::Call(_)) { self.frame_words() + 1 } else { 0 }
     }
 }
 
 impl Sections {
-    /// Words that one activation of the function needs, its return addresses included but not its callees' frames.
+    /// Words that one activation of the function needs, its return addresses included but not its
+    /// callees' frames.
     pub fn activation_words(&self, function: &str) -> u32 {
         let own = self.sections.iter().filter(|s| &*s.function == function);
         own.map(|s| s.pop_words().max(s.frame_words())).max().unwrap_or(0)
@@ -194,7 +201,8 @@ impl Sections {
     }
 }
 
-/// Cuts the functions that `entries` reach. Entries are cut even if they never suspend; shaders that `call_shader` may reach must be among them.
+/// Cuts the functions that `entries` reach. Entries are cut even if they never suspend; shaders
+/// that `call_shader` may reach must be among them.
 ///
 /// # Errors
 /// A function is missing, or returns too much.
@@ -279,7 +287,8 @@ impl CallGraph {
         Ok(Self { callees, reachable })
     }
 
-    /// Functions that hold a suspending operation, lie on a cycle of calls, or call such a function.
+    /// Functions that hold a suspending operation, lie on a cycle of calls, or call such a
+    /// function.
     fn suspending(&self, module: &Module) -> HashSet<usize> {
         let holds = |&f: &usize| module.functions[f].blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends());
         let mut found: HashSet<usize> =

@@ -1,8 +1,9 @@
-//! Control-flow simplification: threads jumps through empty blocks, and merges straight-line blocks.
+//! Control-flow simplification: threads jumps through empty blocks, and merges straight-line
+//! blocks.
 //!
-//! A jump to an empty block that branches on one of its parameters, where the jump passes a constant,
-//! is threaded to that side: short-circuit operators and loops with a flag give such blocks. Loop
-//! headers stay, so a reducible function stays reducible.
+//! A jump to an empty block that branches on one of its parameters, where the jump passes a
+//! constant, is threaded to that side: short-circuit operators and loops with a flag give such
+//! blocks. Loop headers stay, so a reducible function stays reducible.
 
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
@@ -54,7 +55,8 @@ fn thread(func: &mut Function) -> usize {
     changes
 }
 
-/// Blocks without instructions that are no loop heads and whose parameters only their own terminators use.
+/// Blocks without instructions that are no loop heads and whose parameters only their own
+/// terminators use.
 fn passable_blocks(func: &Function, heads: &HashSet<BlockId>) -> Vec<bool> {
     let mut passable: Vec<bool> =
         func.block_ids().map(|b| b != BlockId(0) && func.block(b).insts.is_empty() && !heads.contains(&b)).collect();
@@ -96,7 +98,8 @@ fn beyond(func: &Function, passable: &[bool], truths: &HashMap<Value, bool>, tar
     Some(Target { block: next.block, args: next.args.iter().map(|&a| passed(a)).collect() })
 }
 
-/// Appends blocks to the only block that leads to them, when that leads nowhere else. Returns how many were appended.
+/// Appends blocks to the only block that leads to them, when that leads nowhere else. Returns how
+/// many were appended.
 fn merge(func: &mut Function) -> usize {
     let reachable = func.reverse_postorder();
     let mut entries = vec![0u32; func.blocks.len()];

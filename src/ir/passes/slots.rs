@@ -1,8 +1,8 @@
 //! Scalar replacement of arrays: a slot with constant indices becomes one variable in SSA form for
 //! each element.
 //!
-//! A slot of one element is replaced as well when only its loads have unknown indices (a load out of
-//! range sees the last element). Slots that `visible` reads stay.
+//! A slot of one element is replaced as well when only its loads have unknown indices (a load out
+//! of range sees the last element). Slots that `visible` reads stay.
 
 use super::block_params::remove_redundant_block_params;
 use super::replace::Replacements;
@@ -14,7 +14,8 @@ use std::collections::HashMap;
 /// Elements times blocks: bounds the work on one function.
 const MAX_WORK: usize = 8_000_000;
 
-/// Runs the pass on arrays of at most [`TargetInfo::promoted_elements`]; returns the number of reads and writes removed, and of unreachable blocks, which go first.
+/// Runs the pass on arrays of at most [`TargetInfo::promoted_elements`]; returns the number of
+/// reads and writes removed, and of unreachable blocks, which go first.
 pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     remove_unreachable(func) + promote_all(func, target.promoted_elements)
 }
@@ -78,7 +79,8 @@ fn constant_indices(func: &Function) -> HashMap<Value, u32> {
     insts.filter_map(index).collect()
 }
 
-/// For each slot that can be promoted, the number of its first element's variable; `None` when no slot can and is used.
+/// For each slot that can be promoted, the number of its first element's variable; `None` when no
+/// slot can and is used.
 fn promotable(func: &Function, indices: &HashMap<Value, u32>, max_len: u32) -> Option<Vec<Option<u32>>> {
     let mut can: Vec<bool> = func.slots.iter().map(|s| s.len <= max_len).collect();
     let mut used = vec![false; func.slots.len()];
@@ -138,7 +140,8 @@ fn accesses(func: &Function, indices: &HashMap<Value, u32>, first: &[Option<u32>
     list
 }
 
-/// Brings one element into SSA form: parameters at the joins where it is live, and its value in place of each read.
+/// Brings one element into SSA form: parameters at the joins where it is live, and its value in
+/// place of each read.
 fn promote(
     func: &mut Function,
     tree: &Dominators,

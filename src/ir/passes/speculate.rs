@@ -1,13 +1,14 @@
 //! Speculation: both sides of a short branch are computed, and `select` takes one.
 //!
-//! It takes a function and gives one with fewer blocks, for [`super::sections`]: what a select gives
-//! can be recomputed after a ray, what a branch gives is live across it. It is no pass of the
+//! It takes a function and gives one with fewer blocks, for [`super::sections`]: what a select
+//! gives can be recomputed after a ray, what a branch gives is live across it. It is no pass of the
 //! pipeline: a machine with independent threads runs the short side alone.
 
 use super::simplify_cfg;
 use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 
-/// Runs it on branches whose sides take at most `max_operations`, constants not counted ([`crate::ir::TargetInfo::speculated_operations`]); returns the number of branches that went.
+/// Runs it on branches whose sides take at most `max_operations`, constants not counted
+/// ([`crate::ir::TargetInfo::speculated_operations`]); returns the number of branches that went.
 pub fn run(func: &mut Function, max_operations: usize) -> usize {
     let mut count = 0;
     loop {
@@ -21,7 +22,8 @@ pub fn run(func: &mut Function, max_operations: usize) -> usize {
     }
 }
 
-/// A branch whose sides meet at once: what is computed on the way, and what the block where they meet gets from either.
+/// A branch whose sides meet at once: what is computed on the way, and what the block where they
+/// meet gets from either.
 struct Choice {
     condition: Value,
     insts: Vec<Inst>,
@@ -46,7 +48,8 @@ fn choice(func: &Function, block: BlockId, entered: &[usize], max_operations: us
     (meet != block).then_some(Choice { condition: *condition, insts, meet, then: then.args, otherwise: otherwise.args })
 }
 
-/// A block that nothing but the branch enters and that does little: what it computes, and where it goes.
+/// A block that nothing but the branch enters and that does little: what it computes, and where it
+/// goes.
 fn way(func: &Function, target: &Target, entered: &[usize], max_operations: usize) -> Option<(Vec<Inst>, Target)> {
     let block = func.block(target.block);
     let Terminator::Jump(next) = &block.term else { return None };

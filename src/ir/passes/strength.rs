@@ -2,9 +2,9 @@
 //! variable of its own.
 //!
 //! Only integers: their arithmetic wraps, so sums and products agree to the bit, which rounded sums
-//! of floats would not. (A float times a power of two needs no reduction, as machines scale operands
-//! in place, and a quotient by a constant is a product already when its reciprocal is folded.)
-//! It gains where an integer product costs more than a sum.
+//! of floats would not. (A float times a power of two needs no reduction, as machines scale
+//! operands in place, and a quotient by a constant is a product already when its reciprocal is
+//! folded.) It gains where an integer product costs more than a sum.
 
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
 use super::replace::Replacements;
@@ -103,7 +103,8 @@ impl Definitions {
         products
     }
 
-    /// By how much `factor` times a counter rises with each jump back; `None` when it is no counter.
+    /// By how much `factor` times a counter rises with each jump back; `None` when it is no
+    /// counter.
     fn steps(
         &self,
         func: &Function,
@@ -136,7 +137,8 @@ impl Definitions {
     }
 }
 
-/// Adds the variable that holds a product: its first value is computed ahead of the loop, and each jump back raises it.
+/// Adds the variable that holds a product: its first value is computed ahead of the loop, and each
+/// jump back raises it.
 fn add_variable(func: &mut Function, found: &NaturalLoop, ahead: BlockId, product: &Product) -> Value {
     let header = found.header();
     let ty = func.ty(product.result);

@@ -1,4 +1,5 @@
-//! Removes functions that are unreachable from entry points. A module without entry points (a library) stays as it is.
+//! Removes functions that are unreachable from entry points. A module without entry points (a
+//! library) stays as it is.
 
 use crate::ir::{Module, Op};
 

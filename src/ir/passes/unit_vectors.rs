@@ -1,11 +1,14 @@
-//! Unit-vector propagation: replaces `normalize` of a vector that is known to be normalised by the vector.
+//! Unit-vector propagation: replaces `normalize` of a vector that is known to be normalised by the
+//! vector.
 //!
-//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would change last bits. The language
-//! leaves that open, and this module defines it: *`normalize` of a vector that is known to be a result of `normalize` is that
-//! vector*. Negation, `select`, variables, parameters and results of functions preserve the property where all values that
-//! reach them have it. The analysis sees the program as it is linked, before any pass. Every machine, the evaluator too, runs
-//! the module after this step, and no choice of passes leaves it out: so it may change bits, and passes may not.
-//! (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2, propagate the attribute in the same way.)
+//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would
+//! change last bits. The language leaves that open, and this module defines it: *`normalize` of a
+//! vector that is known to be a result of `normalize` is that vector*. Negation, `select`,
+//! variables, parameters and results of functions preserve the property where all values that reach
+//! them have it. The analysis sees the program as it is linked, before any pass. Every machine, the
+//! evaluator too, runs the module after this step, and no choice of passes leaves it out: so it may
+//! change bits, and passes may not. (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007,
+//! §4.3.2, propagate the attribute in the same way.)
 
 use crate::ir::emitter::normalized;
 use crate::ir::{Function, Inst, Module, Op, Terminator, Type, Value};
@@ -21,7 +24,8 @@ pub fn propagate(module: &mut Module) -> usize {
     let mut replaced = 0;
     for ((func, found), is_unit) in module.functions.iter_mut().zip(candidates).zip(is_unit) {
         for n in found.into_iter().filter(|n| is_unit[n.of.0 as usize]) {
-            // A choice between equals: the other values may be needed elsewhere, and are dead code if not.
+            // A choice between equals: the other values may be needed elsewhere, and are dead code
+            // if not.
             let inst = &mut func.blocks[n.block].insts[n.position];
             inst.args = vec![inst.args[0], n.of, n.of];
             replaced += 1;
@@ -63,8 +67,9 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
 /// A value of a function of the module.
 type Place = (usize, Value);
 
-/// For each function and value, whether it is a vector of length 1 or 0 up to rounding. All vectors that may be are believed to be, until one that is not flows into them: each value is
-/// taken back once.
+/// For each function and value, whether it is a vector of length 1 or 0 up to rounding. All vectors
+/// that may be are believed to be, until one that is not flows into them: each value is taken back
+/// once.
 fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<bool>> {
     let index = module.index();
     let has_entries = module.functions.iter().any(|f| f.kind.is_entry());
@@ -136,7 +141,8 @@ mod tests {
     use super::propagate;
     use crate::ir::passes::Pipeline;
 
-    /// `normalize` of a value, as [`crate::ir::emitter::normalize`] emits it; the result is `v{base+5}`.
+    /// `normalize` of a value, as [`crate::ir::emitter::normalize`] emits it; the result is
+    /// `v{base+5}`.
     fn normalize(base: u32, of: &str) -> String {
         let v = |i: u32| format!("v{}", base + i);
         format!(

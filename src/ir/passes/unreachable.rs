@@ -2,7 +2,8 @@
 
 use crate::ir::{BlockId, Function};
 
-/// Removes unreachable blocks; the others keep their order and are numbered anew. Returns how many were removed.
+/// Removes unreachable blocks; the others keep their order and are numbered anew. Returns how many
+/// were removed.
 pub fn remove_unreachable(func: &mut Function) -> usize {
     let mut reachable = vec![false; func.blocks.len()];
     func.reverse_postorder().iter().for_each(|b| reachable[b.0 as usize] = true);
@@ -14,7 +15,8 @@ pub fn remove_unreachable(func: &mut Function) -> usize {
     removed
 }
 
-/// Keeps the blocks of `layout`, in that order. It must start with the entry and hold every block that one of its blocks jumps to.
+/// Keeps the blocks of `layout`, in that order. It must start with the entry and hold every block
+/// that one of its blocks jumps to.
 pub(super) fn lay_out(func: &mut Function, layout: &[BlockId]) {
     let mut number = vec![BlockId(0); func.blocks.len()];
     for (i, b) in layout.iter().enumerate() {

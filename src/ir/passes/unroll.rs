@@ -1,10 +1,12 @@
 //! Unrolling: a loop with a small constant trip count becomes that many copies of its body.
 //!
-//! Such loops come from gathering the lights of a scene, whose number is known when a program is linked: the copies know which light they ask, and arrays
-//! indexed by the loop's counter become values (see [`super::slots`]).
+//! Such loops come from gathering the lights of a scene, whose number is known when a program is
+//! linked: the copies know which light they ask, and arrays indexed by the loop's counter become
+//! values (see [`super::slots`]).
 //!
-//! A loop is unrolled when its header alone leaves it, by testing that a counter is below a constant; the counter starts at a constant and
-//! every way back raises it by the same constant. Such a loop ends, so the budget does not need its back edge.
+//! A loop is unrolled when its header alone leaves it, by testing that a counter is below a
+//! constant; the counter starts at a constant and every way back raises it by the same constant.
+//! Such a loop ends, so the budget does not need its back edge.
 
 use super::natural_loops::{NaturalLoop, natural_loops};
 use super::unreachable::remove_unreachable;
@@ -125,7 +127,8 @@ fn counted(
     Some(Counted { blocks, trips, size })
 }
 
-/// The trip count of a loop whose counter starts at `start`, rises by `step` and stays below `limit`; `None` where it is too large.
+/// The trip count of a loop whose counter starts at `start`, rises by `step` and stays below
+/// `limit`; `None` where it is too large.
 fn trips(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
     let wrap = |x: i64| if ty == Type::I32 { i64::from(x as i32) } else { i64::from(x as u32) };
     let mut counter = start;
@@ -138,7 +141,8 @@ fn trips(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
     None
 }
 
-/// Emits `trips` copies of the body in sequence, each after a copy of the header, and one more header at the end.
+/// Emits `trips` copies of the body in sequence, each after a copy of the header, and one more
+/// header at the end.
 fn unroll(func: &mut Function, found: &Counted) {
     let originals: Vec<_> = found.blocks.iter().map(|&b| func.block(b).clone()).collect();
     let inside: HashSet<BlockId> = found.blocks.iter().copied().collect();
@@ -177,7 +181,8 @@ fn unroll(func: &mut Function, found: &Counted) {
         before = (first..func.blocks.len() as u32).map(BlockId).collect();
     }
     enter(func, before[0], false);
-    // Behind the loop the header's values are those of its last copy; other blocks of the loop dominate nothing there.
+    // Behind the loop the header's values are those of its last copy; other blocks of the loop
+    // dominate nothing there.
     let copies: HashSet<BlockId> =
         (func.blocks.len() - copies_of(found)..func.blocks.len()).map(|b| BlockId(b as u32)).collect();
     let renamed = |v: &mut Value| *v = values.get(v).copied().unwrap_or(*v);
@@ -257,7 +262,8 @@ b6(v14: u32, v15: f32):
         );
     }
 
-    /// A loop whose counter goes from `start` while below `limit` in steps of `step`, left early when `leave`.
+    /// A loop whose counter goes from `start` while below `limit` in steps of `step`, left early
+    /// when `leave`.
     fn counting(start: &str, step: &str, limit: &str, early: &str) -> String {
         format!(
             "fn f(v0 n: u32, v1 c: bool) -> (p: u32) {{

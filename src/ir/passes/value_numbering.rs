@@ -1,9 +1,13 @@
 //! Value numbering: values that are known to be equal get one number.
 //!
-//! It takes a function and its dominator tree and tells which values are congruent; it changes nothing. Two values are congruent when equal operations compute them from
-//! congruent operands, and two parameters of a block when every jump passes them congruent arguments. All are assumed congruent until shown otherwise (Alpern, Wegman,
-//! Zadeck: "Detecting Equality of Variables in Programs", 1988), by walking the blocks in reverse postorder until nothing changes (Simpson: "Value-Driven Redundancy Elimination",
-//! 1996): so congruent loop-carried variables are found. Where the definitions of two congruent values both dominate a point, their values are equal there.
+//! It takes a function and its dominator tree and tells which values are congruent; it changes
+//! nothing. Two values are congruent when equal operations compute them from congruent operands,
+//! and two parameters of a block when every jump passes them congruent arguments. All are assumed
+//! congruent until shown otherwise (Alpern, Wegman, Zadeck: "Detecting Equality of Variables in
+//! Programs", 1988), by walking the blocks in reverse postorder until nothing changes (Simpson:
+//! "Value-Driven Redundancy Elimination", 1996): so congruent loop-carried variables are found.
+//! Where the definitions of two congruent values both dominate a point, their values are equal
+//! there.
 
 use super::fold::is_commutative;
 use crate::ir::dominators::Dominators;
@@ -24,7 +28,8 @@ impl Number {
     }
 }
 
-/// Walks after which nothing is believed any more. Each level of loops takes about one; programs that need more are made to.
+/// Walks after which nothing is believed any more. Each level of loops takes about one; programs
+/// that need more are made to.
 const MAX_WALKS: usize = 12;
 
 /// The numbers of a function's values.
@@ -59,7 +64,8 @@ impl Numbering {
         self.of[value.0 as usize]
     }
 
-    /// The number of what an operation computes from operands of these numbers, if some value has it.
+    /// The number of what an operation computes from operands of these numbers, if some value has
+    /// it.
     pub(super) fn find(&self, op: &Op, args: Vec<Number>, ty: Type) -> Option<Number> {
         self.known.get(&Key::op(op, args, ty)).copied()
     }

@@ -1,14 +1,14 @@
 //! Common shadow rays: a `visible` with the same rays as one that dominates it is replaced by that
 //! one's result.
 //!
-//! Two loops over the lights at one position trace the same shadow rays. All elements of both arrays
-//! must be known: each element up to the constant number of rays is stored by one instruction, at a
-//! constant index, that dominates the `visible`, and by no other. Equal values are equal rays, and
-//! the scene does not change during a frame.
+//! Two loops over the lights at one position trace the same shadow rays. All elements of both
+//! arrays must be known: each element up to the constant number of rays is stored by one
+//! instruction, at a constant index, that dominates the `visible`, and by no other. Equal values
+//! are equal rays, and the scene does not change during a frame.
 //!
 //! As that one store dominates the `visible`, the element holds the stored value whenever control
-//! arrives, around loops too: a path from a newer value to the `visible` that avoids the store would
-//! start at the entry as well.
+//! arrives, around loops too: a path from a newer value to the `visible` that avoids the store
+//! would start at the entry as well.
 
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;

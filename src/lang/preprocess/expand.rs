@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Preprocessor<'_> {
-    /// Expands macros in `tokens`. `off` names the macros being expanded around; `depth` counts arguments within arguments.
+    /// Expands macros in `tokens`. `off` names the macros being expanded around; `depth` counts
+    /// arguments within arguments.
     pub(super) fn expand(&mut self, tokens: Arc<[RawToken]>, off: &HashSet<Arc<str>>, depth: usize) -> Vec<RawToken> {
         let mut out = Vec::new();
         let mut frames = vec![Frame { tokens, next: 0, macro_name: None }];
@@ -45,7 +46,8 @@ impl Preprocessor<'_> {
             if !self.spend(body.len(), token.span) {
                 break;
             }
-            // Macros in the body of a macro have its place: the first one is the one that stands there.
+            // Macros in the body of a macro have its place: the first one is the one that stands
+            // there.
             self.out.macro_uses.entry(token.span).or_insert(found.definition);
             active.insert(token.text.clone());
             frames.push(Frame { tokens: body.into(), next: 0, macro_name: Some(token.text.clone()) });
@@ -98,7 +100,8 @@ impl Preprocessor<'_> {
         Some(args)
     }
 
-    /// The body of a macro with its arguments put in; `#` and `##` take them as written, other places take them expanded.
+    /// The body of a macro with its arguments put in; `#` and `##` take them as written, other
+    /// places take them expanded.
     fn substitute(
         &mut self,
         name: &RawToken,
@@ -165,7 +168,8 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The next token of the innermost frame that has one; a macro whose frame ends may be expanded again.
+/// The next token of the innermost frame that has one; a macro whose frame ends may be expanded
+/// again.
 fn next(frames: &mut Vec<Frame>, active: &mut HashSet<Arc<str>>) -> Option<RawToken> {
     while let Some(frame) = frames.last_mut() {
         if let Some(t) = frame.tokens.get(frame.next) {

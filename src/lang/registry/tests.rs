@@ -63,8 +63,8 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// The registry is the only place that knows extensions: elsewhere no literal is one, begins with one or is made with
-/// one. Benchmarks and built-in scenes name files of their own.
+/// The registry is the only place that knows extensions: elsewhere no literal is one, begins with
+/// one or is made with one. Benchmarks and built-in scenes name files of their own.
 #[test]
 fn no_code_outside_the_front_ends_compares_extensions() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -86,7 +86,8 @@ pub struct Predefined {
     pub ty: RslType,
 }
 
-/// Analyses a file. Included files join `sources`. A file without any definition is nothing to complain of here: it may be there to be included.
+/// Analyses a file. Included files join `sources`. A file without any definition is nothing to
+/// complain of here: it may be there to be included.
 pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
     let (Preprocessed { macros, macro_uses, includes, .. }, mut ast, mut diags) = read(sources, file, options);
     let own = ast.definitions.len();
@@ -128,7 +129,8 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
             all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
         }
     }
-    // What takes any values after the first: a statement that is called like a function, and a function.
+    // What takes any values after the first: a statement that is called like a function, and a
+    // function.
     for (name, signature) in [("gather", "x:spvff"), ("printf", "x:sf")] {
         let row = builtins::Signature { variadic: true, ..parse_signature(signature) };
         all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
@@ -164,7 +166,8 @@ impl Signature {
 }
 
 impl Analysis {
-    /// The variables that are visible at a byte of a file, innermost first; of several with a name, only the one that the name means.
+    /// The variables that are visible at a byte of a file, innermost first; of several with a name,
+    /// only the one that the name means.
     pub fn visible(&self, file: FileId, offset: u32) -> Vec<&Variable> {
         let at = |v: &&Variable| v.visible.file == file && (v.visible.start..=v.visible.end).contains(&offset);
         let declared = self.variables.iter().rev().filter(|v| v.role != Role::Light);
@@ -186,7 +189,8 @@ impl Analysis {
     }
 }
 
-/// The predefined variables of a kind of shader, and the constant `PI`; those of all kinds for functions.
+/// The predefined variables of a kind of shader, and the constant `PI`; those of all kinds for
+/// functions.
 pub fn predefined(kind: Option<ShaderKind>) -> impl Iterator<Item = Predefined> {
     let visible = GLOBALS.iter().filter(move |g| {
         Input::parse(g.name).is_predefined() && g.name != input::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
@@ -218,7 +222,8 @@ mod tests {
         (analyse(&mut sources, file, &Options::default()), sources)
     }
 
-    /// Analyses text with a `|`, and says what variable the name behind it means: its type and the line that declares it.
+    /// Analyses text with a `|`, and says what variable the name behind it means: its type and the
+    /// line that declares it.
     fn meaning(text: &str) -> Option<(RslType, Option<u32>)> {
         let offset = text.find('|').expect("a mark");
         let text = text.replacen('|', "", 1);

@@ -1,7 +1,8 @@
 //! The syntax tree of an RSL file.
 //!
-//! Expressions live in one arena per file and refer to each other by index, so that a chain of a hundred thousand operators is built, walked and
-//! dropped without a deep stack. Statements nest in the ordinary way; the parser bounds their depth.
+//! Expressions live in one arena per file and refer to each other by index, so that a chain of a
+//! hundred thousand operators is built, walked and dropped without a deep stack. Statements nest in
+//! the ordinary way; the parser bounds their depth.
 
 use super::LightKind;
 use super::types::Class;
@@ -130,7 +131,8 @@ pub enum ExprKind {
     Assign(Option<BinaryOp>, Place, ExprId),
     /// `x[i]`
     Index(Place),
-    /// `"file"[c]`: the name of a texture with a channel. Of a variable it is an [`ExprKind::Index`].
+    /// `"file"[c]`: the name of a texture with a channel. Of a variable it is an
+    /// [`ExprKind::Index`].
     Channel(ExprId, ExprId),
     /// `{a, b, c}`, the values of an array.
     Array(Vec<ExprId>),
@@ -145,7 +147,8 @@ pub enum ExprKind {
 pub struct Place {
     /// The variable.
     pub name: Ident,
-    /// The members that are chosen from it, one from another: none once structs are taken apart (`rsl::objects`).
+    /// The members that are chosen from it, one from another: none once structs are taken apart
+    /// (`rsl::objects`).
     pub members: Vec<Member>,
     /// The indices after it, if any.
     pub indices: Vec<ExprId>,
@@ -186,7 +189,8 @@ impl Place {
 pub struct Decl {
     /// The name.
     pub name: Ident,
-    /// The type. Of a struct it tells only whether there is an array of them, as an array of floats or a float.
+    /// The type. Of a struct it tells only whether there is an array of them, as an array of floats
+    /// or a float.
     pub ty: RslType,
     /// The struct whose value it is, until structs are taken apart (`rsl::objects`).
     pub structure: Option<Ident>,
@@ -198,7 +202,8 @@ pub struct Decl {
     pub external: bool,
     /// The default or first value.
     pub init: Option<ExprId>,
-    /// Whether it is a parameter that is an array declared without a length, which has one that others have decided on (`rsl::lengths`, [`super::types::OPEN`]).
+    /// Whether it is a parameter that is an array declared without a length, which has one that
+    /// others have decided on (`rsl::lengths`, [`super::types::OPEN`]).
     pub open: bool,
 }
 
@@ -261,7 +266,8 @@ pub enum StmtKind {
 /// A shader or a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// The place of all of it, from the first word to the closing brace; without one, it extends to the end of the text.
+    /// The place of all of it, from the first word to the closing brace; without one, it extends to
+    /// the end of the text.
     pub span: Span,
     /// The name.
     pub name: Ident,
@@ -273,7 +279,8 @@ pub struct Definition {
     pub result: RslType,
     /// The struct that a function gives, until structs are taken apart (`rsl::objects`).
     pub structure: Option<Ident>,
-    /// Parameters; after those declared, the variables of the function around it that a function names `extern`.
+    /// Parameters; after those declared, the variables of the function around it that a function
+    /// names `extern`.
     pub params: Vec<Decl>,
     /// How many of the parameters are such variables.
     pub captured: usize,
@@ -341,14 +348,16 @@ pub struct Ast {
     pub structs: Vec<Struct>,
     /// Classes of shaders, until they are taken apart (`rsl::objects`).
     pub classes: Vec<ShaderClass>,
-    /// The plugins that the file names: libraries of compiled functions, of which there are none here.
+    /// The plugins that the file names: libraries of compiled functions, of which there are none
+    /// here.
     pub plugins: Vec<Ident>,
     /// All expressions.
     pub exprs: Vec<Expr>,
 }
 
 impl Ast {
-    /// How many pairs of a text and a value the arguments of a call end with: options, if the function has any.
+    /// How many pairs of a text and a value the arguments of a call end with: options, if the
+    /// function has any.
     pub fn named_pairs(&self, args: &[ExprId]) -> usize {
         args.rchunks_exact(2).take_while(|p| matches!(self.expr(p[0]).kind, ExprKind::String(_))).count()
     }
@@ -358,7 +367,8 @@ impl Ast {
         &self.exprs[id.0 as usize]
     }
 
-    /// What an expression names, when it can stand left of `=`. What looks like a product of names may be the member of a struct: `s.a`.
+    /// What an expression names, when it can stand left of `=`. What looks like a product of names
+    /// may be the member of a struct: `s.a`.
     pub fn place(&self, e: ExprId) -> Option<Place> {
         let mut links = Vec::new();
         let mut at = e;

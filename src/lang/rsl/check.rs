@@ -69,7 +69,8 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
     }
 }
 
-/// The calls of [`special_result`] that shaders may write: name and signature, as in the table of built-in functions.
+/// The calls of [`special_result`] that shaders may write: name and signature, as in the table of
+/// built-in functions.
 pub const SPECIAL: [(&str, &str); 21] = [
     ("concat", "s:ss*"),
     ("format", "s:ss*"),
@@ -97,7 +98,8 @@ pub const SPECIAL: [(&str, &str); 21] = [
 /// The calls among them that change an array.
 pub const RESIZING: [&str; 4] = ["pop", "push", "reserve", "resize"];
 
-/// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
+/// The type of a call that the compiler treats on its own: its arguments must be constants, or
+/// choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
         "__uniform_float" | "arraylength" | "capacity" | "pop" | super::effects::INPUT => Some(RslType::Float),
@@ -325,7 +327,8 @@ impl<'a> Checker<'a> {
         if !matches!(resolution, Resolution::NoMatch(_)) || self.in_library || f.name.starts_with("__") {
             return resolution;
         }
-        // A user's functions hide those of the library that take the same: the others are still there.
+        // A user's functions hide those of the library that take the same: the others are still
+        // there.
         let mut library = self.program.callees(&f.name, true);
         library.retain(|c| self.is_library(*c));
         match self.choose(names, library, args, wanted) {
@@ -409,7 +412,8 @@ pub struct ChainWants {
     pub links: Vec<Option<RslType>>,
 }
 
-/// What the right operand is wanted to be, given what the operator's result is wanted to be and the left operand's type.
+/// What the right operand is wanted to be, given what the operator's result is wanted to be and the
+/// left operand's type.
 pub fn right_want(op: BinaryOp, wanted: Option<RslType>, left: RslType) -> Option<RslType> {
     match op {
         BinaryOp::Dot | BinaryOp::Cross => Some(RslType::Vector),

@@ -19,10 +19,12 @@ pub const PREFIX: &str = "coshader.";
 /// The end of the names of cores, after `CLASS.METHOD`: no source can name them.
 const CORE: &str = "$call";
 
-/// Stands before the names of parameters and results of cores that belong to the call: no source can name them.
+/// Stands before the names of parameters and results of cores that belong to the call: no source
+/// can name them.
 pub const ARROW: &str = "->";
 
-/// The name of the core that runs a method of a class, or that gives the class's members, for an empty name.
+/// The name of the core that runs a method of a class, or that gives the class's members, for an
+/// empty name.
 pub fn core_name(class: &str, method: &str) -> String {
     format!("{class}.{method}{CORE}")
 }
@@ -78,7 +80,8 @@ pub enum CoShaderQuery {
 pub enum Call {
     /// Asks for the answer to a question.
     For(CoShaderQuery),
-    /// `getvar(s, "name", variable)`: asks for a member, stores it in the variable, and returns whether there is one.
+    /// `getvar(s, "name", variable)`: asks for a member, stores it in the variable, and returns
+    /// whether there is one.
     Variable,
 }
 
@@ -152,8 +155,10 @@ impl CoShaderQuery {
 
 /// A question with the types of its arguments and its answer: the name of a function of the linker.
 ///
-/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](CoShaderQuery::runs). It gives the value; of `Member`
-/// 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind it the new values of those arguments that are variables.
+/// The function takes the handle (`Count` and `At` a category, behind the number), the values of
+/// the arguments, and [`inputs`] where the shader [runs](CoShaderQuery::runs). It gives the value;
+/// of `Member` 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind
+/// it the new values of those arguments that are variables.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoShaderCall {
     /// What is asked.

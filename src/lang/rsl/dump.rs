@@ -1,4 +1,5 @@
-//! Writes a syntax tree for people: one definition after another, statements indented, expressions fully parenthesised.
+//! Writes a syntax tree for people: one definition after another, statements indented, expressions
+//! fully parenthesised.
 
 use super::ast::*;
 use super::types::{OPEN, RESIZABLE, RslType};
@@ -96,7 +97,8 @@ fn statement(ast: &Ast, s: &Stmt, level: usize, out: &mut String) {
     }
 }
 
-/// What is still to be written, last first: a list instead of recursion, as chains of operators may be very long.
+/// What is still to be written, last first: a list instead of recursion, as chains of operators may
+/// be very long.
 enum Piece {
     Expr(ExprId),
     Text(String),

@@ -50,7 +50,8 @@ impl Effects {
     }
 }
 
-/// The intrinsic by which the library reads a named input that no variable can be called, as `__input("ray.width")`.
+/// The intrinsic by which the library reads a named input that no variable can be called, as
+/// `__input("ray.width")`.
 pub const INPUT: &str = "__input";
 
 /// Arguments of `gather` that stand before pairs of a name and a value.
@@ -99,7 +100,8 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
     effects
 }
 
-/// The effects of one expression, without those of functions it calls: a default, with the parameters before it.
+/// The effects of one expression, without those of functions it calls: a default, with the
+/// parameters before it.
 pub fn of_default(ast: &Ast, before: &[Decl], e: ExprId) -> Effects {
     let scope = before.iter().map(|p| (p.name.name.clone(), p.ty)).collect();
     let mut walk = Walk { ast, scopes: vec![scope], effects: Effects::default(), calls: HashSet::new() };
@@ -250,7 +252,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What `transform` with these arguments reads: where the name of a system is known only when the shader runs, it may be any.
+    /// What `transform` with these arguments reads: where the name of a system is known only when
+    /// the shader runs, it may be any.
     fn transform(&mut self, args: &[ExprId]) {
         for &e in args.iter().rev().skip(1) {
             match &self.ast.expr(e).kind {

@@ -1,5 +1,5 @@
-//! The variables that every shader of a kind has without declaring them (RenderMan Interface 3.2.1, tables 11.1 to 11.4), and the named inputs for coordinate
-//! spaces and the ray.
+//! The variables that every shader of a kind has without declaring them (RenderMan Interface 3.2.1,
+//! tables 11.1 to 11.4), and the named inputs for coordinate spaces and the ray.
 
 use super::ast::ShaderKind;
 use super::types::RslType;
@@ -20,7 +20,8 @@ const fn global(name: &'static str, ty: RslType, kinds: &'static str) -> Global 
     Global { name, ty, kinds }
 }
 
-/// The letter of a kind of shader in tables: **s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager.
+/// The letter of a kind of shader in tables: **s**urface, **l**ight, **v**olume, **d**isplacement,
+/// **i**mager.
 pub fn letter(kind: ShaderKind) -> char {
     match kind {
         ShaderKind::Surface => 's',
@@ -127,7 +128,8 @@ pub enum Space {
     Input([&'static str; 4]),
     /// The camera's space: its axes and origin are program constants 2 to 5.
     Camera,
-    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME` know.
+    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME`
+    /// know.
     Image(&'static str),
     /// A coordinate system of the scene, which the linker knows.
     Named,
@@ -147,5 +149,6 @@ pub fn space(name: &str) -> Space {
     }
 }
 
-/// The functions that change coordinate systems, whose names may be known only when the shader runs.
+/// The functions that change coordinate systems, whose names may be known only when the shader
+/// runs.
 pub const TRANSFORMS: [&str; 3] = ["transform", "vtransform", "ntransform"];

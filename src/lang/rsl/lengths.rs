@@ -11,7 +11,8 @@ use crate::lang::language::Lengths;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
-/// Gives the parameters of a file's shaders their lengths, and those of its functions that have a list of values by default the length of that.
+/// Gives the parameters of a file's shaders their lengths, and those of its functions that have a
+/// list of values by default the length of that.
 pub fn settle(ast: &mut Ast, lengths: &Lengths, diags: &mut Diagnostics) {
     let mut definitions = std::mem::take(&mut ast.definitions);
     let mut classes = std::mem::take(&mut ast.classes);

@@ -40,7 +40,8 @@ const PUNCT: [&str; 31] = [
     "/=", "->", "(", ")", "{", "}", "[", "]", ",", ";",
 ];
 
-/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last token.
+/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last
+/// token.
 pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
     let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
     let tokens = raw.iter().filter(|t| t.kind != RawKind::Newline).map(|t| Token { tok: convert(t), span: t.span });

@@ -53,9 +53,11 @@ pub struct Lowering<'a> {
     pub diags: Diagnostics,
     /// Whether assignments to variables leave `debug` instructions.
     pub debug: bool,
-    /// Whether the file had syntax errors: names may then be unknown because their declaration could not be read.
+    /// Whether the file had syntax errors: names may then be unknown because their declaration
+    /// could not be read.
     pub broken: bool,
-    /// Functions of the library that are called, and functions that are made for each length of an array.
+    /// Functions of the library that are called, and functions that are made for each length of an
+    /// array.
     pub needed: BTreeSet<Version>,
     /// Whether something calls `printf`.
     pub prints: bool,
@@ -68,7 +70,8 @@ pub struct Lowering<'a> {
     locs: HashMap<Span, Loc>,
 }
 
-/// A function as it is made for arrays of given lengths: its number, and the lengths of the parameters that leave theirs open, in order.
+/// A function as it is made for arrays of given lengths: its number, and the lengths of the
+/// parameters that leave theirs open, in order.
 pub type Version = (usize, Vec<u32>);
 
 /// A variable in scope.
@@ -219,7 +222,8 @@ impl<'a> Lowering<'a> {
         Err(Poison)
     }
 
-    /// Lowers a function or a shader's core. `lengths` are those of the parameters that are arrays of any length.
+    /// Lowers a function or a shader's core. `lengths` are those of the parameters that are arrays
+    /// of any length.
     pub fn definition(&mut self, index: usize, lengths: &[u32]) {
         let program = self.program;
         let d = program.definition(index);
@@ -318,7 +322,8 @@ impl<'c, 'a> Body<'c, 'a> {
         for p in params {
             let class = p.class.unwrap_or(usual);
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
-            // Without a word, a function's parameter is what the caller gives: it may go to uniform variables.
+            // Without a word, a function's parameter is what the caller gives: it may go to uniform
+            // variables.
             let known = if of_shader { class } else { p.class.unwrap_or(Class::Uniform) };
             let mut var = self.param(p, known);
             var.strict = p.class == Some(Class::Uniform);
@@ -339,7 +344,8 @@ impl<'c, 'a> Body<'c, 'a> {
         self.scopes.declared.push(scope);
     }
 
-    /// Makes the function take a parameter, whose values are those of a variable of class `known` then.
+    /// Makes the function take a parameter, whose values are those of a variable of class `known`
+    /// then.
     fn param(&mut self, p: &Decl, known: Class) -> Var {
         let names = arrays::value_names(&p.name.name, p.ty);
         let kind = if p.ty.is_array() { ParamKind::Implicit } else { ParamKind::Declared };
@@ -353,7 +359,8 @@ impl<'c, 'a> Body<'c, 'a> {
         Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false }
     }
 
-    /// Makes the predefined variables: parameters for those read, start values for outputs that are no inputs.
+    /// Makes the predefined variables: parameters for those read, start values for outputs that are
+    /// no inputs.
     fn inputs(&mut self, reads: &BTreeSet<&'static str>, outputs: &[&'static str]) {
         // `Os` is what an opacity that nobody sets is taken from.
         let mut names = reads.clone();
@@ -405,7 +412,8 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
-    /// What such an output holds before it is written: black, and for the opacity the surface's own.
+    /// What such an output holds before it is written: black, and for the opacity the surface's
+    /// own.
     fn start_value(&mut self, global: &Global) -> Value {
         match self.scopes.globals.get("Os").map(|v| v.storage) {
             Some(os) if global.name == "Oi" => self.b.read(os),
@@ -422,7 +430,8 @@ impl<'c, 'a> Body<'c, 'a> {
         };
         let of_globals: Vec<(Arc<str>, Var)> =
             globals.iter().filter_map(|g| Some((Arc::from(*g), self.scopes.globals.get(g)?.clone()))).collect();
-        // A core's own outputs come first; a function's output parameters come before what it writes outside.
+        // A core's own outputs come first; a function's output parameters come before what it
+        // writes outside.
         let order = if self.shader.is_some() { [of_globals, of_params] } else { [of_params, of_globals] };
         for (name, var) in order.into_iter().flatten() {
             self.results(&name, var.ty);

@@ -1,8 +1,9 @@
 //! Arithmetic with matrices, as operations on their four rows.
 //!
-//! Takes and gives values of a function being built: a `mat4` is four rows `vec4`, and points are row vectors, so that `p · M` is the sum of the rows of M,
-//! each times a component of p (RenderMan Interface 3.2.1, §2). What the operators and functions of the language mean is RISpec 3.2.1, sections 13.2 and 15.2
-//! and 15.5; which of them there are is not known here.
+//! Takes and gives values of a function being built: a `mat4` is four rows `vec4`, and points are
+//! row vectors, so that `p · M` is the sum of the rows of M, each times a component of p (RenderMan
+//! Interface 3.2.1, §2). What the operators and functions of the language mean is RISpec 3.2.1,
+//! sections 13.2 and 15.2 and 15.5; which of them there are is not known here.
 
 use super::types::RslType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
@@ -83,8 +84,9 @@ pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
     all.unwrap_or_else(|| b.constant(crate::ir::Const::Bool(true)))
 }
 
-/// What the inverse and the determinant of a matrix are made of: the 2×2 determinants of Lengyel, Foundations of Game Engine Development 1 (2016), §1.7.5,
-/// for the transposed matrix, whose columns are our rows.
+/// What the inverse and the determinant of a matrix are made of: the 2×2 determinants of Lengyel,
+/// Foundations of Game Engine Development 1 (2016), §1.7.5, for the transposed matrix, whose
+/// columns are our rows.
 struct Minors {
     /// The rows without their last components.
     row: [Value; 4],
@@ -130,7 +132,8 @@ pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
     let factor = b.op(Op::Rcp, &[determinant]);
     let [s, t, u, v] = [minors.s, minors.t, minors.u, minors.v].map(|x| scaled(b, x, factor));
     let ([r0, r1, r2, r3], [x, y, z, w]) = (minors.row, minors.last);
-    // Columns of the inverse: a cross product and a multiple of a minor each, the last row by dot products.
+    // Columns of the inverse: a cross product and a multiple of a minor each, the last row by dot
+    // products.
     let mut column = |p: Value, q: Value, minor: Value, k: Value, op: Op| {
         let cross = b.op(Op::Cross, &[p, q]);
         let more = scaled(b, minor, k);
@@ -155,7 +158,8 @@ pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
     of_numbers(b, &numbers)
 }
 
-/// A point, vector or normal transformed: a point is divided by its fourth coordinate, a vector takes no translation, a normal the inverse transpose.
+/// A point, vector or normal transformed: a point is divided by its fourth coordinate, a vector
+/// takes no translation, a normal the inverse transpose.
 pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: RslType) -> Value {
     let rows = rows(b, m);
     if ty == RslType::Normal {
@@ -174,7 +178,8 @@ pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: RslType) -> Va
     scaled(b, place, inverse)
 }
 
-/// A normal that is given along three axes: cofactors over the determinant, which is the inverse transpose.
+/// A normal that is given along three axes: cofactors over the determinant, which is the inverse
+/// transpose.
 pub fn normal(b: &mut FunctionBuilder, [x, y, z]: [Value; 3], v: Value) -> Value {
     let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.op(Op::Cross, &[a, c]));
     let determinant = b.op(Op::Dot, &[x, cofactors[0]]);

@@ -61,13 +61,15 @@ use symbols::Symbols;
 
 /// Name of the `debug` instruction with the pattern of a `printf`, after those with its values.
 pub const PRINTF: &str = "printf?";
-/// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type follows.
+/// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type
+/// follows.
 pub const PRINTF_VALUE: &str = "printf?.";
 
 /// What a file compiles to.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// The functions: user functions, cores of shaders, defaults of their parameters, and of the library what these call.
+    /// The functions: user functions, cores of shaders, defaults of their parameters, and of the
+    /// library what these call.
     pub module: Module,
     /// The file's shaders, in order.
     pub shaders: Vec<ShaderInfo>,
@@ -88,7 +90,8 @@ pub struct Unit {
 pub struct ShaderInfo {
     /// Its name.
     pub name: Arc<str>,
-    /// The name of its core in the module: another one only where a class has shaders of several kinds.
+    /// The name of its core in the module: another one only where a class has shaders of several
+    /// kinds.
     pub core: Arc<str>,
     /// What it is for.
     pub kind: ShaderKind,
@@ -102,8 +105,8 @@ pub struct ShaderInfo {
 
 /// What a co-shader can be asked: one of its public methods, or its public members.
 ///
-/// Parameters and outputs of the core whose names begin with [`coshaders::ARROW`] belong to the call: the method's own parameters, and its value, whose name is that alone;
-/// or the members.
+/// Parameters and outputs of the core whose names begin with [`coshaders::ARROW`] belong to the
+/// call: the method's own parameters, and its value, whose name is that alone; or the members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodInfo {
     /// The class.
@@ -127,7 +130,8 @@ pub struct ShaderParam {
     pub output: bool,
     /// Whether it is an array declared without a length: see [`Options::lengths`].
     pub open: bool,
-    /// The IR function that computes its default; its parameters, if any, are named inputs (`space.shader.x`, …).
+    /// The IR function that computes its default; its parameters, if any, are named inputs
+    /// (`space.shader.x`, …).
     pub default: Arc<str>,
 }
 
@@ -149,7 +153,8 @@ pub struct FunctionInfo {
     pub name: Arc<str>,
     /// Its name in the module, which differs where several functions share a name.
     pub ir_name: Arc<str>,
-    /// Names and types of its parameters, and whether each is an output. The IR function has hidden inputs after them.
+    /// Names and types of its parameters, and whether each is an output. The IR function has hidden
+    /// inputs after them.
     pub params: Vec<(Arc<str>, RslType, bool)>,
     /// The type of its value.
     pub result: RslType,
@@ -205,7 +210,8 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     Ok(unit)
 }
 
-/// Compiles functions of the standard library by their names in its source (`__camera`), with all that they call.
+/// Compiles functions of the standard library by their names in its source (`__camera`), with all
+/// that they call.
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
@@ -217,7 +223,8 @@ pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Option
     lower(lowering, 0, &names.iter().copied().collect(), diags).0
 }
 
-/// Trees of the library's files, by the numbers that these have: most compilations have the same, and the files never change.
+/// Trees of the library's files, by the numbers that these have: most compilations have the same,
+/// and the files never change.
 static LIBRARIES: Mutex<Vec<(Vec<FileId>, Arc<Ast>)>> = Mutex::new(Vec::new());
 
 /// How many are kept.
@@ -256,8 +263,8 @@ fn library_file(sources: &mut SourceMap, name: &str, text: &str) -> FileId {
     }
 }
 
-/// Lowers the user's definitions, those of the library that `roots` names, and all of the library that they call. Gives back the notes on the
-/// user's definitions, where notes were asked for.
+/// Lowers the user's definitions, those of the library that `roots` names, and all of the library
+/// that they call. Gives back the notes on the user's definitions, where notes were asked for.
 fn lower(
     mut lowering: Lowering<'_>,
     own: usize,

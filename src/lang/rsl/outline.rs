@@ -1,7 +1,9 @@
-//! The outline of a definition: where its statements and variables stand in the text, for people who look at a program as it runs.
+//! The outline of a definition: where its statements and variables stand in the text, for people
+//! who look at a program as it runs.
 //!
-//! Taken from the syntax tree alone. A debugger joins it with the IR by places: an instruction belongs to the innermost statement around the start of its
-//! span, and a `debug` instruction names the variable of that name whose scope holds it.
+//! Taken from the syntax tree alone. A debugger joins it with the IR by places: an instruction
+//! belongs to the innermost statement around the start of its span, and a `debug` instruction names
+//! the variable of that name whose scope holds it.
 
 use super::ast::{Ast, Decl, Definition, ShaderKind, Stmt, StmtKind};
 use super::globals;
@@ -64,7 +66,8 @@ pub enum StatementKind {
     Plain,
     /// Chooses the way: the condition of `if`, `while` or `for`.
     Condition,
-    /// `illuminance`, `illuminate` or `solar` with its arguments, which runs its body for lights, or where light falls.
+    /// `illuminance`, `illuminate` or `solar` with its arguments, which runs its body for lights,
+    /// or where light falls.
     Lights,
     /// The closing brace.
     End,
@@ -161,7 +164,8 @@ impl Outline {
         around.min_by_key(|(_, s)| s.span.end - s.span.start).map(|(i, _)| i)
     }
 
-    /// The number of the variable that `name` means at a place; `None` where it is not one that the text declares.
+    /// The number of the variable that `name` means at a place; `None` where it is not one that the
+    /// text declares.
     pub fn variable_at(&self, name: &str, at: Span) -> Option<usize> {
         let named = self.variables.iter().enumerate().filter(|(_, v)| *v.name == *name && holds(v.scope, at));
         named.min_by_key(|(_, v)| v.scope.end - v.scope.start).map(|(i, _)| i)

@@ -1,7 +1,8 @@
 //! Reads tokens into a syntax tree, by recursive descent.
 //!
-//! After an error it goes on behind the next `;` or at the next `}`, so that one run finds all of them. Depth is bounded by [`MAX_NESTING`]; chains of operators
-//! and of `else if` are read in loops and cost no depth.
+//! After an error it goes on behind the next `;` or at the next `}`, so that one run finds all of
+//! them. Depth is bounded by [`MAX_NESTING`]; chains of operators and of `else if` are read in
+//! loops and cost no depth.
 
 use super::ast::*;
 use super::check::RESIZING;
@@ -20,10 +21,12 @@ mod statements;
 /// Most elements of an array: what is passed to a function becomes a value each.
 pub const MAX_ARRAY: u32 = 1024;
 
-/// A type as a declaration names it: one of the language, or a struct, for which [`RslType::Float`] stands in.
+/// A type as a declaration names it: one of the language, or a struct, for which [`RslType::Float`]
+/// stands in.
 type TypeName = (RslType, Option<Ident>);
 
-/// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
+/// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be
+/// read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let ast = Ast::default();
     let (around, resized, structs) = (Vec::new(), resized(tokens), Vec::new());
@@ -47,7 +50,8 @@ struct Parser<'a> {
     unclosed: bool,
     /// The definitions that are being read, the innermost last.
     around: Vec<Around>,
-    /// Names of variables that calls change the length of: those of them that are declared without a length may grow and shrink.
+    /// Names of variables that calls change the length of: those of them that are declared without
+    /// a length may grow and shrink.
     resized: HashSet<Arc<str>>,
     /// The members of each struct as they stand in the text.
     structs: Vec<&'a [Token]>,
@@ -225,7 +229,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A function within a definition, from its name on: it becomes a definition of its own, which only this one can call.
+    /// A function within a definition, from its name on: it becomes a definition of its own, which
+    /// only this one can call.
     fn inner_function(&mut self, start: Span, result: TypeName) -> Parse<()> {
         let Ident { name, span } = self.cursor.ident("the function's name")?;
         let Some(around) = self.around.last_mut() else { return Err(Stop) };
@@ -234,7 +239,8 @@ impl Parser<'_> {
         self.rest_of_definition(start, Ident { name: full, span }, None, result)
     }
 
-    /// The definition that a call of `name` means: a function within one of those around, or one of the file.
+    /// The definition that a call of `name` means: a function within one of those around, or one of
+    /// the file.
     fn callee(&mut self, name: Arc<str>) -> Arc<str> {
         let found = self.around.iter().enumerate().rev().find_map(|(level, around)| {
             around.functions.iter().rev().find(|f| f.name == name).map(|f| (level, f.full.clone(), f.captured.clone()))
@@ -253,7 +259,8 @@ impl Parser<'_> {
     fn type_here(&self) -> Option<TypeName> {
         match self.cursor.tok() {
             Tok::Keyword(word) => RslType::from_keyword(word).map(|ty| (ty, None)),
-            // A variable that holds a shader is the text of its handle: of null, which is all there is, the empty one.
+            // A variable that holds a shader is the text of its handle: of null, which is all there
+            // is, the empty one.
             Tok::Name(word) if &**word == "shader" && matches!(self.cursor.tok_ahead(1), Tok::Name(_)) => {
                 Some((RslType::String, None))
             }
@@ -273,7 +280,8 @@ impl Parser<'_> {
         matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(word), Tok::Keyword(_)) if &**word == "constant")
     }
 
-    /// Reads `output`, `extern`, `uniform`, `varying`, `constant` in any order. What is constant is uniform.
+    /// Reads `output`, `extern`, `uniform`, `varying`, `constant` in any order. What is constant is
+    /// uniform.
     fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<Class>)> {
         let (mut output, mut external, mut class) = (false, false, None);
         loop {

@@ -1,4 +1,5 @@
-//! The functions of a compilation, as their callers see them: types, hidden inputs, names in the IR.
+//! The functions of a compilation, as their callers see them: types, hidden inputs, names in the
+//! IR.
 
 use super::ast::{Ast, Definition, ExprId};
 use super::builtins::{self, Builtin, NamedOption};
@@ -42,8 +43,8 @@ pub enum Callee {
 /// How a callee takes the arguments of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// What the first arguments are: their types, and whether each is an output. The arguments after them are pairs of a name, which is a string
-    /// literal, and the value of that option.
+    /// What the first arguments are: their types, and whether each is an output. The arguments
+    /// after them are pairs of a name, which is a string literal, and the value of that option.
     pub positional: Vec<(RslType, bool)>,
     /// The options that the callee knows.
     pub options: &'static [NamedOption],
@@ -104,7 +105,8 @@ impl<'a> Program<'a> {
         &self.ast.definitions[function]
     }
 
-    /// What a call of `name` may mean. A user's functions hide those of the library. Names that start with `__` mean something in the library only.
+    /// What a call of `name` may mean. A user's functions hide those of the library. Names that
+    /// start with `__` mean something in the library only.
     pub fn callees(&self, name: &str, in_library: bool) -> Vec<Callee> {
         let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let own: Vec<usize> = all.iter().copied().filter(|&i| !self.functions[i].library).collect();
@@ -143,7 +145,8 @@ impl<'a> Program<'a> {
         names
     }
 
-    /// Types of the parameters a callee wants for `count` arguments, with whether each is an output; `None` when it cannot take so many.
+    /// Types of the parameters a callee wants for `count` arguments, with whether each is an
+    /// output; `None` when it cannot take so many.
     pub fn params(&self, callee: Callee, count: usize) -> Option<Vec<(RslType, bool)>> {
         match callee {
             Callee::Function(i) => {

@@ -1,7 +1,10 @@
-//! The calls that ask the renderer for something by its name: message passing between shaders (RISpec 3.2, §15.8), attributes, options, the renderer, the ray.
+//! The calls that ask the renderer for something by its name: message passing between shaders
+//! (RISpec 3.2, §15.8), attributes, options, the renderer, the ray.
 //!
-//! They take the name as a constant and a variable that gets the value if there is one of the variable's type; they give 1 then and 0 otherwise. What shaders of other kinds and the
-//! scene know arrives as *named inputs* of a shader's core, see [`value_input`]; what a light knows is asked by [`Intrinsic::LightMessage`](crate::abi::Intrinsic::LightMessage).
+//! They take the name as a constant and a variable that gets the value if there is one of the
+//! variable's type; they give 1 then and 0 otherwise. What shaders of other kinds and the scene
+//! know arrives as *named inputs* of a shader's core, see [`value_input`]; what a light knows is
+//! asked by [`Intrinsic::LightMessage`](crate::abi::Intrinsic::LightMessage).
 
 use super::types::RslType;
 use crate::abi::{DataType, Input, Query, QuerySource, input};
@@ -39,7 +42,8 @@ pub fn source(word: &str) -> Option<Source> {
 /// The predefined variables that `rayinfo` looks at.
 pub const RAY_INPUTS: [&str; 4] = [input::RAY_DIRECTION, input::RAY_KIND, input::RAY_ORIGIN, "raydepth"];
 
-/// The name of the input that holds what is asked of `source`: the value, of type `ty`; of an array that of one element.
+/// The name of the input that holds what is asked of `source`: the value, of type `ty`; of an array
+/// that of one element.
 pub fn value_input(source: QuerySource, ty: RslType, name: &str, element: u32) -> String {
     input_name(source, ty, name, element, false)
 }

@@ -1,7 +1,9 @@
-//! The words of the language in a sentence each: built-in functions, predefined variables, keywords, coordinate systems.
+//! The words of the language in a sentence each: built-in functions, predefined variables,
+//! keywords, coordinate systems.
 //!
-//! Types and signatures are elsewhere (`builtins`, `globals`, the standard library); here is only what they mean, for people who ask in an editor. Every name that the
-//! compiler knows has its sentence, which a test makes sure of. [`table`] puts them together with what the compiler knows.
+//! Types and signatures are elsewhere (`builtins`, `globals`, the standard library); here is only
+//! what they mean, for people who ask in an editor. Every name that the compiler knows has its
+//! sentence, which a test makes sure of. [`table`] puts them together with what the compiler knows.
 
 pub mod table;
 
@@ -287,7 +289,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("zcomp", "The third component of a point, vector or normal."),
 ];
 
-/// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager) and the meaning there.
+/// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume,
+/// **d**isplacement, **i**mager) and the meaning there.
 const VARIABLES: [(&str, &str, &str); 44] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
@@ -382,7 +385,8 @@ const KEYWORDS: [(&str, &str); 22] = [
     ("solar", "In a light shader: parallel light of a distant source, along an axis. The body sets `Cl`."),
 ];
 
-/// The statements about light take arguments as functions do: name, alternatives, each a list of parameters.
+/// The statements about light take arguments as functions do: name, alternatives, each a list of
+/// parameters.
 pub const LIGHT_STATEMENTS: [(&str, &[&[&str]]); 3] = [
     (
         "illuminance",
@@ -402,7 +406,8 @@ pub fn function(name: &str) -> Option<&'static str> {
     FUNCTIONS.iter().find(|f| f.0 == name).map(|f| f.1)
 }
 
-/// What a predefined variable means in a kind of shader; in a function, that of all kinds that have it.
+/// What a predefined variable means in a kind of shader; in a function, that of all kinds that have
+/// it.
 pub fn variable(name: &str, kind: Option<ShaderKind>) -> Option<String> {
     let letter = kind.map(globals::letter);
     let rows: Vec<&str> =

@@ -1,7 +1,9 @@
-//! Coordinate systems as operations: points, vectors, normals and matrices that are taken from a system to the current one and back.
+//! Coordinate systems as operations: points, vectors, normals and matrices that are taken from a
+//! system to the current one and back.
 //!
-//! A system is three axes and an origin, given in the current one (RenderMan Interface 3.2.1, §4.5 and §15.6). Which names a program may use is said by
-//! [`super::globals::space`]; those of the scene are the linker's, which [`named`] asks.
+//! A system is three axes and an origin, given in the current one (RenderMan Interface 3.2.1, §4.5
+//! and §15.6). Which names a program may use is said by [`super::globals::space`]; those of the
+//! scene are the linker's, which [`named`] asks.
 
 use super::matrices;
 use super::types::RslType;

@@ -42,7 +42,8 @@ impl StringExpr {
         }
     }
 
-    /// The value, where `parameter` gives those of parameters; `None` when one is not known, or a type does not fit.
+    /// The value, where `parameter` gives those of parameters; `None` when one is not known, or a
+    /// type does not fit.
     pub fn value(&self, parameter: &dyn Fn(&str) -> Option<Const>) -> Option<Const> {
         let values = |parts: &[StringExpr]| parts.iter().map(|p| p.value(parameter)).collect::<Option<Vec<Const>>>();
         match self {
@@ -87,8 +88,9 @@ struct Directive {
     precision: Option<usize>,
 }
 
-/// The pattern with its directives replaced by the values: `%f %e %g` numbers, `%d %i` whole numbers, `%s` texts, `%p %v %n %c %m` the numbers of points, vectors, normals,
-/// colors and matrices. A directive without a value gives nothing.
+/// The pattern with its directives replaced by the values: `%f %e %g` numbers, `%d %i` whole
+/// numbers, `%s` texts, `%p %v %n %c %m` the numbers of points, vectors, normals, colors and
+/// matrices. A directive without a value gives nothing.
 pub fn format(pattern: &str, values: &[Const]) -> String {
     let mut out = String::new();
     let mut values = values.iter();
@@ -181,7 +183,8 @@ fn exponential(x: f32, precision: usize) -> String {
     }
 }
 
-/// C's `%g`: significant digits, without zeros at the end, and an exponent for very large and very small numbers.
+/// C's `%g`: significant digits, without zeros at the end, and an exponent for very large and very
+/// small numbers.
 fn general(x: f32, digits: usize) -> String {
     let trimmed = |text: &str| match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
@@ -223,8 +226,8 @@ struct Step {
     repeats: bool,
 }
 
-/// Whether a pattern occurs in the subject. Patterns are those of Unix's `grep`: `.`, `[a-z]`, `[^a-z]`, `*`, `+`, `?`, `^` and `$` at the ends, `\` before a character that
-/// means itself.
+/// Whether a pattern occurs in the subject. Patterns are those of Unix's `grep`: `.`, `[a-z]`,
+/// `[^a-z]`, `*`, `+`, `?`, `^` and `$` at the ends, `\` before a character that means itself.
 pub fn matches(pattern: &str, subject: &str) -> bool {
     let (from_start, pattern) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
     let (to_end, pattern) = match pattern.strip_suffix('$') {

@@ -39,7 +39,8 @@ pub struct Variable {
     pub declared: Option<Span>,
     /// The place of the default or first value.
     pub init: Option<Span>,
-    /// The text in which the name means this variable, unless a later entry that is visible there too hides it.
+    /// The text in which the name means this variable, unless a later entry that is visible there
+    /// too hides it.
     pub visible: Span,
 }
 
@@ -64,8 +65,9 @@ impl Symbols {
         self.open.pop();
     }
 
-    /// A variable is declared in the innermost scope: visible from the end of `variable.visible` to that of the scope. A parameter, which
-    /// stands before the scope of its function, is visible in all of it.
+    /// A variable is declared in the innermost scope: visible from the end of `variable.visible` to
+    /// that of the scope. A parameter, which stands before the scope of its function, is visible in
+    /// all of it.
     pub fn declare(&mut self, variable: Variable) {
         let Some(&scope) = self.open.last() else { return };
         let visible = match scope.file == variable.visible.file {

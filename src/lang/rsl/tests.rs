@@ -195,7 +195,8 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
             return sum;
         }",
     );
-    // Twenty lights, so two batches: light i shines with colour i, even ones from above, odd ones from below.
+    // Twenty lights, so two batches: light i shines with colour i, even ones from above, odd ones
+    // from below.
     let mut count = FunctionBuilder::new(Intrinsic::LightCount, FunctionKind::Function);
     count.result("return", Type::U32);
     let twenty = count.u32(20);

@@ -15,13 +15,15 @@ pub enum Class {
     Varying,
 }
 
-/// Stands for the length of an array that grows and shrinks as the shader runs ([`RslType::Array`]).
+/// Stands for the length of an array that grows and shrinks as the shader runs
+/// ([`RslType::Array`]).
 pub const RESIZABLE: u32 = u32::MAX;
 
 /// Stands for the length of an array that its caller decides ([`RslType::Array`]).
 pub const OPEN: u32 = u32::MAX - 1;
 
-/// Most elements of an array that grows. All of them, used or not, are passed to functions, and stay with a thread while its rays are on their way.
+/// Most elements of an array that grows. All of them, used or not, are passed to functions, and
+/// stay with a thread while its rays are on their way.
 pub const CAPACITY: u32 = 64;
 
 /// A type of the language. `Point`, `Vector`, `Normal` and `Color` become one type of the IR.
@@ -45,11 +47,12 @@ pub enum RslType {
     String,
     /// A transformation.
     Matrix,
-    /// An array: the type of its elements, which is no array itself, and their number: [`OPEN`] where the declaration leaves it to the caller, [`RESIZABLE`] where
-    /// it changes.
+    /// An array: the type of its elements, which is no array itself, and their number: [`OPEN`]
+    /// where the declaration leaves it to the caller, [`RESIZABLE`] where it changes.
     Array(&'static RslType, u32),
-    /// An array of arrays, which a member that is an array makes of an array of structs: the type of the elements, the number of arrays, which may be [`OPEN`], and
-    /// the length of each, which is known.
+    /// An array of arrays, which a member that is an array makes of an array of structs: the type
+    /// of the elements, the number of arrays, which may be [`OPEN`], and the length of each, which
+    /// is known.
     Rows(&'static RslType, u32, u32),
 }
 
@@ -68,7 +71,8 @@ impl From<DataType> for RslType {
 }
 
 impl RslType {
-    /// The type as names of intrinsics and inputs carry it; `None` for types that no variable has, and arrays.
+    /// The type as names of intrinsics and inputs carry it; `None` for types that no variable has,
+    /// and arrays.
     pub fn data_type(self) -> Option<DataType> {
         match self {
             RslType::Float => Some(DataType::Float),
@@ -143,7 +147,8 @@ impl RslType {
         }
     }
 
-    /// An array of `len` values of this type ([`OPEN`]: as many as the caller has); `None` where there are no such arrays.
+    /// An array of `len` values of this type ([`OPEN`]: as many as the caller has); `None` where
+    /// there are no such arrays.
     pub fn array(self, len: u32) -> Option<RslType> {
         if let RslType::Array(element, each) = self {
             return (each < OPEN && len != RESIZABLE).then_some(RslType::Rows(element, len, each));
@@ -152,7 +157,8 @@ impl RslType {
         ELEMENTS.iter().find(|t| **t == self).map(|element| RslType::Array(element, len))
     }
 
-    /// The type of an array's elements, of an array of arrays that of theirs; any other type itself.
+    /// The type of an array's elements, of an array of arrays that of theirs; any other type
+    /// itself.
     pub fn element(self) -> RslType {
         match self {
             RslType::Array(element, _) | RslType::Rows(element, ..) => *element,
@@ -194,7 +200,8 @@ impl RslType {
         }
     }
 
-    /// What `count` indices after a variable of this type choose: an element of an array, a component of a triple or (two of them) of a matrix.
+    /// What `count` indices after a variable of this type choose: an element of an array, a
+    /// component of a triple or (two of them) of a matrix.
     pub fn indexed(self, count: usize) -> Option<RslType> {
         match (self, count) {
             (ty, 0) => Some(ty),
@@ -231,16 +238,17 @@ impl RslType {
         })
     }
 
-    /// The types of the IR's values that stand for one of this type: none for `void`, one for each element of an array and, where its length changes, a
-    /// last one for that.
+    /// The types of the IR's values that stand for one of this type: none for `void`, one for each
+    /// element of an array and, where its length changes, a last one for that.
     pub fn values(self) -> impl Iterator<Item = Type> {
         let count = if self.is_array() { self.capacity() as usize } else { 1 };
         let elements = self.element().ir().into_iter().flat_map(move |ty| std::iter::repeat_n(ty, count));
         elements.chain(self.is_resizable().then_some(Type::F32))
     }
 
-    /// Number of conversions (0 or 1) that make a value of this type one of type `to` without a cast; `None` when there is no way.
-    /// A float becomes a triple with equal components or a matrix with that diagonal; points, vectors and normals mix freely.
+    /// Number of conversions (0 or 1) that make a value of this type one of type `to` without a
+    /// cast; `None` when there is no way. A float becomes a triple with equal components or a
+    /// matrix with that diagonal; points, vectors and normals mix freely.
     pub fn conversion(self, to: RslType) -> Option<u32> {
         match (self, to) {
             (a, b) if a == b => Some(0),

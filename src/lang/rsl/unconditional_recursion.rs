@@ -21,7 +21,8 @@ pub struct UnconditionalCall {
 /// All functions on a cycle of calls that no path leaves.
 pub fn find(module: &Module) -> Vec<UnconditionalCall> {
     let index = module.index();
-    // A function returns if some path reaches a `return` and every call on it returns; calls out of the module do.
+    // A function returns if some path reaches a `return` and every call on it returns; calls out of
+    // the module do.
     let mut returns = vec![false; module.functions.len()];
     let mut changed = true;
     while changed {

@@ -1,6 +1,7 @@
 //! The syntax tree of RTSL: the content of a file with spans, before names are resolved.
 //!
-//! Expressions lie in one list and name each other by number, so that long chains of operators take no depth.
+//! Expressions lie in one list and name each other by number, so that long chains of operators take
+//! no depth.
 
 use super::types::BasicType;
 pub use crate::lang::tokens::Ident;
@@ -86,7 +87,8 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// All of them, with their signs and how tightly they bind (GLSL 1.20, §5.1), those that bind most tightly first.
+    /// All of them, with their signs and how tightly they bind (GLSL 1.20, §5.1), those that bind
+    /// most tightly first.
     pub const ALL: [(BinaryOp, &'static str, u8); 19] = [
         (BinaryOp::Mul, "*", 11),
         (BinaryOp::Div, "/", 11),

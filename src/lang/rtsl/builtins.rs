@@ -1,8 +1,11 @@
-//! What the language has built in: GLSL's functions (GLSL 1.20, chapter 8) without those for rasterisation, and RTSL's (§3.2).
+//! What the language has built in: GLSL's functions (GLSL 1.20, chapter 8) without those for
+//! rasterisation, and RTSL's (§3.2).
 //!
-//! A row has a name, what it takes and gives, and what a call becomes. In signatures, behind which a colon the result stands: `g` is `float`, `vec2` to `vec4` or `color`, `v` the same without colours, `V` a
-//! vector of floats, each the same type all along a row; `f i b` are `float int bool`, `c` is `color`, `3` is `vec3`, `I` an `int` or `ivec`, `B` a `bvec`, `M` a matrix; as a result `B` has a truth value
-//! for each component.
+//! A row has a name, what it takes and gives, and what a call becomes. In signatures, behind which
+//! a colon the result stands: `g` is `float`, `vec2` to `vec4` or `color`, `v` the same without
+//! colours, `V` a vector of floats, each the same type all along a row; `f i b` are `float int
+//! bool`, `c` is `color`, `3` is `vec3`, `I` an `int` or `ivec`, `B` a `bvec`, `M` a matrix; as a
+//! result `B` has a truth value for each component.
 
 use super::ast::BinaryOp;
 use super::lower::{Body, Typed};
@@ -188,7 +191,8 @@ const ROWS: &[Row] = &[
     }),
 ];
 
-/// Functions whose result's type depends on those of their arguments in ways that signatures do not say.
+/// Functions whose result's type depends on those of their arguments in ways that signatures do not
+/// say.
 const SHAPED: [&str; 8] =
     ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand", "textureImage"];
 
@@ -614,7 +618,8 @@ fn inside(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
         .collect()
 }
 
-/// A vector at a right angle: two components change places, one with the other sign. In three dimensions the smallest becomes 0, so that the result is long enough.
+/// A vector at a right angle: two components change places, one with the other sign. In three
+/// dimensions the smallest becomes 0, so that the result is long enough.
 fn perpendicular(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let c = b.components(&args[0]);
     let zero = b.b.f32(0.0);
@@ -651,7 +656,8 @@ fn dominant(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     vec![axis]
 }
 
-/// Noise from −1 to 1 (GLSL 1.20, §8.9): the standard library's, which is from 0 to 1; `turn` distinguishes several.
+/// Noise from −1 to 1 (GLSL 1.20, §8.9): the standard library's, which is from 0 to 1; `turn`
+/// distinguishes several.
 fn noise(b: &mut Body<'_>, x: &Typed, turn: u32) -> Value {
     let c = b.components(x);
     let moved: Vec<Value> = c

@@ -1,4 +1,5 @@
-//! The classes of a file with what they inherit: where names of types, variables and functions find their meaning.
+//! The classes of a file with what they inherit: where names of types, variables and functions find
+//! their meaning.
 
 use super::ast::{self, Ast, BaseType, Function, Ident, Qualifier, TypeName, Variable};
 use super::state::{Interface, Method};
@@ -27,7 +28,8 @@ pub struct Class {
     pub base: Option<usize>,
     /// What it is for, inherited interfaces first.
     pub interfaces: Vec<Interface>,
-    /// Its variables, inherited ones first: each with the number of the class that declares it and its number there.
+    /// Its variables, inherited ones first: each with the number of the class that declares it and
+    /// its number there.
     pub variables: Vec<(usize, usize)>,
 }
 
@@ -174,7 +176,8 @@ impl File {
         self.lineage(class).any(|c| c == base)
     }
 
-    /// What a name means as a function in a class: methods of the class, those of its bases that it does not override, then functions before the first class.
+    /// What a name means as a function in a class: methods of the class, those of its bases that it
+    /// does not override, then functions before the first class.
     pub fn functions(&self, class: Option<usize>, name: &str) -> Vec<FunctionId> {
         let mut found: Vec<FunctionId> = Vec::new();
         for c in class.into_iter().flat_map(|c| self.lineage(c)) {
@@ -205,7 +208,8 @@ impl File {
         self.functions(Some(class), CONSTRUCTOR).into_iter().filter(|f| matches!(f, FunctionId::Method(..))).collect()
     }
 
-    /// What a scene gives an object: the parameters of its constructor, or without one its public variables.
+    /// What a scene gives an object: the parameters of its constructor, or without one its public
+    /// variables.
     pub fn parameters(&self, class: usize, constructor: Option<FunctionId>) -> Vec<(Arc<str>, &TypeName)> {
         match constructor {
             Some(id) => {
@@ -228,7 +232,8 @@ impl File {
     /// What a type's name means in a class, but for the lengths of arrays.
     ///
     /// # Errors
-    /// A diagnostic that names the type, when no interface, structure or class of this name is visible.
+    /// A diagnostic that names the type, when no interface, structure or class of this name is
+    /// visible.
     pub fn base_type(&self, class: Option<usize>, ty: &TypeName) -> Result<Type, Diagnostic> {
         let name = match &ty.base {
             BaseType::Basic(basic) => return Ok(Type::Basic(*basic)),

@@ -20,7 +20,8 @@ use crate::text::source::SourceMap;
 /// The name of the text in messages.
 const NAME: &str = "<built-in material.rtsl>";
 
-/// Directions around the normal (Malley's method), with two axes across it by Duff et al., "Building an Orthonormal Basis, Revisited", 2017.
+/// Directions around the normal (Malley's method), with two axes across it by Duff et al.,
+/// "Building an Orthonormal Basis, Revisited", 2017.
 const SAMPLING: &str = "
 void sampleBSDF() {
     vec3 N = normalize(faceforward(rt_ShadingNormal, rt_RayDirection, rt_ShadingNormal));
@@ -86,7 +87,8 @@ struct Section {
     functions: Vec<String>,
 }
 
-/// The tokens of a file with what its materials lack; as they are where a brace stays open, since nobody knows where its class ends.
+/// The tokens of a file with what its materials lack; as they are where a brace stays open, since
+/// nobody knows where its class ends.
 pub fn complete(tokens: Vec<Token>, sources: &mut SourceMap) -> Vec<Token> {
     let Some(sections) = sections(&tokens) else { return tokens };
     let lacking: Vec<(usize, &str)> = sections

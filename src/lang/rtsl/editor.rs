@@ -1,5 +1,5 @@
-//! RTSL for editors: the classes of a text, their methods and variables, and the renderer's state that these read and
-//! set.
+//! RTSL for editors: the classes of a text, their methods and variables, and the renderer's state
+//! that these read and set.
 
 use super::ast::{Ast, Class, Function, Qualifier, TypeName, Variable};
 use super::state::{self, Interface, Method};
@@ -118,7 +118,8 @@ fn declaration(text: &Text, variable: &Variable) -> String {
     format!("{qualifier}{unit}{} {}", type_word(text, &variable.ty), variable.name.name)
 }
 
-/// The outline: functions before the first class, then the classes with their variables and methods.
+/// The outline: functions before the first class, then the classes with their variables and
+/// methods.
 fn outline(text: &Text, ast: &Ast) -> Vec<Symbol> {
     let here = |span: Span| span.file == text.file;
     let symbol = |name: &str, detail: &str, kind, whole: Span, place: Span| {

@@ -55,7 +55,8 @@ const JOINED: [(&str, &str, &str); 7] = [
     ("^", "=", "^="),
 ];
 
-/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last token.
+/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last
+/// token.
 pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
     let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
     let mut tokens: Vec<Token> = Vec::new();

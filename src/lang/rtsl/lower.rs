@@ -38,7 +38,8 @@ pub(super) use values::Typed;
 /// How deep calls may nest.
 const MAX_CALLS: usize = 64;
 
-/// How deep expressions and statements may nest, those of callers and of the functions that become part of them together.
+/// How deep expressions and statements may nest, those of callers and of the functions that become
+/// part of them together.
 const MAX_DEPTH: usize = 160;
 
 /// How many values the code of one method may have.
@@ -54,13 +55,17 @@ pub struct Object {
     pub file: Arc<File>,
     /// The class.
     pub class: usize,
-    /// The constructor that makes it; none of a class without, whose public variables are its parameters.
+    /// The constructor that makes it; none of a class without, whose public variables are its
+    /// parameters.
     pub constructor: Option<FunctionId>,
-    /// What the parameters that are references, or arrays of them, refer to: an object or nothing for each. Those that are not given are null.
+    /// What the parameters that are references, or arrays of them, refer to: an object or nothing
+    /// for each. Those that are not given are null.
     pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
-    /// Public variables that are strings and keep their declared values, so that code for other values is removed: a material that names no image does no lookup.
+    /// Public variables that are strings and keep their declared values, so that code for other
+    /// values is removed: a material that names no image does no lookup.
     pub fixed: Vec<Arc<str>>,
-    /// Public variables that are strings and are given, none of them empty, so that code for empty ones is removed.
+    /// Public variables that are strings and are given, none of them empty, so that code for empty
+    /// ones is removed.
     pub written: Vec<Arc<str>>,
 }
 
@@ -112,7 +117,8 @@ pub struct BuiltParam {
     pub array: Option<u32>,
     /// Its type in the language.
     pub type_name: &'static str,
-    /// The function of [`Built::module`] that gives its value where the scene gives none; zero if there is no such function.
+    /// The function of [`Built::module`] that gives its value where the scene gives none; zero if
+    /// there is no such function.
     pub default: Arc<str>,
 }
 
@@ -242,7 +248,8 @@ pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
     }
 }
 
-/// Makes the core of a method of an object, with the standard library's functions that its classes were compiled with.
+/// Makes the core of a method of an object, with the standard library's functions that its classes
+/// were compiled with.
 ///
 /// # Errors
 /// What only the scene shows: a class that lacks the method, code that is too large.
@@ -250,7 +257,8 @@ pub fn build(object: &Object, method: Method, library: &Module, name: &str) -> R
     build_of_several(object, &[method], state_inputs::outputs(method), library, name)
 }
 
-/// Makes one core of methods that run one after the other on an object and the same state. `results` are the core's results, and the state that they are.
+/// Makes one core of methods that run one after the other on an object and the same state.
+/// `results` are the core's results, and the state that they are.
 pub(super) fn build_of_several(
     object: &Object,
     methods: &[Method],
@@ -506,7 +514,8 @@ impl<'a> Body<'a> {
         self.frames.pop();
     }
 
-    /// Constructs an object and all that it refers to; `path` is the prefix of the names of its parameters.
+    /// Constructs an object and all that it refers to; `path` is the prefix of the names of its
+    /// parameters.
     fn object(&mut self, object: &'a Object, path: &str) -> usize {
         let number = self.unmade(object);
         self.initialize(number);

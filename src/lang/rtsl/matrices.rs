@@ -1,9 +1,11 @@
-//! Matrices as lists of columns (GLSL 1.20, §5.10 and §8.5), and the inverses that RTSL adds (§3.2).
+//! Matrices as lists of columns (GLSL 1.20, §5.10 and §8.5), and the inverses that RTSL adds
+//! (§3.2).
 
 use super::types::{BasicType, Scalar};
 use crate::ir::{FunctionBuilder, Op, Value};
 
-/// A product in the sense of linear algebra: of two matrices, or of a matrix and a vector; `None` where it is none of these.
+/// A product in the sense of linear algebra: of two matrices, or of a matrix and a vector; `None`
+/// where it is none of these.
 pub fn product(
     b: &mut FunctionBuilder,
     left: (BasicType, &[Value]),
@@ -108,7 +110,8 @@ pub fn inverse(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-/// The inverse of an affine transformation: a matrix of one more column than it has rows, the last one the translation (RTSL §3.2 names 2x3 and 3x4, by rows and columns).
+/// The inverse of an affine transformation: a matrix of one more column than it has rows, the last
+/// one the translation (RTSL §3.2 names 2x3 and 3x4, by rows and columns).
 pub fn affine_inverse(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Value> {
     let Some((&moved, linear)) = columns.split_last() else { return Vec::new() };
     let mut list = inverse(b, linear);

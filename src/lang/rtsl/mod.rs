@@ -49,7 +49,8 @@ pub struct Unit {
 
 #[cfg(test)]
 thread_local! {
-    /// How many files this thread has parsed and how many methods of objects it has lowered, for tests of caches.
+    /// How many files this thread has parsed and how many methods of objects it has lowered, for
+    /// tests of caches.
     pub(crate) static WORK: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 

@@ -26,7 +26,8 @@ const UNSUPPORTED: [(&str, &str); 9] = [
     ("invariant", "all machines give the same values anyway"),
 ];
 
-/// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
+/// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be
+/// read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let mut parser = Parser { cursor: Cursor::new(tokens, diags), ast: Ast::default() };
     parser.file();
@@ -79,7 +80,8 @@ impl Parser<'_> {
         let words = self.words()?;
         let ty = self.type_name("a declaration")?;
         let name = match (self.cursor.tok(), &ty.base) {
-            // A constructor of GLSL's kind has no result of its own: `void constructor(…)`, but people leave that out.
+            // A constructor of GLSL's kind has no result of its own: `void constructor(…)`, but
+            // people leave that out.
             (Tok::Punct("("), BaseType::Named(name)) if **name == *"constructor" => {
                 Ident { name: name.clone(), span: ty.span }
             }

@@ -13,7 +13,8 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 /// What is asked of a primitive where it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtHit {
-    /// `Ng` and `N`; of a class without `computeNormal` also `dPdu` and `dPdv`, whose cross product is the normal where `intersect` has set none.
+    /// `Ng` and `N`; of a class without `computeNormal` also `dPdu` and `dPdv`, whose cross product
+    /// is the normal where `intersect` has set none.
     Normal,
     /// `uv` and `uvw`, and how they follow the surface parameters: `dsdu dsdv dtdu dtdv`.
     Texture,
@@ -39,7 +40,8 @@ const TEXTURE: &[(&str, &str)] = &[
 
 const PDF: &[(&str, &str)] = &[("pdf", "rt_PDF")];
 
-/// What to say of a class that has one of the two methods by which its light is found, and lacks the other.
+/// What to say of a class that has one of the two methods by which its light is found, and lacks
+/// the other.
 fn missing_sampling_method(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
     let (class, name) = (&object.file.classes[object.class].name, &object.file.function(own).name);
     let message = format!("the class `{}` has `{}` and no `{}`", class.name, name.name, other.name());
@@ -65,11 +67,13 @@ impl AtHit {
         }
     }
 
-    /// The core that answers for an object; `None` where its class leaves it to the renderer. Its named inputs are those of `intersect`, `P`, and the point in the world as `uvw`; `ray.t` is the hit's
-    /// distance, and `intersect` finds it again from `ray.t_min` on.
+    /// The core that answers for an object; `None` where its class leaves it to the renderer. Its
+    /// named inputs are those of `intersect`, `P`, and the point in the world as `uvw`; `ray.t` is
+    /// the hit's distance, and `intersect` finds it again from `ray.t_min` on.
     ///
     /// # Errors
-    /// What only the scene shows, a class that sets no normal, and one that has `generateSample` without `samplePDF`, or the reverse.
+    /// What only the scene shows, a class that sets no normal, and one that has `generateSample`
+    /// without `samplePDF`, or the reverse.
     pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
         let has = |method: Method| object.file.method(object.class, method).is_some();
         let mut methods = Vec::new();

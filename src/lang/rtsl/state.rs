@@ -1,9 +1,14 @@
-//! The interfaces of RTSL, their methods, and the variables of the renderer that each method may read and write: one table for checker, linker, editors and documentation.
+//! The interfaces of RTSL, their methods, and the variables of the renderer that each method may
+//! read and write: one table for checker, linker, editors and documentation.
 //!
-//! Source: Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", table 1 and §3.3–3.4. The table there leaves out some that the text and the listings use (`rt_HitDistance` and the normals in materials, the
-//! hit point in primitives and textures, the colour of lights, `rt_FloatTextureValue` outside of textures), and gives `dsdu` and its relatives two types: here they are four floats. What an object that a method calls
-//! leaves in a variable is read by the caller: a material reads `rt_TextureColor` behind `texture.lookup()`. It also says nothing of textures in lights, or looked up elsewhere than at the surface's coordinates: here the methods that
-//! call textures, and textures themselves, may set the coordinates.
+//! Source: Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", table 1 and §3.3–3.4. The
+//! table there leaves out some that the text and the listings use (`rt_HitDistance` and the normals
+//! in materials, the hit point in primitives and textures, the colour of lights,
+//! `rt_FloatTextureValue` outside of textures), and gives `dsdu` and its relatives two types: here
+//! they are four floats. What an object that a method calls leaves in a variable is read by the
+//! caller: a material reads `rt_TextureColor` behind `texture.lookup()`. It also says nothing of
+//! textures in lights, or looked up elsewhere than at the surface's coordinates: here the methods
+//! that call textures, and textures themselves, may set the coordinates.
 
 use super::types::{BasicType, Scalar};
 use std::fmt;

@@ -1,4 +1,5 @@
-//! What the language means: expressions and statements by their values, errors by their messages, and the listings of the paper as they are printed.
+//! What the language means: expressions and statements by their values, errors by their messages,
+//! and the listings of the paper as they are printed.
 
 use super::state::Method;
 use super::*;
@@ -34,7 +35,8 @@ fn alone(unit: &Unit, class: &str) -> Object {
     Object::alone(&unit.file, unit.file.class(class).expect("the class"))
 }
 
-/// What a method leaves: the core's results, where inputs have the values that are given by name, and are zero without.
+/// What a method leaves: the core's results, where inputs have the values that are given by name,
+/// and are zero without.
 fn run(unit: &Unit, object: &Object, method: Method, inputs: &[(&str, Const)]) -> Vec<Const> {
     let built = build(object, method, &unit.library, "core").unwrap_or_else(|d| panic!("{d:?}"));
     let core = built.module.function(&built.core).expect("the core");

@@ -26,7 +26,8 @@ pub enum BasicType {
     Vector(Scalar, u8),
     /// `matCxR`: columns and rows, 2 to 4.
     Matrix(u8, u8),
-    /// A colour, of however many channels the renderer has (RTSL §3.2). Its channels have no numbers.
+    /// A colour, of however many channels the renderer has (RTSL §3.2). Its channels have no
+    /// numbers.
     Color,
     /// A text, such as the name of an image. RTSL has none: its scenes hand over textures.
     String,
@@ -158,8 +159,9 @@ impl Type {
     }
 }
 
-/// The IR's values that a value of a basic type is made of: float vectors and colours are one, matrices one for each column, other vectors one for each component. Here alone a colour has
-/// a number of channels.
+/// The IR's values that a value of a basic type is made of: float vectors and colours are one,
+/// matrices one for each column, other vectors one for each component. Here alone a colour has a
+/// number of channels.
 pub fn values(ty: BasicType) -> Vec<ir::Type> {
     let scalar = |s: Scalar| match s {
         Scalar::Bool => ir::Type::Bool,

@@ -5,7 +5,9 @@ use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 
-/// All of them: [`library::SEED`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
+/// All of them: [`library::SEED`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`,
+/// `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to
+/// a float.
 pub fn functions() -> Vec<Function> {
     vec![
         seed(),
@@ -69,8 +71,10 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
     [exponent, mantissa]
 }
 
-/// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite, and more where it is no number, as it is if a component is. It looks at bits, since compilers of WGSL may take it that
-/// comparisons see numbers alone: those without the sign's, half as large, are a number's whatever they stand for.
+/// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite,
+/// and more where it is no number, as it is if a component is. It looks at bits, since compilers of
+/// WGSL may take it that comparisons see numbers alone: those without the sign's, half as large,
+/// are a number's whatever they stand for.
 fn extent() -> Function {
     let mut b = FunctionBuilder::library(library::name("__extent"));
     b.result("return", Type::F32);
@@ -109,8 +113,8 @@ fn upper_bits(b: &mut FunctionBuilder, bits: Value) -> Value {
     b.op(Op::ToFloat, &[bits])
 }
 
-/// The next whole number below 2²⁴ of a sequence that meets all of them: a linear congruence, with the multiplier 1 + 4k and the odd increment of Hull and
-/// Dobell 1962.
+/// The next whole number below 2²⁴ of a sequence that meets all of them: a linear congruence, with
+/// the multiplier 1 + 4k and the odd increment of Hull and Dobell 1962.
 fn next_random(b: &mut FunctionBuilder, state: Value) -> Value {
     let state = b.op_as(Op::ToInt, &[state], Type::U32);
     let [factor, increment, mask] = [1_140_671_485, 12_820_163, 0x00ff_ffff].map(|c| b.u32(c));

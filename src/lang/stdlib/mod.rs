@@ -1,8 +1,9 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
-//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`], [`sampling`], [`sobol`] and [`texture`], which need
-//! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what an image means is a
-//! program, not part of a renderer.
+//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else;
+//! [`noise`], [`bits`], [`sampling`], [`sobol`] and [`texture`], which need integers that RSL
+//! lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what
+//! an image means is a program, not part of a renderer.
 
 pub mod bits;
 pub mod noise;
@@ -31,7 +32,9 @@ pub const SOURCES: [(&str, &str); 10] = [
     ("path.sl", include_str!("path.sl")),
 ];
 
-/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces ([`crate::scene::Integrator`]).
+/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a
+/// light that do nothing, those of glTF scenes, and those that take the place of all surfaces
+/// ([`crate::scene::Integrator`]).
 const SHADERS: [(&str, &str); 22] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
@@ -75,7 +78,8 @@ pub fn shader_names() -> impl Iterator<Item = &'static str> {
     SHADERS.iter().map(|(n, _)| *n)
 }
 
-/// Compiles functions of the library by their names in its source (`__camera`), with all that they call.
+/// Compiles functions of the library by their names in its source (`__camera`), with all that they
+/// call.
 ///
 /// # Errors
 /// None, unless the library itself is wrong.

@@ -1,17 +1,20 @@
-//! Noise: gradient noise on the integer lattice (Perlin 2002), periodic or not, and cell noise, with the lattice hashed by integer arithmetic so that
-//! every machine draws the same bits.
+//! Noise: gradient noise on the integer lattice (Perlin 2002), periodic or not, and cell noise,
+//! with the lattice hashed by integer arithmetic so that every machine draws the same bits.
 //!
-//! Each function is named `std.KIND.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point, 4: a point and a float) and `O` outputs (1: a float, 3: a
-//! colour, point or vector). Periods follow the coordinates, as many and of the same types; what counts is the nearest whole number, at least 1.
+//! Each function is named `std.KIND.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point,
+//! 4: a point and a float) and `O` outputs (1: a float, 3: a colour, point or vector). Periods
+//! follow the coordinates, as many and of the same types; what counts is the nearest whole number,
+//! at least 1.
 //!
-//! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
-//! constant between lattice points, uniform in [0, 1).
+//! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice
+//! points; first and second derivatives are continuous. `cellnoise` is constant between lattice
+//! points, uniform in [0, 1).
 
 use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
-/// Multiplies the sum of gradients before it is moved to [0, 1]. The components of a gradient lie in [−1, 1], so the sum rarely leaves ±1; what does is
-/// clamped.
+/// Multiplies the sum of gradients before it is moved to [0, 1]. The components of a gradient lie
+/// in [−1, 1], so the sum rarely leaves ±1; what does is clamped.
 const AMPLITUDE: f32 = 0.5;
 /// Odd constants that distinguish the axes and the outputs.
 const AXIS_KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2d];
@@ -74,7 +77,8 @@ fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
     b.finish()
 }
 
-/// Parameters for a position or its periods, by the names of a first and second float, a point, and a float behind it.
+/// Parameters for a position or its periods, by the names of a first and second float, a point, and
+/// a float behind it.
 fn coordinates(b: &mut FunctionBuilder, dimensions: u32, [x, y, p, t]: [&'static str; 4]) -> Vec<Value> {
     let (float, triple) = (Type::F32, Type::Vec3);
     let parts: &[(&str, Type)] = match dimensions {
@@ -143,7 +147,8 @@ fn components(b: &mut FunctionBuilder, v: Value) -> Vec<Value> {
     }
 }
 
-/// A position, all axes together: vectors with a component an axis, so that one instruction works on all of them.
+/// A position, all axes together: vectors with a component an axis, so that one instruction works
+/// on all of them.
 struct Place {
     /// The lattice coordinates on either side, for each axis.
     cells: Vec<[Value; 2]>,
@@ -165,8 +170,8 @@ fn lattice(b: &mut FunctionBuilder, whole: Value) -> Value {
     b.op_as(Op::Bitcast, &[whole], Type::U32)
 }
 
-/// Lattice coordinates within one period: 0 to below the period. Half a unit keeps the quotient off whole numbers, so that its rounding is
-/// harmless for coordinates up to 2²².
+/// Lattice coordinates within one period: 0 to below the period. Half a unit keeps the quotient off
+/// whole numbers, so that its rounding is harmless for coordinates up to 2²².
 fn wrapped(b: &mut FunctionBuilder, cell: Value, period: Value) -> Value {
     let half = all(b, 0.5, cell);
     let inverse = b.op(Op::Rcp, &[period]);
@@ -220,7 +225,8 @@ struct Corner {
     offset: Value,
 }
 
-/// All corners; bit `i` of a corner's index chooses the side of axis `i`. Hashes are shared between corners that agree in the first axes.
+/// All corners; bit `i` of a corner's index chooses the side of axis `i`. Hashes are shared between
+/// corners that agree in the first axes.
 fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
     let mut hashes = vec![b.u32(0)];
     for (cell, key) in place.cells.iter().zip(AXIS_KEYS) {
@@ -264,9 +270,11 @@ pub(super) fn round(b: &mut FunctionBuilder, x: Value) -> Value {
     b.op(Op::IXor, &[x, high])
 }
 
-/// The product of a corner's gradient, with components in [−1, 1] from ten bits each (eight in four dimensions), and the way from the corner.
+/// The product of a corner's gradient, with components in [−1, 1] from ten bits each (eight in four
+/// dimensions), and the way from the corner.
 ///
-/// The bits stay where they are in the hash: what that multiplies them by is a power of two, and their scale takes it back without rounding.
+/// The bits stay where they are in the hash: what that multiplies them by is a power of two, and
+/// their scale takes it back without rounding.
 fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Value {
     let key = b.u32(output_key);
     let hash = b.op(Op::IXor, &[corner.hash, key]);
@@ -291,7 +299,8 @@ fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Va
     b.op(product, &[gradient, corner.offset])
 }
 
-/// Blends the corners' values along the last axis, then the one before, to a single value: as vectors, whose halves are the two sides.
+/// Blends the corners' values along the last axis, then the one before, to a single value: as
+/// vectors, whose halves are the two sides.
 fn interpolate(b: &mut FunctionBuilder, place: &Place, mut values: Vec<Value>) -> Value {
     for fade in components(b, place.fade).into_iter().rev() {
         let (low, high) = values.split_at(values.len() / 2);

@@ -4,11 +4,13 @@
 use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
-/// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the last bits of a position, as GPUs that fuse multiplications and additions do, then
-/// still draw the same numbers but for about one position in a hundred.
+/// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the
+/// last bits of a position, as GPUs that fuse multiplications and additions do, then still draw the
+/// same numbers but for about one position in a hundred.
 const DROPPED: u32 = 0xff;
 
-/// `std.__random(p: vec3) → vec3`: three numbers in [0, 1), by the hash `pcg3d` (Jarzynski & Olano, "Hash Functions for GPU Rendering", 2020) of the coordinates' bits.
+/// `std.__random(p: vec3) → vec3`: three numbers in [0, 1), by the hash `pcg3d` (Jarzynski & Olano,
+/// "Hash Functions for GPU Rendering", 2020) of the coordinates' bits.
 pub fn functions() -> Vec<Function> {
     let mut b = FunctionBuilder::library(library::RANDOM);
     b.result("return", Type::Vec3);

@@ -1,7 +1,10 @@
-//! Samples for paths: points of the Sobol sequence's first two dimensions, scrambled as Owen (1995) has it and by integers alone, so that every machine draws the same.
+//! Samples for paths: points of the Sobol sequence's first two dimensions, scrambled as Owen (1995)
+//! has it and by integers alone, so that every machine draws the same.
 //!
-//! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and of
-//! the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
+//! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the
+//! order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and
+//! of the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The
+//! points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
 use crate::abi::library;
 use crate::ir::{Function, FunctionBuilder, Op, Type, Value};
@@ -34,7 +37,8 @@ fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Va
     let pixel = b.op(Op::IShl, &[pixel, up]);
     let both = b.op(Op::IAdd, &[pixel, place]);
     let hash = mixed(b, both);
-    // The lowest bit of a seed turns a whole half of the numbers, so it is the highest of a product, to which all bits of the hash add.
+    // The lowest bit of a seed turns a whole half of the numbers, so it is the highest of a
+    // product, to which all bits of the hash add.
     let seed = |b: &mut FunctionBuilder, number: usize| {
         let factor = b.u32(FACTORS[number]);
         let product = b.op(Op::IMul, &[hash, factor]);
@@ -45,7 +49,8 @@ fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Va
     for pair in [0, 3] {
         let [shuffle, first, second] = [0, 1, 2].map(|k| seed(b, pair + k));
         let shuffled = scrambled(b, index, shuffle);
-        // The first dimension is the index with its bits reversed, so its own bits reversed are the index.
+        // The first dimension is the index with its bits reversed, so its own bits reversed are the
+        // index.
         let x = b.op(Op::IReverse, &[shuffled]);
         let y = pascal(b, x);
         for (reversed_bits, seed) in [(x, first), (y, second)] {
@@ -75,8 +80,9 @@ fn mixed(b: &mut FunctionBuilder, mut x: Value) -> Value {
     x
 }
 
-/// The reversed bits of the second dimension at the index whose bits are `x`: the polynomial over GF(2) with these coefficients, taken at `1 + z`, since direction number `j` is `(1 + z)ʲ` (Sobol 1967). Halves of ever
-/// smaller blocks are added, as `(1 + z)^2ᵏ = 1 + z^2ᵏ`.
+/// The reversed bits of the second dimension at the index whose bits are `x`: the polynomial over
+/// GF(2) with these coefficients, taken at `1 + z`, since direction number `j` is `(1 + z)ʲ` (Sobol
+/// 1967). Halves of ever smaller blocks are added, as `(1 + z)^2ᵏ = 1 + z^2ᵏ`.
 fn pascal(b: &mut FunctionBuilder, mut x: Value) -> Value {
     for (shift, mask) in [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
         let (shift, mask) = (b.u32(shift), b.u32(mask));
@@ -87,7 +93,9 @@ fn pascal(b: &mut FunctionBuilder, mut x: Value) -> Value {
     x
 }
 
-/// A nested uniform scramble of a number whose bits are reversed: each bit is flipped by a hash of those below it (Laine & Karras 2011, with the constants of Vegdahl 2021, "Building a Better LK Hash").
+/// A nested uniform scramble of a number whose bits are reversed: each bit is flipped by a hash of
+/// those below it (Laine & Karras 2011, with the constants of Vegdahl 2021, "Building a Better LK
+/// Hash").
 fn scrambled(b: &mut FunctionBuilder, x: Value, seed: Value) -> Value {
     let times = |b: &mut FunctionBuilder, x: Value, factor: u32| {
         let factor = b.u32(factor);

@@ -1,5 +1,5 @@
-//! Tests of the library's mathematics: how exact it is against double precision, which the page about the language states, and random numbers, whose
-//! functions give more than their value.
+//! Tests of the library's mathematics: how exact it is against double precision, which the page
+//! about the language states, and random numbers, whose functions give more than their value.
 
 use crate::abi::EntryPoint;
 
@@ -12,7 +12,8 @@ use crate::text::source::SourceMap;
 /// Arguments of a test, evenly spread over a range.
 const SAMPLES: u32 = 4000;
 
-/// The largest error of a function of one float over a range: relative for values above 1, else absolute.
+/// The largest error of a function of one float over a range: relative for values above 1, else
+/// absolute.
 fn largest_error(call: &str, range: [f32; 2], exact: fn(f64) -> f64) -> (f64, f32) {
     let points: Vec<f32> =
         (0..=SAMPLES).map(|i| range[0] + (range[1] - range[0]) * (i as f32 / SAMPLES as f32)).collect();
@@ -105,7 +106,8 @@ fn random_numbers_fill_their_range_evenly() {
         );
         with_state(&source, 77.0)
     };
-    // Mean 1/2 and mean square 1/3, within three standard deviations of 4000 numbers; one in ten below a tenth.
+    // Mean 1/2 and mean square 1/3, within three standard deviations of 4000 numbers; one in ten
+    // below a tenth.
     assert!((moment("x") - 0.5).abs() < 0.014, "{}", moment("x"));
     assert!((moment("x * x") - 1.0 / 3.0).abs() < 0.015, "{}", moment("x * x"));
     assert!((moment("x < 0.1 ? 1 : 0") - 0.1).abs() < 0.015, "{}", moment("x < 0.1 ? 1 : 0"));

@@ -1,8 +1,11 @@
-//! Texture lookups, built as IR because they need addresses: a filtered value of a mip map in the memory image ([`crate::texture::layout`]).
+//! Texture lookups, built as IR because they need addresses: a filtered value of a mip map in the
+//! memory image ([`crate::texture::layout`]).
 //!
-//! The area to be averaged comes as the second moments `(ss, st, tt)` of an ellipse in texture coordinates: with sides `a` and `b` of a parallelogram, `aaᵀ + bbᵀ`
-//! (Heckbert 1989, §3.5.8). Its major axis is walked in up to [`MAX_PROBES`] steps, each a trilinear lookup (Williams 1983) as wide as the minor axis
-//! (Feline: McCormack, Perry, Farkas and Jouppi 1999). Nothing is a hardware sampler, so every machine computes the same bits.
+//! The area to be averaged comes as the second moments `(ss, st, tt)` of an ellipse in texture
+//! coordinates: with sides `a` and `b` of a parallelogram, `aaᵀ + bbᵀ` (Heckbert 1989, §3.5.8). Its
+//! major axis is walked in up to [`MAX_PROBES`] steps, each a trilinear lookup (Williams 1983) as
+//! wide as the minor axis (Feline: McCormack, Perry, Farkas and Jouppi 1999). Nothing is a hardware
+//! sampler, so every machine computes the same bits.
 //!
 //! | function | gives |
 //! |---|---|
@@ -17,10 +20,12 @@ use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
-/// Most steps along the major axis. An ellipse longer than so many times its width is blurred across.
+/// Most steps along the major axis. An ellipse longer than so many times its width is blurred
+/// across.
 pub const MAX_PROBES: f32 = 16.0;
 
-/// Largest second moment that is told apart, in squares of the texture's side: what is wider sees the average of all.
+/// Largest second moment that is told apart, in squares of the texture's side: what is wider sees
+/// the average of all.
 pub const MAX_MOMENT: f32 = 64.0;
 
 /// The source name of the function that filters an area of a texture.
@@ -83,10 +88,12 @@ fn load(b: &mut FunctionBuilder, address: Value, k: u32) -> Value {
     b.op(Op::Load(k), &[address])
 }
 
-/// Takes of a texel, given the number of channels, the channels from a given one on, with a fill value for missing ones.
+/// Takes of a texel, given the number of channels, the channels from a given one on, with a fill
+/// value for missing ones.
 type Take = fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value;
 
-/// A function that finds a texture, or a face of one, filters it, and takes of its channels what `take` takes.
+/// A function that finds a texture, or a face of one, filters it, and takes of its channels what
+/// `take` takes.
 fn lookup(name: &str, of_a_face: bool, result: Type, take: Take) -> Function {
     let mut b = FunctionBuilder::library(library::name(name));
     b.result("return", result);
@@ -276,7 +283,8 @@ fn walk(b: &mut FunctionBuilder, size: Value, area: Value) -> Walk {
     let root = add(b, square, other);
     let root = b.op(Op::Sqrt, &[root]);
     let major = add(b, mean, root);
-    // The smaller one by the determinant: a difference of roots would cancel. Below a texel there is nothing to tell apart.
+    // The smaller one by the determinant: a difference of roots would cancel. Below a texel there
+    // is nothing to tell apart.
     let (product, other) = (mul(b, p, r), mul(b, q, q));
     let determinant = sub(b, product, other);
     let major = b.op(Op::Max, &[one, major]);
@@ -321,8 +329,9 @@ fn select_vec2(b: &mut FunctionBuilder, condition: Value, v: Value) -> Value {
     select(b, condition, v, zero)
 }
 
-/// The two levels around texels of `width` (at least 1), and how far the second one's share goes: the exponent of the width, and its mantissa, which is a line through
-/// the same points as the logarithm.
+/// The two levels around texels of `width` (at least 1), and how far the second one's share goes:
+/// the exponent of the width, and its mantissa, which is a line through the same points as the
+/// logarithm.
 fn levels(b: &mut FunctionBuilder, descriptor: Value, width: Value, last: Value) -> (Value, Value, Value) {
     let bits = b.op_as(Op::Bitcast, &[width], Type::U32);
     let [shift, bias, mask, unit] = [23, 127, 0x007f_ffff, 0x3f80_0000].map(|x| b.u32(x));
@@ -349,7 +358,8 @@ fn reduce(b: &mut FunctionBuilder, place: Value, periodic: Value) -> Value {
     sub(b, place, away)
 }
 
-/// The four texels around a place: of the upper row from the left, then of the lower one; and how far the place lies from the first.
+/// The four texels around a place: of the upper row from the left, then of the lower one; and how
+/// far the place lies from the first.
 struct Corners {
     texels: [Value; 4],
     across: Value,
@@ -369,7 +379,8 @@ fn blend(b: &mut FunctionBuilder, [a, c, d, e]: [Value; 4], across: Value, down:
 
 /// Reads the texels around a place.
 ///
-/// Texel (0, 0) has its middle at half a texel. The place is held within half a texel of the border all round, where the level's own border is read.
+/// Texel (0, 0) has its middle at half a texel. The place is held within half a texel of the border
+/// all round, where the level's own border is read.
 fn corners(b: &mut FunctionBuilder, level: Value, place: Value) -> Corners {
     let size = pair(b, level, [0, 1]);
     let row = word(b, level, 2, Type::U32);

@@ -1,12 +1,15 @@
-//! Points on the geometry of RenderMan area lights: for each shading point, a light is sampled at one of them.
+//! Points on the geometry of RenderMan area lights: for each shading point, a light is sampled at
+//! one of them.
 
 use crate::scene::{MeshSpace, Scene};
 use glam::{Mat4, Vec3};
 
-/// Points of an area light: as many as there are steps in eight bits, so that a penumbra shows no bands.
+/// Points of an area light: as many as there are steps in eight bits, so that a penumbra shows no
+/// bands.
 pub const POINTS: u32 = 256;
 
-/// Points on the geometry of a light, uniform by area, with the geometric normals there: two vectors of memory each. Empty where the light has no geometry.
+/// Points on the geometry of a light, uniform by area, with the geometric normals there: two
+/// vectors of memory each. Empty where the light has no geometry.
 pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
     let mut triangles: Vec<[Vec3; 3]> = Vec::new();
     for object in scene.objects.iter().filter(|o| o.attributes.emits == Some(light)) {
@@ -31,7 +34,8 @@ pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
         .flat_map(|i| {
             let area = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
             let triangle @ [a, b, c] = triangles[sums.partition_point(|s| *s < area).min(triangles.len() - 1)];
-            // The R2 sequence (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018), warped to the triangle.
+            // The R2 sequence (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences",
+            // 2018), warped to the triangle.
             let [r, s] = [0.754_877_666_246_693, 0.569_840_290_998_053].map(|step| (f64::from(i + 1) * step).fract());
             let root = r.sqrt();
             let [u, v] = [root * (1.0 - s), root * s].map(|x| x as f32);

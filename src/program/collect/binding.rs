@@ -1,4 +1,5 @@
-//! Binding: the shader instances of a scene become compiled shaders with values for their parameters, each once.
+//! Binding: the shader instances of a scene become compiled shaders with values for their
+//! parameters, each once.
 
 use crate::lang::ShaderRef;
 use crate::lang::rtsl::state::Method;
@@ -19,9 +20,11 @@ use std::sync::Arc;
 /// The shader instances of a scene, bound.
 #[derive(Debug)]
 pub struct BoundShaders {
-    /// By their numbers; the surface shader of objects that name none has no number. `None` stands for one that is wrong.
+    /// By their numbers; the surface shader of objects that name none has no number. `None` stands
+    /// for one that is wrong.
     instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
-    /// The other cores of RTSL objects, by the numbers of their instances, each with the object's parameters.
+    /// The other cores of RTSL objects, by the numbers of their instances, each with the object's
+    /// parameters.
     other_cores: HashMap<u32, Vec<Arc<Instance>>>,
 }
 
@@ -130,7 +133,8 @@ impl<'a> Binder<'a> {
         Some(Arc::new(bound))
     }
 
-    /// The methods of an object's material beside the one that shades; those that scatter light where paths are traced.
+    /// The methods of an object's material beside the one that shades; those that scatter light
+    /// where paths are traced.
     pub fn material_methods(&mut self, object: &Object, traces_paths: bool) -> MaterialMethods {
         let own = object.surface.filter(|_| integrator_surface(self.scene.integrator).is_none());
         let Some(id) = own else { return MaterialMethods::default() };
@@ -195,7 +199,8 @@ impl<'a> Binder<'a> {
             let mut remarks = Vec::new();
             let mut cores = Vec::with_capacity(compiled.len());
             for (method, shader) in compiled {
-                // All cores have the parameters of the class: what is wrong with their values is reported once.
+                // All cores have the parameters of the class: what is wrong with their values is
+                // reported once.
                 remarks.clear();
                 let instance = Arc::new(bind(Arc::new(shader), given, self.scene, &mut remarks));
                 cores.push(CoShaderCore { method, instance });

@@ -1,4 +1,5 @@
-//! Which surface entries a scene needs: one for each distinct combination of cores, specialisation key, record layout and visibility.
+//! Which surface entries a scene needs: one for each distinct combination of cores, specialisation
+//! key, record layout and visibility.
 
 use crate::program::collect::instances::Instance;
 use crate::program::collect::materials::MaterialMethods;
@@ -8,14 +9,16 @@ use crate::scene::{CoShader, Object, ShaderId, Visibility};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// What the cores of an object's shaders are specialised for: the functions that they call by these differ from object to object, so a core that calls one is copied for each key.
+/// What the cores of an object's shaders are specialised for: the functions that they call by these
+/// differ from object to object, so a core that calls one is copied for each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpecialisationKey {
     /// The lights that illuminate the object, as indices into the scene's.
     pub lights: Arc<[u32]>,
     /// The volumes inside and outside of it.
     pub sides: [Option<ShaderId>; 2],
-    /// The depth limits of its specular and its diffuse rays ([`crate::program::synthesise::ray_depths`]).
+    /// The depth limits of its specular and its diffuse rays
+    /// ([`crate::program::synthesise::ray_depths`]).
     pub ray_depths: [Option<u32>; 2],
     /// The co-shaders that its shaders may call.
     pub coshaders: Arc<[CoShader]>,
@@ -73,7 +76,8 @@ pub struct SurfaceEntry {
     pub visibility: Visibility,
     /// The methods of its material, if that is an RTSL class.
     pub methods: MaterialMethods,
-    /// The number of the specialisation key without lights, where shadow rays evaluate the surface shader for its opacity.
+    /// The number of the specialisation key without lights, where shadow rays evaluate the surface
+    /// shader for its opacity.
     pub unlit: Option<usize>,
 }
 

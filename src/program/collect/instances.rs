@@ -17,15 +17,18 @@ use std::sync::Arc;
 pub struct Instance {
     /// The shader.
     pub shader: Arc<CompiledShader>,
-    /// The shader's parameters as words of memory, then the axes and origins of coordinate systems that the core reads; object space is the world here.
+    /// The shader's parameters as words of memory, then the axes and origins of coordinate systems
+    /// that the core reads; object space is the world here.
     pub block: ParamBlock,
-    /// The values of the shader's parameters, one for each of the core's that stands for a declared one.
+    /// The values of the shader's parameters, one for each of the core's that stands for a declared
+    /// one.
     pub values: Vec<Const>,
     /// Shader space to world space.
     pub to_world: Mat4,
     /// The string parameters by name: memory holds identifiers only.
     pub texts: Vec<(String, Arc<str>)>,
-    /// The results of `concat`, `format` and `match` on its parameters: the values of the core's inputs `text.0`, `text.1`, …
+    /// The results of `concat`, `format` and `match` on its parameters: the values of the core's
+    /// inputs `text.0`, `text.1`, …
     pub made: Vec<Const>,
 }
 
@@ -45,7 +48,8 @@ impl Outputs<'_> {
 }
 
 impl Instance {
-    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the offset in the block, in vectors, of those that are stored there.
+    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its
+    /// parameters: with the offset in the block, in vectors, of those that are stored there.
     pub fn call(
         &self,
         b: &mut FunctionBuilder,
@@ -96,7 +100,8 @@ impl Instance {
         block
     }
 
-    /// The shader's answer to a message: an output of that name and type, or the parameter, given the value of each parameter of the core.
+    /// The shader's answer to a message: an output of that name and type, or the parameter, given
+    /// the value of each parameter of the core.
     pub fn message(&self, asked: &Query<'_>, args: &[Value], outputs: Option<&Outputs<'_>>) -> Option<Value> {
         let (i, _) = self.shader.asked(asked.ty.into(), asked.name)?;
         outputs.and_then(|o| o.get(asked.name)).or_else(|| args.get(i).copied())
@@ -111,7 +116,8 @@ impl Instance {
     }
 }
 
-/// Whether a named input of a core is known when the scene is linked, so that it follows the parameters.
+/// Whether a named input of a core is known when the scene is linked, so that it follows the
+/// parameters.
 fn is_known(input: &str) -> bool {
     matches!(Input::parse(input), Input::Space(..) | Input::Text(_)) || is_query(input)
 }
@@ -137,8 +143,9 @@ fn known_inputs<'a>(
     })
 }
 
-/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. A value of the wrong type is reported in `remarks` and the
-/// default used, as RenderMan renderers do.
+/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults
+/// elsewhere. A value of the wrong type is reported in `remarks` and the default used, as RenderMan
+/// renderers do.
 pub fn bind(
     shader: Arc<CompiledShader>,
     instance: &ShaderInstance,
@@ -213,7 +220,8 @@ pub fn bind(
     Instance { shader, block, values, to_world: instance.to_world, texts, made }
 }
 
-/// A scene's value as constants of a parameter's type: one, or as many as the array has elements; `None` where it cannot be.
+/// A scene's value as constants of a parameter's type: one, or as many as the array has elements;
+/// `None` where it cannot be.
 pub fn convert(value: &ParamValue, ty: Type, array: Option<u32>) -> Option<Vec<Const>> {
     match array {
         Some(len) => value.elements(len as usize)?.iter().map(|v| single(v, ty)).collect(),
@@ -269,7 +277,8 @@ pub fn pack(c: &Const) -> Vec<[u32; 4]> {
     c.bits().chunks(4).map(vector).collect()
 }
 
-/// The value of type `ty` in memory, whose vector `k` is given by `load`: the inverse of what the block holds.
+/// The value of type `ty` in memory, whose vector `k` is given by `load`: the inverse of what the
+/// block holds.
 pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut FunctionBuilder, u32) -> Value) -> Value {
     if ty == Type::Mat4 {
         let rows: Vec<Value> = (0..vectors(ty)).map(|k| load(b, k)).collect();

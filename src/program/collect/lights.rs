@@ -24,7 +24,8 @@ pub struct BoundLight {
     pub instance: Arc<Instance>,
     /// How surfaces shadow it.
     pub shadows: Shadows,
-    /// Of an area light, points on its surface ([`super::area_light_points`]), as vectors of memory.
+    /// Of an area light, points on its surface ([`super::area_light_points`]), as vectors of
+    /// memory.
     pub points: Vec<[u32; 4]>,
 }
 

@@ -1,4 +1,5 @@
-//! The methods of an RTSL material beside the one that shades: how it scatters light, its emission and its opacity.
+//! The methods of an RTSL material beside the one that shades: how it scatters light, its emission
+//! and its opacity.
 
 use crate::abi::EntryPoint;
 use crate::ir::passes::Pipeline;
@@ -44,7 +45,8 @@ impl MaterialMethods {
     }
 }
 
-/// Whether an `emission` is black everywhere, as that of a base class may be: the values of its parameters are known.
+/// Whether an `emission` is black everywhere, as that of a base class may be: the values of its
+/// parameters are known.
 pub fn is_black(emission: &Instance) -> bool {
     is_always(emission, "emission", Const::zero(Type::Vec3))
 }

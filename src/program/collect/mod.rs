@@ -1,6 +1,8 @@
-//! Collecting, the first phase of linking: compiles the shaders that a scene names, binds their parameters, and finds which surface entries the scene needs.
+//! Collecting, the first phase of linking: compiles the shaders that a scene names, binds their
+//! parameters, and finds which surface entries the scene needs.
 //!
-//! Takes a [`Scene`] and a [`ShaderLibrary`], and gives a [`Collected`]: plain data, and no code but what was compiled. Nothing here knows an address.
+//! Takes a [`Scene`] and a [`ShaderLibrary`], and gives a [`Collected`]: plain data, and no code
+//! but what was compiled. Nothing here knows an address.
 
 pub mod area_light_points;
 pub mod binding;
@@ -146,7 +148,8 @@ pub fn collect(
     })
 }
 
-/// Adds the standard library's functions that entries call. Where paths are traced, the path tracer takes the place of the function that integrates a camera ray.
+/// Adds the standard library's functions that entries call. Where paths are traced, the path tracer
+/// takes the place of the function that integrates a camera ray.
 fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bool, diagnostics: &mut Diagnostics) {
     let mut names = vec![CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME];
     names.extend(is_selective.then_some(OPEN_SOURCE_NAME));
@@ -180,7 +183,8 @@ impl Needed {
     }
 }
 
-/// Binds the objects, whose surface and displacement shaders these are. Objects whose shaders could not be bound are left out: their errors are reported.
+/// Binds the objects, whose surface and displacement shaders these are. Objects whose shaders could
+/// not be bound are left out: their errors are reported.
 fn bind_objects(
     binder: &mut Binder<'_>,
     surfaces: &[Option<Arc<Instance>>],
@@ -236,14 +240,16 @@ fn bind_objects(
     needed
 }
 
-/// The parameters in an object's record: those of its surface, then those of its displacement shader.
+/// The parameters in an object's record: those of its surface, then those of its displacement
+/// shader.
 pub fn object_block(scene: &Scene, object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
     let mut block = parameters_of(scene, surface, object);
     block.extend(displacement.into_iter().flat_map(|d| parameters_of(scene, d, object)));
     block
 }
 
-/// The volume shaders that a scene's objects name, in the order of their blocks, which follow those of the lights.
+/// The volume shaders that a scene's objects name, in the order of their blocks, which follow those
+/// of the lights.
 pub fn volume_ids(scene: &Scene) -> BTreeSet<ShaderId> {
     let of_object = |o: &Object| [o.attributes.atmosphere, o.attributes.interior, o.attributes.exterior];
     scene.objects.iter().flat_map(of_object).flatten().collect()

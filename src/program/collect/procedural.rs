@@ -1,6 +1,8 @@
-//! Procedural primitives: objects of RTSL primitive classes, bound to their parameters, with their bounds.
+//! Procedural primitives: objects of RTSL primitive classes, bound to their parameters, with their
+//! bounds.
 //!
-//! A procedural primitive has an intersection shader in place of a mesh. What both machines read of it is [`crate::program::layout::procedural`]'s; the entry that rays call is
+//! A procedural primitive has an intersection shader in place of a mesh. What both machines read of
+//! it is [`crate::program::layout::procedural`]'s; the entry that rays call is
 //! [`crate::program::synthesise::intersection`]'s.
 
 use crate::abi::input;
@@ -27,7 +29,8 @@ pub struct PrimitiveShaders {
     pub at_hit: Vec<(AtHit, CompiledShader)>,
 }
 
-/// The bound cores of a kind of procedural primitives, as entries call them: only their signatures matter.
+/// The bound cores of a kind of procedural primitives, as entries call them: only their signatures
+/// matter.
 #[derive(Clone, Debug)]
 pub struct PrimitiveCores {
     /// Intersects a ray.
@@ -89,7 +92,8 @@ impl BoundPrimitive {
     }
 }
 
-/// The corners that `computeBounds` gives at a fraction of the shutter interval, with the parameters of an instance of another core of the same object.
+/// The corners that `computeBounds` gives at a fraction of the shutter interval, with the
+/// parameters of an instance of another core of the same object.
 fn bounds(shader: &CompiledShader, instance: &Instance, time: f32) -> Result<(Vec3, Vec3), String> {
     let mut args: Vec<Const> = instance.values.clone();
     let inputs = shader.core_params.iter().skip(args.len());

@@ -1,7 +1,9 @@
-//! Objects of RTSL classes: what a scene names as `FILE.rtsl:Class`, with all that it refers to, as one compiled shader.
+//! Objects of RTSL classes: what a scene names as `FILE.rtsl:Class`, with all that it refers to, as
+//! one compiled shader.
 //!
-//! A constructor's parameter that is a reference takes the handle of an object that `Shader` made before. The shader's parameters are those of the object and of all below it, whose names are told
-//! apart by the names of the references that lead to them: `bricks.mortar`.
+//! A constructor's parameter that is a reference takes the handle of an object that `Shader` made
+//! before. The shader's parameters are those of the object and of all below it, whose names are
+//! told apart by the names of the references that lead to them: `bricks.mortar`.
 
 use crate::abi::referred_parameter;
 use crate::lang::rtsl::state::{Interface, Method};
@@ -56,7 +58,8 @@ fn at_instance(instance: &ShaderInstance, d: Diagnostic) -> Diagnostic {
 }
 
 impl ShaderLibrary {
-    /// Another method of the object of a class that an instance makes, as a shader with the same parameters; none where the class has no such method.
+    /// Another method of the object of a class that an instance makes, as a shader with the same
+    /// parameters; none where the class has no such method.
     ///
     /// # Errors
     /// Those of [`ShaderLibrary::object_shader`].
@@ -74,7 +77,8 @@ impl ShaderLibrary {
         Ok(Some((made, ShaderInstance { params: found.params, ..instance.clone() })))
     }
 
-    /// The shader that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
+    /// The shader that an instance of a class makes, and the instance with the parameters of all
+    /// objects that it refers to.
     ///
     /// # Errors
     /// A class or an object that is missing, of another kind, or wrong: all of its errors.
@@ -93,7 +97,8 @@ impl ShaderLibrary {
         Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
     }
 
-    /// The cores of the primitive that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
+    /// The cores of the primitive that an instance of a class makes, and the instance with the
+    /// parameters of all objects that it refers to.
     ///
     /// # Errors
     /// Those of [`Self::object_shader`].
@@ -253,7 +258,8 @@ impl ShaderLibrary {
             found.shape += &format!("({name}:{})", list.len());
             found.object.references.push((name.as_str().into(), list));
         }
-        // A parameter given here for a referenced object overrides its own: the first of a name is used.
+        // A parameter given here for a referenced object overrides its own: the first of a name is
+        // used.
         below.retain(|(name, _)| !found.params.iter().any(|p| p.0 == *name));
         found.params.extend(below);
         Ok(found)
@@ -293,7 +299,8 @@ fn role(interface: Interface) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a class has the role that a scene uses it in: a primitive needs the interface, the others only the method.
+/// Whether a class has the role that a scene uses it in: a primitive needs the interface, the
+/// others only the method.
 fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnostic> {
     let Some(method) = method(kind) else { return Ok(()) };
     let interface = method.interface();
@@ -312,7 +319,8 @@ fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnos
     })
 }
 
-/// The constructor that fits the given parameters: the one with all the names and the fewest others.
+/// The constructor that fits the given parameters: the one with all the names and the fewest
+/// others.
 fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option<FunctionId>, Diagnostic> {
     let all = unit.file.constructors(class);
     if all.is_empty() {

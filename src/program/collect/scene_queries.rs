@@ -1,6 +1,8 @@
-//! Queries of renderer state by name: `attribute`, `option`, `rendererinfo` and `shadername` (RISpec 3.2, §15.8).
+//! Queries of renderer state by name: `attribute`, `option`, `rendererinfo` and `shadername`
+//! (RISpec 3.2, §15.8).
 //!
-//! Their values are known when a scene is linked. They are stored with an instance's parameters, as the named inputs of `lang::rsl::queries`; in an object's record they are those of the object.
+//! Their values are known when a scene is linked. They are stored with an instance's parameters, as
+//! the named inputs of `lang::rsl::queries`; in an object's record they are those of the object.
 
 use crate::abi::{Query, QuerySource};
 use crate::ir::{Const, Type};

@@ -1,7 +1,8 @@
-//! Compiled shader files, lowered methods of objects and images, kept from one linking of a scene to the next.
+//! Compiled shader files, lowered methods of objects and images, kept from one linking of a scene
+//! to the next.
 //!
-//! A file is compiled again when it or one that it includes has changed, and a method of an object is lowered again
-//! when a file of one of its classes was compiled again.
+//! A file is compiled again when it or one that it includes has changed, and a method of an object
+//! is lowered again when a file of one of its classes was compiled again.
 
 use crate::lang::rsl::Lengths;
 use crate::lang::rtsl::{self, File, Object};
@@ -74,7 +75,8 @@ impl<T> Clone for Unit<T> {
 }
 
 impl<T> Unit<T> {
-    /// The unit, which the scene being linked uses then, if the files on disk are those that it was made of.
+    /// The unit, which the scene being linked uses then, if the files on disk are those that it was
+    /// made of.
     fn unchanged(&mut self) -> Option<Self> {
         if !self.files.changed().is_empty() {
             return None;

@@ -29,7 +29,8 @@ use std::sync::Arc;
 /// Longest shader file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Output parameters of a displacement shader, at most, that its entry returns beside the point and the normal. A fixed number, so that what a mesh carries depends on no target.
+/// Output parameters of a displacement shader, at most, that its entry returns beside the point and
+/// the normal. A fixed number, so that what a mesh carries depends on no target.
 pub const MOST_LEFT_OVER: usize = 12;
 
 /// The text of a shader file.
@@ -146,7 +147,8 @@ impl CompiledShader {
         self.core_results.iter().any(|r| &*r.name == "Oi")
     }
 
-    /// The declared parameter of that name and type that is no array, with its index among the core's parameters.
+    /// The declared parameter of that name and type that is no array, with its index among the
+    /// core's parameters.
     pub fn asked(&self, ty: RslType, name: &str) -> Option<(usize, &CompiledParam)> {
         let i = self.params.iter().position(|p| p.name == name)?;
         let before = self.params[..i].iter().map(CompiledParam::values).sum();
@@ -154,7 +156,8 @@ impl CompiledShader {
         (param.array.is_none() && param.type_name == ty.name()).then_some((before, param))
     }
 
-    /// The lengths that an instance's values give to arrays declared without one, where this is compiled for others.
+    /// The lengths that an instance's values give to arrays declared without one, where this is
+    /// compiled for others.
     fn other_lengths(&self, instance: &ShaderInstance) -> Lengths {
         let mut lengths = Lengths::new();
         for p in self.params.iter().filter(|p| p.open) {
@@ -183,15 +186,17 @@ impl CompiledShader {
         core.blocks.iter().any(leaves)
     }
 
-    /// The numbers and triples among the output parameters that the core changes, as many as are handed on where it has moved the points of a mesh.
+    /// The numbers and triples among the output parameters that the core changes, as many as are
+    /// handed on where it has moved the points of a mesh.
     pub fn left_over(&self) -> impl Iterator<Item = &CompiledParam> {
         let fits =
             |p: &&CompiledParam| p.array.is_none() && matches!(p.ty, Type::F32 | Type::Vec3) && self.changes(&p.name);
         self.params.iter().filter(fits).take(MOST_LEFT_OVER)
     }
 
-    /// The values of all parameters, in order, of an instance whose shader space is `to_world`: one constant for each of a parameter's values. `given` tells those that are given; the others have their
-    /// defaults, which may be made of the parameters before them.
+    /// The values of all parameters, in order, of an instance whose shader space is `to_world`: one
+    /// constant for each of a parameter's values. `given` tells those that are given; the others
+    /// have their defaults, which may be made of the parameters before them.
     pub fn values(
         &self,
         to_world: Mat4,
@@ -212,7 +217,8 @@ impl CompiledShader {
         all
     }
 
-    /// The default of a parameter; `before` has the values of those before it by their names in the IR. Zeros when it cannot be computed.
+    /// The default of a parameter; `before` has the values of those before it by their names in the
+    /// IR. Zeros when it cannot be computed.
     fn default(&self, param: &CompiledParam, to_world: Mat4, before: &HashMap<String, Const>) -> Vec<Const> {
         let zero = || vec![Const::zero(param.ty); param.values()];
         let Some(function) = self.unit.function(&param.default) else { return zero() };
@@ -233,7 +239,8 @@ impl CompiledShader {
     }
 }
 
-/// The spaces that a shader can name beside the world and the camera, each as its matrix to the world.
+/// The spaces that a shader can name beside the world and the camera, each as its matrix to the
+/// world.
 #[derive(Clone, Copy, Debug)]
 pub struct Spaces {
     /// Where the shader was declared.
@@ -309,8 +316,8 @@ pub struct ShaderLibrary {
 }
 
 impl ShaderLibrary {
-    /// A library that searches the folders of the options, then the scene's folders `then`, then the built-in shaders. `units` were compiled with
-    /// the same `sources` before.
+    /// A library that searches the folders of the options, then the scene's folders `then`, then
+    /// the built-in shaders. `units` were compiled with the same `sources` before.
     pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, then: &[PathBuf]) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in options.shader_paths.iter().chain(then) {
@@ -400,7 +407,8 @@ impl ShaderLibrary {
         Err(place(d).into())
     }
 
-    /// The cores of the co-shader that an instance names, by the names of methods; that of the members has none. They are compiled for the lengths of arrays that the instance gives.
+    /// The cores of the co-shader that an instance names, by the names of methods; that of the
+    /// members has none. They are compiled for the lengths of arrays that the instance gives.
     ///
     /// # Errors
     /// A class that is missing or wrong: all of its errors.
@@ -585,8 +593,9 @@ impl ShaderLibrary {
         })
     }
 
-    /// The name of the file that holds a shader: its own, or where there is no such file, neither on the path nor among the standard ones, that of the first other file of the
-    /// path that defines it.
+    /// The name of the file that holds a shader: its own, or where there is no such file, neither
+    /// on the path nor among the standard ones, that of the first other file of the path that
+    /// defines it.
     fn holder(&mut self, instance: &ShaderInstance) -> String {
         let ShaderInstance { kind, shader, span, .. } = instance;
         let name = shader.name();
@@ -694,7 +703,8 @@ impl ShaderLibrary {
         (self.sources, self.units)
     }
 
-    /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the program.
+    /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the
+    /// program.
     fn find(&mut self, name: &str) -> Result<FileId, Missing> {
         if let Some(&file) = self.given.get(name) {
             return Ok(file);
@@ -760,7 +770,8 @@ impl ShaderLibrary {
 }
 
 impl CompiledFile {
-    /// What a file defines; its functions that are not the library's, which are the same in every unit, get names of their own.
+    /// What a file defines; its functions that are not the library's, which are the same in every
+    /// unit, get names of their own.
     fn new(unit: &rsl::Unit, file: FileId, lengths: &Lengths) -> Self {
         let of_lengths = lengths.iter().map(|((shader, p), len)| format!("{shader}.{p}.of.{len}."));
         let prefix = format!("{}.{}", file.0, of_lengths.collect::<String>());

@@ -1,7 +1,8 @@
 //! Which file of the search path defines a shader, where no file has its name.
 //!
-//! Old folders have files with several shaders, and files with a version in their name. This reads the files of the folders, and finds definitions by their first words; it
-//! compiles nothing, so it misses those that macros expand to.
+//! Old folders have files with several shaders, and files with a version in their name. This reads
+//! the files of the folders, and finds definitions by their first words; it compiles nothing, so it
+//! misses those that macros expand to.
 
 use crate::lang::registry;
 use crate::lang::scan::{RawKind, scan};
@@ -22,12 +23,14 @@ const MAX_BYTES: usize = 16 << 20;
 /// The files of the search path.
 #[derive(Debug)]
 pub struct SearchedFiles {
-    /// Names without extension, and texts: folders in the order of the path, files in that of their names.
+    /// Names without extension, and texts: folders in the order of the path, files in that of their
+    /// names.
     files: Vec<(String, Arc<str>)>,
 }
 
 impl SearchedFiles {
-    /// Reads the files, as many as the limits allow, and logs them. A file is skipped where an earlier folder has one of that name, or it cannot be read.
+    /// Reads the files, as many as the limits allow, and logs them. A file is skipped where an
+    /// earlier folder has one of that name, or it cannot be read.
     pub fn read(folders: &[PathBuf], sources: &mut SourceMap) -> Self {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();

@@ -2,7 +2,8 @@
 
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 
-/// The index that a random number chooses uniformly among `count`, and the number remapped to [0, 1).
+/// The index that a random number chooses uniformly among `count`, and the number remapped to [0,
+/// 1).
 pub fn choose_uniformly(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
     let n = b.f32(count as f32);
     let scaled = b.op(Op::Mul, &[u, n]);
@@ -13,7 +14,8 @@ pub fn choose_uniformly(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value
     (b.op_as(Op::ToInt, &[whole], Type::U32), rest)
 }
 
-/// The index itself or its alias, by the record `(probability, alias, …)` and a random number; and the number remapped to [0, 1).
+/// The index itself or its alias, by the record `(probability, alias, …)` and a random number; and
+/// the number remapped to [0, 1).
 pub fn resolve_alias(b: &mut FunctionBuilder, record: Value, number: Value, rest: Value) -> (Value, Value) {
     let probability = b.op(Op::Extract(0), &[record]);
     let alias = b.op(Op::Extract(1), &[record]);
@@ -31,7 +33,9 @@ pub fn resolve_alias(b: &mut FunctionBuilder, record: Value, number: Value, rest
     (number, b.op(Op::Sat, &[rest]))
 }
 
-/// The alias table of weights by Vose's method (1991, "A Linear Algorithm for Generating Random Numbers with a Given Distribution"): the probability with which each index is kept, and its alias.
+/// The alias table of weights by Vose's method (1991, "A Linear Algorithm for Generating Random
+/// Numbers with a Given Distribution"): the probability with which each index is kept, and its
+/// alias.
 pub fn aliases(weights: &[f64]) -> Vec<(f32, u32)> {
     let total: f64 = weights.iter().sum();
     let mut scaled: Vec<f64> = weights.iter().map(|w| w / total * weights.len() as f64).collect();

@@ -1,6 +1,8 @@
-//! The surfaces of RTSL materials with an `emission`, as light sampling chooses among them: triangles, and procedural primitives that sample points of themselves, in proportion to area.
+//! The surfaces of RTSL materials with an `emission`, as light sampling chooses among them:
+//! triangles, and procedural primitives that sample points of themselves, in proportion to area.
 //!
-//! The area of a procedural primitive is not known: half that of its bounding box stands for it. That decides how often it is chosen and nothing else.
+//! The area of a procedural primitive is not known: half that of its bounding box stands for it.
+//! That decides how often it is chosen and nothing else.
 
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
@@ -28,9 +30,11 @@ struct Emitter {
 
 /// The shape of an emitter, in the world.
 enum Shape {
-    /// A triangle: its number in the mesh, its corners, and 0 where both sides are visible; else the sign of the visible side, along the normal of the corners' order.
+    /// A triangle: its number in the mesh, its corners, and 0 where both sides are visible; else
+    /// the sign of the visible side, along the normal of the corners' order.
     Triangle { number: usize, corners: [Vec3; 3], side: f32 },
-    /// A procedural primitive that samples points of itself, with the determinant of its transform to the world.
+    /// A procedural primitive that samples points of itself, with the determinant of its transform
+    /// to the world.
     Procedural { determinant: f64 },
 }
 
@@ -107,7 +111,8 @@ impl AreaLights {
         lights
     }
 
-    /// How the pdf of points is scaled that the procedural primitive of an object samples ([`super::procedural::PDF_SCALE`]); 0 where it emits nothing.
+    /// How the pdf of points is scaled that the procedural primitive of an object samples
+    /// ([`super::procedural::PDF_SCALE`]); 0 where it emits nothing.
     pub fn pdf_scale(&self, object: usize) -> f32 {
         let of_object = self.emitters.iter().filter(|e| e.object == object);
         let scale = of_object.filter_map(|e| match e.shape {
@@ -142,9 +147,11 @@ impl AreaLights {
         self.emitters.len() * RECORD as usize
     }
 
-    /// The table, once the scene's records have addresses: an alias table (Walker 1977, "An Efficient Method for Generating Discrete Random Variables with General Distributions") with, for each triangle, the vectors
-    /// `(probability, alias, triangle record, object record)`, `(first corner, kind)`, `(first edge, visible side)` and `(second edge, 0)`. Of a procedural primitive the address of the triangle is 0, and of the
-    /// other vectors only the kind is set.
+    /// The table, once the scene's records have addresses: an alias table (Walker 1977, "An
+    /// Efficient Method for Generating Discrete Random Variables with General Distributions") with,
+    /// for each triangle, the vectors `(probability, alias, triangle record, object record)`,
+    /// `(first corner, kind)`, `(first edge, visible side)` and `(second edge, 0)`. Of a procedural
+    /// primitive the address of the triangle is 0, and of the other vectors only the kind is set.
     pub fn table(&self, scene: &Scene, memory: &MemoryImage) -> Vec<[u32; 4]> {
         let areas: Vec<f64> = self.emitters.iter().map(|e| e.area).collect();
         let first = first_primitives(scene);

@@ -1,4 +1,5 @@
-//! The parameter blocks of lights, volumes and co-shaders: what the code that calls them knows of each, its address included.
+//! The parameter blocks of lights, volumes and co-shaders: what the code that calls them knows of
+//! each, its address included.
 
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
@@ -16,7 +17,8 @@ pub struct LinkedLight {
     pub bound: BoundLight,
     /// Address of its block.
     pub address: u32,
-    /// Its number among the environments, if it is an environment light that illuminates some object.
+    /// Its number among the environments, if it is an environment light that illuminates some
+    /// object.
     pub environment: Option<usize>,
 }
 
@@ -52,7 +54,8 @@ pub struct LinkedCore {
 /// The scene's co-shaders.
 pub type CoShaders = BTreeMap<ShaderId, LinkedCoShader>;
 
-/// The blocks of lights, then of volumes, then of the cores of co-shaders, in the order in which they lie.
+/// The blocks of lights, then of volumes, then of the cores of co-shaders, in the order in which
+/// they lie.
 pub fn blocks(collected: &Collected) -> Vec<ParamBlock> {
     let lights = collected.lights.iter().map(BoundLight::block);
     let volumes = collected.volumes.values().map(|volume| volume.block.clone());
@@ -71,7 +74,8 @@ pub struct Linked {
     pub coshaders: CoShaders,
 }
 
-/// Gives lights, volumes and co-shaders the addresses of their blocks, which follow one another in the order of [`blocks`].
+/// Gives lights, volumes and co-shaders the addresses of their blocks, which follow one another in
+/// the order of [`blocks`].
 pub fn link(collected: &Collected, mut addresses: impl Iterator<Item = u32>, environments: &[Environment]) -> Linked {
     let mut next = || addresses.next().unwrap_or(0);
     let lights = collected.lights.iter().enumerate().map(|(number, light)| LinkedLight {

@@ -6,8 +6,9 @@ use glam::Vec3;
 /// Number of program constants, a vector each.
 pub const PROGRAM_CONSTANTS: usize = 16;
 
-/// Ray bias as a fraction of the diagonal of the scene's bounding box. A hit point `o + t·d` carries a rounding error of a few units in the last place of the
-/// scene's coordinates (2⁻²³ of the diagonal when the scene is near the origin); this leaves about eight bits of room.
+/// Ray bias as a fraction of the diagonal of the scene's bounding box. A hit point `o + t·d`
+/// carries a rounding error of a few units in the last place of the scene's coordinates (2⁻²³ of
+/// the diagonal when the scene is near the origin); this leaves about eight bits of room.
 const BIAS_FRACTION: f32 = 3.0e-5;
 
 /// The constants of a frame of `scene`, in the order of the table in `docs/internals/linking.md`.

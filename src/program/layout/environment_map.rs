@@ -1,7 +1,12 @@
-//! The distribution by which the directions of an environment map are importance-sampled: a grid on the octahedron (Engelhardt and Dachsbacher 2008, "Octahedron Environment Maps"), whose cells are chosen in proportion to luminance.
+//! The distribution by which the directions of an environment map are importance-sampled: a grid on
+//! the octahedron (Engelhardt and Dachsbacher 2008, "Octahedron Environment Maps"), whose cells are
+//! chosen in proportion to luminance.
 //!
-//! A unit direction maps to the point `d / (|x| + |y| + |z|)` of the octahedron, of which the lower half is unfolded around the upper; seen from above it fills the square from −1 to 1. An area of the square has
-//! the solid angle `dx dy / r³`, where `r` is the distance of the point from the origin. The only transcendental function in that is a square root, so both machines agree on cells.
+//! A unit direction maps to the point `d / (|x| + |y| + |z|)` of the octahedron, of which the lower
+//! half is unfolded around the upper; seen from above it fills the square from −1 to 1. An area of
+//! the square has the solid angle `dx dy / r³`, where `r` is the distance of the point from the
+//! origin. The only transcendental function in that is a square root, so both machines agree on
+//! cells.
 
 use crate::program::layout::alias_table::aliases;
 use crate::program::layout::textures::Texture;
@@ -24,7 +29,8 @@ const SIDES: [u32; 2] = [16, 512];
 pub struct SamplingGrid {
     /// Cells along a side: a power of two.
     pub side: u32,
-    /// An alias table `(probability, alias, 0, 0)` of the rows, then one `(probability, alias, pdf, the alias's pdf)` of the cells of each row; pdfs are by area of the square.
+    /// An alias table `(probability, alias, 0, 0)` of the rows, then one `(probability, alias, pdf,
+    /// the alias's pdf)` of the cells of each row; pdfs are by area of the square.
     pub records: Vec<[u32; 4]>,
 }
 

@@ -1,4 +1,5 @@
-//! The environment lights of a scene, each with the distribution by which its directions are sampled.
+//! The environment lights of a scene, each with the distribution by which its directions are
+//! sampled.
 
 use crate::program::collect::lights::BoundLight;
 use crate::program::layout::environment_map::SamplingGrid;

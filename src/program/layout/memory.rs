@@ -1,8 +1,11 @@
-//! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
+//! The memory image: triangles, vertices, objects and lights as both machines read them
+//! (Węgrzanowski 2006, §12.2).
 //!
-//! `docs/internals/memory-image.md` has the layout as a table. After address 0 come the table of textures, the blocks of lights and volumes, objects, triangle data,
-//! vertices, triangle records and the textures themselves. Triangle records are contiguous, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, after all others; the primitives of
-//! instances are found through [`MemoryImage::placed`].
+//! `docs/internals/memory-image.md` has the layout as a table. After address 0 come the table of
+//! textures, the blocks of lights and volumes, objects, triangle data, vertices, triangle records
+//! and the textures themselves. Triangle records are contiguous, so that primitive `i` is at
+//! [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, after all
+//! others; the primitives of instances are found through [`MemoryImage::placed`].
 
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
@@ -65,7 +68,8 @@ pub enum ColorStorage {
 /// How the records of an object lie, as its surface entry must know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLayout {
-    /// Whether the object is an instance: its mesh's records are in object space, and the object record holds the transform to the world.
+    /// Whether the object is an instance: its mesh's records are in object space, and the object
+    /// record holds the transform to the world.
     pub instanced: bool,
     /// Where `Cs` lies.
     pub color: ColorStorage,
@@ -149,7 +153,8 @@ fn has_vertex_colors(mesh: &Mesh) -> bool {
     !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
 }
 
-/// The colour and opacity of a mesh that has none: its object's. Instances that share a mesh read those of their object record instead.
+/// The colour and opacity of a mesh that has none: its object's. Instances that share a mesh read
+/// those of their object record instead.
 #[derive(Clone, Copy)]
 struct Paint {
     color: Vec3,
@@ -193,7 +198,8 @@ pub(in crate::program) fn procedural_objects(scene: &Scene) -> impl Iterator<Ite
 }
 
 impl MemoryImage {
-    /// Lays out `scene` with one record an object, the parameter blocks of lights and volumes, and textures.
+    /// Lays out `scene` with one record an object, the parameter blocks of lights and volumes, and
+    /// textures.
     ///
     /// # Errors
     /// [`MemoryError`] when the image needs [`MAX_VECTORS`] vectors or more.
@@ -340,7 +346,8 @@ impl MemoryImage {
         self.vectors.len() as u32
     }
 
-    /// Pushes the triangle data of a mesh and returns the address for each triangle; one for all when they agree.
+    /// Pushes the triangle data of a mesh and returns the address for each triangle; one for all
+    /// when they agree.
     fn push_triangle_data(&mut self, mesh: &Mesh, layout: &RecordLayout, paint: Paint) -> Vec<u32> {
         let at = |values: &[Vec3], i: usize, otherwise: Vec3| values.get(i).copied().unwrap_or(otherwise);
         let per_triangle = data_per_triangle(mesh, layout);
@@ -412,8 +419,9 @@ fn data_per_triangle(mesh: &Mesh, layout: &RecordLayout) -> bool {
     colored || layout.primvars.iter().any(|v| v.per_triangle)
 }
 
-/// The vectors of an instance's object record between its first and its parameters: its axes in the world, with the coordinates of its origin in their fourth
-/// components; the axes of normals up to a positive factor, which is the fourth component of the first; its colour and its opacity.
+/// The vectors of an instance's object record between its first and its parameters: its axes in the
+/// world, with the coordinates of its origin in their fourth components; the axes of normals up to
+/// a positive factor, which is the fourth component of the first; its colour and its opacity.
 fn instance_vectors(object: &Object) -> [[u32; 4]; INSTANCE_VECTORS as usize] {
     let m = object.object_to_world;
     let normals = NormalMap::new(m);
@@ -434,7 +442,8 @@ fn mesh_vectors(mesh: &Mesh, layout: &RecordLayout) -> u64 {
         + u64::from(TRIANGLE_DATA_VECTORS + layout.primvar_vectors(true)) * data as u64
 }
 
-/// The triangles of a scene's objects in world space as the acceleration structure takes them, in the order of the image's triangle records.
+/// The triangles of a scene's objects in world space as the acceleration structure takes them, in
+/// the order of the image's triangle records.
 pub fn bvh_triangles(scene: &Scene) -> Vec<bvh::Triangle> {
     let plain = || scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World);
     let mut triangles = Vec::with_capacity(plain().map(|o| o.mesh.triangles.len()).sum());
@@ -452,7 +461,8 @@ fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
     })
 }
 
-/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh, 0 of a procedural primitive; `None` after the last.
+/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in
+/// the object's mesh, 0 of a procedural primitive; `None` after the last.
 pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
     let in_space = |space| scene.objects.iter().enumerate().filter(move |(_, o)| o.mesh_space == space);
     let mut rest = primitive as usize;
@@ -472,7 +482,8 @@ pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
 /// # Errors
 /// When there are too many triangles.
 pub fn build_tree(scene: &Scene, options: &BuildOptions<'_>) -> Result<TwoLevel, TwoLevelError> {
-    // A BVH stores which of its triangles are one-sided: instances that differ in that do not share one.
+    // A BVH stores which of its triangles are one-sided: instances that differ in that do not share
+    // one.
     let mut known = HashMap::new();
     let mut meshes: Vec<Vec<bvh::Triangle>> = Vec::new();
     let placements: Vec<Placement> = instances(scene)

@@ -1,6 +1,8 @@
-//! Layout, the second phase of linking: gives records, parameter blocks, textures and tables their addresses, and fills the memory image.
+//! Layout, the second phase of linking: gives records, parameter blocks, textures and tables their
+//! addresses, and fills the memory image.
 //!
-//! Takes what [`super::collect`] bound and gives a [`Layout`], in which every address is known before code is written that uses it.
+//! Takes what [`super::collect`] bound and gives a [`Layout`], in which every address is known
+//! before code is written that uses it.
 
 pub mod alias_table;
 pub mod area_lights;
@@ -50,7 +52,8 @@ pub struct Layout {
     pub primitives: Primitives,
 }
 
-/// Lays out what was collected of a scene. Textures are read through `shaders`, which keeps decoded images.
+/// Lays out what was collected of a scene. Textures are read through `shaders`, which keeps decoded
+/// images.
 ///
 /// # Errors
 ///

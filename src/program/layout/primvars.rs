@@ -1,8 +1,9 @@
 //! Primitive variables as the parameters of shaders.
 //!
-//! A parameter of a surface shader takes its value from the primitive variable of the same name and type, where the primitive
-//! has one, instead of from the shader instance. A constant one lies in the object's own copy of the
-//! parameters; others follow the records of triangles and vertices, and only where a shader reads them.
+//! A parameter of a surface shader takes its value from the primitive variable of the same name and
+//! type, where the primitive has one, instead of from the shader instance. A constant one lies in
+//! the object's own copy of the parameters; others follow the records of triangles and vertices,
+//! and only where a shader reads them.
 
 use crate::abi::{Query, QuerySource};
 use crate::geometry::Mesh;
@@ -46,7 +47,8 @@ fn element_vectors(ty: PrimvarType) -> u32 {
     ty.components().div_ceil(4) as u32
 }
 
-/// The name of the primitive variable that holds the value of an output parameter of the displacement shader that displaced a mesh.
+/// The name of the primitive variable that holds the value of an output parameter of the
+/// displacement shader that displaced a mesh.
 pub fn left_by_displacement(parameter: &str) -> String {
     format!("displacement:{parameter}")
 }
@@ -69,7 +71,8 @@ pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Query<'_>) -> Option
     layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == RslType::from(asked.ty).name())
 }
 
-/// The stored variables of each mesh: those that a shader of one of its objects reads and that are not constant.
+/// The stored variables of each mesh: those that a shader of one of its objects reads and that are
+/// not constant.
 #[derive(Debug, Default)]
 pub struct StoredPrimvars {
     by_mesh: HashMap<*const Mesh, Arc<[StoredPrimvar]>>,
@@ -124,7 +127,8 @@ fn fits(param: &CompiledParam, ty: PrimvarType, array: Option<u32>) -> bool {
     (param.type_name == ty.name() || is_triple && param.type_name == "vec3") && param.array == array
 }
 
-/// The stored variable of a mesh, and the number of its element, that core parameter `number` of a shader reads.
+/// The stored variable of a mesh, and the number of its element, that core parameter `number` of a
+/// shader reads.
 pub fn stored_for<'a>(
     layout: &'a RecordLayout,
     shader: &CompiledShader,
@@ -165,7 +169,8 @@ pub fn strings_by_name(scene: &Scene) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> 
     strings
 }
 
-/// Value `i` of a variable as vectors of memory, a vector (or the rows of a matrix) for each element.
+/// Value `i` of a variable as vectors of memory, a vector (or the rows of a matrix) for each
+/// element.
 pub fn value_vectors(primvar: &Primvar, i: usize) -> Vec<[u32; 4]> {
     let numbers = primvar.numbers(i).chunks_exact(primvar.kind.ty.components()).flat_map(|element| {
         element.chunks(4).map(|v| std::array::from_fn(|k| v.get(k).copied().unwrap_or(0.0).to_bits()))

@@ -1,6 +1,7 @@
 //! The records of procedural primitives, and the acceleration structure over their bounds.
 //!
-//! A procedural primitive is an object without a mesh; as a primitive it is numbered after all triangles. Its record is that of an instance, whose parameters its own block follows
+//! A procedural primitive is an object without a mesh; as a primitive it is numbered after all
+//! triangles. Its record is that of an instance, whose parameters its own block follows
 //! ([`BLOCK_VECTORS`]).
 
 use crate::bvh::two_level::instance::world_to_object;
@@ -12,13 +13,17 @@ use crate::scene::{Object, Scene};
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
 
-/// Vectors of a primitive's block before its parameters: the number of its kind with [`PDF_SCALE`], and the three rows of the matrix from the world to its own space.
+/// Vectors of a primitive's block before its parameters: the number of its kind with [`PDF_SCALE`],
+/// and the three rows of the matrix from the world to its own space.
 pub const BLOCK_VECTORS: u32 = 4;
 
-/// The word of a block's first vector that scales the pdf of points sampled on the primitive: the probability with which light sampling chooses the primitive, divided by the determinant of its transform to the world.
+/// The word of a block's first vector that scales the pdf of points sampled on the primitive: the
+/// probability with which light sampling chooses the primitive, divided by the determinant of its
+/// transform to the world.
 pub const PDF_SCALE: u8 = 1;
 
-/// Where the record of an object holds its procedural primitive: what surface entries must know of it.
+/// Where the record of an object holds its procedural primitive: what surface entries must know of
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProceduralRecord {
     /// Which of the program's kinds of procedural primitives it is.

@@ -1,4 +1,5 @@
-//! Splitting intersection entries for rays with a common origin: what depends on the origin alone is computed once for all of them.
+//! Splitting intersection entries for rays with a common origin: what depends on the origin alone
+//! is computed once for all of them.
 
 use crate::abi::{EntryPoint, common_origin_entries, intersect_entry};
 use crate::ir::passes::packets::{self, Once};

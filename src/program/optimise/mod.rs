@@ -1,4 +1,5 @@
-//! Optimisation, the fourth phase of linking: runs the passes over the module, with hints about what to inline.
+//! Optimisation, the fourth phase of linking: runs the passes over the module, with hints about
+//! what to inline.
 
 pub mod common_origin;
 pub mod texture_lookups;

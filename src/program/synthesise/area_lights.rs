@@ -1,9 +1,15 @@
 //! The functions by which surfaces and paths sample area lights, and one light among all of them.
 //!
-//! An area light here is an emissive surface of a material with an `emission` ([`AreaLights`]). `lights.area(Ps, u, v) -> (L, Cl, t_max, pdf)` samples a point of one. To shaders all area lights together are one more light of `lights.sample`, sampled at a
-//! point that depends on the shading point. Where paths are traced, `lights.choices() -> f32` is the number of lights among which `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, pdf)` chooses, with equal probability: those with a direction that
-//! illuminate the object, every environment light, and all area lights as one. `Cl` is the radiance divided by the probability of the choice and the pdf of the point, `pdf` that of the point by solid angle; 0 for delta lights, whose colour is the radiance that a white diffuse surface that faces them
-//! reflects, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` returns it.
+//! An area light here is an emissive surface of a material with an `emission` ([`AreaLights`]).
+//! `lights.area(Ps, u, v) -> (L, Cl, t_max, pdf)` samples a point of one. To shaders all area
+//! lights together are one more light of `lights.sample`, sampled at a point that depends on the
+//! shading point. Where paths are traced, `lights.choices() -> f32` is the number of lights among
+//! which `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, pdf)` chooses, with equal probability:
+//! those with a direction that illuminate the object, every environment light, and all area lights
+//! as one. `Cl` is the radiance divided by the probability of the choice and the pdf of the point,
+//! `pdf` that of the point by solid angle; 0 for delta lights, whose colour is the radiance that a
+//! white diffuse surface that faces them reflects, as in RISpec 3.2: their irradiance is π times
+//! that. `t_max` is as `lights.sample` returns it.
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
@@ -46,7 +52,8 @@ fn area_function(lights: &AreaLights, table: u32) -> Function {
     b.finish()
 }
 
-/// `lights.procedural(kind, object, Ps, u, v) -> (L, Cl, t_max, pdf)`: samples a point of a procedural primitive.
+/// `lights.procedural(kind, object, Ps, u, v) -> (L, Cl, t_max, pdf)`: samples a point of a
+/// procedural primitive.
 fn procedural_function(lights: &AreaLights) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightProcedural);
     ["L", "Cl", "t_max", "pdf"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
@@ -80,7 +87,8 @@ fn procedural_function(lights: &AreaLights) -> Function {
     b.finish()
 }
 
-/// `lights.emitted(kind, triangle, object, u, v, t, from, direction) -> vec3`: the radiance that a triangle emits towards a point from which a direction leads to it.
+/// `lights.emitted(kind, triangle, object, u, v, t, from, direction) -> vec3`: the radiance that a
+/// triangle emits towards a point from which a direction leads to it.
 fn emitted_function(lights: &AreaLights) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightEmitted);
     b.result("return", Type::Vec3);
@@ -98,7 +106,8 @@ fn emitted_function(lights: &AreaLights) -> Function {
     b.finish()
 }
 
-/// `lights.choices` and `lights.direct` for an object that so many lights with a direction illuminate, in a scene with so many environment lights.
+/// `lights.choices` and `lights.direct` for an object that so many lights with a direction
+/// illuminate, in a scene with so many environment lights.
 pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, environments: usize) -> Vec<Function> {
     let points = (0..usize::from(lights > 0)).map(|_| Choice::Point);
     let areas = (0..usize::from(!area_lights.is_empty())).map(|_| Choice::Area);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// Names of world space, which are no coordinate systems of the scene.
 const WORLD: [&str; 3] = ["", "world", "current"];
 
-/// `spaces.named(string name) -> (x, y, z, origin)`: the axes and the origin of the named coordinate system, in world space; those of world space where
-/// there is none.
+/// `spaces.named(string name) -> (x, y, z, origin)`: the axes and the origin of the named
+/// coordinate system, in world space; those of world space where there is none.
 pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::SpaceNamed);
     let name = b.param("name", Type::String);

@@ -1,10 +1,14 @@
 //! The co-shaders of objects as functions that cores call (`lang::rsl::coshaders`).
 //!
-//! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions for each specialisation key, whose suffix their names end with. A function compares the handle with
-//! those of the key's list and calls the method of the co-shader that it names. A method's core constructs its class anew, so members that a method changes are reset at the next call.
+//! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions
+//! for each specialisation key, whose suffix their names end with. A function compares the handle
+//! with those of the key's list and calls the method of the co-shader that it names. A method's
+//! core constructs its class anew, so members that a method changes are reset at the next call.
 //!
-//! Co-shaders may call each other, so these functions may be recursive, and are not inlined then. To keep calls small, there is one function for each method of each co-shader, which knows
-//! the address of its parameters: of its arguments, all but the method's own parameters are removed where they are not used.
+//! Co-shaders may call each other, so these functions may be recursive, and are not inlined then.
+//! To keep calls small, there is one function for each method of each co-shader, which knows the
+//! address of its parameters: of its arguments, all but the method's own parameters are removed
+//! where they are not used.
 
 use crate::abi::ShaderKind;
 use crate::ir::passes::InlinePolicy;
@@ -45,7 +49,8 @@ pub fn calls(module: &Module) -> BTreeSet<Arc<str>> {
     called.filter(|name| name.starts_with(PREFIX)).cloned().collect()
 }
 
-/// Adds the functions that are called of the scene's co-shaders to a module, and removes the cores that they are made of.
+/// Adds the functions that are called of the scene's co-shaders to a module, and removes the cores
+/// that they are made of.
 pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
     let mut methods = BTreeMap::new();
     for asked in calls.iter().filter_map(|name| CoShaderCall::parse(name)) {
@@ -164,7 +169,8 @@ fn chosen(
     })
 }
 
-/// `Count` and `At`: those of a category, or all where that is empty, in the order in which the scene names them.
+/// `Count` and `At`: those of a category, or all where that is empty, in the order in which the
+/// scene names them.
 fn listed(b: &mut FunctionBuilder, question: CoShaderQuery, known: &[Known<'_>]) {
     let number = (question == CoShaderQuery::At).then(|| b.param("i", Type::F32));
     let category = text_param(b, "category");

@@ -44,12 +44,14 @@ pub struct SurfaceVariant {
     pub visibility: Visibility,
     /// The methods of the surface's material.
     pub methods: MaterialMethods,
-    /// The cores again, copied for where there are no lights, where shadow rays evaluate the surface shader for its opacity.
+    /// The cores again, copied for where there are no lights, where shadow rays evaluate the
+    /// surface shader for its opacity.
     pub unlit: Option<Box<SurfaceVariant>>,
 }
 
 impl SurfaceVariant {
-    /// That of an entry with this number. Where the image shows an `output`, camera rays return that.
+    /// That of an entry with this number. Where the image shows an `output`, camera rays return
+    /// that.
     pub fn of(
         entry: &SurfaceEntry,
         number: usize,
@@ -103,9 +105,11 @@ pub struct Displacement {
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// Whether it has displaced the mesh already: then it is not called, and only its parameters are read.
+    /// Whether it has displaced the mesh already: then it is not called, and only its parameters
+    /// are read.
     pub done: bool,
-    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless the mesh is displaced.
+    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless
+    /// the mesh is displaced.
     pub is_surface: bool,
 }
 
@@ -124,8 +128,9 @@ pub(in crate::program) fn at_a_hit(
     (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive })
 }
 
-/// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: reads the inputs of the cores at the current hit, and calls that of the displacement shader, then of the surface shader, then, for camera rays, of the
-/// atmosphere. With `differentiated` the state carries its derivatives by u and v.
+/// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: reads the inputs of the cores at the current
+/// hit, and calls that of the displacement shader, then of the surface shader, then, for camera
+/// rays, of the atmosphere. With `differentiated` the state carries its derivatives by u and v.
 pub fn surface(variant: &SurfaceVariant, outputs: &GatherOutputs, differentiated: bool) -> Function {
     surface_with(variant, outputs, differentiated, Light::All)
 }
@@ -287,8 +292,8 @@ fn displacement_inputs(
     given
 }
 
-/// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: the displaced point at the current hit, the normal there, and output parameters of the displacement shader
-/// (`CompiledShader::left_over`).
+/// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: the displaced point at the current hit, the
+/// normal there, and output parameters of the displacement shader (`CompiledShader::left_over`).
 pub fn displacement(variant: &SurfaceVariant, differentiated: bool) -> Function {
     let (mut b, given) = at_a_hit(EntryPoint::Displacement(variant.number as u32), variant, differentiated);
     let mut state = SurfaceState::new(&mut b, given);
@@ -326,7 +331,8 @@ fn pass_messages(
     }
 }
 
-/// The arguments of a core of the object at the hit, whose parameters follow the first `offset` vectors of the object's.
+/// The arguments of a core of the object at the hit, whose parameters follow the first `offset`
+/// vectors of the object's.
 pub(in crate::program) fn core_arguments(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
@@ -347,7 +353,8 @@ pub(in crate::program) fn core_arguments(
     })
 }
 
-/// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for a debugger.
+/// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could
+/// read at the current hit, for a debugger.
 pub fn globals(variant: &SurfaceVariant) -> Function {
     let (mut b, inputs) = at_a_hit(EntryPoint::Globals(variant.number as u32), variant, false);
     let mut state = SurfaceState::new(&mut b, inputs);
@@ -396,7 +403,8 @@ struct CameraArguments {
 }
 
 impl CameraArguments {
-    /// Declares those that a program takes: as many of the first of [`crate::render::sampling::CameraSample::arguments`] as it needs.
+    /// Declares those that a program takes: as many of the first of
+    /// [`crate::render::sampling::CameraSample::arguments`] as it needs.
     fn declare(b: &mut FunctionBuilder, options: CameraOptions, has_lens: bool) -> Self {
         let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32);
         let raster = ["x", "y"].map(|name| declare(b, name));
@@ -430,7 +438,8 @@ impl CameraArguments {
     }
 }
 
-/// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need has constant arguments, and is optimised away.
+/// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's
+/// name. What a scene does not need has constant arguments, and is optimised away.
 pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let given = CameraArguments::declare(&mut b, options, options.lens);
@@ -439,7 +448,8 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     b.finish()
 }
 
-/// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays, in camera space. The width of a ray comes from that of the next pixel.
+/// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays,
+/// in camera space. The width of a ray comes from that of the next pixel.
 pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let has_lens = camera.shader.core_params.iter().any(|p| [input::LENS_X, input::LENS_Y].contains(&&*p.name));
@@ -466,7 +476,8 @@ pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOption
     b.finish()
 }
 
-/// The ray that a camera's core generates for a raster position, in the world: its origin and direction.
+/// The ray that a camera's core generates for a raster position, in the world: its origin and
+/// direction.
 fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
     let [across, down] = on_image(b, raster);
     let one = b.f32(1.0);
@@ -525,7 +536,8 @@ pub fn ray_function(function: &CompiledFunction) -> Function {
     b.finish()
 }
 
-/// `@imager(x, y, Ci, alpha) -> (Ci, alpha)`: calls an imager's core with the globals of RISpec 3.2, table 12.5.
+/// `@imager(x, y, Ci, alpha) -> (Ci, alpha)`: calls an imager's core with the globals of RISpec
+/// 3.2, table 12.5.
 pub fn imager(instance: &Instance) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Imager);
     let x = b.param("x", Type::F32);

@@ -1,8 +1,12 @@
-//! The functions of environment lights: the radiance of rays that leave the scene, and light sampling.
+//! The functions of environment lights: the radiance of rays that leave the scene, and light
+//! sampling.
 //!
-//! An *environment light* is an ambient light of the category `environment`, as the library's `envlight`: its colour for a normal `Ns` is the radiance from that direction. `lights.far(direction, density) -> vec3` adds up all of them and
-//! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that the light's parameter `map` names, by its [`crate::program::layout::environment_map`]. The results are as
-//! [`super::area_lights`] describes.
+//! An *environment light* is an ambient light of the category `environment`, as the library's
+//! `envlight`: its colour for a normal `Ns` is the radiance from that direction.
+//! `lights.far(direction, density) -> vec3` adds up all of them and the background;
+//! `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that
+//! the light's parameter `map` names, by its [`crate::program::layout::environment_map`]. The
+//! results are as [`super::area_lights`] describes.
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
@@ -15,7 +19,8 @@ use crate::program::synthesise::paths::mis_weight;
 use crate::program::synthesise::surface_state::{normalize, scale, xyz};
 use crate::scene::Estimator;
 
-/// All functions. Where paths are traced, `estimator` weights the light that a ray finds; where environment lights are not `visible`, rays find the background alone.
+/// All functions. Where paths are traced, `estimator` weights the light that a ray finds; where
+/// environment lights are not `visible`, rays find the background alone.
 pub fn functions(layout: &Layout, estimator: Option<Estimator>, visible: bool) -> Vec<Function> {
     let tables = layout.environments.iter().zip(&layout.environment_tables);
     let environments: Vec<Placed<'_>> = tables
@@ -35,7 +40,8 @@ struct Placed<'a> {
     light: &'a LinkedLight,
 }
 
-/// `lights.far(direction, density) -> vec3`: the radiance from outside of the scene, where `density` is the pdf of the direction (as [`crate::program::synthesise::paths`] has it).
+/// `lights.far(direction, density) -> vec3`: the radiance from outside of the scene, where
+/// `density` is the pdf of the direction (as [`crate::program::synthesise::paths`] has it).
 fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightFar);
     b.result("return", Type::Vec3);

@@ -1,7 +1,10 @@
 //! The output variables of `gather`, beside colour and opacity: `gather (…, "surface:N", n)`.
 //!
-//! Each output variable of a program is a ray kind of its own, after those of all programs ([`crate::program::synthesise::visibility`]). For such a ray a surface entry returns the variable in place of `Ci`, and 1 in place
-//! of `Oi`; both are 0 where the surface has no such variable. Shaders read the kind from functions of the linker ([`Intrinsic::GatherOutput`]). Programs whose shaders use none have no code for it.
+//! Each output variable of a program is a ray kind of its own, after those of all programs
+//! ([`crate::program::synthesise::visibility`]). For such a ray a surface entry returns the
+//! variable in place of `Ci`, and 1 in place of `Oi`; both are 0 where the surface has no such
+//! variable. Shaders read the kind from functions of the linker ([`Intrinsic::GatherOutput`]).
+//! Programs whose shaders use none have no code for it.
 
 use crate::abi::{DataType, Intrinsic};
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
@@ -66,7 +69,8 @@ impl GatherOutputs {
         })
     }
 
-    /// Code that returns the variables of the state before the shader runs; the builder continues with other rays.
+    /// Code that returns the variables of the state before the shader runs; the builder continues
+    /// with other rays.
     pub fn return_at_hit(&self, b: &mut FunctionBuilder, given: &SurfaceInputs) {
         for (i, output) in self.0.iter().enumerate().filter(|(_, q)| q.of_primitive) {
             for_rays_of_kinds(b, given.ray, &[kind(i)], |b| {
@@ -102,7 +106,8 @@ impl HitOutputs<'_> {
         }
     }
 
-    /// The `Ci` and `Oi` that a ray gets, where a surface shader with these parameters returned `outputs`, and `shaded` for those two: these, or its output variable.
+    /// The `Ci` and `Oi` that a ray gets, where a surface shader with these parameters returned
+    /// `outputs`, and `shaded` for those two: these, or its output variable.
     pub fn select(
         &self,
         b: &mut FunctionBuilder,

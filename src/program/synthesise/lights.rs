@@ -1,6 +1,8 @@
-//! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`, `lights.ambient`, `lights.category` and `lights.message.…`.
+//! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`,
+//! `lights.ambient`, `lights.category` and `lights.message.…`.
 //!
-//! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for each specialisation key, whose suffix their names end with.
+//! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for
+//! each specialisation key, whose suffix their names end with.
 
 use crate::abi::{DataType, Intrinsic, input, library};
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
@@ -14,17 +16,21 @@ use crate::program::synthesise::visibility::TRANSMISSION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The names by which cores call lights, before the linker adds the suffix; those of [`LightMessages::types`] are the rest.
+/// The names by which cores call lights, before the linker adds the suffix; those of
+/// [`LightMessages::types`] are the rest.
 pub const LIGHT_FUNCTIONS: [Intrinsic; 4] =
     [Intrinsic::LightCount, Intrinsic::LightSample, Intrinsic::LightAmbient, Intrinsic::LightCategory];
 
-/// The types of the results of [`Intrinsic::LightDirect`]: the direction, the radiance over the pdf, the length of a shadow ray, the pdf.
+/// The types of the results of [`Intrinsic::LightDirect`]: the direction, the radiance over the
+/// pdf, the length of a shadow ray, the pdf.
 pub const DIRECT_RESULTS: [Type; 4] = [Type::Vec3, Type::Vec3, Type::F32, Type::F32];
 
-/// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2, §15.8), and categories.
+/// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2,
+/// §15.8), and categories.
 #[derive(Debug, Default)]
 pub struct LightMessages {
-    /// The functions that return a parameter of a light, by their names, with the type of the value.
+    /// The functions that return a parameter of a light, by their names, with the type of the
+    /// value.
     pub types: BTreeMap<Arc<str>, Type>,
     /// Strings that begin with a minus, without it: categories that an `illuminance` may exclude.
     excluded: BTreeSet<Arc<str>>,
@@ -74,7 +80,8 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// The functions for one set of lights. `area` is how area lights of materials are shadowed, if there are any: they come after the lights.
+/// The functions for one set of lights. `area` is how area lights of materials are shadowed, if
+/// there are any: they come after the lights.
 pub fn light_functions(
     suffix: &str,
     lights: &[&LinkedLight],
@@ -196,7 +203,8 @@ fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>)
     b.finish()
 }
 
-/// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name and type.
+/// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name
+/// and type.
 fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> Function {
     let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     b.result("found", Type::F32);
@@ -285,7 +293,8 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint)
     vec![towards, attenuated(b, point, direction, color, t_max), no_ray]
 }
 
-/// A light's colour times the transmittance of its shadow ray, in scenes where surfaces transmit light.
+/// A light's colour times the transmittance of its shadow ray, in scenes where surfaces transmit
+/// light.
 fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, color: Value, t_max: Value) -> Value {
     let default = b.op(Op::Uniform(0), &[]);
     let bias = b.op(Op::Extract(0), &[default]);
@@ -342,7 +351,8 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     b.finish()
 }
 
-/// The results of a light: the direction from it, its colour, and its distance where that is not the length of the direction.
+/// The results of a light: the direction from it, its colour, and its distance where that is not
+/// the length of the direction.
 struct LightOutputs {
     direction: Value,
     color: Value,
@@ -382,7 +392,9 @@ fn call(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> Li
     LightOutputs { direction, color, distance: outputs.get(input::LIGHT_DISTANCE) }
 }
 
-/// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own; those of an area light are a point of its surface and the normal there.
+/// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light
+/// without a surface of its own; those of an area light are a point of its surface and the normal
+/// there.
 fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, name: &str, ty: Type) -> Value {
     let to_world = light.bound.instance.to_world;
     match name {
@@ -402,7 +414,8 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, nam
     }
 }
 
-/// The point of an area light's surface that represents it at a shading point, or the normal there: one of its points, chosen at random by the shading point.
+/// The point of an area light's surface that represents it at a shading point, or the normal there:
+/// one of its points, chosen at random by the shading point.
 fn surface_point(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, normal: bool) -> Value {
     let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
     let u = b.op(Op::Extract(0), &[random]);

@@ -1,6 +1,8 @@
-//! Synthesis, the third phase of linking: writes the entries that back ends run, and the functions that shaders call but the linker defines.
+//! Synthesis, the third phase of linking: writes the entries that back ends run, and the functions
+//! that shaders call but the linker defines.
 //!
-//! Takes what was collected and laid out, and the module of compiled shaders; gives that module with everything in it. It writes IR and decides nothing about data.
+//! Takes what was collected and laid out, and the module of compiled shaders; gives that module
+//! with everything in it. It writes IR and decides nothing about data.
 
 pub mod area_lights;
 pub mod coordinate_systems;

@@ -1,8 +1,10 @@
-//! Arbitrary output variables, which an image shows in place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
+//! Arbitrary output variables, which an image shows in place of colours: `Display "+normals.exr"
+//! "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
-//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) returns its value in place of `Ci` to camera rays; rays that shaders trace see colours. So rendering the program makes
-//! the variable's image, filtered and composited as a colour is, with the coverage as alpha.
-//! Predefined variables run no shader, and every surface is opaque for them.
+//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) returns its
+//! value in place of `Ci` to camera rays; rays that shaders trace see colours. So rendering the
+//! program makes the variable's image, filtered and composited as a colour is, with the coverage as
+//! alpha. Predefined variables run no shader, and every surface is opaque for them.
 
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use crate::program::Program;
@@ -16,7 +18,8 @@ pub enum Output {
     Global(&'static str),
     /// The distance along the camera's z (`z`, `depth`).
     Depth,
-    /// The number of the surface shader among those of the image, from 1; 0 where there is none (`shaderid`).
+    /// The number of the surface shader among those of the image, from 1; 0 where there is none
+    /// (`shaderid`).
     ShaderNumber,
     /// An output parameter of surface shaders.
     Parameter(Arc<str>),
@@ -42,7 +45,8 @@ impl Output {
         matches!(self, Self::Depth | Self::ShaderNumber)
     }
 
-    /// The names of its channels in a file, one or three; `None` where no surface shader of the program has such an output parameter, or it is neither a number nor a triple.
+    /// The names of its channels in a file, one or three; `None` where no surface shader of the
+    /// program has such an output parameter, or it is neither a number nor a triple.
     pub fn channels(&self, program: &Program) -> Option<&'static [&'static str]> {
         const NUMBER: &[&str] = &["Y"];
         const POINT: &[&str] = &["X", "Y", "Z"];
@@ -86,7 +90,8 @@ impl Output {
                     xyz(b, vector)
                 });
                 let offset = b.op(Op::Sub, &[point, origin]);
-                // An off-centre screen window shears the camera's z: depth is along the normal of the plane of x and y.
+                // An off-centre screen window shears the camera's z: depth is along the normal of
+                // the plane of x and y.
                 let [x, y] = [2, 3].map(|k| {
                     let vector = b.op(Op::Uniform(k), &[]);
                     xyz(b, vector)

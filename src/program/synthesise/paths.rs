@@ -1,10 +1,17 @@
-//! The surface entries of programs that trace paths: the radiance that leaves a path vertex, and how the path continues.
+//! The surface entries of programs that trace paths: the radiance that leaves a path vertex, and
+//! how the path continues.
 //!
-//! `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` returns the radiance that leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction `next.xyz`, and the pdf of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the number of lights
-//! among which the previous vertex chose; 0 where that vertex scattered specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under another name, and the path passes through it
-//! as far as it is transparent.
+//! `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` returns the radiance that
+//! leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction
+//! `next.xyz`, and the pdf of that direction in `next.w`, or one of the words of
+//! `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the
+//! number of lights among which the previous vertex chose; 0 where that vertex scattered
+//! specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A
+//! surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under
+//! another name, and the path passes through it as far as it is transparent.
 //!
-//! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
+//! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport
+//! Simulation", chapter 9.
 
 use crate::abi::{EntryPoint, Intrinsic, input, library};
 use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
@@ -76,7 +83,8 @@ pub struct PathSurface<'a> {
     pub paths: Paths<'a>,
 }
 
-/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)`, and the function by which it runs the shaders.
+/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)`, and the function by which
+/// it runs the shaders.
 pub fn surface(surface: PathSurface<'_>) -> Vec<Function> {
     let PathSurface { variant, suffix, outputs, differentiated, paths } = surface;
     let is_only_queried = variant.methods.scattering.is_some() && outputs.is_empty();
@@ -135,7 +143,8 @@ impl PathVertex<'_> {
         self.op(Op::Compose, &[x, y, z, pdf])
     }
 
-    /// Where a condition holds the entry returns what `otherwise` gives; the builder continues elsewhere.
+    /// Where a condition holds the entry returns what `otherwise` gives; the builder continues
+    /// elsewhere.
     fn return_if(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self) -> Vec<Value>) {
         let (continuation, end) = (self.b.block(), self.b.block());
         self.b.branch(condition, end, continuation);
@@ -179,7 +188,8 @@ impl PathVertex<'_> {
         [results[0], results[1]]
     }
 
-    /// Rays of the kinds after diffuse transport no light: they get the colour and opacity that the object's shaders compute.
+    /// Rays of the kinds after diffuse transport no light: they get the colour and opacity that the
+    /// object's shaders compute.
     fn return_to_shadow_rays(&mut self) {
         let kind = self.op(Op::Extract(3), &[self.given.ray]);
         let last = self.b.f32(f32::from(visibility::DIFFUSE));
@@ -209,7 +219,8 @@ impl PathVertex<'_> {
         self.b.ret(results);
     }
 
-    /// The radiance that the surface emits, with the multiple importance sampling weight of the ray that hit it.
+    /// The radiance that the surface emits, with the multiple importance sampling weight of the ray
+    /// that hit it.
     fn emitted(&mut self, state: &mut SurfaceState) -> Option<Value> {
         let emission = self.variant.methods.emission.as_ref()?;
         let emitted = emission_at(self.b, state, &self.variant.layout, emission);
@@ -237,7 +248,8 @@ impl PathVertex<'_> {
         Some(scale(self.b, emitted, weight))
     }
 
-    /// The pdf by solid angle of points sampled uniformly over an area, in the direction of one at distance `t`: `t² / (|cosθ| · area)`.
+    /// The pdf by solid angle of points sampled uniformly over an area, in the direction of one at
+    /// distance `t`: `t² / (|cosθ| · area)`.
     fn uniform_pdf(&mut self, t: Value, normal: Value, area: f32) -> Value {
         let cosine = self.op(Op::Dot, &[self.given.direction, normal]);
         let cosine = self.op(Op::Abs, &[cosine]);
@@ -295,7 +307,9 @@ impl PathVertex<'_> {
         self.b.ret(vec![sent, weight, next]);
     }
 
-    /// Where the material has an `opacity`, the path passes through the surface with the probability that its largest component leaves. The random number that decides is stretched to a new one where the path does not pass.
+    /// Where the material has an `opacity`, the path passes through the surface with the
+    /// probability that its largest component leaves. The random number that decides is stretched
+    /// to a new one where the path does not pass.
     fn coverage(&mut self, state: &mut SurfaceState, number: &mut Value) -> Option<Coverage> {
         let opacity = self.variant.methods.opacity.as_ref()?;
         let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
@@ -469,7 +483,8 @@ struct LightSample {
     light: Value,
 }
 
-/// The multiple importance sampling weight of a sample from the first of two distributions with these pdfs.
+/// The multiple importance sampling weight of a sample from the first of two distributions with
+/// these pdfs.
 pub fn mis_weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: Value) -> Value {
     let zero = b.f32(0.0);
     let is_impossible = b.op(Op::Le, &[own, zero]);

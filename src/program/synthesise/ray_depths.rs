@@ -1,12 +1,14 @@
 //! Ray depth limits: `rays.depth`, which the library calls before a surface traces a ray.
 //!
-//! The scene has one limit, program constant 6; an object may lower it for the specular and diffuse rays of its surface.
+//! The scene has one limit, program constant 6; an object may lower it for the specular and diffuse
+//! rays of its surface.
 
 use crate::abi::Intrinsic;
 use crate::ir::{Function, FunctionBuilder, Op, Type};
 use crate::program::synthesise::visibility::DIFFUSE;
 
-/// `rays.depth(kind) -> f32`: the depth limit of rays of that kind, of an object with these limits for specular and diffuse rays.
+/// `rays.depth(kind) -> f32`: the depth limit of rays of that kind, of an object with these limits
+/// for specular and diffuse rays.
 pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function {
     let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::RayDepth));
     b.result("return", Type::F32);

@@ -1,7 +1,10 @@
-//! Specialising cores for what differs from object to object: lights, volumes, depth limits of rays and co-shaders, which a core calls for by functions of the linker.
+//! Specialising cores for what differs from object to object: lights, volumes, depth limits of rays
+//! and co-shaders, which a core calls for by functions of the linker.
 //!
-//! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one with a copy of every core and function that calls one of those, directly or not, for each [`SpecialisationKey`]: the name of a copy
-//! ends with the key's suffix. It knows no records and no entries.
+//! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and
+//! leaves one with a copy of every core and function that calls one of those, directly or not, for
+//! each [`SpecialisationKey`]: the name of a copy ends with the key's suffix. It knows no records
+//! and no entries.
 
 use crate::abi::{Intrinsic, ShaderKind, specialisation_suffix};
 use crate::ir::{Function, FunctionKind, Module, Op, TargetInfo};
@@ -97,7 +100,8 @@ pub(in crate::program) fn callers_of(all: &[Function], mut callers: HashSet<Arc<
     }
 }
 
-/// A copy of `f` whose calls to the functions in `callers` go to their copies for one specialisation key.
+/// A copy of `f` whose calls to the functions in `callers` go to their copies for one
+/// specialisation key.
 fn with_suffix(f: &Function, suffix: &str, callers: &HashSet<Arc<str>>) -> Function {
     let mut copy = f.clone();
     copy.name = Arc::from(format!("{}{suffix}", f.name));

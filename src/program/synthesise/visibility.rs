@@ -1,7 +1,10 @@
-//! Visibility attributes: the words of an object's record that hold them, and the beginning of its surface entry.
+//! Visibility attributes: the words of an object's record that hold them, and the beginning of its
+//! surface entry.
 //!
-//! Traversal ignores visibility: an invisible object is hit, and is transparent during shading. The integrator continues the ray after it, and so do the library's functions that search for the first surface or
-//! compute transmittance (`lang/stdlib/rays.sl`). Programs of scenes without such objects have no code for it.
+//! Traversal ignores visibility: an invisible object is hit, and is transparent during shading. The
+//! integrator continues the ray after it, and so do the library's functions that search for the
+//! first surface or compute transmittance (`lang/stdlib/rays.sl`). Programs of scenes without such
+//! objects have no code for it.
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
@@ -9,20 +12,25 @@ use crate::scene::{HitMode, Scene, Visibility};
 
 /// The kind of camera rays, as surface entries and the library know it.
 pub const CAMERA: u16 = 0;
-/// The kind of rays of `gather` and `indirectdiffuse`; shaders also see this kind for those after [`LAST_REPORTED`].
+/// The kind of rays of `gather` and `indirectdiffuse`; shaders also see this kind for those after
+/// [`LAST_REPORTED`].
 pub const DIFFUSE: u8 = 2;
 /// The kind of shadow rays, which compute transmittance.
 pub const TRANSMISSION: u8 = 3;
 /// The last kind of rays that shaders see (`ray.kind`).
 pub const LAST_REPORTED: u8 = 4;
-/// The kind of rays of `occlusion`, which compute transmittance. Those of [`crate::program::synthesise::gather_outputs`] are the kinds after it.
+/// The kind of rays of `occlusion`, which compute transmittance. Those of
+/// [`crate::program::synthesise::gather_outputs`] are the kinds after it.
 pub const OCCLUSION: u8 = 5;
 
-/// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`. The integrator handles it.
+/// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`. The
+/// integrator handles it.
 const MATTE_COLOR: f32 = -f32::MAX;
 
-/// The words after the entry number of an object's record, as floats: the transmittance for shadow rays (0 opaque, 1 transparent, 2 as its surface entry returns for rays of kind 3),
-/// whether the object is invisible to rays of kind 1, and the transmittance for rays of kind 2 and of `occlusion`, with kind 5.
+/// The words after the entry number of an object's record, as floats: the transmittance for shadow
+/// rays (0 opaque, 1 transparent, 2 as its surface entry returns for rays of kind 3), whether the
+/// object is invisible to rays of kind 1, and the transmittance for rays of kind 2 and of
+/// `occlusion`, with kind 5.
 pub fn words(visible: Visibility) -> [u32; 3] {
     let transmittance = |is_visible: bool, mode: HitMode| match (is_visible, mode) {
         (false, _) => 1.0f32,
@@ -33,13 +41,15 @@ pub fn words(visible: Visibility) -> [u32; 3] {
     [transmission, if visible.specular { 0.0 } else { 1.0 }, diffuse].map(f32::to_bits)
 }
 
-/// The kinds of rays that compute transmittance, whether the object is visible to them, and the hit mode then.
+/// The kinds of rays that compute transmittance, whether the object is visible to them, and the hit
+/// mode then.
 fn hit_modes(visible: Visibility) -> [(u8, bool, HitMode); 2] {
     let diffuse = visible.diffuse_hit_mode.unwrap_or(visible.hit_mode);
     [(TRANSMISSION, visible.transmission, visible.hit_mode), (OCCLUSION, visible.diffuse, diffuse)]
 }
 
-/// Whether some object is invisible to some rays or transmits light, so that rays which compute transmittance must check visibility.
+/// Whether some object is invisible to some rays or transmits light, so that rays which compute
+/// transmittance must check visibility.
 pub fn is_selective(scene: &Scene) -> bool {
     scene.objects.iter().any(|o| words(o.attributes.visibility) != [0; 3])
 }
@@ -69,7 +79,8 @@ pub fn is_shaded_for_transmittance(visible: Visibility) -> bool {
     !kinds_of_mode(visible, HitMode::Shader).is_empty()
 }
 
-/// The beginning of a surface entry: rays for which the object is invisible get no colour and no opacity, and those that compute transmittance get what `transmittance` returns for their mode.
+/// The beginning of a surface entry: rays for which the object is invisible get no colour and no
+/// opacity, and those that compute transmittance get what `transmittance` returns for their mode.
 /// The builder continues with the others.
 pub fn begin(
     b: &mut FunctionBuilder,

@@ -1,8 +1,11 @@
-//! Volume shaders: the atmosphere between a surface and the camera, and the interior and exterior of a surface that traces rays.
+//! Volume shaders: the atmosphere between a surface and the camera, and the interior and exterior
+//! of a surface that traces rays.
 //!
-//! A volume shader (RISpec 3.2, §11, table 11.4) gets the light that leaves the far end `P` of a ray segment in `Ci` and `Oi` and changes it into what arrives at the near end
-//! `E`; `I` leads from `E` to `P`. As in PRMan, an object's atmosphere acts on camera rays, and its interior and exterior on rays that its own shaders
-//! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing are unchanged.
+//! A volume shader (RISpec 3.2, §11, table 11.4) gets the light that leaves the far end `P` of a
+//! ray segment in `Ci` and `Oi` and changes it into what arrives at the near end `E`; `I` leads
+//! from `E` to `P`. As in PRMan, an object's atmosphere acts on camera rays, and its interior and
+//! exterior on rays that its own shaders trace: the interior where the ray starts against the
+//! geometric normal. Rays that hit nothing are unchanged.
 
 use crate::abi::{Intrinsic, Query, QuerySource};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
@@ -33,7 +36,8 @@ impl LinkedVolume {
         Some(unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])))
     }
 
-    /// Calls the core, or the copy of it named `core`; returns the changed colour and opacity. `message` returns what the surface shader answers to messages.
+    /// Calls the core, or the copy of it named `core`; returns the changed colour and opacity.
+    /// `message` returns what the surface shader answers to messages.
     pub fn call(
         &self,
         b: &mut FunctionBuilder,
@@ -77,7 +81,8 @@ pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
     b.finish()
 }
 
-/// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: calls the interior (where `inside` is not 0) or the exterior.
+/// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: calls the interior (where `inside` is
+/// not 0) or the exterior.
 pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
     let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::VolumePass));
     b.result("Ci", Type::Vec3);

@@ -171,7 +171,8 @@ impl Gpu {
         self.quirks
     }
 
-    /// The adapter, its driver and the driver's version: what is measured holds as long as they are the same.
+    /// The adapter, its driver and the driver's version: what is measured holds as long as they are
+    /// the same.
     pub(super) fn driver_version(&self) -> &str {
         &self.driver_version
     }

@@ -42,8 +42,8 @@ impl<'a> From<&'a Megakernel> for Kernel<'a> {
 
 /// The most words of frames that a path keeps in private memory. WGSL guarantees 8 KiB to a
 /// function's variables; half of them are for frames, the rays and hits of a path take up to 1.5
-/// KiB besides, the stack of the traversal half a KiB. None are private where a driver compiles such
-/// arrays slowly.
+/// KiB besides, the stack of the traversal half a KiB. None are private where a driver compiles
+/// such arrays slowly.
 pub(super) fn max_private_words(gpu: &Gpu) -> u32 {
     if gpu.quirks().slow_private_arrays { 0 } else { 1024 }
 }

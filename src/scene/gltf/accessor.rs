@@ -8,7 +8,8 @@ use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, buffer};
 
-/// Most elements of an accessor that has no data of its own but zeros: nothing in the file pays for them.
+/// Most elements of an accessor that has no data of its own but zeros: nothing in the file pays for
+/// them.
 const MAX_ZEROS: u64 = 1 << 22;
 
 /// Elements that lie in a buffer, a fixed number of bytes apart.
@@ -23,7 +24,8 @@ struct Strided<'a> {
 pub struct Elements<'a> {
     /// `None`: zeros.
     plain: Option<Strided<'a>>,
-    /// The elements that are something else than `plain` says: their numbers, ascending, and their values.
+    /// The elements that are something else than `plain` says: their numbers, ascending, and their
+    /// values.
     sparse: Option<(Vec<u64>, Strided<'a>)>,
     count: usize,
     components: usize,
@@ -105,7 +107,8 @@ impl<'a> Elements<'a> {
         self.components
     }
 
-    /// The first `N` numbers of element `i`, which there is; those that it has not are 1, as alpha is in colours without it.
+    /// The first `N` numbers of element `i`, which there is; those that it has not are 1, as alpha
+    /// is in colours without it.
     pub fn floats<const N: usize>(&self, i: usize) -> [f32; N] {
         std::array::from_fn(|c| {
             if c >= self.components {

@@ -1,4 +1,5 @@
-//! Cameras (glTF 2.0, §3.10): they look along −z of their node, with y up; the node's scale is ignored.
+//! Cameras (glTF 2.0, §3.10): they look along −z of their node, with y up; the node's scale is
+//! ignored.
 
 use super::document::Document;
 use crate::scene::{Camera, Format, Projection};
@@ -11,7 +12,8 @@ use gltf::json::{Index, Path as Place};
 /// Height in pixels of an image whose size nobody gives.
 const HEIGHT: f32 = 480.0;
 
-/// A camera at its place, and the format of its image: `size`, if the user gives one, or else of the shape that the camera is made for.
+/// A camera at its place, and the format of its image: `size`, if the user gives one, or else of
+/// the shape that the camera is made for.
 ///
 /// # Errors
 /// When its numbers make no image.

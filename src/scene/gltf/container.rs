@@ -1,4 +1,5 @@
-//! Containers of a glTF document: binary files (`.glb`), and the URIs that name or hold its buffers and images (glTF 2.0, §2.8 and §4).
+//! Containers of a glTF document: binary files (`.glb`), and the URIs that name or hold its buffers
+//! and images (glTF 2.0, §2.8 and §4).
 //!
 //! Bytes in, bytes out: nothing here knows what a document says, or reads a file.
 
@@ -154,7 +155,8 @@ fn decode_base64(text: &str) -> Option<Vec<u8>> {
             };
             bits = bits << 6 | u32::from(value);
         }
-        // A group of n characters has 6 n bits, of which the whole bytes count; one character has none.
+        // A group of n characters has 6 n bits, of which the whole bytes count; one character has
+        // none.
         let (count, spare) = match group.len() {
             4 => (3, 0),
             3 => (2, 2),

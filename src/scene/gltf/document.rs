@@ -1,4 +1,5 @@
-//! The parsed document with its buffers: every index is resolved here, to the item or to an error that names the place.
+//! The parsed document with its buffers: every index is resolved here, to the item or to an error
+//! that names the place.
 
 use super::container::{self, Uri};
 use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
@@ -30,7 +31,8 @@ impl<'a> Document<'a> {
     /// Reads a document and its buffers, from files beside it as `access` allows.
     ///
     /// # Errors
-    /// When it is no glTF 2.0 document, needs an extension that is not known, or a buffer is missing or too short.
+    /// When it is no glTF 2.0 document, needs an extension that is not known, or a buffer is
+    /// missing or too short.
     pub fn read(
         name: &'a str,
         bytes: &[u8],

@@ -1,6 +1,7 @@
 //! Exposure: scenes with photometric light units would be overexposed.
 //!
-//! A light of 1000 watts leaves some programs as 54,000 candela, sunlight is 100,000 lux. The exposure maps a white surface under such light to white, with a warning.
+//! A light of 1000 watts leaves some programs as 54,000 candela, sunlight is 100,000 lux. The
+//! exposure maps a white surface under such light to white, with a warning.
 
 use crate::scene::Exposure;
 use glam::Vec3;
@@ -15,14 +16,17 @@ pub struct Lamp {
     pub intensity: f32,
 }
 
-/// A white surface in the middle may be so many times as bright as white before the image is exposed for it: three stops, which a scene that is made for the screen stays below.
+/// A white surface in the middle may be so many times as bright as white before the image is
+/// exposed for it: three stops, which a scene that is made for the screen stays below.
 const BRIGHTEST: f32 = 8.0;
 
-/// The exposure for a scene that fills a box, where its lights are too bright for the usual one; with about how many lux they make there.
+/// The exposure for a scene that fills a box, where its lights are too bright for the usual one;
+/// with about how many lux they make there.
 pub fn choose(lamps: &[Lamp], low: Vec3, high: Vec3) -> Option<(Exposure, f32)> {
     let (centre, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
     let lux = |lamp: &Lamp| match lamp.at {
-        // A light within the scene is about half as far from most of it as the middle is from its border.
+        // A light within the scene is about half as far from most of it as the middle is from its
+        // border.
         Some(at) => lamp.intensity / at.distance(centre).max(0.5 * radius).max(f32::MIN_POSITIVE).powi(2),
         None => lamp.intensity,
     };

@@ -1,7 +1,9 @@
-//! Lights (`KHR_lights_punctual`): positioned at their node, directed along its −z; the node's scale is ignored.
+//! Lights (`KHR_lights_punctual`): positioned at their node, directed along its −z; the node's
+//! scale is ignored.
 //!
-//! Units stay those of the file: candela for points and spots, lux for directional lights. The shader `gltf` makes of them, and of emission in candela a square metre, what a pixel
-//! shows in candela a square metre.
+//! Units stay those of the file: candela for points and spots, lux for directional lights. The
+//! shader `gltf` makes of them, and of emission in candela a square metre, what a pixel shows in
+//! candela a square metre.
 
 use super::Making;
 use super::document::Document;
@@ -48,7 +50,8 @@ pub fn add(
     }
     let float = |name: &str, value: f32| (name.to_string(), ParamValue::Float(vec![value]));
     let point = |name: &str, value: Vec3| (name.to_string(), ParamValue::Point(vec![value]));
-    // Materials with a BSDF have the colour of a light that they face, as in RenderMan, if they are white; the shader in RSL takes lux, of which π do that.
+    // Materials with a BSDF have the colour of a light that they face, as in RenderMan, if they are
+    // white; the shader in RSL takes lux, of which π do that.
     let intensity = if making.traces_paths { json.intensity / PI } else { json.intensity };
     let mut params = vec![float("intensity", intensity), ("lightcolor".to_string(), ParamValue::Color(vec![color]))];
     params.push(point("from", from));

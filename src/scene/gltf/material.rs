@@ -1,7 +1,9 @@
-//! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9), or of a class with its parameters where paths are traced.
+//! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9), or of a class with
+//! its parameters where paths are traced.
 //!
-//! The shader's parameters are called as in glTF. It knows two sets of texture coordinates beside `s` and `t`; a set here is an attribute with the transform that a texture
-//! asks for (`KHR_texture_transform`), which meshes bring applied already.
+//! The shader's parameters are called as in glTF. It knows two sets of texture coordinates beside
+//! `s` and `t`; a set here is an attribute with the transform that a texture asks for
+//! (`KHR_texture_transform`), which meshes bring applied already.
 
 use super::document::Document;
 use super::{Making, texture};
@@ -81,7 +83,8 @@ pub fn add(
     })
 }
 
-/// The parameters of the class: images have other names there, and paths find how much of the surroundings a place sees.
+/// The parameters of the class: images have other names there, and paths find how much of the
+/// surroundings a place sees.
 fn of_class(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
     let own = params.into_iter().filter(|(name, _)| !name.starts_with("occlusion"));
     own.map(|(name, value)| (name.replace("Texture", "Image"), value)).collect()
@@ -107,7 +110,8 @@ struct Maker<'a, 'd> {
 }
 
 impl Maker<'_, '_> {
-    /// Makes the parameters of a material; gives the number of the coordinates that its normal map uses.
+    /// Makes the parameters of a material; gives the number of the coordinates that its normal map
+    /// uses.
     fn fill(&mut self, json: &Json) -> Result<Option<usize>, Diagnostic> {
         let pbr = &json.pbr_metallic_roughness;
         let Checked::Valid(alpha_mode) = json.alpha_mode else {
@@ -231,7 +235,8 @@ impl Maker<'_, '_> {
     }
 }
 
-/// What a texture's transform does: it scales, turns counter-clockwise as the image is seen (its rows go down), and moves (`KHR_texture_transform`).
+/// What a texture's transform does: it scales, turns counter-clockwise as the image is seen (its
+/// rows go down), and moves (`KHR_texture_transform`).
 fn matrix(transform: &TextureTransform) -> Affine2 {
     let (sin, cos) = transform.rotation.0.sin_cos();
     let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));

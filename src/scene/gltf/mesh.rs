@@ -1,6 +1,7 @@
 //! From a primitive of a glTF mesh to a triangle mesh in the mesh's own space (glTF 2.0, §3.7.2).
 //!
-//! Only vertices that triangles use are read, so primitives that share one large set of vertices stay small.
+//! Only vertices that triangles use are read, so primitives that share one large set of vertices
+//! stay small.
 
 use super::Making;
 use super::accessor::Elements;
@@ -169,7 +170,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The corners of its triangles as numbers of vertices, of which there are so many; `None` where it has no triangles.
+    /// The corners of its triangles as numbers of vertices, of which there are so many; `None`
+    /// where it has no triangles.
     fn triangles(&self, vertices: usize, making: &mut Making) -> Result<Option<Vec<[u32; 3]>>, Diagnostic> {
         let Checked::Valid(mode) = self.primitive.mode else {
             return Err(self.document.error(&self.place.field("mode"), "unknown value"));
@@ -203,7 +205,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Renumbers corners so that the vertices they use follow one another; gives the numbers that those had, ascending.
+/// Renumbers corners so that the vertices they use follow one another; gives the numbers that those
+/// had, ascending.
 fn compact(corners: &mut [[u32; 3]]) -> Vec<u32> {
     let mut used: Vec<u32> = corners.as_flattened().to_vec();
     used.sort_unstable();

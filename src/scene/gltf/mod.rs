@@ -1,10 +1,15 @@
 //! The glTF reader: a `.gltf` or `.glb` file in, a scene out (Khronos, "glTF 2.0 Specification").
 //!
-//! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`] reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`],
-//! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
-//! is validated yet, so every number of another thing goes through [`document::Document::get`].
+//! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`]
+//! reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`], [`material`]
+//! with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real
+//! units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used:
+//! nothing there is validated yet, so every number of another thing goes through
+//! [`document::Document::get`].
 //!
-//! It knows shaders by their names only: materials are instances of `gltf`, or of a class of RTSL where paths are traced, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
+//! It knows shaders by their names only: materials are instances of `gltf`, or of a class of RTSL
+//! where paths are traced, points and spots of `gltflight`. `docs/gltf.md` says what is read and
+//! what is not.
 
 mod accessor;
 mod camera;
@@ -66,7 +71,8 @@ pub(super) fn is_gltf(path: &Path) -> bool {
 /// Reads a scene; the files that it names are read from its folder, and those that `options` allow.
 ///
 /// # Errors
-/// What is wrong with it: of what nodes show, up to 20 errors; of the document as a whole, the first.
+/// What is wrong with it: of what nodes show, up to 20 errors; of the document as a whole, the
+/// first.
 pub(super) fn read(
     bytes: &[u8],
     name: &str,

@@ -1,6 +1,8 @@
-//! The nodes of a scene and what they hold: objects, lights and the camera, at their places in the world (glTF 2.0, §3.5).
+//! The nodes of a scene and what they hold: objects, lights and the camera, at their places in the
+//! world (glTF 2.0, §3.5).
 //!
-//! Nodes form trees: one that is reached twice is an error, so the walk ends, however the numbers go round. The meshes of nodes that show the same one are shared.
+//! Nodes form trees: one that is reached twice is an error, so the walk ends, however the numbers
+//! go round. The meshes of nodes that show the same one are shared.
 
 use super::document::Document;
 use super::material::{self, Material};
@@ -57,7 +59,8 @@ pub fn add_all(document: &Document<'_>, size: Option<(u32, u32)>, making: &mut M
     Ok(())
 }
 
-/// The nodes that the default scene begins with: those of the first one where none is named, all that have no parent where there are no scenes.
+/// The nodes that the default scene begins with: those of the first one where none is named, all
+/// that have no parent where there are no scenes.
 fn roots(document: &Document<'_>) -> Result<Vec<(Index<Node>, Place, Mat4)>, Diagnostic> {
     let root = &document.root;
     let chosen = match root.scene {

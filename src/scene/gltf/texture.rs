@@ -1,6 +1,9 @@
-//! Textures: an image of the document, with how it repeats and what its numbers are, under a name that shaders ask for (glTF 2.0, §3.8).
+//! Textures: an image of the document, with how it repeats and what its numbers are, under a name
+//! that shaders ask for (glTF 2.0, §3.8).
 //!
-//! Images that lie in buffers or URIs become files of the scene ([`crate::scene::Scene::embedded`]); others are files beside the document. Nothing is decoded here.
+//! Images that lie in buffers or URIs become files of the scene
+//! ([`crate::scene::Scene::embedded`]); others are files beside the document. Nothing is decoded
+//! here.
 
 use super::Making;
 use super::container::{self, Uri};
@@ -16,7 +19,8 @@ use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
 use std::sync::Arc;
 
-/// Adds the texture with a number, for a use that reads it in some way, to the scene; gives its name. `None` where it has no image of a kind that is read.
+/// Adds the texture with a number, for a use that reads it in some way, to the scene; gives its
+/// name. `None` where it has no image of a kind that is read.
 ///
 /// # Errors
 /// When it or what it refers to does not exist.

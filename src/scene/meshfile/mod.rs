@@ -42,7 +42,8 @@ pub(super) fn kind_of(path: &Path) -> Option<Kind> {
 ///
 /// # Errors
 ///
-/// When the file is not of its kind, is cut off, has indices out of range, coordinates that are not finite, or no faces.
+/// When the file is not of its kind, is cut off, has indices out of range, coordinates that are not
+/// finite, or no faces.
 pub(super) fn read(kind: Kind, bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
     let mesh = match kind {
         Kind::Obj => obj::read(bytes, name)?,

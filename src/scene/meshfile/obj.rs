@@ -9,8 +9,8 @@ use tobj::LoadOptions;
 /// Reads a mesh; all objects and groups become one.
 pub(super) fn read(mut bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
     let fail = |what: String| Diagnostic::error(format!("`{name}` is not a usable OBJ file: {what}"));
-    // Faces stay whole, so that concave ones can be cut properly, and each attribute keeps its own indices, so that
-    // normals can be computed across texture seams.
+    // Faces stay whole, so that concave ones can be cut properly, and each attribute keeps its own
+    // indices, so that normals can be computed across texture seams.
     let options = LoadOptions { ignore_points: true, ignore_lines: true, ..LoadOptions::default() };
     let no_materials = |_: &std::path::Path| Ok(Default::default());
     let (models, _) = tobj::load_obj_buf(&mut bytes, &options, no_materials).map_err(|e| fail(e.to_string()))?;

@@ -1,7 +1,7 @@
 //! Stanford PLY: ascii and binary of either byte order (Turk 1994).
 //!
-//! An own reader, because sizes in a header are untrusted (general readers allocate what the header claims) and meshes
-//! are large: vertices and faces go straight from the bytes into arrays.
+//! An own reader, because sizes in a header are untrusted (general readers allocate what the header
+//! claims) and meshes are large: vertices and faces go straight from the bytes into arrays.
 
 use super::{Cutter, MeshFile, linear, per_point};
 use crate::geometry::Faces;

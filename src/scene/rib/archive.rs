@@ -49,7 +49,8 @@ pub fn archive_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     Ok(())
 }
 
-/// `ReadArchive "file"`: reads RIB in place; a `.obj` or `.ply` file becomes an object with the current attributes.
+/// `ReadArchive "file"`: reads RIB in place; a `.obj` or `.ply` file becomes an object with the
+/// current attributes.
 pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("a file name")?;
     args.skip()?;

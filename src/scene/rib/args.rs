@@ -1,4 +1,5 @@
-//! The arguments of one request: typed reading from the lexer, with messages that say what was wanted.
+//! The arguments of one request: typed reading from the lexer, with messages that say what was
+//! wanted.
 
 use super::lexer::{Lexer, Token, is_not_finite, not_finite, unescape};
 use crate::text::diagnostics::Diagnostic;

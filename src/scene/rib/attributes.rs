@@ -11,7 +11,8 @@ use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
-/// Attributes ignored without a warning: hints to other kinds of renderers, grouping, and performance settings.
+/// Attributes ignored without a warning: hints to other kinds of renderers, grouping, and
+/// performance settings.
 const GROUPS: &[Group] = &[
     Group { name: "bound", passed_over: "*" },
     Group { name: "cull", passed_over: "*" },
@@ -114,8 +115,9 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
     }
 }
 
-/// `Attribute "displacementbound" "float sphere" [radius] "string coordinatesystem" [name]`: how far a displacement shader moves points, as a radius in a
-/// coordinate system, the current one where none is named.
+/// `Attribute "displacementbound" "float sphere" [radius] "string coordinatesystem" [name]`: how
+/// far a displacement shader moves points, as a radius in a coordinate system, the current one
+/// where none is named.
 fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let (mut radius, mut unit) = (None, stretch(r.state.transform));
     for_each_param(r, args, GROUPS, "displacementbound", |r, p| {
@@ -150,7 +152,8 @@ fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
     Ok(())
 }
 
-/// `Attribute "trace" "bias"`: ray bias: distance of ray origins from the surface, one for the whole scene.
+/// `Attribute "trace" "bias"`: ray bias: distance of ray origins from the surface, one for the
+/// whole scene.
 fn set_bias(r: &mut Reader<'_>, word: &Word) -> Result<(), Diagnostic> {
     let bias = word.one()?.parse::<f32>().ok().filter(|b| *b >= 0.0 && b.is_finite());
     let bias = bias.ok_or_else(|| word.wrong("a distance, 0 or more"))?;
@@ -170,7 +173,8 @@ fn stretch(m: Mat4) -> f32 {
     [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().length()).into_iter().fold(0.0, f32::max)
 }
 
-/// The numbers of a colour: three, or as many as `ColorSamples` says, which takes them to red, green and blue.
+/// The numbers of a colour: three, or as many as `ColorSamples` says, which takes them to red,
+/// green and blue.
 fn color_value(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec3, Diagnostic> {
     if r.color_samples.is_empty() {
         return Ok(Vec3::from_array(args.numbers("a colour of three numbers")?));

@@ -1,4 +1,5 @@
-//! Binary RIB (RISpec 3.2, appendix C.2): bytes in, the same requests as text out, so that one lexer reads both and messages have something to quote.
+//! Binary RIB (RISpec 3.2, appendix C.2): bytes in, the same requests as text out, so that one
+//! lexer reads both and messages have something to quote.
 //!
 //! | first byte (octal) | meaning |
 //! |---|---|
@@ -67,8 +68,8 @@ pub enum BinaryError {
     },
 }
 
-/// Whether bytes are to be read as binary RIB: outside strings and comments there is a byte above those of text that starts a token, and the bytes are not UTF-8 or hold bytes that no
-/// text has.
+/// Whether bytes are to be read as binary RIB: outside strings and comments there is a byte above
+/// those of text that starts a token, and the bytes are not UTF-8 or hold bytes that no text has.
 pub fn is_binary(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err() && first_token(bytes).is_some()
 }
@@ -276,7 +277,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The shortest text that reads as the same number. What is not finite is written as text RIB has it, for the lexer to refuse.
+    /// The shortest text that reads as the same number. What is not finite is written as text RIB
+    /// has it, for the lexer to refuse.
     fn number(&mut self, value: f64) -> Result<(), BinaryError> {
         let mut text = String::new();
         // Writing to a string cannot fail.

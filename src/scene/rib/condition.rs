@@ -1,7 +1,10 @@
-//! `IfBegin`, `ElseIf`, `Else`, `IfEnd`: conditional parts of a file, and the expression language of conditions.
+//! `IfBegin`, `ElseIf`, `Else`, `IfEnd`: conditional parts of a file, and the expression language
+//! of conditions.
 //!
-//! The printed specification has none; this is PRMan's: numbers, strings in single quotes, variables (`$Frame`, `$user:name`, with braces or without), `defined(name)`, and the operators
-//! `! - * / + - < <= > >= == != =~ && ||`, the tightest first. `=~` asks whether the text on its left holds the one on its right.
+//! The printed specification has none; this is PRMan's: numbers, strings in single quotes,
+//! variables (`$Frame`, `$user:name`, with braces or without), `defined(name)`, and the operators
+//! `! - * / + - < <= > >= == != =~ && ||`, the tightest first. `=~` asks whether the text on its
+//! left holds the one on its right.
 
 use super::super::ParamValue;
 use super::args::Args;
@@ -22,7 +25,8 @@ pub struct Conditional {
     pub span: Span,
     /// Whether the requests of its current part are read.
     pub active: bool,
-    /// Whether none of its parts is read any more: one was, or it stands in a part that is not read.
+    /// Whether none of its parts is read any more: one was, or it stands in a part that is not
+    /// read.
     settled: bool,
 }
 
@@ -36,7 +40,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a condition sees of a value of `Option "user"` or `Attribute "user"`: its first number or string.
+    /// What a condition sees of a value of `Option "user"` or `Attribute "user"`: its first number
+    /// or string.
     pub fn of(value: &ParamValue) -> Option<Self> {
         match value {
             ParamValue::Float(v) => v.first().map(|&n| Value::Number(n.into())),
@@ -121,7 +126,8 @@ fn evaluate(text: &str, variable: &dyn Fn(&str) -> Option<Value>) -> Result<Valu
     }
 }
 
-/// Operators by how tightly they bind, the loosest first; of those that begin alike the longer first.
+/// Operators by how tightly they bind, the loosest first; of those that begin alike the longer
+/// first.
 const LEVELS: [&[&str]; 6] = [&["||"], &["&&"], &["==", "!=", "=~"], &["<=", ">=", "<", ">"], &["+", "-"], &["*", "/"]];
 
 struct Parser<'a> {

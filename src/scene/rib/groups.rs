@@ -1,6 +1,7 @@
 //! What options and attributes have in common: a group's name, and parameters that belong to it.
 //!
-//! Known groups of other renderers that cannot change an image here are ignored silently ([`Group`]); unknown ones give a warning.
+//! Known groups of other renderers that cannot change an image here are ignored silently
+//! ([`Group`]); unknown ones give a warning.
 
 use super::args::Args;
 use super::params::{Param, read_params};
@@ -22,7 +23,8 @@ impl Group {
     }
 }
 
-/// The parameters of an option or attribute as `f` takes them by name. A name that neither `f` nor the list of what is passed over knows is warned about.
+/// The parameters of an option or attribute as `f` takes them by name. A name that neither `f` nor
+/// the list of what is passed over knows is warned about.
 ///
 /// # Errors
 ///
@@ -73,7 +75,8 @@ impl Word {
     }
 }
 
-/// [`for_each_param`] for parameters that need no declaration, as renderers know them: numbers and words.
+/// [`for_each_param`] for parameters that need no declaration, as renderers know them: numbers and
+/// words.
 ///
 /// # Errors
 ///
@@ -104,7 +107,8 @@ fn not_supported(r: &mut Reader<'_>, args: &Args<'_, '_>, group: &str, name: &st
     );
 }
 
-/// A group none of whose parameters does anything here: passed over in silence where it is known, else warned about. Its parameters need no declarations.
+/// A group none of whose parameters does anything here: passed over in silence where it is known,
+/// else warned about. Its parameters need no declarations.
 ///
 /// # Errors
 ///

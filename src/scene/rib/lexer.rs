@@ -1,4 +1,5 @@
-//! RIB's tokens, after RISpec 3.2, appendix C: text in, one token after the other out. It knows no requests.
+//! RIB's tokens, after RISpec 3.2, appendix C: text in, one token after the other out. It knows no
+//! requests.
 
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::{FileId, Span};
@@ -106,7 +107,8 @@ impl<'a> Lexer<'a> {
     ///
     /// # Errors
     ///
-    /// Text that is no token. The offending characters are skipped, so asking again goes on behind them.
+    /// Text that is no token. The offending characters are skipped, so asking again goes on behind
+    /// them.
     pub fn peek(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
         match self.peeked {
             Some(t) => Ok(t),

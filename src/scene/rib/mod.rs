@@ -1,10 +1,13 @@
 //! The RIB reader: RenderMan Interface Bytestream text in, a [`Scene`] out (RISpec 3.2).
 //!
-//! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
-//! the graphics state ([`state`]) and calls the request's function: [`requests`] has them all), [`options`], [`attributes`] and
-//! [`transforms`], [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
-//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition, [`solids`] for constructive solid geometry, [`visibility`] for ray visibility. [`binary`] takes binary RIB to text.
-//! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
+//! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list;
+//! [`reader`] keeps the graphics state ([`state`]) and calls the request's function: [`requests`]
+//! has them all), [`options`], [`attributes`] and [`transforms`], [`shading`] for shaders and
+//! lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
+//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time,
+//! [`condition`] for parts under a condition, [`solids`] for constructive solid geometry,
+//! [`visibility`] for ray visibility. [`binary`] takes binary RIB to text. The text is read in one
+//! pass; nothing of it is kept but what the scene holds and what messages quote.
 //!
 //! Beyond the specification's own options and attributes, these are understood:
 //!
@@ -79,7 +82,8 @@ pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut Source
     reader::Reader::new(name, access, options, sources).read(file, path)
 }
 
-/// RIB as text in UTF-8: binary RIB is written as text, and what is not UTF-8 (comments in other encodings) is replaced.
+/// RIB as text in UTF-8: binary RIB is written as text, and what is not UTF-8 (comments in other
+/// encodings) is replaced.
 ///
 /// # Errors
 ///

@@ -1,8 +1,10 @@
 //! `MotionBegin`: motion blocks (RISpec 3.2, §6).
 //!
-//! A scene is read as it is at one time. Of a motion block that leaves one request, whose numbers lie between those of the two that surround the time; so whatever
-//! can be said in a request can move: transforms, points, radii, colours. Rotations are turned by angles between the given ones as they are angles; of matrices, rotations are blended as such
-//! (Shoemake & Duff 1992) where they are made of a scale and a rotation, else their numbers are.
+//! A scene is read as it is at one time. Of a motion block that leaves one request, whose numbers
+//! lie between those of the two that surround the time; so whatever can be said in a request can
+//! move: transforms, points, radii, colours. Rotations are turned by angles between the given ones
+//! as they are angles; of matrices, rotations are blended as such (Shoemake & Duff 1992) where they
+//! are made of a scale and a rotation, else their numbers are.
 
 use super::args::Args;
 use super::lexer::Token;
@@ -113,7 +115,8 @@ fn matrix(statement: &Statement<'_>) -> Option<DMat4> {
     Some(DMat4::from_cols_array(&numbers.try_into().ok()?))
 }
 
-/// The matrix between two that scale, rotate and move, by its parts; `None` where they do something else.
+/// The matrix between two that scale, rotate and move, by its parts; `None` where they do something
+/// else.
 fn rigid_blend(a: DMat4, b: DMat4, share: f64) -> Option<DMat4> {
     let parts = |m: DMat4| {
         let (scale, rotation, translation) = m.to_scale_rotation_translation();

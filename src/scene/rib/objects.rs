@@ -1,15 +1,18 @@
 //! Retained geometry: `ObjectBegin`, `ObjectEnd` and `ObjectInstance` (RISpec 3.2, §5.10).
 //!
-//! Between `ObjectBegin` and `ObjectEnd` primitives are kept instead of shown, under the transforms since `ObjectBegin`. `ObjectInstance` shows
-//! them under the current transform and, as the specification says, with the attributes that are current there.
+//! Between `ObjectBegin` and `ObjectEnd` primitives are kept instead of shown, under the transforms
+//! since `ObjectBegin`. `ObjectInstance` shows them under the current transform and, as the
+//! specification says, with the attributes that are current there.
 //!
 //! | taken from the definition | taken from the instance |
 //! |---|---|
 //! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
 //!
-//! Other attributes in a definition are ignored with a warning. An instance in a definition adds the other object's meshes to it, each at its place, so that
-//! instances are of one level whatever the nesting; they take their attributes from the outermost. Orientations add up: an object defined inside out and placed inside out is right again;
-//! for `lh` and `rh` each of the two looks at the handedness of its own transform.
+//! Other attributes in a definition are ignored with a warning. An instance in a definition adds
+//! the other object's meshes to it, each at its place, so that instances are of one level whatever
+//! the nesting; they take their attributes from the outermost. Orientations add up: an object
+//! defined inside out and placed inside out is right again; for `lh` and `rh` each of the two looks
+//! at the handedness of its own transform.
 
 use super::super::instancing::PlacementError;
 use super::super::{MAX_INSTANCES, MeshSpace, Object};
@@ -42,7 +45,8 @@ struct Definition {
     pieces: Vec<Piece>,
 }
 
-/// A mesh at its place in an object, which consists of as few of its own as their colours and variables allow.
+/// A mesh at its place in an object, which consists of as few of its own as their colours and
+/// variables allow.
 #[derive(Clone, Copy)]
 struct Piece {
     /// Which of all shapes.
@@ -204,7 +208,8 @@ pub fn check_placement(args: &Args<'_, '_>, object: &Object) -> Result<(), Diagn
     })
 }
 
-/// Reports a request that does not do in an object's definition what it does elsewhere. True when it is to be passed over.
+/// Reports a request that does not do in an object's definition what it does elsewhere. True when
+/// it is to be passed over.
 pub fn passed_over(r: &mut Reader<'_>, request: &str, span: Span) -> bool {
     if !r.retained.is_open() {
         return false;

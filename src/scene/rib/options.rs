@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// Most displays of one scene.
 const MAX_DISPLAYS: usize = 64;
 
-/// Options ignored without a warning: memory limits, bucket sizes, and other settings of other kinds of renderers.
+/// Options ignored without a warning: memory limits, bucket sizes, and other settings of other
+/// kinds of renderers.
 const GROUPS: &[Group] = &[
     Group { name: "bucket", passed_over: "*" },
     Group { name: "curve", passed_over: "*" },
@@ -78,8 +79,8 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     }
 }
 
-/// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the scene's own folder
-/// is always searched, last if it is not named.
+/// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the
+/// scene's own folder is always searched, last if it is not named.
 fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = Vec::new();
     let mut add = |p: PathBuf| {
@@ -108,7 +109,8 @@ pub fn clipping(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     Ok(())
 }
 
-/// `ColorSamples [nRGB] [RGBn]`: colours have as many samples as there are in a third of the first array, and it takes them to red, green and blue.
+/// `ColorSamples [nRGB] [RGBn]`: colours have as many samples as there are in a third of the first
+/// array, and it takes them to red, green and blue.
 pub fn color_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let (to_rgb, _) = args.float_values()?;
     let (from_rgb, _) = args.float_values()?;
@@ -131,7 +133,8 @@ pub fn crop_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Di
     Ok(())
 }
 
-/// `DepthOfField fstop focallength focaldistance`; without numbers, or with an f-stop of infinity, a pinhole.
+/// `DepthOfField fstop focallength focaldistance`; without numbers, or with an f-stop of infinity,
+/// a pinhole.
 pub fn depth_of_field(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     if !args.has_number() {
         // `DepthOfField -` is how some write it.
@@ -244,7 +247,8 @@ pub fn shutter(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     Ok(())
 }
 
-/// `Quantize "type" one min max ditheramplitude`, where `one` is 0 for values that are left as they are.
+/// `Quantize "type" one min max ditheramplitude`, where `one` is 0 for values that are left as they
+/// are.
 pub fn quantize(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let kind = args.string("\"rgba\" or \"z\"")?;
     let [one, min, max, dither] = args.numbers("one, min, max and the dither's amplitude")?;

@@ -1,4 +1,5 @@
-//! Parameter lists: declarations (`Declare` and inline), and values checked against them (RISpec 3.2, §3).
+//! Parameter lists: declarations (`Declare` and inline), and values checked against them (RISpec
+//! 3.2, §3).
 
 use super::args::Args;
 use crate::text::diagnostics::Diagnostic;
@@ -312,7 +313,8 @@ impl Param {
     }
 }
 
-/// Reads a request's parameter list up to the next request. A name given twice counts the last time.
+/// Reads a request's parameter list up to the next request. A name given twice counts the last
+/// time.
 ///
 /// # Errors
 ///

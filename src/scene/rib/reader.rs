@@ -1,4 +1,5 @@
-//! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the messages.
+//! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the
+//! messages.
 
 use super::super::files::FileAccess;
 use super::super::{
@@ -208,7 +209,8 @@ impl<'s> Reader<'s> {
         result
     }
 
-    /// Reads the requests of a file that `sources` holds, as if they stood where it is read from (RISpec 3.2, §7.1): blocks may be open behind it.
+    /// Reads the requests of a file that `sources` holds, as if they stood where it is read from
+    /// (RISpec 3.2, §7.1): blocks may be open behind it.
     pub fn run(&mut self, file: FileId, path: Option<PathBuf>) {
         let end = self.sources.get(file).map_or(0, |f| f.text.len());
         self.run_part(file, path, 0..end);
@@ -331,7 +333,8 @@ impl<'s> Reader<'s> {
         open + self.share * (close - open)
     }
 
-    /// A variable of a condition: the frame's number, or what a file gave as an attribute or an option of the user's.
+    /// A variable of a condition: the frame's number, or what a file gave as an attribute or an
+    /// option of the user's.
     pub fn variable(&self, name: &str) -> Option<Value> {
         if name.eq_ignore_ascii_case("frame") {
             return self.frame_number.map(|n| Value::Number(n.into()));
@@ -408,8 +411,8 @@ impl<'s> Reader<'s> {
     ///
     /// # Errors
     ///
-    /// When the innermost open block is of another kind, or none is open. If one of the kind is open further out,
-    /// all up to it are closed, so that reading can go on.
+    /// When the innermost open block is of another kind, or none is open. If one of the kind is
+    /// open further out, all up to it are closed, so that reading can go on.
     pub fn close(&mut self, kind: BlockKind, span: Span) -> Result<(), Diagnostic> {
         let inner = self.blocks.last().map(|b| (b.kind, b.span));
         let result = match inner {
@@ -428,7 +431,8 @@ impl<'s> Reader<'s> {
         result
     }
 
-    /// Takes everything that was placed in camera space to world space, now that the camera is known.
+    /// Takes everything that was placed in camera space to world space, now that the camera is
+    /// known.
     pub fn enter_world(&mut self, camera_to_world: Mat4) {
         for instance in &mut self.scene.shader_instances {
             instance.to_world = camera_to_world * instance.to_world;

@@ -1,4 +1,5 @@
-//! The table of requests: syntax, state of support and handler of each; and the requests about blocks.
+//! The table of requests: syntax, state of support and handler of each; and the requests about
+//! blocks.
 
 use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration};

@@ -16,7 +16,8 @@ const NULL: &str = "null";
 /// The light that does nothing, which is not named [`NULL`] as the surface is.
 const NULL_LIGHT: &str = "nulllight";
 
-/// Most co-shaders of an object: all are told apart where one is called, and as many fit into an array that grows.
+/// Most co-shaders of an object: all are told apart where one is called, and as many fit into an
+/// array that grows.
 const MAX_COSHADERS: usize = 64;
 
 /// `Surface "name" parameters`
@@ -46,7 +47,8 @@ pub fn exterior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     attach(r, args, ShaderKind::Volume, |own| &mut own.exterior)
 }
 
-/// `Shader "name" "handle" parameters`: a co-shader, which the shaders of the objects that follow may call (RSL 2.0).
+/// `Shader "name" "handle" parameters`: a co-shader, which the shaders of the objects that follow
+/// may call (RSL 2.0).
 pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the name of a class")?;
     let handle = args.handle("the handle by which shaders call it")?;
@@ -92,7 +94,8 @@ pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     add_light(r, args, false).map(|_| ())
 }
 
-/// `AreaLightSource "name" handle parameters`: the objects that follow shine for it, to the end of the attribute block.
+/// `AreaLightSource "name" handle parameters`: the objects that follow shine for it, to the end of
+/// the attribute block.
 pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let light = add_light(r, args, true)?;
     Arc::make_mut(&mut r.state.attributes.own).emits = Some(light);
@@ -171,7 +174,8 @@ fn referable(r: &Reader<'_>, shader: &ShaderRef) -> Arc<[CoShader]> {
     }
 }
 
-/// The object of a class that `Geometry "FILE.rtsl:Class"` names. Points and directions are in object space, as they are written.
+/// The object of a class that `Geometry "FILE.rtsl:Class"` names. Points and directions are in
+/// object space, as they are written.
 pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef) -> Result<ShaderId, Diagnostic> {
     let params = read_params(args, &r.declarations)?;
     let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
@@ -180,7 +184,8 @@ pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef)
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
-/// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space, as they are written.
+/// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space,
+/// as they are written.
 pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: &[Param]) -> Result<ShaderId, Diagnostic> {
     let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
     let objects = referable(r, &shader);
@@ -188,7 +193,8 @@ pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: &[Param
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
-/// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name. Points and directions stay as they are written.
+/// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name.
+/// Points and directions stay as they are written.
 pub fn user_values(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<(String, ParamValue)>, Diagnostic> {
     read_params(args, &r.declarations)?.into_iter().map(|p| Ok((p.name.clone(), shader_value(&p)?))).collect()
 }

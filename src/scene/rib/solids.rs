@@ -1,7 +1,9 @@
 //! `SolidBegin` and `SolidEnd`: constructive solid geometry (CSG; RISpec 3.2, §5.9).
 //!
-//! Primitives between `SolidBegin "primitive"` and its end enclose one volume; the other blocks combine the solids in them. The end of the outermost block adds the remaining part of every primitive to the scene, with
-//! the attributes that it was declared with. A volume that is not closed gives a warning, and its whole operation is shown without CSG.
+//! Primitives between `SolidBegin "primitive"` and its end enclose one volume; the other blocks
+//! combine the solids in them. The end of the outermost block adds the remaining part of every
+//! primitive to the scene, with the attributes that it was declared with. A volume that is not
+//! closed gives a warning, and its whole operation is shown without CSG.
 
 use super::super::Object;
 use super::args::Args;

@@ -1,4 +1,5 @@
-//! The graphics state: attributes and transform, and the blocks that save and restore them (RISpec 3.2, §4).
+//! The graphics state: attributes and transform, and the blocks that save and restore them (RISpec
+//! 3.2, §4).
 
 use super::super::{ObjectAttributes, ShaderId};
 use super::primitives::detail::Detail;
@@ -149,7 +150,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Restores what the block saved: the transform, and all but in a transform block the attributes.
+    /// Restores what the block saved: the transform, and all but in a transform block the
+    /// attributes.
     pub fn restore(self, state: &mut State) {
         match self.kind {
             BlockKind::Transform => state.transform = self.saved.transform,

@@ -1,5 +1,6 @@
-//! Requests that make textures. No file is written: the texture's name stands for the image from then on, with the wrap modes that the request gives it.
-//! Filters and their widths are for makers of files, and count for nothing: mip maps are made by averaging.
+//! Requests that make textures. No file is written: the texture's name stands for the image from
+//! then on, with the wrap modes that the request gives it. Filters and their widths are for makers
+//! of files, and count for nothing: mip maps are made by averaging.
 
 use super::super::TextureSource;
 use super::args::Args;
@@ -9,7 +10,8 @@ use crate::image::Reading;
 use crate::text::diagnostics::Diagnostic;
 use crate::texture::{Wrap, Wraps};
 
-/// `MakeTexture "image" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and `MakeBump` likewise.
+/// `MakeTexture "image" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and
+/// `MakeBump` likewise.
 pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let file = args.string("the image's name")?;
     let name = args.string("the texture's name")?;
@@ -33,7 +35,8 @@ pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     Ok(())
 }
 
-/// `MakeCubeFaceEnvironment "px" "nx" "py" "ny" "pz" "nz" "texture" fov "filter" swidth twidth parameters`
+/// `MakeCubeFaceEnvironment "px" "nx" "py" "ny" "pz" "nz" "texture" fov "filter" swidth twidth
+/// parameters`
 pub fn make_cube_face(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let mut faces: [String; 6] = Default::default();
     for face in &mut faces {

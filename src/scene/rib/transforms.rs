@@ -48,7 +48,8 @@ pub fn rotate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     Ok(())
 }
 
-/// `Skew angle dx1 dy1 dz1 dx2 dy2 dz2`: a shear along the second axis, which turns the first one towards it by the angle.
+/// `Skew angle dx1 dy1 dz1 dx2 dy2 dz2`: a shear along the second axis, which turns the first one
+/// towards it by the angle.
 pub fn skew(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let [angle, numbers @ ..] = args.numbers::<7>("an angle and two axes")?;
     let axis = |at: usize| Vec3::from_slice(&numbers[at..]).as_dvec3().try_normalize();
@@ -63,8 +64,9 @@ pub fn skew(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
             .error("the angle is not smaller than the angle between the axes")
             .hint(format!("that is {degrees:.3} degrees; axes along one line cannot be skewed")));
     }
-    // A point moves along the second axis in proportion to its distance from the plane through that axis, across the first:
-    // in the plane of both, the first axis lies at `between` to the second one before and at `between - angle` after.
+    // A point moves along the second axis in proportion to its distance from the plane through that
+    // axis, across the first: in the plane of both, the first axis lies at `between` to the second
+    // one before and at `between - angle` after.
     let across = (first - first.dot(second) * second).normalize();
     let slope = 1.0 / (between - angle).tan() - 1.0 / between.tan();
     let column = |unit: DVec3| (unit + slope * across.dot(unit) * second).extend(0.0);

@@ -1,4 +1,5 @@
-//! Ray visibility: `Attribute "visibility"`, hit modes (`Attribute "shade" "transmissionhitmode"`, `"diffusehitmode"`) and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
+//! Ray visibility: `Attribute "visibility"`, hit modes (`Attribute "shade" "transmissionhitmode"`,
+//! `"diffusehitmode"`) and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
 //!
 //! Names and values need no declarations, as renderers differ in those: a value is 0, 1 or a word.
 
@@ -38,7 +39,8 @@ pub fn set(r: &mut Reader<'_>, word: &Word) -> Result<bool, Diagnostic> {
     Ok(true)
 }
 
-/// What PRMan's older words for `"transmission"` mean: `None` inside for an object that casts no shadow.
+/// What PRMan's older words for `"transmission"` mean: `None` inside for an object that casts no
+/// shadow.
 fn older_transmission(word: &str) -> Option<Option<HitMode>> {
     match word {
         "transparent" => Some(None),
@@ -54,7 +56,8 @@ pub const DIFFUSE_HIT_MODE: &str = "diffusehitmode";
 /// The one that says what shadow rays find.
 pub const TRANSMISSION_HIT_MODE: &str = "transmissionhitmode";
 
-/// `Attribute "shade" "string transmissionhitmode"`, or `"diffusehitmode"`. False for a word that is no hit mode.
+/// `Attribute "shade" "string transmissionhitmode"`, or `"diffusehitmode"`. False for a word that
+/// is no hit mode.
 pub fn set_hit_mode(r: &mut Reader<'_>, parameter: &str, word: &str) -> bool {
     let mode = match word {
         "primitive" => HitMode::Color,

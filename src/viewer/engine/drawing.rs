@@ -1,6 +1,8 @@
-//! A rendering thread: takes the latest request, renders it pass by pass, and sends every image. It sleeps when idle.
+//! A rendering thread: takes the latest request, renders it pass by pass, and sends every image. It
+//! sleeps when idle.
 //!
-//! Knows a machine only as [`Loads`]. New code may need compilation first, on other threads; meanwhile the previous image stays, and the other back end renders in this one's place.
+//! Knows a machine only as [`Loads`]. New code may need compilation first, on other threads;
+//! meanwhile the previous image stays, and the other back end renders in this one's place.
 
 #[cfg(test)]
 mod tests;
@@ -263,8 +265,8 @@ impl<M: Loads> Thread<M> {
         Ok(true)
     }
 
-    /// Waits until an abandoned preparation has ended: quick successive edits would otherwise each start
-    /// threads. False when another state is requested first, or none.
+    /// Waits until an abandoned preparation has ended: quick successive edits would otherwise each
+    /// start threads. False when another state is requested first, or none.
     fn is_rid_of_abandoned(&mut self, state: &State) -> bool {
         let Some(abandoned) = self.abandoned.take() else { return true };
         let is_over = self.wait_for(&abandoned, state);
@@ -274,7 +276,8 @@ impl<M: Loads> Thread<M> {
         is_over
     }
 
-    /// Waits until the kernels for a state are compiled. False when another state is requested first, or none.
+    /// Waits until the kernels for a state are compiled. False when another state is requested
+    /// first, or none.
     fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
         let mut seen = None;
         let mut told = None;
@@ -293,7 +296,8 @@ impl<M: Loads> Thread<M> {
         true
     }
 
-    /// Reports a failure. A failed device is reopened on the user's request; other failures may go away with another scene or view.
+    /// Reports a failure. A failed device is reopened on the user's request; other failures may go
+    /// away with another scene or view.
     fn fail(&mut self, taken: &Taken, error: &RenderError) {
         self.drawn = None;
         self.code = None;

@@ -7,7 +7,8 @@ use crate::inspect::{Inspection, Prepared, prepare};
 use crate::project::InstanceId;
 use std::sync::Arc;
 
-/// Serves requests until it is closed: first the listings, then the cost as well. The last shader is kept, to be measured again.
+/// Serves requests until it is closed: first the listings, then the cost as well. The last shader
+/// is kept, to be measured again.
 pub fn run(requests: &Requests<InstanceId>, outbox: &Outbox, budget: u32) {
     let mut kept: Option<Prepared> = None;
     let send = |inspection: Inspection| outbox.send(Event::Inspected(Arc::new(inspection)));

@@ -1,4 +1,5 @@
-//! The thread that reads scenes: keeps a [`Project`] up to date, with its files and with the user's edits, and passes every state to the rendering threads.
+//! The thread that reads scenes: keeps a [`Project`] up to date, with its files and with the user's
+//! edits, and passes every state to the rendering threads.
 
 use super::message::Event;
 use super::outbox::Outbox;
@@ -38,7 +39,8 @@ impl Request {
     }
 }
 
-/// Executes requests until it is closed, and those that it sends itself through `look` when a file has changed. `share` passes a state to the rendering threads.
+/// Executes requests until it is closed, and those that it sends itself through `look` when a file
+/// has changed. `share` passes a state to the rendering threads.
 pub fn run(
     requests: &Receiver<Request>,
     look: Sender<Request>,

@@ -1,7 +1,10 @@
-//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that probes pixels, one that lists the compiled forms of shaders.
+//! The worker threads behind the window: one that reads scenes, one for each machine that draws,
+//! one that probes pixels, one that lists the compiled forms of shaders.
 //!
-//! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a
-//! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests, and whoever wants to watch a scene without one, use it as the window does.
+//! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that
+//! were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a function
+//! wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests,
+//! and whoever wants to watch a scene without one, use it as the window does.
 //!
 //! | file | holds |
 //! |---|---|
@@ -111,7 +114,8 @@ impl Engine {
             outbox: outbox.clone(),
             budget,
         };
-        // The threads of the process build trees meanwhile, and compute what the GPU needs: the RPU has its own.
+        // The threads of the process build trees meanwhile, and compute what the GPU needs: the RPU
+        // has its own.
         let threads = rayon::current_num_threads();
         let open_rpu: Opens<RpuProgressive> = Box::new(move || {
             RpuProgressive::new(RpuRenderer::new()).on_own_threads(threads).map_err(|e| e.to_string())
@@ -171,7 +175,8 @@ impl Engine {
 }
 
 impl Drop for Engine {
-    /// Ends the drawing threads, and waits for them: their devices must not outlive the program. The others end when what they do is done.
+    /// Ends the drawing threads, and waits for them: their devices must not outlive the program.
+    /// The others end when what they do is done.
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();

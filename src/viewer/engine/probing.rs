@@ -18,7 +18,8 @@ pub struct ProbeRequest {
     pub sample: u32,
 }
 
-/// Answers requests until it shall end. The program for it is linked when the first request about a scene comes, and kept.
+/// Answers requests until it shall end. The program for it is linked when the first request about a
+/// scene comes, and kept.
 pub fn run(requests: &Requests<ProbeRequest>, outbox: &Outbox, budget: u32) {
     let mut linked: Option<Linked> = None;
     while let Some(subject) = requests.next() {

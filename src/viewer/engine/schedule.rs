@@ -1,4 +1,5 @@
-//! Pass scheduling: coarse passes until all pixels are covered, then samples, each sized by the time of earlier passes. Pure decisions: nothing here draws or waits.
+//! Pass scheduling: coarse passes until all pixels are covered, then samples, each sized by the
+//! time of earlier passes. Pure decisions: nothing here draws or waits.
 
 use crate::render::Window;
 use crate::render::progressive::Pass;
@@ -7,13 +8,16 @@ use std::time::Duration;
 /// Widths of the blocks of coarse passes, as powers of two: 2⁵ at most.
 const STEP_POWERS: usize = 6;
 
-/// Target time of the first pass of a view. With the frame that shows it, and the pass that was under way, it stays well within a tenth of a second.
+/// Target time of the first pass of a view. With the frame that shows it, and the pass that was
+/// under way, it stays well within a tenth of a second.
 const FIRST: Duration = Duration::from_millis(35);
 
-/// Target time of a later pass: long enough to improve the image visibly, short enough to end soon when it is superseded.
+/// Target time of a later pass: long enough to improve the image visibly, short enough to end soon
+/// when it is superseded.
 const LATER: Duration = Duration::from_millis(150);
 
-/// Pixels of the first pass of a program of whose speed nothing is known: 30 ms at a slow 0.3 million samples a second.
+/// Pixels of the first pass of a program of whose speed nothing is known: 30 ms at a slow 0.3
+/// million samples a second.
 const UNKNOWN_PIXELS: u64 = 10_000;
 
 /// Weight of a new measurement in the exponential moving average.
@@ -22,12 +26,14 @@ const NEW_SHARE: f64 = 0.5;
 /// How long a sample takes in passes of each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Speed {
-    /// Seconds a sample, by the power of the step; coarse passes are slower by what every pass takes.
+    /// Seconds a sample, by the power of the step; coarse passes are slower by what every pass
+    /// takes.
     seconds: [Option<f64>; STEP_POWERS],
 }
 
 impl Speed {
-    /// How long a pass of so many samples in all will take, judged by passes of the same step, or of that nearest to it.
+    /// How long a pass of so many samples in all will take, judged by passes of the same step, or
+    /// of that nearest to it.
     fn expect(&self, power: usize, samples: u64) -> Option<Duration> {
         let known = (0..STEP_POWERS).filter_map(|p| self.seconds[p].map(|seconds| (p.abs_diff(power), seconds)));
         let (_, seconds) = known.min_by_key(|&(distance, _)| distance)?;
@@ -133,7 +139,8 @@ mod tests {
 
     const WINDOW: Window = Window { x: 0, y: 0, width: 640, height: 480 };
 
-    /// All passes of a view on a machine that takes so many microseconds a pass, and nanoseconds a sample.
+    /// All passes of a view on a machine that takes so many microseconds a pass, and nanoseconds a
+    /// sample.
     fn passes(speed: &mut Speed, mut plan: Plan, pass_us: u64, sample_ns: u64) -> Vec<(Pass, Duration)> {
         let mut passes = Vec::new();
         while let Some(pass) = plan.next(speed) {

@@ -1,4 +1,5 @@
-//! The latest request to a rendering thread: a new request replaces the old one and aborts the current pass where that loses nothing.
+//! The latest request to a rendering thread: a new request replaces the old one and aborts the
+//! current pass where that loses nothing.
 
 use crate::project::{State, View};
 use crate::render::sampling::Sampling;
@@ -6,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Minimum time before a new view aborts the first pass of the previous one, so that images keep appearing during fast motion.
+/// Minimum time before a new view aborts the first pass of the previous one, so that images keep
+/// appearing during fast motion.
 const FIRST_PASS_IS_SAFE: Duration = Duration::from_millis(150);
 
 /// A request to render.
@@ -93,7 +95,8 @@ impl Slot {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the request. A pass under way ends if nobody wants its scene any more, or its view and it is not the first of that.
+    /// Changes the request. A pass under way ends if nobody wants its scene any more, or its view
+    /// and it is not the first of that.
     pub fn change(&self, change: impl FnOnce(&mut DrawRequest)) {
         let mut inner = self.lock();
         let old = inner.request.clone();
@@ -117,7 +120,8 @@ impl Slot {
         self.changed.notify_all();
     }
 
-    /// The request. With the number of one that needs nothing more, waits for another, at most so long if at all. `None` when the thread shall end.
+    /// The request. With the number of one that needs nothing more, waits for another, at most so
+    /// long if at all. `None` when the thread shall end.
     pub fn take(&self, done: Option<u64>, at_most: Option<Duration>) -> Option<Taken> {
         let mut inner = self.lock();
         let waits = |inner: &mut Inner| !inner.quit && done == Some(inner.number);
@@ -132,7 +136,8 @@ impl Slot {
         (!inner.quit).then(|| Taken { request: inner.request.clone(), number: inner.number, since })
     }
 
-    /// A pass for this request begins, the first of its view or not. `None` when there is a newer request; else what ends the pass.
+    /// A pass for this request begins, the first of its view or not. `None` when there is a newer
+    /// request; else what ends the pass.
     pub fn begin(&self, number: u64, is_first: bool) -> Option<&AtomicBool> {
         let mut inner = self.lock();
         if inner.quit || inner.number != number {
@@ -143,7 +148,8 @@ impl Slot {
         Some(&self.stop)
     }
 
-    /// The pass has ended. Whether its scene, the state of this version, is still wanted; another view of it may be.
+    /// The pass has ended. Whether its scene, the state of this version, is still wanted; another
+    /// view of it may be.
     pub fn end(&self, drawn: u64) -> bool {
         let mut inner = self.lock();
         inner.first_pass = None;

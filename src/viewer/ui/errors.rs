@@ -1,4 +1,5 @@
-//! The error overlay: errors of the scene and its shaders as source excerpts, and failures of back ends. Errors disappear when their cause does.
+//! The error overlay: errors of the scene and its shaders as source excerpts, and failures of back
+//! ends. Errors disappear when their cause does.
 
 use crate::project::Failure;
 use crate::render::Backend;

@@ -1,6 +1,7 @@
 //! Choosing a file: a folder's contents, a line for the name.
 //!
-//! The window has its own file dialog, which looks the same on every system and needs no desktop service.
+//! The window has its own file dialog, which looks the same on every system and needs no desktop
+//! service.
 
 use crate::project::Source;
 use crate::viewer::model::Action;

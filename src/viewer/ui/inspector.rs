@@ -1,6 +1,7 @@
 //! The pixel inspector: the visible surface, the ray tree, and stepping through its shaders.
 //!
-//! Shows the probe of the picked pixel; requests another sample, or the same again. The current step is the panel's own state.
+//! Shows the probe of the picked pixel; requests another sample, or the same again. The current
+//! step is the panel's own state.
 
 mod source;
 mod stepping;
@@ -79,7 +80,8 @@ impl InspectorPanel {
         }
     }
 
-    /// Begins with another sample. The place in the steps stays when the new one has it too: after an edit one goes on looking at the same line.
+    /// Begins with another sample. The place in the steps stays when the new one has it too: after
+    /// an edit one goes on looking at the same line.
     fn take(&mut self, known: &Arc<Probed>) {
         let is_same = self.of.as_ref().is_some_and(|of| (of.pixel, of.sample) == (known.pixel, known.sample));
         if let Ok(probe) = &known.result {

@@ -1,7 +1,9 @@
-//! The panels. Each shows a part of the model and returns user actions; none changes the model, waits, or touches files, except that a file dialog lists folders.
+//! The panels. Each shows a part of the model and returns user actions; none changes the model,
+//! waits, or touches files, except that a file dialog lists folders.
 //!
-//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program and timings below, the image in what remains, messages over it. In a small window
-//! the image wins: what would leave it too little is not shown, and menus and keys do the same.
+//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program
+//! and timings below, the image in what remains, messages over it. In a small window the image
+//! wins: what would leave it too little is not shown, and menus and keys do the same.
 
 mod errors;
 mod files;
@@ -129,7 +131,8 @@ fn side(
     let vertical = matches!(which, Panel::Timings | Panel::Program);
     let most = if vertical { ui.available_height() } else { ui.available_width() } * 0.6;
     let shown = panel.resizable(true).default_size(size.min(most)).max_size(most).show(ui, |ui| {
-        // The panel keeps the size that it was given, whatever its contents need: what does not fit is cut off.
+        // The panel keeps the size that it was given, whatever its contents need: what does not fit
+        // is cut off.
         let place = ui.available_rect_before_wrap();
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place));
         inside.shrink_clip_rect(place);

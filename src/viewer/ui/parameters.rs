@@ -1,6 +1,8 @@
-//! The parameters of every shader and light, and the scene's options, with a widget for each by its declared type.
+//! The parameters of every shader and light, and the scene's options, with a widget for each by its
+//! declared type.
 //!
-//! A change is an action at once; what was edited can be copied as RIB or reset. Names are those of the source.
+//! A change is an action at once; what was edited can be copied as RIB or reset. Names are those of
+//! the source.
 
 use crate::abi::referred_parameter;
 use crate::project::rib::{instance_rib, options_rib};

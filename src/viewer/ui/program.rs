@@ -1,6 +1,8 @@
-//! The compiled forms of a shader: source, IR, RPU assembly and WGSL side by side, and the cost of each source line.
+//! The compiled forms of a shader: source, IR, RPU assembly and WGSL side by side, and the cost of
+//! each source line.
 //!
-//! A line under the pointer lights up whatever comes from the same source line in all columns; a click keeps it lit and brings it into sight everywhere. Only the rows in sight are laid out.
+//! A line under the pointer lights up whatever comes from the same source line in all columns; a
+//! click keeps it lit and brings it into sight everywhere. Only the rows in sight are laid out.
 
 use crate::inspect::{Cost, Inspection, Listing, Place, Row};
 use crate::ir::Module;

@@ -9,7 +9,8 @@ use egui::{Align, Layout, RichText};
 pub struct Pointed {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// Its linear value on the machines that are looked at, in the order of [`Backend::INTERACTIVE`].
+    /// Its linear value on the machines that are looked at, in the order of
+    /// [`Backend::INTERACTIVE`].
     pub values: [Option<[f32; 4]>; 2],
     /// Its FLIP error, where the machines' images are compared.
     pub flip: Option<f32>,

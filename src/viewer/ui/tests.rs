@@ -1,4 +1,5 @@
-//! The interface as a user meets it, without a window: `egui_kittest` shows the panels on models made by hand.
+//! The interface as a user meets it, without a window: `egui_kittest` shows the panels on models
+//! made by hand.
 
 use super::{Chrome, Panels, set_style, show};
 use crate::project::{Failure, Source};

@@ -1,4 +1,5 @@
-//! Where the time goes: the latest passes and frames as a plot, the parts of the last pass and of the last reading of the scene as tables.
+//! Where the time goes: the latest passes and frames as a plot, the parts of the last pass and of
+//! the last reading of the scene as tables.
 
 use crate::render::Backend;
 use crate::render::report::KernelTimes;

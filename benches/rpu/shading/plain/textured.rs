@@ -1,5 +1,7 @@
-//! Texture lookups in plain Rust, for `N` lanes: the library's filter (`lang::stdlib::texture`) operation by operation, for areas that are quadrilaterals. It
-//! takes a descriptor in a memory image (`texture::layout`) and gives the bits that a shader gets; all lanes walk as far as one of them does.
+//! Texture lookups in plain Rust, for `N` lanes: the library's filter (`lang::stdlib::texture`)
+//! operation by operation, for areas that are quadrilaterals. It takes a descriptor in a memory
+//! image (`texture::layout`) and gives the bits that a shader gets; all lanes walk as far as one of
+//! them does.
 
 use super::{F, H, Memory, Shading, V};
 use crate::common::arrays::{each, map, mask, select, square_root};
@@ -84,7 +86,8 @@ fn filter<const N: usize>(memory: &Memory, s: F<N>, t: F<N>, area: [F<N>; 3]) ->
     (map(sum, |channel| each(|i| channel[i] * (1.0 / walk.probes[i]))), channels)
 }
 
-/// Lookups along the major axis of an ellipse: how many, from one to the next, and how wide they are in texels.
+/// Lookups along the major axis of an ellipse: how many, from one to the next, and how wide they
+/// are in texels.
 struct Walk<const N: usize> {
     probes: F<N>,
     step: [F<N>; 2],

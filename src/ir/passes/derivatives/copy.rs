@@ -142,7 +142,8 @@ impl Writer {
         self.shadows[value.0 as usize]
     }
 
-    /// Gives the parameters their shadows: more parameters, or for a function that is called from outside the derivatives of u and v by themselves.
+    /// Gives the parameters their shadows: more parameters, or for a function that is called from
+    /// outside the derivatives of u and v by themselves.
     fn parameters(&mut self, key: &Key, plain: bool) {
         let func = &mut self.func;
         let changing: Vec<(Value, Param)> = func

@@ -1,4 +1,5 @@
-//! Whose derivatives are asked for: backwards from `du` and `dv`, and from the results of a function whose derivatives its caller wants.
+//! Whose derivatives are asked for: backwards from `du` and `dv`, and from the results of a
+//! function whose derivatives its caller wants.
 
 use super::super::value_def::{ValueDef, value_defs};
 use super::activity::{differentiable, is_float};
@@ -83,7 +84,8 @@ impl<'a> Needs<'a> {
         self.functions
     }
 
-    /// The parameters whose derivatives feed those of result `i`, or derivatives that the function takes itself.
+    /// The parameters whose derivatives feed those of result `i`, or derivatives that the function
+    /// takes itself.
     pub(super) fn by_result(&self, function: usize, i: usize) -> &[bool] {
         self.known[function].as_ref().map_or(&self.all[function], |s| &s.results[i])
     }

@@ -6,7 +6,8 @@ use crate::ir::{Const, Inst, Op, Type, Value};
 /// The derivatives of a value by u and by v.
 pub(super) type Shadow = [Value; 2];
 
-/// Writes the derivatives of an instruction's one result. `given` has the derivatives of its operands, `None` where an operand does not change; one at least does.
+/// Writes the derivatives of an instruction's one result. `given` has the derivatives of its
+/// operands, `None` where an operand does not change; one at least does.
 pub(super) fn shadow(e: &mut Emitter<'_>, inst: &Inst, given: &[Option<Shadow>]) -> Shadow {
     [0, 1].map(|k| direction(e, inst, &given.iter().map(|s| s.map(|s| s[k])).collect::<Vec<_>>()))
 }
@@ -75,7 +76,8 @@ fn direction(e: &mut Emitter<'_>, inst: &Inst, d: &[Option<Value>]) -> Value {
             let (a, b) = (or_zero(e, d[1], ty), or_zero(e, d[2], ty));
             e.op(Op::Select, &[args[0], a, b], ty)
         }
-        // What is linear is its own derivative: negation, fractions, and vectors put together and taken apart.
+        // What is linear is its own derivative: negation, fractions, and vectors put together and
+        // taken apart.
         op => {
             let parts: Vec<Value> = d
                 .iter()

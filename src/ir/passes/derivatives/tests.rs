@@ -292,7 +292,8 @@ b0:
     assert_eq!(results(text, 2.0, 1.0), [0.0; 4]);
 }
 
-/// A random program with an entry `main(u, v, …)` that gives `f`'s results and their derivatives by `x` = u and `y` = v.
+/// A random program with an entry `main(u, v, …)` that gives `f`'s results and their derivatives by
+/// `x` = u and `y` = v.
 fn differentiated(random: &mut Random) -> Module {
     let mut m = random::module(random, Shape::default());
     let f = m.function_mut("f").expect("every program has it");
@@ -351,7 +352,8 @@ fn derivatives_of_random_programs_are_the_limits_of_differences() {
             for i in 0..n {
                 let close =
                     |a: f64, b: f64, by: f64| (a - b).abs() <= by * a.abs().max(b.abs()).max(here[i].abs()).max(1.0);
-                // Where differences do not agree with each other there is a jump, a kink or much curvature.
+                // Where differences do not agree with each other there is a jump, a kink or much
+                // curvature.
                 if close(wide[i], narrow[i], 2e-3) {
                     let derivative = here[n * (direction + 1) + i];
                     assert!(close(narrow[i], derivative, 1e-2), "{derivative}, difference {}\n{m}", narrow[i]);

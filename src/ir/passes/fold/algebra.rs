@@ -1,7 +1,7 @@
 //! Simplifications by the laws of arithmetic, where some operands are constants or equal.
 //!
-//! *Exact* rules change no bit. The others hold for finite numbers and may change the sign of a zero or lose a NaN or infinity, as in
-//! Węgrzanowski 2006, §6.3; each says so.
+//! *Exact* rules change no bit. The others hold for finite numbers and may change the sign of a
+//! zero or lose a NaN or infinity, as in Węgrzanowski 2006, §6.3; each says so.
 
 use crate::ir::passes::rewrite::{Definitions, Rewrite};
 use crate::ir::{Const, Op, Type, Value};
@@ -52,7 +52,8 @@ fn inst<const N: usize>(op: Op, args: [Value; N]) -> Option<Rewrite> {
     Some(Rewrite::Inst(op, args.to_vec()))
 }
 
-/// Whether a value is a constant whose float components all equal `x` (a zero of either sign for 0).
+/// Whether a value is a constant whose float components all equal `x` (a zero of either sign for
+/// 0).
 fn is_float(defs: &Definitions, v: Value, x: f32) -> bool {
     defs.constant(v).and_then(Const::floats).is_some_and(|f| f.iter().all(|&y| y == x))
 }
@@ -210,7 +211,8 @@ fn select(defs: &Definitions, c: Value, a: Value, b: Value, ty: Type) -> Option<
         (Type::F32, ..) => match defs.args_of(c, &Op::Lt) {
             Some(&[p, q]) if (p, q) == (b, a) => inst(Op::Max, [p, q]),
             Some(&[p, q]) if (p, q) == (a, b) => inst(Op::Min, [q, p]),
-            // `1 < q ? 1 : max q, 0` and `p < 0 ? 0 : min p, 1`. NaN gives 0 where the choice gave NaN, and −0 becomes +0.
+            // `1 < q ? 1 : max q, 0` and `p < 0 ? 0 : min p, 1`. NaN gives 0 where the choice gave
+            // NaN, and −0 becomes +0.
             Some(&[p, q]) if p == a && is_float(defs, p, 1.0) && limits(defs, b, &Op::Max, q, 0.0) => {
                 inst(Op::Sat, [q])
             }

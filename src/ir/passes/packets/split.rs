@@ -1,4 +1,5 @@
-//! A function in two, where some of its arguments are the same for several of its calls, as for all rays of a packet: what only these decide is worked out once, the rest for each call.
+//! A function in two, where some of its arguments are the same for several of its calls, as for all
+//! rays of a packet: what only these decide is worked out once, the rest for each call.
 //!
 //! Every operation stays what it was, on the same values, so the bits of results do not change.
 
@@ -11,7 +12,8 @@ use std::sync::Arc;
 /// What is worked out once.
 #[derive(Clone, Copy, Debug)]
 pub enum Once<'a> {
-    /// All numbers that cost something, if the target's registers hold them ([`TargetInfo::split_vectors`], [`TargetInfo::split_scalars`]).
+    /// All numbers that cost something, if the target's registers hold them
+    /// ([`TargetInfo::split_vectors`], [`TargetInfo::split_scalars`]).
     Numbers(&'a TargetInfo),
     /// What calls of these functions give, which do nothing but give results.
     Calls(&'a HashSet<Arc<str>>),
@@ -26,7 +28,9 @@ pub struct Split {
     pub rest: Function,
 }
 
-/// Parts a function, where the parameters of these names have common arguments; `names` are those of the parts. Nothing, where all arguments together decide all that could be worked out once, or registers do not hold it.
+/// Parts a function, where the parameters of these names have common arguments; `names` are those
+/// of the parts. Nothing, where all arguments together decide all that could be worked out once, or
+/// registers do not hold it.
 pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_>) -> Option<Split> {
     let is_pure = |op: &Op| match (op, once) {
         (Op::Call(callee), Once::Calls(calls)) => calls.contains(callee),

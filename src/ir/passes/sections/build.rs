@@ -1,7 +1,8 @@
 //! Makes the function of one section.
 //!
-//! Every value of the original function becomes a variable of the new one, so that a value which is both loaded from the frame and defined again inside the
-//! section (in a loop) gets the block parameters it needs.
+//! Every value of the original function becomes a variable of the new one, so that a value which is
+//! both loaded from the frame and defined again inside the section (in a loop) gets the block
+//! parameters it needs.
 
 use super::cut::{Cut, Piece};
 use super::{Callee, Exit, ExitKind, Rays, Resume, Section};
@@ -11,7 +12,8 @@ use crate::ir::{
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The section behind a suspend point of the function, or the one that starts it. `first` is the number of the section behind suspend point 0.
+/// The section behind a suspend point of the function, or the one that starts it. `first` is the
+/// number of the section behind suspend point 0.
 pub(super) fn section(cut: &Cut, point: Option<usize>, entries: &BTreeMap<Arc<str>, u32>, first: u32) -> Section {
     let func = cut.func;
     let start = point.map_or(0, |p| cut.points[p].next);
@@ -49,7 +51,8 @@ fn slot_len(cut: &Cut, slot: SlotId) -> u32 {
     cut.func.slots[slot.0 as usize].len
 }
 
-/// The most rays that a `visible` shoots: what its slot holds, or its count where that is a constant.
+/// The most rays that a `visible` shoots: what its slot holds, or its count where that is a
+/// constant.
 fn ray_count(cut: &Cut, inst: &Inst, slot: SlotId) -> u32 {
     let count = inst.args.get(1).and_then(|count| cut.recipes.get(count));
     let known = count.and_then(|count| if let Op::Const(Const::U32(n)) = count.op { Some(n) } else { None });

@@ -38,7 +38,8 @@ pub(super) struct Cut<'a> {
     pub live: Vec<BTreeSet<Value>>,
     /// The instruction that computes a value which is computed again rather than kept.
     pub recipes: HashMap<Value, &'a Inst>,
-    /// Those of them that come from constants alone, so that they are the same wherever they are computed.
+    /// Those of them that come from constants alone, so that they are the same wherever they are
+    /// computed.
     pub fixed: HashSet<Value>,
 }
 
@@ -88,7 +89,8 @@ impl<'a> Cut<'a> {
         &self.func.block(p.block).insts[p.inst]
     }
 
-    /// The instructions of a piece that its sections carry out: not those that only tell a debugger something.
+    /// The instructions of a piece that its sections carry out: not those that only tell a debugger
+    /// something.
     pub fn insts(&self, piece: &Piece) -> impl DoubleEndedIterator<Item = &'a Inst> + use<'a> {
         let insts = &self.func.block(piece.block).insts[piece.start..piece.end];
         insts.iter().filter(|i| !matches!(i.op, Op::Debug(_)))
@@ -164,8 +166,9 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The instructions of all values that pure operations and calls give, but for two kinds that are kept: calls whose results the function needs before it waits the last
-    /// time, which may take long, and what is [`interpolated`].
+    /// The instructions of all values that pure operations and calls give, but for two kinds that
+    /// are kept: calls whose results the function needs before it waits the last time, which may
+    /// take long, and what is [`interpolated`].
     fn derived(&self, order: &[BlockId], pure: &HashSet<Arc<str>>) -> HashMap<Value, &'a Inst> {
         let early = self.early();
         let state = interpolated(self.func, order);
@@ -249,9 +252,11 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The values that take at most `cheap` operations to compute from nothing but constants, program constants and the memory image at known places.
+/// The values that take at most `cheap` operations to compute from nothing but constants, program
+/// constants and the memory image at known places.
 fn recipes<'a>(func: &'a Function, order: &[BlockId], cheap: usize) -> HashMap<Value, &'a Inst> {
-    // The operations that each value takes, itself included: an operation that serves twice is done once.
+    // The operations that each value takes, itself included: an operation that serves twice is done
+    // once.
     let mut needed: HashMap<Value, BTreeSet<Value>> = HashMap::new();
     let mut recipes = HashMap::new();
     for inst in order.iter().flat_map(|&b| &func.block(b).insts) {
@@ -269,8 +274,10 @@ fn recipes<'a>(func: &'a Function, order: &[BlockId], cheap: usize) -> HashMap<V
     recipes
 }
 
-/// What is fetched from the scene through more than one address, and sums and products of that, of the function's parameters and of the hit, where they take no more words than
-/// what they are made of: the position, the normal and the like. A load counts as two words of a frame and more, as does what it takes to compile one.
+/// What is fetched from the scene through more than one address, and sums and products of that, of
+/// the function's parameters and of the hit, where they take no more words than what they are made
+/// of: the position, the normal and the like. A load counts as two words of a frame and more, as
+/// does what it takes to compile one.
 fn interpolated(func: &Function, order: &[BlockId]) -> HashSet<Value> {
     let words = |v: &Value| func.ty(*v).words();
     let mut kept: HashSet<Value> = HashSet::new();

@@ -48,7 +48,8 @@ pub(super) fn dump(sections: &Sections, module: &Module) -> String {
     out
 }
 
-/// The variables of the source, by the names of the frame's values that they are, as far as the function notes them.
+/// The variables of the source, by the names of the frame's values that they are, as far as the
+/// function notes them.
 fn variables(section: &Section, module: &Module) -> HashMap<String, Vec<Arc<str>>> {
     let mut names: HashMap<String, Vec<Arc<str>>> = HashMap::new();
     let func = module.function(&section.function);

@@ -1,7 +1,9 @@
 //! Shaders that start alike start with one section.
 //!
-//! It takes a cut module and gives fewer sections. What a shader does before it waits for the first time is often the same in many: to find the position and the normal, and to send
-//! shadow rays to the lights. The section that does it then goes on at the one of the shader that was hit, which [`Sections::resumes`] tells.
+//! It takes a cut module and gives fewer sections. What a shader does before it waits for the first
+//! time is often the same in many: to find the position and the normal, and to send shadow rays to
+//! the lights. The section that does it then goes on at the one of the shader that was hit, which
+//! [`Sections::resumes`] tells.
 
 use super::super::renumber;
 use super::{Callee, Exit, ExitKind, Resume, Resumption, Section, Sections};
@@ -17,8 +19,9 @@ struct Alike {
     members: Vec<(Arc<str>, u32)>,
 }
 
-/// Makes one of the first sections of `shaders` that do the same, and gives the sections that are left new numbers. Functions in `others` keep their own: something else than a hit
-/// may start them.
+/// Makes one of the first sections of `shaders` that do the same, and gives the sections that are
+/// left new numbers. Functions in `others` keep their own: something else than a hit may start
+/// them.
 pub fn share(sections: &mut Sections, shaders: &[&str], others: &[&str]) {
     let mut replaced = equal_ends(sections);
     let called: HashSet<u32> = sections.sections.iter().flat_map(|s| &s.exits).filter_map(callee_of).collect();
@@ -92,8 +95,9 @@ fn resume_of(exit: &Exit) -> Option<u32> {
     }
 }
 
-/// The section without what may differ between those that are shared: names, places in the source, and the section that resumes. `None` where it has a loop, which may spend the
-/// budget at a place that only one shader has.
+/// The section without what may differ between those that are shared: names, places in the source,
+/// and the section that resumes. `None` where it has a loop, which may spend the budget at a place
+/// that only one shader has.
 fn comparable(section: &Section) -> Option<Section> {
     let body = match &section.body.blocks[..] {
         [_] => in_order_of_need(&section.body).unwrap_or_else(|| section.body.clone()),
@@ -127,7 +131,8 @@ fn without_names(mut func: Function) -> Function {
     func
 }
 
-/// A function of one block with its instructions in the order in which its results need them, whatever order they had. `None` where the order matters.
+/// A function of one block with its instructions in the order in which its results need them,
+/// whatever order they had. `None` where the order matters.
 fn in_order_of_need(func: &Function) -> Option<Function> {
     let block = &func.blocks[0];
     let Terminator::Return(results) = &block.term else { return None };

@@ -1,4 +1,5 @@
-//! Runs cut programs on a small section machine whose sections the evaluator runs, and compares with the uncut program.
+//! Runs cut programs on a small section machine whose sections the evaluator runs, and compares
+//! with the uncut program.
 
 use super::*;
 use crate::ir::eval::{EvalError, Hit, Limits, World, eval};

@@ -1,4 +1,5 @@
-//! Mathematics (RISpec 3.2, section 15.1), as far as single operations express it, and the intrinsics that the rest is written with.
+//! Mathematics (RISpec 3.2, section 15.1), as far as single operations express it, and the
+//! intrinsics that the rest is written with.
 
 use super::{Row, built, library, number, row, text};
 use crate::ir::{FunctionBuilder, Op, Value};

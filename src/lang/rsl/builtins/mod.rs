@@ -45,17 +45,21 @@ pub enum Means {
     Operations(Emit),
     /// A call of the function of this name in the library that is built as IR.
     Built(&'static str),
-    /// A call of the standard library's function of this name, whose parameters are the positional ones and then a parameter for each option.
+    /// A call of the standard library's function of this name, whose parameters are the positional
+    /// ones and then a parameter for each option.
     Library(&'static str),
-    /// The same of a function with other parameters, whose arguments this makes: a call passes at most 15 vectors and 15 scalars on the RPU.
+    /// The same of a function with other parameters, whose arguments this makes: a call passes at
+    /// most 15 vectors and 15 scalars on the RPU.
     Packed(&'static str, usize, Pack),
 }
 
-/// Makes the arguments of a library's function out of the values of positional arguments and options.
+/// Makes the arguments of a library's function out of the values of positional arguments and
+/// options.
 pub type Pack = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
 
 impl Builtin {
-    /// Types of the parameters that `count` positional arguments are for, with whether each is an output; `None` when it cannot take so many.
+    /// Types of the parameters that `count` positional arguments are for, with whether each is an
+    /// output; `None` when it cannot take so many.
     pub fn params_of(&self, count: usize) -> Option<Vec<(RslType, bool)>> {
         let last = self.params.last().copied().filter(|_| self.variadic && count >= self.params.len());
         let mut list = self.params.clone();
@@ -63,15 +67,16 @@ impl Builtin {
         (list.len() == count).then_some(list)
     }
 
-    /// The parameters of those of `count` arguments that stand before options; `None` when there are too few or too many. As many as `pairs` at the end
-    /// could be options.
+    /// The parameters of those of `count` arguments that stand before options; `None` when there
+    /// are too few or too many. As many as `pairs` at the end could be options.
     pub fn positional(&self, count: usize, pairs: usize) -> Option<Vec<(RslType, bool)>> {
         let pairs = if self.options.is_empty() { 0 } else { pairs };
         // A string may be a positional argument too: as many pairs as leave arguments that fit.
         (0..=pairs).rev().find_map(|n| self.params_of(count - 2 * n))
     }
 
-    /// The function of the standard library that a call becomes: its name and its number of parameters.
+    /// The function of the standard library that a call becomes: its name and its number of
+    /// parameters.
     pub fn library(&self) -> Option<(&'static str, usize)> {
         match self.means {
             Means::Operations(_) | Means::Built(_) => None,
@@ -81,8 +86,9 @@ impl Builtin {
     }
 }
 
-/// Emits a built-in function's operations for the values of its positional arguments and then of its options, in the order of the table. Gives the
-/// value (unless `void`), then the outputs among the positional arguments, then those among the options.
+/// Emits a built-in function's operations for the values of its positional arguments and then of
+/// its options, in the order of the table. Gives the value (unless `void`), then the outputs among
+/// the positional arguments, then those among the options.
 pub type Emit = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
 
 /// An argument that a call names: `texture(name, s, t, "blur", 0.1)`.
@@ -107,7 +113,8 @@ pub enum OptionDefault {
     Output,
 }
 
-/// The option that names a texture's channel; a call may write it after the texture's name, `name[2]`.
+/// The option that names a texture's channel; a call may write it after the texture's name,
+/// `name[2]`.
 pub const CHANNEL: &str = "channel";
 
 /// An option that is a number.
@@ -153,8 +160,9 @@ impl fmt::Display for NamedOption {
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
-    /// `result:parameters` in [`RslType::letter`]s, capital ones for arrays of any length, which the emitter gets element by element; `&` before an output,
-    /// `*` after a last parameter that repeats.
+    /// `result:parameters` in [`RslType::letter`]s, capital ones for arrays of any length, which
+    /// the emitter gets element by element; `&` before an output, `*` after a last parameter that
+    /// repeats.
     signature: &'static str,
     options: &'static [NamedOption],
     means: Means,
@@ -176,7 +184,8 @@ const fn library(name: &'static str, signature: &'static str, function: &'static
 }
 
 impl Builtin {
-    /// Emits a call with these values, as [`Emit`] says; `None` where a function of the library has to be called instead.
+    /// Emits a call with these values, as [`Emit`] says; `None` where a function of the library has
+    /// to be called instead.
     pub fn emit(&self, b: &mut FunctionBuilder, args: &[Value]) -> Option<Vec<Value>> {
         match self.means {
             Means::Operations(emit) => Some(emit(b, args)),
@@ -189,7 +198,8 @@ impl Builtin {
     }
 }
 
-/// A function that calls one of the standard library, which has `count` parameters, with arguments that `pack` makes.
+/// A function that calls one of the standard library, which has `count` parameters, with arguments
+/// that `pack` makes.
 const fn packed(name: &'static str, signature: &'static str, function: &'static str, count: usize, pack: Pack) -> Row {
     Row { name, signature, options: &[], means: Means::Packed(function, count, pack) }
 }

@@ -4,7 +4,8 @@ use super::{NamedOption, Row, built, library, number, row, text};
 use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
 
-/// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples, and have no effect.
+/// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples,
+/// and have no effect.
 const HEMISPHERE: &[NamedOption] = &[
     number("maxdist", f32::MAX),
     number("coneangle", std::f32::consts::FRAC_PI_2),
@@ -95,21 +96,25 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     vec![b.op(Op::Select, &[blocked, one, zero])]
 }
 
-/// Calls the shader of the current hit: origin, direction and depth of the ray, then its width, spread and kind.
+/// Calls the shader of the current hit: origin, direction and depth of the ray, then its width,
+/// spread and kind.
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let nothing = b.f32(0.0);
     let ray = b.op(Op::Compose, &[args[3], args[4], nothing, args[5]]);
     b.inst(Op::CallShader(ShaderCall::Ray), vec![args[0], args[1], args[2], ray], ShaderCall::Ray.results())
 }
 
-/// The random numbers at a path vertex, from the sample's number, the pixel and the vertex's number: two for a light, two for the next direction.
+/// The random numbers at a path vertex, from the sample's number, the pixel and the vertex's
+/// number: two for a light, two for the next direction.
 fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let numbers = b.call(library::SOBOL, args[..3].to_vec(), &[Type::Vec4])[0];
     [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
 }
 
-/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade` passes, then the pdf of its direction and the random numbers of this path vertex; the results are what the surface sends, by how much light that
-/// comes from the next direction counts, that direction, and its density.
+/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade`
+/// passes, then the pdf of its direction and the random numbers of this path vertex; the results
+/// are what the surface sends, by how much light that comes from the next direction counts, that
+/// direction, and its density.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);
     let numbers = b.op(Op::Compose, &args[7..11]);

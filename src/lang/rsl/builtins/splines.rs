@@ -1,7 +1,9 @@
-//! Curves through control values (RISpec 3.2, section 15.1): `spline([basis,] value, f1, …, fn)`, and with the control values in an array.
+//! Curves through control values (RISpec 3.2, section 15.1): `spline([basis,] value, f1, …, fn)`,
+//! and with the control values in an array.
 //!
-//! A span of the curve is a cubic of four control values; the value, 0 to 1, runs over all spans. The name of the basis may be known only while the shader runs:
-//! then the coefficients of all bases are chosen from, and of floats whether the curve or its inverse (`"solve…"`) is meant.
+//! A span of the curve is a cubic of four control values; the value, 0 to 1, runs over all spans.
+//! The name of the basis may be known only while the shader runs: then the coefficients of all
+//! bases are chosen from, and of floats whether the curve or its inverse (`"solve…"`) is meant.
 
 use super::{Row, row};
 use crate::ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
@@ -56,7 +58,8 @@ const B_SPLINE: Cubic = Cubic {
     ],
 };
 
-/// The bases of RISpec 3.2, section 5.2; `linear` runs, like Catmull–Rom's, from the second control value to the last but one.
+/// The bases of RISpec 3.2, section 5.2; `linear` runs, like Catmull–Rom's, from the second control
+/// value to the last but one.
 const CUBICS: [&Cubic; 6] = [
     &CATMULL_ROM,
     &Cubic { name: "b-spline", ..B_SPLINE },

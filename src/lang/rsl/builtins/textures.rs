@@ -1,5 +1,5 @@
-//! Textures (RISpec 3.2, section 15.7): calls of the library's `texture.sl`, and the intrinsics out of which that is written, which look into the memory image
-//! ([`crate::lang::stdlib::texture`]).
+//! Textures (RISpec 3.2, section 15.7): calls of the library's `texture.sl`, and the intrinsics out
+//! of which that is written, which look into the memory image ([`crate::lang::stdlib::texture`]).
 
 use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
 use crate::abi::{Intrinsic, library};
@@ -67,7 +67,8 @@ fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[
     b.call(library::name(name), args, &[ty])
 }
 
-/// The first `count` values, and the options as two vectors: what widths along s and t are multiplied with, and `last`; what is added to them, and `other`.
+/// The first `count` values, and the options as two vectors: what widths along s and t are
+/// multiplied with, and `last`; what is added to them, and `other`.
 fn options(b: &mut FunctionBuilder, args: &[Value], count: usize, last: usize, other: usize) -> [Value; 2] {
     let given = &args[count..];
     let widths = [5, 6].map(|i| b.op(Op::Mul, &[given[4], given[i]]));
@@ -76,7 +77,8 @@ fn options(b: &mut FunctionBuilder, args: &[Value], count: usize, last: usize, o
     [shape, b.op(Op::Compose, &[blurs[0], blurs[1], given[other]])]
 }
 
-/// The positional arguments as they are, then `(s width, t width, fill)` and `(s blur, t blur, channel)`.
+/// The positional arguments as they are, then `(s width, t width, fill)` and `(s blur, t blur,
+/// channel)`.
 fn pack(b: &mut FunctionBuilder, args: &[Value], count: usize) -> Vec<Value> {
     let options = options(b, args, count, 8, 0);
     args[..count].iter().copied().chain(options).collect()

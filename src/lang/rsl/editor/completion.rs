@@ -1,7 +1,8 @@
 //! Completion: what may be written at an offset.
 //!
-//! Everything that the place allows is offered, and the editor filters by what is typed already. Names come from the
-//! analysis, the kind of place from tokens alone, so that it works in text that does not parse.
+//! Everything that the place allows is offered, and the editor filters by what is typed already.
+//! Names come from the analysis, the kind of place from tokens alone, so that it works in text that
+//! does not parse.
 
 use super::View;
 use super::cursor::{Cursor, Place, cursor};

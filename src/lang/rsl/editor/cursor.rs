@@ -50,7 +50,8 @@ pub struct Cursor {
     pub call: Option<OpenCall>,
 }
 
-/// Looks at the tokens before `offset`. A word that ends there is still being written and counts for nothing.
+/// Looks at the tokens before `offset`. A word that ends there is still being written and counts
+/// for nothing.
 pub fn cursor(text: &str, tokens: &[RawToken], offset: usize) -> Cursor {
     let mut state = State::default();
     let mut gap = 0;
@@ -132,7 +133,8 @@ impl<'a> State<'a> {
                     p.commas += 1;
                 }
             }
-            // A statement ends: brackets that are open before it were forgotten, but for those of `for`.
+            // A statement ends: brackets that are open before it were forgotten, but for those of
+            // `for`.
             (RawKind::Punct, ";") if self.braces > 0 => {
                 let keep = self.parens.iter().rposition(|p| p.name.as_ref().is_some_and(|n| &*n.0 == "for"));
                 self.parens.truncate(keep.map_or(0, |k| k + 1));

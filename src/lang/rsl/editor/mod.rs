@@ -18,7 +18,8 @@ use crate::text::source::{FileId, SourceMap, Span};
 use std::ops::Deref;
 use std::path::Path;
 
-/// Analyses a text. One that is named as a file to compile, rather than to include, must define something.
+/// Analyses a text. One that is named as a file to compile, rather than to include, must define
+/// something.
 pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
     let mut analysis = analysis::analyse(sources, file, options);
     let is_shader = sources.get(file).is_some_and(|f| registry::of_path(Path::new(&f.name)).is_some());

@@ -16,7 +16,8 @@ pub enum Symbol<'a> {
     Variable(&'a Variable),
     /// A predefined variable, in this kind of shader.
     Predefined(Predefined, Option<ShaderKind>),
-    /// A function that is called: the overload that the compiler takes, or all that have the name where it takes none.
+    /// A function that is called: the overload that the compiler takes, or all that have the name
+    /// where it takes none.
     Call(Vec<&'a Signature>),
     /// The name of a definition where it is defined.
     Definition(&'a Definition),

@@ -11,7 +11,8 @@ use super::super::types::{OPEN, RESIZABLE};
 use super::super::{builtins, matrices};
 use super::*;
 
-/// Most elements of arrays that a file copies and passes, all together: each is an instruction or two.
+/// Most elements of arrays that a file copies and passes, all together: each is an instruction or
+/// two.
 const MAX_COPIED: usize = 1 << 20;
 
 /// Stands for the value of an expression that has none, or that is an array.
@@ -26,7 +27,8 @@ pub(super) struct Located {
     pub var: Var,
     /// The row of an array of arrays: its number.
     row: Option<Value>,
-    /// The element of the array or of the row: its number, or of an array whose length changes the index as it is given.
+    /// The element of the array or of the row: its number, or of an array whose length changes the
+    /// index as it is given.
     pub element: Option<Value>,
     /// The component: one index of a triple, two of a matrix.
     component: Vec<Value>,
@@ -63,7 +65,8 @@ pub(super) fn version_name(name: &Arc<str>, lengths: &[u32]) -> Arc<str> {
     }
 }
 
-/// The lengths of arrays for which a function is looked at that nobody calls: one element, or any number where it changes that itself.
+/// The lengths of arrays for which a function is looked at that nobody calls: one element, or any
+/// number where it changes that itself.
 pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
     let mut exprs = Vec::new();
     let mut statements: Vec<&Stmt> = d.body.iter().collect();
@@ -86,7 +89,8 @@ pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
     open.map(|p| if resized.contains(&*p.name.name) { RESIZABLE } else { 1 }).collect()
 }
 
-/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
+/// The names of the values that stand for a variable: its own or, for the elements of an array,
+/// `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
 pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = Arc<str>> {
     let elements = (0..ty.capacity()).map(move |i| format!("{name}.{i}").into());
     let own = (!ty.is_array() && ty.ir().is_some()).then(|| name.clone());
@@ -117,8 +121,8 @@ impl Body<'_, '_> {
         ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
     }
 
-    /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length changes the length follows the elements; these may be fewer than
-    /// there is room for.
+    /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length
+    /// changes the length follows the elements; these may be fewer than there is room for.
     pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
         if !ty.is_array() {
             let v = self.value_as(e, ty)?;
@@ -241,7 +245,8 @@ impl Body<'_, '_> {
         }
         let mut class = var.class;
         let (mut row, mut element, mut component) = (None, None, Vec::new());
-        // Where others decide on the length, the shader may have asked for it before it uses a constant as index.
+        // Where others decide on the length, the shader may have asked for it before it uses a
+        // constant as index.
         let own = |len: u32| (!var.open).then_some(len);
         for (i, &e) in place.indices.iter().enumerate() {
             let index = self.value_as(e, RslType::Float)?;
@@ -263,7 +268,8 @@ impl Body<'_, '_> {
         Ok(Located { name: place.name.clone(), var, row, element, component, ty, class })
     }
 
-    /// The index of an array's element; an integer where it is a constant. `len` is the number of elements, where that is the array's own.
+    /// The index of an array's element; an integer where it is a constant. `len` is the number of
+    /// elements, where that is the array's own.
     fn element_index(&mut self, e: ExprId, index: Value, name: &str, len: Option<u32>) -> Value {
         let expr = self.cx.program.ast.expr(e);
         let ExprKind::Number(x) = expr.kind else {

@@ -13,7 +13,8 @@ use super::expr::article;
 use super::*;
 use crate::abi::{Axis, Input};
 
-/// Calls of the library that give one value for all points that are shaded together, whatever they read.
+/// Calls of the library that give one value for all points that are shaded together, whatever they
+/// read.
 const UNIFORM: [&str; 4] = ["random", "raylevel", "isindirectray", "isshadowray"];
 
 /// Most candidates that an error lists.
@@ -151,7 +152,8 @@ impl Body<'_, '_> {
         Ok(Typed { value, ty: result, class })
     }
 
-    /// Calls a function with the values of its declared parameters, and stores what it writes outside. Gives its value, then its outputs, which are of these types.
+    /// Calls a function with the values of its declared parameters, and stores what it writes
+    /// outside. Gives its value, then its outputs, which are of these types.
     pub(super) fn call_function(
         &mut self,
         i: usize,
@@ -215,8 +217,9 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Evaluates the options of a call, given as pairs of a name and a value, into the order in which the function has them. Those that the function
-    /// does not know are evaluated and have no effect. `channel` is the option of that name.
+    /// Evaluates the options of a call, given as pairs of a name and a value, into the order in
+    /// which the function has them. Those that the function does not know are evaluated and have no
+    /// effect. `channel` is the option of that name.
     fn options(
         &mut self,
         known: &[NamedOption],
@@ -304,7 +307,8 @@ impl Body<'_, '_> {
                 _ => {}
             }
         }
-        // Where there is no such space, it is the current one: a function may name spaces that this call does not ask for.
+        // Where there is no such space, it is the current one: a function may name spaces that this
+        // call does not ask for.
         if let Input::Space(_, part) = Input::parse(name) {
             let unit = |axis: Axis| f32::from(u8::from(part == axis));
             return Ok(self.b.constant(Const::Vec3([Axis::X, Axis::Y, Axis::Z].map(unit))));
@@ -318,7 +322,8 @@ impl Body<'_, '_> {
         self.error(d)
     }
 
-    /// Calls a function of the standard library that the compiler itself needs, with float arguments.
+    /// Calls a function of the standard library that the compiler itself needs, with float
+    /// arguments.
     pub(super) fn call_library(&mut self, name: &str, args: &[Value], span: Span) -> Lower<Value> {
         let program = self.cx.program;
         let floats = |c: &Callee| {
@@ -341,7 +346,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Calls that the compiler treats on their own: program constants and named inputs (in the library) and changes of coordinate system.
+    /// Calls that the compiler treats on their own: program constants and named inputs (in the
+    /// library) and changes of coordinate system.
     fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
         if !self.in_library && self.cx.program.defines(&f.name) {
             return None;

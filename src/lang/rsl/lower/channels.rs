@@ -11,7 +11,8 @@ pub(super) enum TextureName {
 }
 
 impl Body<'_, '_> {
-    /// The name and the channel in the first argument of a call, where the function takes a channel and one is given.
+    /// The name and the channel in the first argument of a call, where the function takes a channel
+    /// and one is given.
     pub(super) fn channel_of(&self, options: &[NamedOption], first: Option<&ExprId>) -> Option<(TextureName, ExprId)> {
         if !options.iter().any(|o| o.name == CHANNEL) {
             return None;

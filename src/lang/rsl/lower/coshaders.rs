@@ -47,7 +47,8 @@ impl Body<'_, '_> {
         Ok(Typed { value, ty: result, class })
     }
 
-    /// An argument of a method, whose parameters are not known: its type, and its place where the method may change it.
+    /// An argument of a method, whose parameters are not known: its type, and its place where the
+    /// method may change it.
     fn argument_of_method(
         &mut self,
         e: ExprId,

@@ -46,8 +46,9 @@ const IGNORED: [&str; 5] = ["label", "samplebase", "othreshold", "weight", "ligh
 const FLOATS_AND_TRIPLES: &[RslType] =
     &[RslType::Float, RslType::Color, RslType::Point, RslType::Vector, RslType::Normal];
 
-/// The types of what surfaces are asked for by a name with a word before it; `None` where they know nothing of the kind.
-/// Of a primitive that is a predefined variable before the shader runs, of a surface what the shader makes of one, or one of its parameters.
+/// The types of what surfaces are asked for by a name with a word before it; `None` where they know
+/// nothing of the kind. Of a primitive that is a predefined variable before the shader runs, of a
+/// surface what the shader makes of one, or one of its parameters.
 fn answer_types(name: &str) -> Option<&'static [RslType]> {
     let (word, name) = name.split_once(':')?;
     let global = globals::find(name).filter(|g| g.is_of_surfaces());
@@ -179,7 +180,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Sorts the pairs of a name and a value after the positional arguments: options, and variables that receive something.
+    /// Sorts the pairs of a name and a value after the positional arguments: options, and variables
+    /// that receive something.
     fn gather_options(&mut self, pairs: &[ExprId]) -> Lower<(Steering, Vec<(Part, Ident)>)> {
         let ast = self.cx.program.ast;
         let (mut steering, mut parts) = (Steering::default(), Vec::new());

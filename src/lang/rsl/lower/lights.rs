@@ -31,7 +31,8 @@ impl Body<'_, '_> {
         self.b.constant(Const::Vec3([0.0; 3]))
     }
 
-    /// Sorts the arguments of `illuminance`: a category may stand first, pairs of a name and a value last (PRMan).
+    /// Sorts the arguments of `illuminance`: a category may stand first, pairs of a name and a
+    /// value last (PRMan).
     fn light_args<'e>(&mut self, args: &'e [ExprId]) -> Lower<LightArgs<'e>> {
         let ast = self.cx.program.ast;
         let mut given = LightArgs { category: None, spatial: args, messages: Vec::new() };
@@ -201,7 +202,8 @@ impl Body<'_, '_> {
         self.shine(l, inside, body)
     }
 
-    /// `solar ([axis, angle])`: distant light that travels along `axis`; without one it comes from the side of the surface's normal.
+    /// `solar ([axis, angle])`: distant light that travels along `axis`; without one it comes from
+    /// the side of the surface's normal.
     pub(super) fn solar(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("solar", span)?;
         let values = self.spatial_args("solar", args, &[RslType::Vector, RslType::Float], span)?;

@@ -18,7 +18,8 @@ pub(super) struct CurrentLight {
 const RAY_KINDS: [&str; 5] = ["camera", "specular", "diffuse", "transmission", "light"];
 
 impl Body<'_, '_> {
-    /// A call of one of [`queries::QUERIES`]: whether there is a value, which then is in the variable.
+    /// A call of one of [`queries::QUERIES`]: whether there is a value, which then is in the
+    /// variable.
     pub(super) fn query(&mut self, source: Source, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let ast = self.cx.program.ast;
         let &[name, target] = args else {

@@ -22,7 +22,8 @@ impl Body<'_, '_> {
         self.b.op(Op::Select, &[is_there, index, none])
     }
 
-    /// `arraylength capacity push pop resize reserve`; `None` for other calls, and where the first argument is no array.
+    /// `arraylength capacity push pop resize reserve`; `None` for other calls, and where the first
+    /// argument is no array.
     pub(super) fn array_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
         let (&first, rest) = args.split_first()?;
         let expected = match &*f.name {
@@ -61,7 +62,8 @@ impl Body<'_, '_> {
         Some(self.resize(f, &array, slot, rest))
     }
 
-    /// A call that changes the length of an array. It never has more than [`CAPACITY`] elements: what is pushed beyond them is dropped.
+    /// A call that changes the length of an array. It never has more than [`CAPACITY`] elements:
+    /// what is pushed beyond them is dropped.
     fn resize(&mut self, f: &Ident, array: &Var, slot: SlotId, rest: &[ExprId]) -> Lower<Typed> {
         let (zero, one, most) = (self.b.f32(0.0), self.b.f32(1.0), self.b.f32(CAPACITY as f32));
         let nothing = Typed { value: NO_VALUE, ty: RslType::Void, class: Class::Constant };

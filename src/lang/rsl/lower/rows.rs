@@ -28,7 +28,8 @@ impl Body<'_, '_> {
         Ok((values, class))
     }
 
-    /// The element of the slot that is read at a place with two indices, or with one the first of the row.
+    /// The element of the slot that is read at a place with two indices, or with one the first of
+    /// the row.
     pub(super) fn cell_to_read(&mut self, place: &Located, row: Value) -> Value {
         let RslType::Rows(_, rows, columns) = place.var.ty else { return row };
         let row = self.at_most(row, rows.saturating_sub(1));

@@ -65,7 +65,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A colour given in another colour system, as red, green and blue. The conversions are functions of the library.
+    /// A colour given in another colour system, as red, green and blue. The conversions are
+    /// functions of the library.
     fn red_green_blue(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
         if &*system.name == "rgb" {
             return Ok(v);
@@ -167,8 +168,9 @@ impl Body<'_, '_> {
         self.b.op(Op::Compose, &parts)
     }
 
-    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)`, `transform("from", matrix, p)` and their relatives for vectors and
-    /// normals (RenderMan Interface 3.2.1, §15.6).
+    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)`,
+    /// `transform("from", matrix, p)` and their relatives for vectors and normals (RenderMan
+    /// Interface 3.2.1, §15.6).
     pub(super) fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let ty = check::special_result(&f.name).ok_or(Poison)?;
         let (&last, names) = args.split_last().ok_or(Poison)?;

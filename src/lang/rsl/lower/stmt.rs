@@ -123,7 +123,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Remarks on a variable of the body itself that has a parameter's name: who reads or sets it further down may well mean the parameter. Blocks within the body may do so.
+    /// Remarks on a variable of the body itself that has a parameter's name: who reads or sets it
+    /// further down may well mean the parameter. Blocks within the body may do so.
     fn warn_of_hidden_parameter(&mut self, d: &Decl) {
         let [parameters, _] = &self.scopes.declared[..] else { return };
         let name = &d.name.name;

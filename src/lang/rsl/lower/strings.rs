@@ -97,7 +97,8 @@ fn made_by(function: &str, parts: Vec<StringExpr>) -> StringExpr {
     }
 }
 
-/// The names of variables that a definition changes: those that something is assigned to, and what calls may write.
+/// The names of variables that a definition changes: those that something is assigned to, and what
+/// calls may write.
 pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>> {
     let ast = program.ast;
     let mut names = BTreeSet::new();

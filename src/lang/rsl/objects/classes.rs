@@ -1,8 +1,11 @@
 //! Classes of shaders.
 //!
-//! A class becomes a shader of each kind that its methods are for, and its methods become functions. What they share, the parameters and the variables of the class, are variables
-//! of the shader, which a method takes as those of a function around it: see [`Definition::captured`]. The shader calls the methods in PRMan's order
-//! (PRMan's application note on shader objects and co-shaders): `construct`, `begin`, `displacement`, `opacity`, then `surface`, or the methods of lighting.
+//! A class becomes a shader of each kind that its methods are for, and its methods become
+//! functions. What they share, the parameters and the variables of the class, are variables of the
+//! shader, which a method takes as those of a function around it: see [`Definition::captured`]. The
+//! shader calls the methods in PRMan's order (PRMan's application note on shader objects and
+//! co-shaders): `construct`, `begin`, `displacement`, `opacity`, then `surface`, or the methods of
+//! lighting.
 
 use super::super::ShaderKind::*;
 use super::super::builtins;
@@ -69,7 +72,8 @@ impl Around {
     }
 }
 
-/// The methods that a renderer calls, in order, with the predefined variables that it passes, and the kinds of shaders that have them.
+/// The methods that a renderer calls, in order, with the predefined variables that it passes, and
+/// the kinds of shaders that have them.
 const STANDARD: [(&str, &[&str], &[ShaderKind]); 12] = [
     ("construct", &[], &ShaderKind::ALL),
     ("begin", &[], &ShaderKind::ALL),
@@ -286,7 +290,8 @@ impl Flattening<'_> {
         shaders
     }
 
-    /// The call of a surface's displacement method: where that has moved the points of the mesh already, it runs for what it leaves in variables of the class alone.
+    /// The call of a surface's displacement method: where that has moved the points of the mesh
+    /// already, it runs for what it leaves in variables of the class alone.
     fn once(&mut self, call: Stmt) -> Vec<Stmt> {
         let span = call.span;
         let of_mesh = [("P", RslType::Point), ("N", RslType::Normal)];
@@ -308,7 +313,8 @@ impl Flattening<'_> {
         vec![declare, call, Stmt { kind: StmtKind::If(vec![(done, restore)], None), span }]
     }
 
-    /// How a light of a class shines, whose method is given `L`: everywhere alike where it leaves that alone, else from a point.
+    /// How a light of a class shines, whose method is given `L`: everywhere alike where it leaves
+    /// that alone, else from a point.
     fn shines(&self, method: &Definition) -> LightKind {
         let Some(direction) = method.params.first() else { return LightKind::Ambient };
         let names = BTreeSet::from([direction.name.name.clone()]);
@@ -317,7 +323,8 @@ impl Flattening<'_> {
         if uses.writes.is_empty() { LightKind::Ambient } else { LightKind::Positional }
     }
 
-    /// Drops shaders of a class, after the first `sure` definitions, whose methods use variables that shaders of that kind do not have.
+    /// Drops shaders of a class, after the first `sure` definitions, whose methods use variables
+    /// that shaders of that kind do not have.
     fn drop_impossible(&mut self, done: &mut Vec<Definition>, sure: usize) {
         std::mem::swap(&mut self.ast.definitions, done);
         let effects = effects::of_definitions(self.ast);

@@ -29,7 +29,8 @@ pub(super) fn is_about_coshaders(kind: &ExprKind) -> bool {
 }
 
 impl Flattening<'_> {
-    /// What an expression about co-shaders becomes; `None` when it is not about them. What is below it joins the list.
+    /// What an expression about co-shaders becomes; `None` when it is not about them. What is below
+    /// it joins the list.
     pub(super) fn of_coshaders(
         &mut self,
         kind: &ExprKind,
@@ -110,7 +111,8 @@ impl Flattening<'_> {
         *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty() && self.class.is_some()
     }
 
-    /// The member of another shader that a place names: a variable that holds a handle, and one name after it.
+    /// The member of another shader that a place names: a variable that holds a handle, and one
+    /// name after it.
     pub(super) fn member_of(&mut self, place: &Place) -> Flat<Option<ExprKind>> {
         let [member] = &place.members[..] else { return Ok(None) };
         let is_handle = |b: &Binding| b.shape.is_none() && b.ty.is_some_and(|ty| ty.element() == RslType::String);
@@ -128,7 +130,8 @@ impl Flattening<'_> {
         Ok(Some(ExprKind::Call(name, vec![shader])))
     }
 
-    /// The category of `getshaders("category", c)`, or the empty one of `getshaders()`, where an expression is that; `None` for any other expression.
+    /// The category of `getshaders("category", c)`, or the empty one of `getshaders()`, where an
+    /// expression is that; `None` for any other expression.
     pub(super) fn listed_shaders(&mut self, e: ExprId) -> Flat<Option<Listed>> {
         let Expr { kind: ExprKind::Call(f, args), span } = self.ast.expr(e).clone() else { return Ok(None) };
         if self.defined.contains(&f.name) || !matches!(&*f.name, "getshaders" | "getlights") {

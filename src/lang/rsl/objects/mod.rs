@@ -24,7 +24,8 @@ use structs::{Giver, Shape};
 /// The name by which a method calls the shader that it belongs to.
 const THIS: &str = "this";
 
-/// Flattens all structs and classes of a file. Errors go to `diags`; definitions with errors are dropped.
+/// Flattens all structs and classes of a file. Errors go to `diags`; definitions with errors are
+/// dropped.
 pub fn flatten(ast: &mut Ast, diags: &mut Diagnostics) {
     let is_choice = |e: &Expr| match &e.kind {
         ExprKind::Index(place) | ExprKind::Assign(_, place, _) => !place.members.is_empty(),
@@ -112,8 +113,9 @@ impl Flattening<'_> {
         self.scopes.iter().rev().find_map(|s| s.get(name))
     }
 
-    /// Declares a variable in the innermost scope. Gives its name in the flat tree: a method's variable that hides one of its class is told apart from that, so that what
-    /// the method calls still finds the other.
+    /// Declares a variable in the innermost scope. Gives its name in the flat tree: a method's
+    /// variable that hides one of its class is told apart from that, so that what the method calls
+    /// still finds the other.
     fn bind(&mut self, d: &Decl, shape: Option<usize>) -> Arc<str> {
         let name = d.name.name.clone();
         let renamed = self.class.as_ref().and_then(|class| class.renamed(&name));
@@ -331,7 +333,8 @@ impl Flattening<'_> {
         Ok(flat)
     }
 
-    /// What a call names in the flat tree: a method hides functions that take as many arguments, but not the queries that shaders put to each other by a name.
+    /// What a call names in the flat tree: a method hides functions that take as many arguments,
+    /// but not the queries that shaders put to each other by a name.
     fn callee(&self, f: &Ident, args: &[ExprId]) -> Ident {
         let is_text = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
         let is_question = queries::source(&f.name).is_some() && args.first().is_some_and(is_text);

@@ -29,7 +29,8 @@ impl Query {
         queries::value_input(self.source, self.ty, &self.name, 0).into()
     }
 
-    /// The variable of the class that holds whether there is one, and, after the name of the class, the function for the query.
+    /// The variable of the class that holds whether there is one, and, after the name of the class,
+    /// the function for the query.
     fn found(&self) -> Arc<str> {
         queries::found_input(self.source, self.ty, &self.name).into()
     }
@@ -74,7 +75,8 @@ impl Flattening<'_> {
         vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
     }
 
-    /// The function for a query: it sets its variable to the value, if there is one, and returns whether there is.
+    /// The function for a query: it sets its variable to the value, if there is one, and returns
+    /// whether there is.
     pub(super) fn answer(&mut self, class: &str, q: &Query) -> Definition {
         const GIVEN: &str = "given";
         let span = q.span;

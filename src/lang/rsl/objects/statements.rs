@@ -6,11 +6,13 @@ use super::*;
 /// The variable of a function that stands for the struct that it gives.
 const RESULT: &str = "return";
 
-/// The variable that a struct is made in before it replaces another, whose members it may be made of.
+/// The variable that a struct is made in before it replaces another, whose members it may be made
+/// of.
 const NEW: &str = "new";
 
 impl Flattening<'_> {
-    /// A definition without structs. What gives a struct gives its members by output parameters after the others.
+    /// A definition without structs. What gives a struct gives its members by output parameters
+    /// after the others.
     pub(super) fn definition(&mut self, mut d: Definition) -> Definition {
         self.scopes.push(HashMap::new());
         self.result = d.structure.take().and_then(|s| self.shape_named(&s.name));
@@ -151,7 +153,8 @@ impl Flattening<'_> {
         out.push(Stmt { kind, span });
     }
 
-    /// An expression statement: gives the one that takes its place where it fills an array with co-shaders.
+    /// An expression statement: gives the one that takes its place where it fills an array with
+    /// co-shaders.
     fn shaders_at_work(&mut self, e: ExprId, span: Span) -> Flat<Option<Stmt>> {
         match self.ast.expr(e).kind.clone() {
             ExprKind::Assign(None, place, value) => {

@@ -10,7 +10,8 @@ const MAX_LEAVES: usize = 256;
 pub(super) struct Shape {
     pub name: Arc<str>,
     pub members: Vec<ShapeMember>,
-    /// The variables that stand for it, in order: its members and, named `outer->inner`, those of members that are structs.
+    /// The variables that stand for it, in order: its members and, named `outer->inner`, those of
+    /// members that are structs.
     leaves: Vec<Decl>,
 }
 
@@ -118,7 +119,8 @@ impl Flattening<'_> {
         self.givers.iter().find(|g| g.name == name && g.params == args.len()).map(|g| g.shape)
     }
 
-    /// The variables that stand for one that is declared to hold a struct, or an array of them: named after `base`, with what the struct's members hold at first.
+    /// The variables that stand for one that is declared to hold a struct, or an array of them:
+    /// named after `base`, with what the struct's members hold at first.
     pub(super) fn variables(&mut self, d: &Decl, base: &str, shape: usize) -> Vec<Decl> {
         let mut variables = Vec::new();
         for leaf in self.shapes[shape].leaves.clone() {
@@ -141,7 +143,8 @@ impl Flattening<'_> {
                 init =
                     init.filter(|_| !d.ty.is_unsized()).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
             }
-            // Where a struct goes through a function, what varies in it and what does not come back as one.
+            // Where a struct goes through a function, what varies in it and what does not come back
+            // as one.
             variables.push(Decl { name, ty, structure: None, init, ..d.clone() });
         }
         variables
@@ -237,7 +240,8 @@ impl Flattening<'_> {
         Ok(members.into_iter().map(|list| self.add(ExprKind::Array(list), span)).collect())
     }
 
-    /// The values of `Name(…)`: those of the members in their order, or pairs of a member's name and its value. Members that are not named hold what they hold at first.
+    /// The values of `Name(…)`: those of the members in their order, or pairs of a member's name
+    /// and its value. Members that are not named hold what they hold at first.
     fn made(&mut self, shape: usize, f: &Ident, args: &[ExprId]) -> Flat<Vec<ExprId>> {
         let mut values = Vec::new();
         for leaf in self.shapes[shape].leaves.clone() {

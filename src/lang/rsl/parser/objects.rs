@@ -106,7 +106,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A struct, variables, or a method. `public` and `private` say who else may use a member: its own methods always may.
+    /// A struct, variables, or a method. `public` and `private` say who else may use a member: its
+    /// own methods always may.
     fn member_of_class(&mut self, class: &mut ShaderClass) -> Parse<()> {
         let start = self.cursor.span();
         if matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(word), Tok::Name(_)) if &**word == "struct")

@@ -1,7 +1,10 @@
-//! The table of the language's library: which functions the specification and its usual extensions have, which of them there are here, and why others are not.
+//! The table of the language's library: which functions the specification and its usual extensions
+//! have, which of them there are here, and why others are not.
 //!
-//! What there is comes from the compiler itself ([`super::super::analysis`]); here are only the names by section, what is known to be missing of a
-//! function, and reasons. `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about unsupported functions say the same.
+//! What there is comes from the compiler itself ([`super::super::analysis`]); here are only the
+//! names by section, what is known to be missing of a function, and reasons. `docs/rsl.md` is
+//! [`markdown`], which a test makes sure of, and the errors about unsupported functions say the
+//! same.
 
 use super::super::analysis::{Signature, analyse, predefined};
 use super::super::ast::ShaderKind;
@@ -12,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The functions of RenderMan Interface 3.2.1, chapter 15, and the extensions to it that shaders use.
+/// The functions of RenderMan Interface 3.2.1, chapter 15, and the extensions to it that shaders
+/// use.
 const SECTIONS: [(&str, &[&str]); 10] = [
     (
         "15.1 Mathematics",

@@ -1,4 +1,5 @@
-//! Coordinate systems: values worked out by hand for one with axes (2,0,0), (0,0,3), (0,−1,0) and the origin (1,1,1).
+//! Coordinate systems: values worked out by hand for one with axes (2,0,0), (0,0,3), (0,−1,0) and
+//! the origin (1,1,1).
 
 use super::*;
 use crate::abi::Intrinsic;
@@ -10,7 +11,8 @@ const X: [f32; 3] = [2.0, 0.0, 0.0];
 const Y: [f32; 3] = [0.0, 0.0, 3.0];
 const Z: [f32; 3] = [0.0, -1.0, 0.0];
 
-/// An image of 200 × 100 pixels through a camera at (0, 0, −10), whose half-width at distance 1 is 1.
+/// An image of 200 × 100 pixels through a camera at (0, 0, −10), whose half-width at distance 1 is
+/// 1.
 struct Image;
 
 impl World for Image {
@@ -27,7 +29,8 @@ impl World for Image {
     }
 }
 
-/// Evaluates `f` on its arguments and, behind them, the inputs by their names: the system above is "shader" and "object".
+/// Evaluates `f` on its arguments and, behind them, the inputs by their names: the system above is
+/// "shader" and "object".
 fn f(source: &str, args: &[Const]) -> [f32; 3] {
     let unit = unit(source);
     let function = unit.module.function("f").expect("`f`");
@@ -64,7 +67,8 @@ fn a_cast_takes_from_a_system_and_transform_back_to_it() {
 
 #[test]
 fn normals_go_by_the_inverse_transpose() {
-    // The plane x = 0 of the system is the plane x = 1 of the current one; along x lengths double, so the normal halves.
+    // The plane x = 0 of the system is the plane x = 1 of the current one; along x lengths double,
+    // so the normal halves.
     assert_eq!(f("normal f(normal n) { return normal \"shader\" n; }", &[triple(1.0, 0.0, 0.0)]), [0.5, 0.0, 0.0]);
     assert_eq!(
         f("normal f(normal n) { return ntransform(\"shader\", n); }", &[triple(0.5, 0.0, 0.0)]),

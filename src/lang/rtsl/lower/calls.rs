@@ -359,7 +359,8 @@ impl<'a> Body<'a> {
         let is_decided = self.handles.contains_key(&value.parts[0]);
         let mut candidates = self.candidates(&value);
         if !is_decided {
-            // Objects refer to those that were made before them: not to one that waits for this call.
+            // Objects refer to those that were made before them: not to one that waits for this
+            // call.
             let waits = |number: &usize| {
                 self.frames.iter().any(|frame| {
                     let function = frame.function.map(|id| &frame.file.function(id).name.name);
@@ -558,7 +559,8 @@ impl<'a> Body<'a> {
         self.error(builtins::described(&name.name).fold(d, |d, text| d.hint(format!("candidate: {text}"))))
     }
 
-    /// Calls a function of the standard library by its name in the IR; what it takes after the arguments are inputs of the core.
+    /// Calls a function of the standard library by its name in the IR; what it takes after the
+    /// arguments are inputs of the core.
     pub(in super::super) fn library_call(&mut self, name: &str, mut args: Vec<Value>) -> Value {
         let library = self.library;
         let Some(f) = library.function(name) else {

@@ -232,7 +232,8 @@ impl<'a> Body<'a> {
         self.error(d.hint(hint))
     }
 
-    /// Whether computing an expression changes nothing and takes little, so that it may be computed where it is not needed.
+    /// Whether computing an expression changes nothing and takes little, so that it may be computed
+    /// where it is not needed.
     fn is_simple(&self, e: ExprId) -> bool {
         let ast = &self.file().ast;
         let mut work = vec![e];

@@ -36,7 +36,8 @@ impl Body<'_> {
         }))
     }
 
-    /// The second moments of the area that a sample stands for around a place; none where nothing tells how places change to the next.
+    /// The second moments of the area that a sample stands for around a place; none where nothing
+    /// tells how places change to the next.
     fn area_of_sample(&mut self, place: [Value; 2]) -> Value {
         use Method::{Bsdf, Emission, EvaluatePdf, Lookup, Opacity, SampleBsdf, Shade};
         if !matches!(self.method, Some(Shade | Bsdf | SampleBsdf | EvaluatePdf | Emission | Opacity | Lookup)) {

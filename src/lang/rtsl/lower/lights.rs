@@ -88,7 +88,9 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `ambient (point [, normal]) body [else other]`: runs the body where the integrator approximates indirect light as ambient, and the other part, if there is one, where it traces paths.
+    /// `ambient (point [, normal]) body [else other]`: runs the body where the integrator
+    /// approximates indirect light as ambient, and the other part, if there is one, where it traces
+    /// paths.
     pub(super) fn ambient(
         &mut self,
         args: &[ExprId],
@@ -143,7 +145,8 @@ impl<'a> Body<'a> {
         Ok(Typed { ty: Type::COLOR, parts: vec![color], known: None })
     }
 
-    /// Notes what the variables around a place hold where a ray waits, so that whoever shows what crosses that place can name it.
+    /// Notes what the variables around a place hold where a ray waits, so that whoever shows what
+    /// crosses that place can name it.
     fn note_variables(&mut self) {
         let scopes = self.frames.iter().flat_map(|frame| &frame.scopes);
         let mut named: Vec<(Arc<str>, Variable)> = Vec::new();

@@ -127,7 +127,9 @@ impl Body<'_> {
         }
     }
 
-    /// `x / y` of integers, towards zero. Single precision gives the quotient up to some hundreds, a second division the rest of that, and a last step mends what rounding left. By 0 it is what comes out.
+    /// `x / y` of integers, towards zero. Single precision gives the quotient up to some hundreds,
+    /// a second division the rest of that, and a last step mends what rounding left. By 0 it is
+    /// what comes out.
     fn quotient(&mut self, x: Value, y: Value) -> Value {
         let divisor = self.b.op(Op::ToFloat, &[y]);
         let inverse = self.b.op(Op::Rcp, &[divisor]);

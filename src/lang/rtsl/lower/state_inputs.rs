@@ -5,7 +5,8 @@ use super::super::state::{Interface, VARIABLES};
 use super::*;
 use crate::abi::{input, library};
 
-/// A light without a distance is distant, and no light is farther away: squares of this, 2³¹, are numbers of either float format.
+/// A light without a distance is distant, and no light is farther away: squares of this, 2³¹, are
+/// numbers of either float format.
 pub const FARTHEST: f32 = 2_147_483_648.0;
 
 /// What the renderer takes: results of the core, and the state that they are.
@@ -42,7 +43,8 @@ pub(super) fn needed(method: Method) -> &'static [&'static str] {
 }
 
 impl Body<'_> {
-    /// Makes the state that is mentioned, with what the renderer knows; all of it where no method is made.
+    /// Makes the state that is mentioned, with what the renderer knows; all of it where no method
+    /// is made.
     pub(super) fn begin_state(&mut self, mentioned: &HashSet<&str>) {
         let method = self.method.filter(|_| !self.is_open);
         for variable in &VARIABLES {
@@ -82,7 +84,8 @@ impl Body<'_> {
         }
     }
 
-    /// The random numbers by which a point is chosen: two that the renderer gives, which are spread better than any at random, and a sequence that they are the seed of.
+    /// The random numbers by which a point is chosen: two that the renderer gives, which are spread
+    /// better than any at random, and a sequence that they are the seed of.
     fn begin_sample(&mut self) {
         let given = [input::SEED_X, input::SEED_Y].map(|name| self.input(name, ir::Type::F32));
         let zero = self.b.f32(0.0);
@@ -179,7 +182,9 @@ impl Body<'_> {
         }
     }
 
-    /// What a variable holds when a method of a primitive begins, where that is not what other methods find: texture coordinates are those of the point in the world, and follow the surface parameters.
+    /// What a variable holds when a method of a primitive begins, where that is not what other
+    /// methods find: texture coordinates are those of the point in the world, and follow the
+    /// surface parameters.
     fn first_of_primitive(&mut self, name: &str) -> Option<Value> {
         Some(match name {
             "rt_TextureUV" => {

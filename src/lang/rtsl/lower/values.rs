@@ -8,7 +8,8 @@ use super::*;
 pub(in super::super) struct Typed {
     /// Its type.
     pub ty: Type,
-    /// The IR's values that it is made of: those of arrays and structs in order, all of a member of a struct for all elements of an array together.
+    /// The IR's values that it is made of: those of arrays and structs in order, all of a member of
+    /// a struct for all elements of an array together.
     pub parts: Vec<Value>,
     /// The value of an `int`, where the compiler knows it.
     pub known: Option<i32>,
@@ -25,7 +26,8 @@ pub(super) struct Leaf {
     pub is_array: bool,
 }
 
-/// The type in the IR of what a scene gives for a value of this type: integers and truth values arrive as floats, as RIB has them.
+/// The type in the IR of what a scene gives for a value of this type: integers and truth values
+/// arrive as floats, as RIB has them.
 pub(super) fn given_as(ty: BasicType) -> Option<ir::Type> {
     match ty {
         BasicType::Scalar(_) => Some(ir::Type::F32),
@@ -160,7 +162,8 @@ impl<'a> Body<'a> {
         Some(Typed { ty: to.clone(), parts, known: None })
     }
 
-    /// The components of a scalar, a vector or a colour's channels, or those of a matrix, column by column.
+    /// The components of a scalar, a vector or a colour's channels, or those of a matrix, column by
+    /// column.
     pub(in super::super) fn components(&mut self, value: &Typed) -> Vec<Value> {
         let mut all = Vec::new();
         for &part in &value.parts {

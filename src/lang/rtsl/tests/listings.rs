@@ -1,4 +1,5 @@
-//! The listings of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", as they are printed: lines that the columns of the page broke are whole again.
+//! The listings of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", as they are printed:
+//! lines that the columns of the page broke are whole again.
 
 use super::*;
 use crate::ir::passes::packets::{Packet, operations};
@@ -120,8 +121,10 @@ fn listing_3_meets_rays_bounds_itself_and_has_a_normal() {
     assert_eq!(normal, [v(0.0, 0.0, -1.0), v(0.0, 0.0, -1.0)]);
 }
 
-/// §4.3.2: "up to 32 floating point operations, including three expensive operations … sharing a common origin will reduce the total number of flops to 23 … unit-length reduces the flops to 24 but also reduces the
-/// expensive operations to only one … combining these two uses only 15 operations with a single square root".
+/// §4.3.2: "up to 32 floating point operations, including three expensive operations … sharing a
+/// common origin will reduce the total number of flops to 23 … unit-length reduces the flops to 24
+/// but also reduces the expensive operations to only one … combining these two uses only 15
+/// operations with a single square root".
 #[test]
 fn listing_3_costs_a_ray_of_a_packet_what_the_paper_says() {
     let unit = good(SPHERE);

@@ -1,8 +1,10 @@
-//! The textures of a scene: the images that its shaders may look up, read and laid out, and the function by which shaders find them.
+//! The textures of a scene: the images that its shaders may look up, read and laid out, and the
+//! function by which shaders find them.
 //!
-//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`Intrinsic::TextureFind`] ([`names`]), reads those images,
-//! and writes that function: a lookup in a table at a fixed address of the memory image. The table's shape depends on the names alone, so an image that changes on disk
-//! changes data and no code.
+//! A texture is named by a string while a program runs, so the linker collects every string that
+//! may reach [`Intrinsic::TextureFind`] ([`names`]), reads those images, and writes that function:
+//! a lookup in a table at a fixed address of the memory image. The table's shape depends on the
+//! names alone, so an image that changes on disk changes data and no code.
 
 mod names;
 mod read;
@@ -22,7 +24,8 @@ use std::sync::Arc;
 /// Address of the table.
 const TABLE: u32 = 1;
 
-/// Vectors that a scene's textures may take together: 96 MiB, so that the memory image stays below the 128 MiB that some adapters bind at most.
+/// Vectors that a scene's textures may take together: 96 MiB, so that the memory image stays below
+/// the 128 MiB that some adapters bind at most.
 pub const MAX_TEXTURE_VECTORS: u64 = 6 << 20;
 
 /// A texture that was found.
@@ -117,7 +120,8 @@ impl Textures {
         self.table.vectors() + self.entries.iter().filter_map(|e| e.1.as_ref()).map(Texture::vectors).sum::<u64>()
     }
 
-    /// Appends the table, with nothing in it, and the descriptor of what is missing: the first that a memory image holds.
+    /// Appends the table, with nothing in it, and the descriptor of what is missing: the first that
+    /// a memory image holds.
     pub fn push_table(&self, image: &mut Vec<[u32; 4]>) {
         debug_assert_eq!(image.len() as u32, TABLE);
         if self.table.size > 0 {
@@ -136,7 +140,8 @@ impl Textures {
         }
     }
 
-    /// The function `(string) → ref` that returns the address of a texture's descriptor, for a module that calls it.
+    /// The function `(string) → ref` that returns the address of a texture's descriptor, for a
+    /// module that calls it.
     pub fn find_function(&self) -> Function {
         let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
         b.result("return", Type::Ref);
@@ -163,7 +168,8 @@ impl Textures {
     }
 }
 
-/// A table without collisions: the slot of an identifier is the upper bits of its product with an odd number, found by trial.
+/// A table without collisions: the slot of an identifier is the upper bits of its product with an
+/// odd number, found by trial.
 #[derive(Clone, Copy, Debug, Default)]
 struct Table {
     /// A power of two, at least 2; 0 where there are no textures.
@@ -212,7 +218,8 @@ impl Table {
     }
 }
 
-/// Adds the function that finds textures to a module that calls it and belongs to no scene: there are none.
+/// Adds the function that finds textures to a module that calls it and belongs to no scene: there
+/// are none.
 pub fn supply_none(module: &mut Module) {
     if looks_for_textures(module) && !module.functions.iter().any(|f| Intrinsic::TextureFind.is(&f.name)) {
         module.functions.push(Textures::default().find_function());
@@ -228,8 +235,9 @@ pub fn looks_for_textures(module: &Module) -> bool {
 /// Names of textures, each with a source span.
 pub type Names = BTreeMap<Arc<str>, Option<Span>>;
 
-/// The names of textures that a module's shaders may look up; `None` for a module that looks up none.
-/// `instances` are all uses of its shaders, with what the scene says of them; `variables` the texts of primitive variables, by their names.
+/// The names of textures that a module's shaders may look up; `None` for a module that looks up
+/// none. `instances` are all uses of its shaders, with what the scene says of them; `variables` the
+/// texts of primitive variables, by their names.
 pub fn names<'a>(
     module: &Module,
     instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,

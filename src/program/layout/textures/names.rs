@@ -1,5 +1,6 @@
-//! Which strings of a module may reach an argument of a function: backwards from its calls, through block parameters, selects, arrays and calls, to constants and to parameters of
-//! functions that the module does not call.
+//! Which strings of a module may reach an argument of a function: backwards from its calls, through
+//! block parameters, selects, arrays and calls, to constants and to parameters of functions that
+//! the module does not call.
 
 use crate::ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
 use crate::text::source::Span;

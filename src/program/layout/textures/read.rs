@@ -91,7 +91,8 @@ impl Images {
         Read { textures: Textures::new(list), remarks }
     }
 
-    /// The texture made of the files that were found; `None` where one is missing or damaged, which is reported unless it was before.
+    /// The texture made of the files that were found; `None` where one is missing or damaged, which
+    /// is reported unless it was before.
     fn texture(&self, found: &Found, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
         let (mut pyramids, mut depths) = (Vec::new(), None);
         for key in &found.files {
@@ -201,7 +202,8 @@ impl Content {
     }
 }
 
-/// Drops the finest mip level of the largest image until all fit into `limit` vectors, with a warning.
+/// Drops the finest mip level of the largest image until all fit into `limit` vectors, with a
+/// warning.
 fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
     let depths = list.iter().filter_map(|(_, t)| match t {
         Some(Texture::Depths(map)) => Some(layout::depth_vectors(map)),

@@ -1,7 +1,8 @@
-//! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when it is used.
+//! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when it
+//! is used.
 //!
-//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; entries of instances transform those of the
-//! mesh as they read them.
+//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space;
+//! entries of instances transform those of the mesh as they read them.
 
 mod procedural;
 mod ribbons;
@@ -41,7 +42,8 @@ pub struct SurfaceInputs {
     pub primitive: Option<Arc<PrimitiveCores>>,
 }
 
-/// Globals at the current hit. Must be made at the start of an entry, and all globals read there: tracing a ray overwrites the hit.
+/// Globals at the current hit. Must be made at the start of an entry, and all globals read there:
+/// tracing a ray overwrites the hit.
 #[derive(Debug)]
 pub struct SurfaceState {
     inputs: SurfaceInputs,
@@ -82,7 +84,8 @@ pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
 /// The program constant with the shutter times.
 pub const SHUTTER: u32 = 9;
 
-/// Named inputs of the ray that hit: the diameter of its cone at the hit, the growth of that per unit of length, the kind of the ray, and the time as a fraction of the shutter interval.
+/// Named inputs of the ray that hit: the diameter of its cone at the hit, the growth of that per
+/// unit of length, the kind of the ray, and the time as a fraction of the shutter interval.
 const RAY_INPUTS: [&str; 4] = [input::RAY_FOOTPRINT, input::RAY_SPREAD, input::RAY_KIND, input::RAY_TIME];
 
 impl SurfaceState {
@@ -93,12 +96,14 @@ impl SurfaceState {
         Self::at(inputs, hit, [triangle, object])
     }
 
-    /// The state at a given hit, which no ray need have found: `hit` as the operation returns it, and the addresses of the triangle's and the object's record.
+    /// The state at a given hit, which no ray need have found: `hit` as the operation returns it,
+    /// and the addresses of the triangle's and the object's record.
     pub fn at(inputs: SurfaceInputs, hit: Value, [triangle, object]: [Value; 2]) -> Self {
         Self { inputs, hit, triangle, object, barycentric: None, at_hit: Default::default(), known: HashMap::new() }
     }
 
-    /// The value of a global or of a named input of the ray; `None` when a surface has no such input.
+    /// The value of a global or of a named input of the ray; `None` when a surface has no such
+    /// input.
     pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         match name {
             input::RAY_ORIGIN => return Some(self.inputs.origin),
@@ -177,7 +182,8 @@ impl SurfaceState {
                 let n = b.op(Op::Cross, &[ab, ac]);
                 let n = self.to_world(b, n, NORMAL_AXES);
                 let n = normalize(b, n);
-                // Where the normals of a mesh contradict the order of its corners, the normals decide which side is the outside.
+                // Where the normals of a mesh contradict the order of its corners, the normals
+                // decide which side is the outside.
                 let shading = self.get(b, "N");
                 let (along, zero) = (b.op(Op::Dot, &[n, shading]), b.f32(0.0));
                 let inside = b.op(Op::Lt, &[along, zero]);
@@ -265,7 +271,8 @@ impl SurfaceState {
         b.op(Op::Add, &[rotated, origin])
     }
 
-    /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of the object on. Points are never moved: `P` lies on the ray.
+    /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of
+    /// the object on. Points are never moved: `P` lies on the ray.
     fn to_world(&self, b: &mut FunctionBuilder, v: Value, axes: u32) -> Value {
         if !self.inputs.layout.instanced {
             return v;
@@ -341,7 +348,8 @@ impl SurfaceState {
         b.op(Op::Seed, &[value, by_u, by_v])
     }
 
-    /// The coordinates of the hit in its triangle, from which all that is interpolated has its derivatives.
+    /// The coordinates of the hit in its triangle, from which all that is interpolated has its
+    /// derivatives.
     fn barycentric(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         if let Some(known) = self.barycentric {
             return known;
@@ -357,7 +365,8 @@ impl SurfaceState {
         *self.barycentric.insert(seeded)
     }
 
-    /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`. Where those are degenerate, the barycentric coordinates stand for u and v.
+    /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`.
+    /// Where those are degenerate, the barycentric coordinates stand for u and v.
     fn slopes(&mut self, b: &mut FunctionBuilder) -> [[Value; 2]; 2] {
         let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
         let sub = |b: &mut FunctionBuilder, x, y| b.op(Op::Sub, &[x, y]);
@@ -381,8 +390,10 @@ impl SurfaceState {
 
     /// `dPdu` or `dPdv`.
     ///
-    /// A triangle approximates a smooth surface, whose tangents are perpendicular to the shading normal: the triangle's own tangent is projected into that plane. So `dPdu ^ dPdv` and
-    /// `calculatenormal(P)` have the direction of `N`, displacement shows no facets, and on flat faces only rounding changes.
+    /// A triangle approximates a smooth surface, whose tangents are perpendicular to the shading
+    /// normal: the triangle's own tangent is projected into that plane. So `dPdu ^ dPdv` and
+    /// `calculatenormal(P)` have the direction of `N`, displacement shows no facets, and on flat
+    /// faces only rounding changes.
     fn tangent(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
         let flat = self.flat_tangent(b, by_u);
         let n = self.get(b, "N");
@@ -403,7 +414,8 @@ impl SurfaceState {
         b.op(Op::Add, &[first, second])
     }
 
-    /// The interpolated normal of the mesh, in world space: shorter than 1 between vertices whose normals differ.
+    /// The interpolated normal of the mesh, in world space: shorter than 1 between vertices whose
+    /// normals differ.
     fn mesh_normal(&mut self, b: &mut FunctionBuilder) -> Value {
         let n = self.interpolate(b, 1, Part::Xyz);
         self.to_world(b, n, NORMAL_AXES)
@@ -414,7 +426,8 @@ impl SurfaceState {
         normalize(b, self.inputs.direction)
     }
 
-    /// The derivatives of the ray's parameter at the hit by u and v: the components of the tangents along the ray.
+    /// The derivatives of the ray's parameter at the hit by u and v: the components of the tangents
+    /// along the ray.
     fn derivatives_of_t(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let length = length(b, self.inputs.direction);
@@ -426,7 +439,8 @@ impl SurfaceState {
         })
     }
 
-    /// The derivatives of the ray's direction by u and v: the rays of the cone come from its apex, which lies `width / spread` before the origin, and have the length of this one.
+    /// The derivatives of the ray's direction by u and v: the rays of the cone come from its apex,
+    /// which lies `width / spread` before the origin, and have the length of this one.
     fn derivatives_of_direction(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let footprint = self.get(b, input::RAY_FOOTPRINT);
@@ -483,10 +497,12 @@ enum Part {
     Whole,
 }
 
-/// The smallest cosine between a ray and a normal for which footprints grow: that of a ray in the plane of the surface is unbounded.
+/// The smallest cosine between a ray and a normal for which footprints grow: that of a ray in the
+/// plane of the surface is unbounded.
 const LEAST_COSINE: f32 = 1.0e-4;
 
-/// Vectors of an instance's object record, after its first: images of the axes, of normals along them, `Cs` and `Os`.
+/// Vectors of an instance's object record, after its first: images of the axes, of normals along
+/// them, `Cs` and `Os`.
 const AXES: u32 = 0;
 const NORMAL_AXES: u32 = 3;
 const COLORS: u32 = 6;
@@ -497,7 +513,8 @@ pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Compose, &parts)
 }
 
-/// The value of an input that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time`, `dtime`, or `ray.time`, the time as a fraction of the shutter interval.
+/// The value of an input that is the same for all shaders of a frame, whatever their kind:
+/// `ncomps`, `time`, `dtime`, or `ray.time`, the time as a fraction of the shutter interval.
 pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
     let of_shutter = |b: &mut FunctionBuilder, component| {
         let shutter = b.op(Op::Uniform(SHUTTER), &[]);

@@ -1,7 +1,9 @@
-//! The surface state of procedural primitives: methods of the class run for the globals that are used, and no others.
+//! The surface state of procedural primitives: methods of the class run for the globals that are
+//! used, and no others.
 //!
-//! Where the class has no method, the normal is that of the tangents, the tangents are any two perpendicular to the normal, and texture coordinates are the point in world space
-//! (Parker et al. 2007, §3.4).
+//! Where the class has no method, the normal is that of the tangents, the tangents are any two
+//! perpendicular to the normal, and texture coordinates are the point in world space (Parker et al.
+//! 2007, §3.4).
 
 use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
 use crate::abi::input;
@@ -58,7 +60,8 @@ impl SurfaceState {
         self.at_hit_result(b, AtHit::Texture, true, "uvw").unwrap_or_else(|| self.get(b, "P"))
     }
 
-    /// Texture coordinates in two dimensions at least; where they are the point in world space they have its derivatives.
+    /// Texture coordinates in two dimensions at least; where they are the point in world space they
+    /// have its derivatives.
     fn texture_coordinates(&mut self, b: &mut FunctionBuilder) -> Value {
         self.at_hit_result(b, AtHit::Texture, false, "uv").unwrap_or_else(|| self.get(b, "P"))
     }
@@ -106,7 +109,8 @@ impl SurfaceState {
         normal
     }
 
-    /// A point sampled on the primitive, in world space, as seen from the ray's origin; `None` where the class does not sample points.
+    /// A point sampled on the primitive, in world space, as seen from the ray's origin; `None`
+    /// where the class does not sample points.
     pub fn sampled_point(&self, b: &mut FunctionBuilder, numbers: [Value; 2]) -> Option<Value> {
         let offset = self.inputs.layout.procedural?.offset;
         let cores = self.inputs.primitive.clone()?;
@@ -124,9 +128,12 @@ impl SurfaceState {
         Some(self.point_to_world(b, point))
     }
 
-    /// The pdf of [`Self::sampled_point`] by solid angle, in the direction of the ray, which has length 1; `None` where the class does not sample points.
+    /// The pdf of [`Self::sampled_point`] by solid angle, in the direction of the ray, which has
+    /// length 1; `None` where the class does not sample points.
     ///
-    /// A cone `dω` sweeps a volume of `t² dω` per unit of distance at the distance `t`. In the primitive's own space it cuts the area `dA` out of the surface: that volume, transformed to that space, over the cosine between direction and normal there.
+    /// A cone `dω` sweeps a volume of `t² dω` per unit of distance at the distance `t`. In the
+    /// primitive's own space it cuts the area `dA` out of the surface: that volume, transformed to
+    /// that space, over the cosine between direction and normal there.
     pub fn pdf_of_sampled_points(&mut self, b: &mut FunctionBuilder) -> Option<Value> {
         let offset = self.inputs.layout.procedural?.offset;
         let pdf = self.at_hit_result(b, AtHit::Pdf, false, "pdf")?;
@@ -148,7 +155,8 @@ impl SurfaceState {
         Some(b.op(Op::Mul, &[pdf, reciprocal]))
     }
 
-    /// A point or a vector of world space in the space of the primitive, whose block follows `offset` vectors of parameters.
+    /// A point or a vector of world space in the space of the primitive, whose block follows
+    /// `offset` vectors of parameters.
     fn to_own_space(&self, b: &mut FunctionBuilder, offset: u32, v: Value, is_point: bool) -> Value {
         let parts = [0, 1, 2].map(|i| {
             let row = self.parameter(b, offset + 1 + i);
@@ -165,7 +173,9 @@ impl SurfaceState {
         b.op(Op::Compose, &parts)
     }
 
-    /// A result of the core that computes a part of the state, in the primitive's space; `None` where its class leaves that to the renderer. With `seeded` it has its derivatives by u and v.
+    /// A result of the core that computes a part of the state, in the primitive's space; `None`
+    /// where its class leaves that to the renderer. With `seeded` it has its derivatives by u and
+    /// v.
     fn at_hit_result(&mut self, b: &mut FunctionBuilder, part: AtHit, seeded: bool, name: &str) -> Option<Value> {
         let seeded = seeded && self.inputs.differentiated;
         if let Some(known) = self.at_hit.known.get(&(part, seeded)) {

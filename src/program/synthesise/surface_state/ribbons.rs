@@ -1,7 +1,11 @@
-//! The surface state of ribbons: a curve without normals is flat and faces the viewer (RISpec 3.2, §5.6).
+//! The surface state of ribbons: a curve without normals is flat and faces the viewer (RISpec 3.2,
+//! §5.6).
 //!
-//! Rays hit the near side of a tube around the curve ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from every direction. The state is that of the ribbon
-//! through the tube's axis that is perpendicular to the ray's component across the curve: `u` is the position across its width, from 0 to 1, and `N` points against that component of the ray.
+//! Rays hit the near side of a tube around the curve
+//! ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from every
+//! direction. The state is that of the ribbon through the tube's axis that is perpendicular to the
+//! ray's component across the curve: `u` is the position across its width, from 0 to 1, and `N`
+//! points against that component of the ray.
 
 use super::{SurfaceState, length, normalize, perpendicular, scale};
 use crate::ir::{FunctionBuilder, Op, Value};
@@ -15,8 +19,9 @@ pub enum RibbonCoordinates {
     Given,
 }
 
-/// Names of cached values that no shader reads: the curve's tangent by v, the unit vector across the ribbon, and the tube's normals, whose length is the distance of the hit
-/// from the axis in radii, where the tube has flat sides.
+/// Names of cached values that no shader reads: the curve's tangent by v, the unit vector across
+/// the ribbon, and the tube's normals, whose length is the distance of the hit from the axis in
+/// radii, where the tube has flat sides.
 const ALONG: &str = "ribbon.along";
 const ACROSS: &str = "ribbon.across";
 const RADIAL: &str = "ribbon.radial";
@@ -28,7 +33,8 @@ impl SurfaceState {
         Some(match name {
             RADIAL => self.mesh_normal(b),
             ALONG => {
-                // Projected along the tube, it turns with the curve between the points where this is diced.
+                // Projected along the tube, it turns with the curve between the points where this
+                // is diced.
                 let (flat, radial) = (self.flat_tangent(b, false), self.get(b, RADIAL));
                 let radial = normalize(b, radial);
                 perpendicular(b, flat, radial)

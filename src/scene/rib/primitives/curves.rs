@@ -1,7 +1,7 @@
 //! `Curves` and `Points` (RISpec 3.2, §5.6 and §5.7).
 //!
-//! Curves are flat ribbons, oriented by `N`, or facing the ray origin without it; points are spheres. Widths are those of
-//! `width` or `constantwidth`, and 1 without.
+//! Curves are flat ribbons, oriented by `N`, or facing the ray origin without it; points are
+//! spheres. Widths are those of `width` or `constantwidth`, and 1 without.
 
 use super::super::archive::outside_world;
 use super::super::args::Args;

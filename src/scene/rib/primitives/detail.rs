@@ -1,7 +1,7 @@
 //! Levels of detail: `Detail`, `DetailRange` and `RelativeDetail` (RISpec 3.2, §4.2.12).
 //!
-//! A model's size on the image chooses among its representations. Where two of them would be blended, the one is shown
-//! whose share is larger: a ray meets a surface or does not.
+//! A model's size on the image chooses among its representations. Where two of them would be
+//! blended, the one is shown whose share is larger: a ray meets a surface or does not.
 
 use super::super::super::Projection;
 use super::super::args::Args;
@@ -70,7 +70,8 @@ pub fn bound(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
     args.numbers::<6>("a box of six numbers").map(|_| ())
 }
 
-/// The area in pixels of the rectangle around a box on the image; infinite where the box reaches behind the camera.
+/// The area in pixels of the rectangle around a box on the image; infinite where the box reaches
+/// behind the camera.
 fn area(r: &Reader<'_>, [x0, x1, y0, y1, z0, z1]: [f32; 6]) -> f32 {
     let to_camera = r.scene.camera.world_to_camera * r.state.transform;
     let perspective = matches!(r.scene.camera.projection, Projection::Perspective { .. });

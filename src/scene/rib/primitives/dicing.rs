@@ -1,4 +1,5 @@
-//! Dicing: the attributes that control how finely primitives are tessellated, and the camera that they are diced for.
+//! Dicing: the attributes that control how finely primitives are tessellated, and the camera that
+//! they are diced for.
 
 use super::super::args::Args;
 use super::super::reader::Reader;
@@ -15,7 +16,8 @@ pub const MAX_DICED: usize = 1 << 22;
 /// Maximum distance of triangles from the true surface, in pixels, at a shading rate of 1.
 const FLATNESS: f32 = 0.1;
 
-/// Edge length in pixels that retained objects are diced for, since their instances may have any size.
+/// Edge length in pixels that retained objects are diced for, since their instances may have any
+/// size.
 const RETAINED_PIXELS: f64 = 120.0;
 
 /// The dicing attributes of parametric surfaces and curves.
@@ -39,7 +41,8 @@ impl Default for SurfaceAttributes {
 }
 
 impl SurfaceAttributes {
-    /// How far from the true surface triangles may be, in pixels, at a shading rate. A pixel that may be shaded as a whole has room for a tenth of it.
+    /// How far from the true surface triangles may be, in pixels, at a shading rate. A pixel that
+    /// may be shaded as a whole has room for a tenth of it.
     fn flatness(&self, shading_rate: f32) -> f64 {
         f64::from(self.flatness.unwrap_or(FLATNESS * shading_rate.sqrt()))
     }

@@ -1,5 +1,5 @@
-//! Geometry requests: their arguments, their primitive variables ([`variables`]), and the way of a shape into the scene
-//! ([`add_object`]).
+//! Geometry requests: their arguments, their primitive variables ([`variables`]), and the way of a
+//! shape into the scene ([`add_object`]).
 
 pub mod blobby;
 pub mod curves;
@@ -22,18 +22,22 @@ use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
-/// Where rays find triangles for certain, along each axis: products of three lengths, as an intersection has them, stay below the largest number. A triangulated sphere of 10¹³ is still seen, one of 10¹⁵ is not.
+/// Where rays find triangles for certain, along each axis: products of three lengths, as an
+/// intersection has them, stay below the largest number. A triangulated sphere of 10¹³ is still
+/// seen, one of 10¹⁵ is not.
 const FARTHEST: f32 = 1e12;
 
 /// Where an object comes from.
 pub struct Source<'a> {
     /// Its name, unless an attribute gives one.
     pub name: &'a str,
-    /// Whether its normals are the surface's own, which follow the orientation, and not given by the scene.
+    /// Whether its normals are the surface's own, which follow the orientation, and not given by
+    /// the scene.
     pub computed_normals: bool,
 }
 
-/// Takes faces from object space to the scene, with the current attributes; or to the retained object that is being defined.
+/// Takes faces from object space to the scene, with the current attributes; or to the retained
+/// object that is being defined.
 pub fn add_object(
     r: &mut Reader<'_>,
     args: &Args<'_, '_>,

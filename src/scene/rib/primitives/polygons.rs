@@ -191,7 +191,8 @@ fn polygons(
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }
 
-/// Where values belong on polygons, whose triangles have these faces and these face-vertices for corners.
+/// Where values belong on polygons, whose triangles have these faces and these face-vertices for
+/// corners.
 pub fn over_polygons(
     faces: usize,
     points: usize,

@@ -1,4 +1,5 @@
-//! `Geometry`: procedural primitives, which are objects of RTSL classes with an intersection method.
+//! `Geometry`: procedural primitives, which are objects of RTSL classes with an intersection
+//! method.
 
 use super::super::super::{MeshSpace, Object};
 use super::super::archive::outside_world;

@@ -1,4 +1,5 @@
-//! `Sphere`, `Cone`, `Cylinder`, `Disk`, `Hyperboloid`, `Paraboloid` and `Torus` (RISpec 3.2, §5.4).
+//! `Sphere`, `Cone`, `Cylinder`, `Disk`, `Hyperboloid`, `Paraboloid` and `Torus` (RISpec 3.2,
+//! §5.4).
 
 use super::super::super::Projection;
 use super::super::archive::outside_world;
@@ -84,8 +85,8 @@ fn quadric(r: &mut Reader<'_>, args: &mut Args<'_, '_>, quadric: Quadric) -> Res
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }
 
-/// Where values belong on a primitive of one face whose points have these `u, v`: those of all classes but uniform
-/// at the corners (0,0), (1,0), (0,1), (1,1), and blended between them.
+/// Where values belong on a primitive of one face whose points have these `u, v`: those of all
+/// classes but uniform at the corners (0,0), (1,0), (0,1), (1,1), and blended between them.
 pub fn over_square(uv: &[Vec2]) -> Spread<'_> {
     let corners = || {
         let blend: Blend<'_> =
@@ -122,10 +123,12 @@ fn bilinear(values: &[f32], width: usize, uv: Vec2) -> impl Iterator<Item = f32>
     })
 }
 
-/// The screen-space radius that quadrics of a retained object are diced for, whose instances may have any size: a sixth of the image's height.
+/// The screen-space radius that quadrics of a retained object are diced for, whose instances may
+/// have any size: a sixth of the image's height.
 const RETAINED_RADIUS: f32 = 1.0 / 6.0;
 
-/// The screen-space radius that all quadrics of solids are diced for, so that their rims meet: as much as the image shows of a circle around its middle, half its height.
+/// The screen-space radius that all quadrics of solids are diced for, so that their rims meet: as
+/// much as the image shows of a circle around its middle, half its height.
 const SOLID_RADIUS: f32 = 0.5;
 
 /// The tessellation rate of a quadric, from its screen-space size.
@@ -142,7 +145,8 @@ fn segments(r: &Reader<'_>, quadric: Quadric) -> u32 {
     let depth = r.scene.camera.world_to_camera.transform_point3(m.transform_point3(centre)).z;
     let nearest = match r.scene.camera.projection {
         Projection::Orthographic => 1.0,
-        // A shape around or behind the camera may still be seen in a mirror: its own size stands for its distance.
+        // A shape around or behind the camera may still be seen in a mirror: its own size stands
+        // for its distance.
         Projection::Perspective { .. } => (depth - bound * scale).max(0.25 * bound * scale),
     };
     let pixels_per_unit = 0.5 * r.scene.format.height as f32 / (r.frame.half_height * nearest);

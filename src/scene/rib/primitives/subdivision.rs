@@ -20,7 +20,8 @@ use crate::geometry::{Channel, Faces};
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
 
-/// `SubdivisionMesh scheme [counts] [indices] [tags] [nargs] [integers] [floats]`, the last four arrays together or not at all.
+/// `SubdivisionMesh scheme [counts] [indices] [tags] [nargs] [integers] [floats]`, the last four
+/// arrays together or not at all.
 pub fn subdivision_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let scheme = match args.string("a scheme")?.as_str() {
         "catmull-clark" => Scheme::CatmullClark,

@@ -8,7 +8,8 @@ use crate::text::diagnostics::Diagnostic;
 use glam::DVec3;
 use std::sync::Arc;
 
-/// `TrimCurve [ncurves] [order] [knot] [min] [max] [n] [u] [v] [w]`: loops of NURBS curves; without loops there is no trim.
+/// `TrimCurve [ncurves] [order] [knot] [min] [max] [n] [u] [v] [w]`: loops of NURBS curves; without
+/// loops there is no trim.
 pub fn trim_curve(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let (loops, _) = args.integer_values()?;
     let (orders, _) = args.integer_values()?;
@@ -54,7 +55,8 @@ pub fn trim_curve(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     Ok(())
 }
 
-/// The sense of `Attribute "trimcurve" "string sense" ["inside"|"outside"]`: which part of a surface is kept. `None` for any other word.
+/// The sense of `Attribute "trimcurve" "string sense" ["inside"|"outside"]`: which part of a
+/// surface is kept. `None` for any other word.
 pub fn set_sense(r: &mut Reader<'_>, sense: &str) -> Option<()> {
     let outside = match sense {
         "inside" => false,

@@ -1,7 +1,8 @@
 //! The primitive variables of a geometry request, and how they come to lie over its faces.
 //!
-//! A primitive says for each class how many values there are and where they belong ([`Spread`]); [`Variables`] are what
-//! the request gives. The standard ones become the faces' own channels, all others go along for the shader's parameters.
+//! A primitive says for each class how many values there are and where they belong ([`Spread`]);
+//! [`Variables`] are what the request gives. The standard ones become the faces' own channels, all
+//! others go along for the shader's parameters.
 
 use super::super::args::Args;
 use super::super::params::{Class, Param, Type, Values, read_params};
@@ -27,7 +28,8 @@ pub struct ClassMap<'a> {
     pub at: Channel<u32>,
 }
 
-/// Where the values of every class belong on a primitive; those of class constant belong everywhere.
+/// Where the values of every class belong on a primitive; those of class constant belong
+/// everywhere.
 pub struct Spread<'a> {
     /// Of class uniform.
     pub uniform: ClassMap<'a>,
@@ -41,7 +43,8 @@ pub struct Spread<'a> {
     pub face_vertex: ClassMap<'a>,
 }
 
-/// The standard variables beside positions, with the types that they may have and their numbers a value.
+/// The standard variables beside positions, with the types that they may have and their numbers a
+/// value.
 const STANDARD: [(&str, &[Type], usize); 9] = [
     ("N", &[Type::Normal, Type::Vector, Type::Point], 3),
     ("Np", &[Type::Normal, Type::Vector, Type::Point], 3),
@@ -63,7 +66,8 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Reads a request's parameter list. Names in `own` are parameters of the request itself, see [`Variables::take`].
+    /// Reads a request's parameter list. Names in `own` are parameters of the request itself, see
+    /// [`Variables::take`].
     ///
     /// # Errors
     /// Undeclared names, and standard variables of the wrong type.
@@ -100,7 +104,8 @@ impl Variables {
         self.others.iter().any(|p| matches!(p.name.as_str(), "N" | "Np"))
     }
 
-    /// Lays the variables over the faces, whose `uv` stand in for texture coordinates that are given by halves.
+    /// Lays the variables over the faces, whose `uv` stand in for texture coordinates that are
+    /// given by halves.
     ///
     /// # Errors
     /// More or fewer values than a class has, and strings that would have to be blended.

@@ -226,7 +226,8 @@ fn built_in_scenes_read_no_files_and_unknown_ones_list_the_known() {
 /// A scanned mesh, which stays outside the repository.
 ///
 /// # Panics
-/// When it is not there; `tests/all.sh` leaves out tests with `stanford_bunny` in their name then, and says so.
+/// When it is not there; `tests/all.sh` leaves out tests with `stanford_bunny` in their name then,
+/// and says so.
 fn scan(name: &str) -> PathBuf {
     let folder = std::env::var_os("SHADEWRIGHT_MESHES")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);

@@ -1,4 +1,5 @@
-//! What is read at all: frames, conditions, archives within files, procedurals; what is read at which time; and binary RIB.
+//! What is read at all: frames, conditions, archives within files, procedurals; what is read at
+//! which time; and binary RIB.
 
 use super::{Input, errors, scene, warnings};
 use crate::scene::{OpenOptions, Opened, Scene};
@@ -178,7 +179,8 @@ fn motion_blocks_that_make_no_sense_are_refused() {
 
 #[test]
 fn binary_rib_is_the_same_scene() {
-    // WorldBegin in text, a defined Translate with three numbers of one byte each, a polygon with an array of floats.
+    // WorldBegin in text, a defined Translate with three numbers of one byte each, a polygon with
+    // an array of floats.
     let mut bytes = b"WorldBegin \xcc\x00\x99Translate\xa6\x00\x80\x01\x80\x02\x80\x03 Polygon \x91P\xc8\x09".to_vec();
     for x in [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0] {
         bytes.extend(x.to_be_bytes());

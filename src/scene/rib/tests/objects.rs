@@ -1,4 +1,5 @@
-//! Retained objects: what a definition keeps, what an instance brings, and what is wrong with either.
+//! Retained objects: what a definition keeps, what an instance brings, and what is wrong with
+//! either.
 
 use super::{errors, scene, warnings};
 use crate::scene::{MeshSpace, Object, Scene};
@@ -88,7 +89,8 @@ fn writing_out_every_instance_changes_no_place() {
 
 #[test]
 fn an_instance_is_turned_by_the_orientation_where_it_stands() {
-    // The camera's space is left-handed and so is the object's: `lh` is `outside`, but for a mirrored instance.
+    // The camera's space is left-handed and so is the object's: `lh` is `outside`, but for a
+    // mirrored instance.
     for (requests, z) in [
         ("", 1.0),
         ("ReverseOrientation", -1.0),
@@ -121,7 +123,8 @@ fn an_object_may_be_defined_before_the_world_and_again() {
 
 #[test]
 fn instances_within_objects_are_of_one_level_and_share_their_meshes() {
-    // A row of two triangles, the second turned inside out; a second row, mirrored, beside one more triangle.
+    // A row of two triangles, the second turned inside out; a second row, mirrored, beside one more
+    // triangle.
     let text = format!(
         "WorldBegin ObjectBegin 1 {TRIANGLE} ObjectEnd\n\
          ObjectBegin 2 ObjectInstance 1 Translate 2 0 0 ReverseOrientation ObjectInstance 1 ObjectEnd\n\

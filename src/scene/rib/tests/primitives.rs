@@ -111,7 +111,8 @@ fn geometric_normals(requests: &str) -> [Vec3; 2] {
 
 #[test]
 fn orientation_turns_the_geometric_normal_and_a_mirroring_transform_does_not() {
-    // Object space is left-handed here, as camera space is; a mirroring Scale makes it right-handed.
+    // Object space is left-handed here, as camera space is; a mirroring Scale makes it
+    // right-handed.
     let cases = [
         ("", Vec3::Z),
         ("Orientation \"outside\"", Vec3::Z),

@@ -1,4 +1,5 @@
-//! Patches, NURBS, curves, points, subdivision meshes, implicit surfaces and polygons with holes, as users write them.
+//! Patches, NURBS, curves, points, subdivision meshes, implicit surfaces and polygons with holes,
+//! as users write them.
 
 use super::{errors, scene, warnings};
 use crate::geometry::Mesh;
@@ -185,7 +186,8 @@ fn subdivision_meshes_are_smooth_sharp_or_open_as_their_tags_say() {
     let around = "2 6 7 3 2 0 1 5 4 0";
     let tags = format!("[\"crease\" \"crease\"] [5 1 5 1] [{around}] [10 10]");
     let drum = mesh(&format!("SubdivisionMesh \"catmull-clark\" {CUBE} {tags} {CORNERS}"));
-    // The creases keep the two squares at the top and the bottom flat: curves of B-splines around squares of side 2.
+    // The creases keep the two squares at the top and the bottom flat: curves of B-splines around
+    // squares of side 2.
     let flat = (0..drum.triangles.len()).filter(|&t| drum.corners(t).iter().all(|p| (p.y - 1.0).abs() < 1e-5)).count();
     assert!(flat > 10);
     let open = mesh(&format!("SubdivisionMesh \"catmull-clark\" {CUBE} [\"hole\"] [1 0] [3] [] {CORNERS}"));

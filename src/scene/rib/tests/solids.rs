@@ -66,7 +66,8 @@ fn primitive_variables_go_along_to_what_is_left() {
 
 #[test]
 fn quadrics_are_solids_and_operations_nest() {
-    // A ball with a hole through it: of a sphere of radius 1 a cylinder of radius 0.6 leaves 4/3 π · 0.8³, where only the dicing is missing.
+    // A ball with a hole through it: of a sphere of radius 1 a cylinder of radius 0.6 leaves 4/3 π
+    // · 0.8³, where only the dicing is missing.
     let ball = solid("Sphere 1 -1 1 360");
     let rod = solid("Cylinder 0.6 -2 2 360 Disk -2 0.6 360 TransformBegin Disk 2 0.6 360 TransformEnd");
     let ring = objects(&format!("SolidBegin \"difference\" {ball}{rod} SolidEnd"));
@@ -81,9 +82,11 @@ fn quadrics_are_solids_and_operations_nest() {
 
 #[test]
 fn rims_of_quadrics_meet_wherever_they_are_seen_from() {
-    // Close to the camera and askew: a disk is far smaller on the image than the rod that it closes.
+    // Close to the camera and askew: a disk is far smaller on the image than the rod that it
+    // closes.
     let view = "Projection \"perspective\" \"fov\" [60] Translate 0 0 3 Rotate 40 1 1 0 WorldBegin";
-    // Disks look along +z, and pieces go on facing as their surfaces do: those at the bottom are turned around.
+    // Disks look along +z, and pieces go on facing as their surfaces do: those at the bottom are
+    // turned around.
     let bottom = |disk: &str| format!("AttributeBegin ReverseOrientation Disk {disk} 360 AttributeEnd ");
     let third = std::f64::consts::FRAC_PI_3;
     for (primitives, expected) in [

@@ -1,7 +1,9 @@
-//! Where the machines' images differ: false colours, and the metrics and the verdict of [`crate::compare`].
+//! Where the machines' images differ: false colours, and the metrics and the verdict of
+//! [`crate::compare`].
 //!
-//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of images that can be compared, and while images still arrive no more than half of the time:
-//! a megapixel takes 0.6 s of one core (`time shadewright diff A.exr B.exr`, 1280×820).
+//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of
+//! images that can be compared, and while images still arrive no more than half of the time: a
+//! megapixel takes 0.6 s of one core (`time shadewright diff A.exr B.exr`, 1280×820).
 
 use super::displayed::{Texture, image};
 use super::labels::{is_current, why_nothing};
@@ -37,7 +39,8 @@ struct Compared {
     pair: Pair,
     took: Duration,
     ended: Instant,
-    /// The metrics, and the false colours until they are in the texture; or why the images cannot be compared.
+    /// The metrics, and the false colours until they are in the texture; or why the images cannot
+    /// be compared.
     result: Result<(Report, Option<Arc<ColorImage>>), String>,
 }
 
@@ -58,7 +61,8 @@ impl Compared {
 }
 
 impl Difference {
-    /// Has the latest images compared, and takes the last that were. Gives what there is to wait for as long as there is nothing to show.
+    /// Has the latest images compared, and takes the last that were. Gives what there is to wait
+    /// for as long as there is nothing to show.
     pub fn update(&mut self, context: &Context, model: &Model, sharp: bool) -> Result<(), String> {
         let worker = self.worker.get_or_insert_with(|| BackgroundWorker::open(context.clone(), Compared::of));
         if let Some(mut compared) = worker.answer() {
@@ -152,7 +156,8 @@ impl Compared {
     }
 }
 
-/// The images, when they can be compared: both whole, of the latest scene and from one place. Otherwise what is missing.
+/// The images, when they can be compared: both whole, of the latest scene and from one place.
+/// Otherwise what is missing.
 fn comparable(model: &Model) -> Result<Pair, String> {
     let whole = |machine: Backend| {
         let (is, name) = (model.machine(machine), machine.title());
@@ -169,7 +174,8 @@ fn comparable(model: &Model) -> Result<Pair, String> {
     Ok([whole(Backend::GPU)?, whole(Backend::RPU)?])
 }
 
-/// The verdict in words. Images that differ in samples have none: their noise differs, whatever the machines do.
+/// The verdict in words. Images that differ in samples have none: their noise differs, whatever the
+/// machines do.
 fn headline(passed: bool, gpu: &Shown, rpu: &Shown) -> String {
     if gpu.samples != rpu.samples {
         return format!("No verdict yet: {} samples on the GPU, {} on the RPU", gpu.samples, rpu.samples);

@@ -16,7 +16,8 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// Puts an image into a texture. One of the same size takes the place of the old one, so that nothing is allocated on the device.
+    /// Puts an image into a texture. One of the same size takes the place of the old one, so that
+    /// nothing is allocated on the device.
     pub fn put(slot: &mut Option<Self>, context: &Context, name: &str, image: Arc<ColorImage>) {
         match slot {
             Some(texture) if texture.image.size == image.size => {

@@ -1,6 +1,8 @@
-//! Where the image lies on the screen: fitted into its space, or magnified and moved, always on whole pixels of the screen.
+//! Where the image lies on the screen: fitted into its space, or magnified and moved, always on
+//! whole pixels of the screen.
 //!
-//! [`Framing`] is what the user chose; [`Placement`] is what that comes to for a space and a size of image. Plain geometry: nothing here draws or reads input.
+//! [`Framing`] is what the user chose; [`Placement`] is what that comes to for a space and a size
+//! of image. Plain geometry: nothing here draws or reads input.
 
 use crate::scene::Format;
 use crate::viewer::model::Resolution;
@@ -10,13 +12,15 @@ use std::ops::Range;
 /// Pixels of the screen that a pixel of the image may take up.
 const LARGEST: f32 = 64.0;
 
-/// Pixels of the screen in a pixel of the image from which pixels are drawn as squares of whole pixels of the screen.
+/// Pixels of the screen in a pixel of the image from which pixels are drawn as squares of whole
+/// pixels of the screen.
 pub const SHARP: f32 = 2.0;
 
 /// How much the image is magnified, and about which point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
-    /// Pixels of the screen in a pixel of the image; `None` while the image is fitted into its space.
+    /// Pixels of the screen in a pixel of the image; `None` while the image is fitted into its
+    /// space.
     scale: Option<f32>,
     /// The point of the image in the middle of the space, in shares of its size.
     center: Vec2,
@@ -34,7 +38,8 @@ impl Framing {
         self.scale.is_some()
     }
 
-    /// Magnifies by a factor about a point of the screen; what lies there stays there. An image that is no larger than fitted is fitted.
+    /// Magnifies by a factor about a point of the screen; what lies there stays there. An image
+    /// that is no larger than fitted is fitted.
     pub fn magnify(&mut self, factor: f32, about: Pos2, now: &Placement) {
         let scale = self.scale.unwrap_or(now.fit) * factor;
         if !scale.is_finite() {
@@ -45,7 +50,8 @@ impl Framing {
             *self = Self::default();
             return;
         }
-        // The way to the point from the middle, which, unlike the image's corner, is not on a whole pixel: rounding would add up.
+        // The way to the point from the middle, which, unlike the image's corner, is not on a whole
+        // pixel: rounding would add up.
         let way = (about - now.space.center()) * now.pixels_per_point;
         let scale = scale.min(most);
         self.scale = Some(scale);
@@ -59,12 +65,14 @@ impl Framing {
         }
     }
 
-    /// Where the image lies. The point in the middle is moved so that no space is empty that the image could fill.
+    /// Where the image lies. The point in the middle is moved so that no space is empty that the
+    /// image could fill.
     pub fn place(&mut self, space: Rect, pixels_per_point: f32, format: Format, resolution: Resolution) -> Placement {
         let room = space.size() * pixels_per_point;
         let whole_image = vec2(format.width as f32 * format.pixel_aspect, format.height as f32);
         let fit = (room.x / whole_image.x).min(room.y / whole_image.y).max(f32::MIN_POSITIVE);
-        // An image with fewer pixels than there is room for is enlarged only when that is why it has fewer.
+        // An image with fewer pixels than there is room for is enlarged only when that is why it
+        // has fewer.
         let fit = if resolution == Resolution::Half { fit } else { fit.min(1.0) };
         let scale = match self.scale {
             Some(scale) if scale > fit => whole(scale),
@@ -85,7 +93,8 @@ impl Framing {
     }
 }
 
-/// A scale at which pixels are squares of whole pixels of the screen, where they are large enough for that to matter.
+/// A scale at which pixels are squares of whole pixels of the screen, where they are large enough
+/// for that to matter.
 fn whole(scale: f32) -> f32 {
     if scale >= SHARP { scale.round() } else { scale }
 }
@@ -162,7 +171,8 @@ impl Placement {
     }
 }
 
-/// The part of a texture that holds pixels of the image: one that was drawn in blocks may reach beyond the border.
+/// The part of a texture that holds pixels of the image: one that was drawn in blocks may reach
+/// beyond the border.
 pub fn covered(format: Format, blocks: [u32; 2], step: u32) -> Rect {
     let share = |pixels: u32, blocks: u32| pixels as f32 / (blocks * step).max(1) as f32;
     Rect::from_min_max(Pos2::ZERO, pos2(share(format.width, blocks[0]), share(format.height, blocks[1])))

@@ -13,7 +13,8 @@ pub fn picked(model: &Model) -> Option<[u32; 2]> {
     model.picked_pixel()
 }
 
-/// Makes what was hit at a pixel the pivot, as soon as that is known. Gives the pixel back as long as it is not.
+/// Makes what was hit at a pixel the pivot, as soon as that is known. Gives the pixel back as long
+/// as it is not.
 pub fn pivot(model: &Model, pixel: [u32; 2], actions: &mut Vec<Action>) -> Option<[u32; 2]> {
     let picked = model.picked.as_ref().filter(|p| p.pixel == pixel)?;
     if picked.waiting {
@@ -24,7 +25,8 @@ pub fn pivot(model: &Model, pixel: [u32; 2], actions: &mut Vec<Action>) -> Optio
     None
 }
 
-/// Takes the gestures of a frame. Gives the pixel that was double clicked: what is there is to be the pivot.
+/// Takes the gestures of a frame. Gives the pixel that was double clicked: what is there is to be
+/// the pivot.
 pub fn take(
     ui: &Ui,
     response: &Response,

@@ -5,7 +5,8 @@ use crate::viewer::engine::Shown;
 use crate::viewer::model::{Comparison, Model};
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
 
-/// The background of words over the image, and their colour: the same in light and dark, because the image is.
+/// The background of words over the image, and their colour: the same in light and dark, because
+/// the image is.
 const BEHIND: Color32 = Color32::from_black_alpha(170);
 const TEXT: Color32 = Color32::from_gray(240);
 const PADDING: Vec2 = vec2(6.0, 3.0);
@@ -27,7 +28,8 @@ pub fn tag(ui: &mut Ui, part: Rect, corner: Align2, text: &str) {
     child.add(Label::new(galley).selectable(false));
 }
 
-/// A thin line at the foot of a part of the image, as long as the share of the samples that are drawn; nothing of a finished image.
+/// A thin line at the foot of a part of the image, as long as the share of the samples that are
+/// drawn; nothing of a finished image.
 pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
     if shown.is_finished() {
         return;
@@ -40,7 +42,8 @@ pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
     painter.rect_filled(done, 0.0, ui.visuals().selection.bg_fill);
 }
 
-/// Why the image that is shown alone is not the chosen machine's of the scene as it is; nothing when it is.
+/// Why the image that is shown alone is not the chosen machine's of the scene as it is; nothing
+/// when it is.
 pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     let chosen = model.display.machine;
     let is = model.machine(chosen);

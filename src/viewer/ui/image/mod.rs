@@ -1,6 +1,8 @@
-//! The image: one machine's, or both side by side, in turn or as their difference; magnified to its pixels; and the gestures that move the camera.
+//! The image: one machine's, or both side by side, in turn or as their difference; magnified to its
+//! pixels; and the gestures that move the camera.
 //!
-//! What takes long, developing and comparing images, runs on other threads ([`worker`]); a frame of the interface uploads what is ready and paints textures.
+//! What takes long, developing and comparing images, runs on other threads ([`worker`]); a frame of
+//! the interface uploads what is ready and paints textures.
 
 mod difference;
 mod displayed;
@@ -28,7 +30,8 @@ use std::time::Duration;
 /// For how long each machine's image is shown when they are shown in turn.
 const BLINK: f64 = 0.5;
 
-/// For how long an image may be out of date before a word is said about it. An orbit is always a little behind.
+/// For how long an image may be out of date before a word is said about it. An orbit is always a
+/// little behind.
 const PATIENCE: f64 = 0.4;
 
 /// Width of what can be grabbed of the divider, in points.
@@ -45,7 +48,8 @@ pub struct ImageView {
     difference: Difference,
     /// Where the image was in the last frame.
     placement: Option<Placement>,
-    /// Since when the image has not been that of the latest scene and view, in seconds of egui's clock.
+    /// Since when the image has not been that of the latest scene and view, in seconds of egui's
+    /// clock.
     outdated_since: Option<f64>,
     /// The pixel at which the new pivot is, until it is known what was hit there.
     pivot: Option<[u32; 2]>,
@@ -218,7 +222,8 @@ impl ImageView {
     }
 }
 
-/// The value of a pixel of the place: that of the block it lies in, of a coarse image or one that was drawn for another size.
+/// The value of a pixel of the place: that of the block it lies in, of a coarse image or one that
+/// was drawn for another size.
 fn value(shown: &Shown, placement: &Placement, [x, y]: [u32; 2]) -> Option<[f32; 4]> {
     let along = |x: u32, of: u32, pixels: u32| {
         let scaled = (u64::from(x) * u64::from(pixels) / u64::from(of.max(1))) as u32;

@@ -1,4 +1,5 @@
-//! What is drawn over single pixels: their values where they are large enough, a frame around the one under the pointer, a cross on the one that was picked.
+//! What is drawn over single pixels: their values where they are large enough, a frame around the
+//! one under the pointer, a cross on the one that was picked.
 
 use super::framing::Placement;
 use crate::image::Image;
@@ -12,7 +13,8 @@ const READABLE: f32 = 28.0;
 /// Pixels of the screen in a pixel from which the one under the pointer is framed.
 const FRAMED: f32 = 4.0;
 
-/// Writes the values of red, green and blue into the blocks of an image that can be seen within `clip`, once they are large enough.
+/// Writes the values of red, green and blue into the blocks of an image that can be seen within
+/// `clip`, once they are large enough.
 pub fn values(painter: &Painter, placement: &Placement, image: &Image, step: u32, look: Look) {
     let side = placement.scale * step as f32;
     if side < READABLE {

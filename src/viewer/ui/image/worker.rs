@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// The window's end of such a thread. It is asked one request at a time, so that whoever asks can ask the latest one next; the thread ends with the worker.
+/// The window's end of such a thread. It is asked one request at a time, so that whoever asks can
+/// ask the latest one next; the thread ends with the worker.
 pub struct BackgroundWorker<Q, A> {
     requests: Sender<Q>,
     answers: Receiver<A>,

@@ -1,4 +1,5 @@
-//! The text of a shader with the place where it stands: the statement about to run, lines that ran, branches that were taken.
+//! The text of a shader with the place where it stands: the statement about to run, lines that ran,
+//! branches that were taken.
 
 use crate::lang::rsl::outline::StatementKind;
 use crate::probe::{Moment, Recording};
@@ -82,7 +83,8 @@ impl SourceView {
 /// What conditions decided, by their lines.
 type Decisions = HashMap<u32, (StatementKind, bool)>;
 
-/// The latest decision of each line in the call of this moment, that of the statement about to run included.
+/// The latest decision of each line in the call of this moment, that of the statement about to run
+/// included.
 fn decisions(recording: &Recording, moment: &Moment<'_>, file: &SourceFile) -> Decisions {
     let steps = std::iter::successors(Some(moment.step), |&s| recording.steps[s].before.map(|b| b as usize));
     let mut decided = HashMap::new();
