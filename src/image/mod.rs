@@ -1,7 +1,7 @@
 //! Images: linear RGBA pixels in memory, colour encodings, and the files that hold them.
 //!
 //! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows
-//! none of them. [`decode`] reads untrusted bytes of any supported format, [`file`] reads and
+//! none of them. [`mod@decode`] reads untrusted bytes of any supported format, [`mod@file`] reads and
 //! writes whole files, [`layers`] writes EXR files with arbitrary output variables (AOVs),
 //! [`color`] holds the sRGB transfer functions, and [`quantize`] turns linear values into integers.
 

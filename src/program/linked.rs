@@ -29,7 +29,7 @@ pub struct Program {
     pub surface_entries: usize,
     /// Whether there is an imager entry.
     pub has_imager: bool,
-    /// Whether a shader may print; a program that was linked with [`LinkOptions::debug`] then
+    /// Whether a shader may print; a program that was linked with [`super::LinkOptions::debug`] then
     /// leaves records of what is printed.
     pub prints: bool,
     /// The program constants.
@@ -41,7 +41,7 @@ pub struct Program {
     /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for
     /// one that nothing uses.
     pub instances: Arc<[Option<Arc<Instance>>]>,
-    /// With [`LinkOptions::debug`], the outlines of all that was compiled.
+    /// With [`super::LinkOptions::debug`], the outlines of all that was compiled.
     pub outlines: Arc<[Outline]>,
 }
 

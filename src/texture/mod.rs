@@ -1,6 +1,6 @@
 //! Textures: images as shaders read them, filtered for the area that a sample stands for.
 //!
-//! [`decode()`] turns a file's bytes into an image, [`pyramid`] that into the levels of a mip map,
+//! [`mod@crate::image::decode`] turns a file's bytes into an image, [`pyramid`] that into the levels of a mip map,
 //! [`layout`] those into vectors of the memory image, where the library's `std.texture.*` functions
 //! ([`crate::lang::stdlib::texture`]) read them. Which files a scene's shaders ask for, and where
 //! those lie, is [`crate::program`]'s business; nothing here knows scenes, shaders or machines.

@@ -16,7 +16,7 @@
 //! | [`linear`] | the quick builder, along a space-filling curve |
 //! | [`frame`] | the scale of the scene, and what follows from it |
 //! | [`progress`] | telling how far a build is |
-//! | [`parts`] | the tree in pieces, as tasks make them, and its assembly |
+//! | [`subtree`] | the tree in pieces, as tasks make them, and its assembly |
 
 pub(super) mod bounds;
 mod clip;

@@ -1,9 +1,9 @@
 //! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine
 //! (Węgrzanowski 2006, ch. 7–10).
 //!
-//! A function goes through these steps, each in a file of its own: [`thread`], [`legalize`] and
-//! [`diamond`] rewrite IR into IR that the machine has instructions for; [`select`] makes machine
-//! code on virtual registers ([`vcode`]), with constants where [`pool`] lays them out; [`forward`],
+//! A function goes through these steps, each in a file of its own: [`jump_threading`], [`legalize`] and
+//! [`branches`] rewrite IR into IR that the machine has instructions for; [`select`] makes machine
+//! code on virtual registers ([`vcode`]), with constants where [`constant_pool`] lays them out; [`forward`],
 //! [`merge`] and [`liveness`] improve it; [`regalloc`] finds registers; [`schedule`] reorders and
 //! pairs; [`emit`] writes the code, to which [`depend`] adds the dependency flags. It knows the IR
 //! and the instruction set, and neither languages nor scenes.
