@@ -1,6 +1,6 @@
 //! A linked scene as the reference evaluator's world: back ends are measured against runs in it.
 
-use crate::bvh::two_level::programs::Intersect;
+use crate::bvh::two_level::procedural::Intersect;
 use crate::bvh::{self, BATCH, HitBatch, RayBatch, TwoLevel};
 use crate::ir::eval::{Limits, eval};
 use crate::ir::{Const, Hit, World};

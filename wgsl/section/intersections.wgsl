@@ -1,6 +1,6 @@
-// What programs of primitives call within a traversal kernel: the counterpart of `steps.wgsl`,
-// where the same functions serve sections. The generated code and this go in front of the parts in
-// `wgsl/traverse/`.
+// The functions that intersection shaders call within a traversal kernel: the counterpart of
+// `steps.wgsl`, where the same functions serve sections. The generated code and this precede the
+// parts in `wgsl/traverse/`.
 
 struct SceneParams {
     paths: u32,
@@ -22,24 +22,23 @@ struct SceneTrap {
 @group(0) @binding(9) var<storage, read> memory: array<vec4<u32>>;
 @group(0) @binding(10) var<storage, read_write> trap: SceneTrap;
 
-// Back edges and calls that a program may take for a ray. Mesa's software driver silently leaves
+// Most back edges and calls of an intersection shader for one ray. Mesa's software driver silently leaves
 // all loops of a kernel after 65,535 iterations together.
-const PROGRAM_BUDGET = 32768u;
+const INTERSECTION_BUDGET = 32768u;
 
 var<private> spent: u32;
 
-// The kind of a primitive that a program intersects, in the first vector of its block. The program
-// that is called for it has not spent anything.
-fn program_kind(data: u32) -> u32 {
+// The class of a procedural primitive, in the first vector of its block. Resets the budget for its
+// intersection shader.
+fn procedural_kind(data: u32) -> u32 {
     spent = 0u;
     return memory[data].x;
 }
 
-// Takes one from the budget. True when the program must stop; `trap_word` is the trap to record
-// then.
+// Takes one from the budget. True when the shader must stop; `trap_word` is the trap to record then.
 fn spend(trap_word: u32) -> bool {
     spent += 1u;
-    if spent > PROGRAM_BUDGET {
+    if spent > INTERSECTION_BUDGET {
         atomicMax(&trap.word, trap_word);
         return true;
     }

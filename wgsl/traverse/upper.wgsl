@@ -1,4 +1,4 @@
-// The steps of traversing upper trees, over the boxes of instances and of programs. CPU
+// The steps of traversing upper trees, over the boxes of instances and procedural primitives. CPU
 // counterpart: `src/bvh/two_level/traverse.rs`.
 
 // The ray as the upper tree sees it: its origin is moved up and down by what rounding may do to it

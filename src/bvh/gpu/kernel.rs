@@ -10,8 +10,8 @@
 //! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
 //! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
-//! | `upper` | a step down a tree over boxes of instances or programs |
-//! | `programs` | `nearest_of_all`, around `nearest` and the tree over primitives that programs intersect |
+//! | `upper` | a step down a tree over boxes of instances or procedural primitives |
+//! | `procedural` | `nearest_of_all`: `nearest`, then the BVH over procedural primitives |
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
 //! | `pass` | rays and hits in buffers, around `answer` |
 //! | `measure_memory` | a kernel that times tables and stacks |
@@ -38,7 +38,7 @@ const WIDE: Kernel = kernel!("traverse/wide.wgsl");
 const ONE_LEVEL: Kernel = kernel!("traverse/one_level.wgsl");
 const TWO_LEVELS: Kernel = kernel!("traverse/two_levels.wgsl");
 const UPPER: Kernel = kernel!("traverse/upper.wgsl");
-const PROGRAMS: Kernel = kernel!("traverse/programs.wgsl");
+const PROCEDURAL: Kernel = kernel!("traverse/procedural.wgsl");
 const IF_IF: Kernel = kernel!("traverse/if_if.wgsl");
 const SPECULATIVE: Kernel = kernel!("traverse/speculative.wgsl");
 const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
@@ -144,7 +144,7 @@ impl Store {
 /// `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that
 /// it declares besides are those of the parts.
 ///
-/// In a scene with programs it is also without `intersect_program(origin: vec3<f32>, dir:
+/// With [`Leaves::Procedural`] the caller also declares `intersect_procedural(origin: vec3<f32>, dir:
 /// vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
 pub fn answer(levels: Levels, leaves: Leaves) -> String {
     around(&[WHILE_WHILE], Stack::Private, levels, leaves)
@@ -165,9 +165,9 @@ pub fn measure_memory(places: Places) -> String {
 pub enum Leaves {
     /// Nothing.
     Triangles,
-    /// Primitives that programs intersect
-    /// ([`Programs`](super::super::two_level::programs::Programs)).
-    Programs,
+    /// Procedural primitives
+    /// ([`ProceduralBvh`](super::super::two_level::procedural::ProceduralBvh)).
+    Procedural,
 }
 
 /// The same around any traversal.
@@ -175,12 +175,12 @@ fn around(traversal: &[Kernel], stack: Stack, levels: Levels, leaves: Leaves) ->
     let nearest: &[Kernel] = match (levels, leaves) {
         (Levels::One, Leaves::Triangles) => &[ONE_LEVEL],
         (Levels::Two, Leaves::Triangles) => &[UPPER, TWO_LEVELS],
-        (Levels::One, Leaves::Programs) => &[ONE_LEVEL, UPPER, PROGRAMS],
-        (Levels::Two, Leaves::Programs) => &[UPPER, TWO_LEVELS, PROGRAMS],
+        (Levels::One, Leaves::Procedural) => &[ONE_LEVEL, UPPER, PROCEDURAL],
+        (Levels::Two, Leaves::Procedural) => &[UPPER, TWO_LEVELS, PROCEDURAL],
     };
     let answer = match leaves {
         Leaves::Triangles => ANSWER.text(),
-        Leaves::Programs => ANSWER.text().replace("= nearest(", "= nearest_of_all(").into(),
+        Leaves::Procedural => ANSWER.text().replace("= nearest(", "= nearest_of_all(").into(),
     };
     let tests = join(&[RAY_BOX, RAY_TRIANGLE, LINKS]);
     [&tests, &stack.wgsl(levels), &join(&[BINARY]), &join(traversal), &join(nearest), &*answer].concat()
@@ -243,9 +243,9 @@ pub struct PassKernel {
     pub places: Places,
     /// What the tables hold.
     pub levels: Levels,
-    /// In a scene with primitives that programs intersect, the text of these: the function that
-    /// [`answer`] asks for, with all that it needs.
-    pub programs: Option<Arc<str>>,
+    /// In a scene with procedural primitives, the WGSL of `intersect_procedural`, which [`answer`]
+    /// calls, and everything that it calls.
+    pub intersections: Option<Arc<str>>,
 }
 
 impl PassKernel {
@@ -265,9 +265,9 @@ impl PassKernel {
         };
         let Places { nodes, triangles, stack } = self.places;
         let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
-        let leaves = if self.programs.is_some() { Leaves::Programs } else { Leaves::Triangles };
-        let programs = self.programs.as_deref().unwrap_or_default();
-        [programs, &tables, &around(traversal, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
+        let leaves = if self.intersections.is_some() { Leaves::Procedural } else { Leaves::Triangles };
+        let intersections = self.intersections.as_deref().unwrap_or_default();
+        [intersections, &tables, &around(traversal, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
     }
 }
 
@@ -290,8 +290,8 @@ mod tests {
                 (1, 1, Stack::Private, false, Levels::Two),
             ] {
                 let places = Places { nodes: stores[nodes], triangles: stores[triangles], stack };
-                let programs = subgroups.then(|| Arc::from("fn intersect_program(o: vec3<f32>, d: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32 { return -1.0; }\n"));
-                let kernel = PassKernel { variant, subgroups, places, levels, programs };
+                let intersections = subgroups.then(|| Arc::from("fn intersect_procedural(o: vec3<f32>, d: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32 { return -1.0; }\n"));
+                let kernel = PassKernel { variant, subgroups, places, levels, intersections };
                 let text = kernel.wgsl();
                 let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
                 let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));

@@ -11,7 +11,7 @@
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
 //! | 7 | persistent invocations: the number of rays taken, one `u32`, written |
-//! | 8, 9, 10 | kernels with programs: what these read and write, as the code generator says (`wgsl/section/intersections.wgsl`) |
+//! | 8, 9, 10 | kernels with intersection shaders: their buffers, which the code generator declares (`wgsl/section/intersections.wgsl`) |
 //!
 //! `trace_all` traces `ray_count` rays from `ray_first` on; `trace_queue` traces those whose
 //! indices stand in the queue, with the count in a counter, for indirect dispatch. Both want one
@@ -107,7 +107,7 @@ mod tests {
             subgroups: false,
             places,
             levels: kernel::Levels::One,
-            programs: None,
+            intersections: None,
         }
         .wgsl();
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");

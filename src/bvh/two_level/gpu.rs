@@ -18,7 +18,7 @@ use super::super::gpu::compressed::CompressedBvh;
 use super::super::gpu::kernel::Layout;
 use super::super::node::{Link, Node};
 use super::instance::Instance;
-use super::programs::Programs;
+use super::procedural::ProceduralBvh;
 use super::upper::Upper;
 use super::{Placed, TwoLevel};
 use bytemuck::{bytes_of, cast_slice, pod_read_unaligned};
@@ -45,12 +45,12 @@ impl TwoLevel {
         }
     }
 
-    /// The same with primitives that programs intersect: behind all else their tree, as the upper
-    /// tree lies, and their records, which have the programs' data in the place of a tree's root.
-    /// The second word `pad` of the binary node that the table begins with is the tree's root.
-    pub fn gpu_tables_with(&self, layout: Layout, programs: &Programs) -> Tables<'_> {
+    /// The same with procedural primitives: after all else their BVH, laid out like the upper BVH,
+    /// and their records, which have the shader's `data` in place of a mesh's root node.
+    /// The second word `pad` of the binary node that the table begins with is the root of that BVH.
+    pub fn gpu_tables_with(&self, layout: Layout, procedural: &ProceduralBvh) -> Tables<'_> {
         let tables = self.gpu_tables(layout);
-        let Some(upper) = programs.upper() else { return tables };
+        let Some(upper) = procedural.upper() else { return tables };
         let mut nodes = tables.nodes.into_owned();
         nodes.resize(nodes.len().next_multiple_of(size_of::<Node>()), 0);
         let root = (nodes.len() / size_of::<Node>()) as u32;

@@ -23,7 +23,7 @@ const PAD: f64 = 16.0 / (1u64 << 24) as f64;
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0..12, 12..16 | the box's minimum in the world, which tree, or of a program its data |
+/// | 0..12, 12..16 | the box's minimum in the world, which mesh, or of a procedural primitive its data |
 /// | 16..28, 28..32 | the box's maximum, number of the first primitive |
 /// | 32..80 | the transform from the world to the object, three rows of four |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -31,8 +31,8 @@ const PAD: f64 = 16.0 / (1u64 << 24) as f64;
 pub struct Instance {
     /// Lower corner of the box around the mesh in the world, padded.
     pub min: [f32; 3],
-    /// Index of the mesh; on the GPU, of the root node of its tree. Of a primitive that a program
-    /// intersects, what the program is told.
+    /// Index of the mesh; on the GPU, of the root node of its BVH. Of a procedural primitive, the
+    /// argument `data` of its intersection shader.
     pub tree: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],

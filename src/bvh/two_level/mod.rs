@@ -19,12 +19,12 @@
 //! | [`instance`] | an instance's record: its box in the world, its transform; what rounding may do to a ray |
 //! | `upper` | the tree over instances |
 //! | `traverse` | batches of rays through the upper tree |
-//! | [`programs`] | primitives that programs intersect: another upper tree |
+//! | [`procedural`] | procedural primitives: another BVH like the upper one |
 //! | [`gpu`] | all of it as the tables of the GPU's kernels |
 
 pub mod gpu;
 pub mod instance;
-pub mod programs;
+pub mod procedural;
 mod traverse;
 mod upper;
 

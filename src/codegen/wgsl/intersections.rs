@@ -1,7 +1,7 @@
-//! The programs of a scene's primitives as functions that a traversal kernel calls.
+//! Intersection shaders as functions that a traversal kernel calls.
 //!
-//! A traversal kernel is text. What is generated is added to a [`Kit`] and written as text too, in
-//! front of which or behind which the kernel's parts go: so these may call `intersect_program`.
+//! A traversal kernel is text. The shaders are added to a [`Kit`] and printed as text too; the parts
+//! of the traversal kernel, which call `intersect_procedural`, follow.
 
 use super::Error;
 use super::code::Code;
@@ -13,17 +13,17 @@ use naga::{Block, Expression, Span, Statement, SwitchCase, SwitchValue};
 
 /// Name of the function that intersects a ray with a primitive: `(origin, dir, t_min, t_max, data)
 /// -> t`, below 0 for a miss.
-const INTERSECT: &str = "intersect_program";
+const INTERSECT: &str = "intersect_procedural";
 
 /// What it takes, as each of the entries does.
 const PARAMETERS: [(&str, Type); 5] =
     [("origin", Type::Vec3), ("dir", Type::Vec3), ("t_min", Type::F32), ("t_max", Type::F32), ("data", Type::Ref)];
 
-/// The text of the kit with `intersect_program`, which asks the kit's `program_kind(data) -> u32`
+/// The text of the kit with `intersect_procedural`, which asks the kit's `procedural_kind(data) -> u32`
 /// which of the entries to call.
 ///
 /// # Errors
-/// An entry is missing, or uses what a GPU has not.
+/// A missing entry, or an operation without GPU support.
 pub(super) fn kernel_text(
     mut kit: Kit,
     module: &Module,
@@ -31,7 +31,7 @@ pub(super) fn kernel_text(
     locations: &mut Locations,
 ) -> Result<String, Error> {
     let mut lowered = Lowered::new();
-    let mut programs = Vec::new();
+    let mut shaders = Vec::new();
     for name in entries {
         let missing = || Error::Internal(format!("there is no entry `{name}`"));
         let func = module.function(name).ok_or_else(missing)?;
@@ -42,7 +42,7 @@ pub(super) fn kernel_text(
         let made = lower::lower_function(&mut kit, func, &lowered, locations)?;
         let function = kit.module.functions.append(made, Span::UNDEFINED);
         lowered.insert(func.name.clone(), Callee { function, calls: 1 });
-        programs.push(function);
+        shaders.push(function);
     }
     let mut code = Code::new(&mut kit, INTERSECT.into());
     let mut args = Vec::new();
@@ -53,11 +53,11 @@ pub(super) fn kernel_text(
     }
     let ty = code.kit.ty(Type::F32)?;
     code.func.result = Some(naga::FunctionResult { ty, binding: None });
-    let selector = code.ask("program_kind", vec![args[4]])?;
+    let selector = code.ask("procedural_kind", vec![args[4]])?;
     let mut cases = Vec::new();
-    for (n, program) in (0..).zip(programs) {
+    for (n, shader) in (0..).zip(shaders) {
         code.open();
-        let value = code.call(program, args.clone());
+        let value = code.call(shader, args.clone());
         code.stmt(Statement::Return { value });
         cases.push(SwitchCase { value: SwitchValue::U32(n), body: code.close(), fall_through: false });
     }

@@ -35,19 +35,19 @@ impl Kit {
         Self::parse(&join(&[STEPS, hits(options), kernel!("section/wavefront.wgsl")]))
     }
 
-    /// What programs of primitives call in a traversal kernel of its own.
+    /// The functions that intersection shaders call in a traversal kernel.
     pub fn of_intersections() -> Result<Self, Error> {
         Self::parse(&join(&[kernel!("section/intersections.wgsl")]))
     }
 
     /// The steps for one kernel of all sections. The frame stack of so many words and the rays that
     /// a path shoots at once are in the kernel's own memory, or with `None` in storage; the
-    /// functions of `traversal` trace the rays. `programs` adds functions that these call.
+    /// functions of `traversal` trace the rays. `intersections` adds the intersection shaders that these call.
     pub fn of_megakernel(
         options: &Options,
         private: Option<(u32, u32)>,
         traversal: &str,
-        programs: impl FnOnce(Self) -> Result<String, Error>,
+        intersections: impl FnOnce(Self) -> Result<String, Error>,
     ) -> Result<Self, Error> {
         let (words, rays) = private.unwrap_or((1, 1));
         let stored = private.is_none();
@@ -55,8 +55,8 @@ impl Kit {
             format!("const STORED = {stored};\nconst PRIVATE_WORDS = {words}u;\nconst PRIVATE_RAYS = {rays}u;\n");
         let mut steps = [constants, join(&[STEPS, hits(options), kernel!("section/megakernel.wgsl")])].concat();
         if !options.intersections.is_empty() {
-            let kind = join(&[kernel!("section/program_kind.wgsl")]);
-            steps = programs(Self::parse(&[steps, kind].concat())?)?;
+            let kind = join(&[kernel!("section/procedural_kind.wgsl")]);
+            steps = intersections(Self::parse(&[steps, kind].concat())?)?;
         }
         Self::parse(&[&steps, &*join(&[kernel!("section/megakernel_rays.wgsl")]), traversal].concat())
     }

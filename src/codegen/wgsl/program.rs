@@ -214,9 +214,8 @@ pub struct SectionKernel {
 pub struct GpuProgram {
     /// One kernel a section.
     pub sections: Vec<SectionKernel>,
-    /// Of a scene with primitives that programs intersect, what the traversal kernel needs of
-    /// these: the text with `intersect_program`, whose bindings `wgsl/section/intersections.wgsl`
-    /// has.
+    /// For procedural primitives, the WGSL of `intersect_procedural`, which precedes the traversal
+    /// kernel. `wgsl/section/intersections.wgsl` declares its bindings.
     pub intersections: Option<Arc<str>>,
     /// How to run it.
     pub interface: Interface,

@@ -5,7 +5,7 @@
 //! ([`BLOCK_VECTORS`]).
 
 use crate::bvh::two_level::instance::world_to_object;
-use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
+use crate::bvh::two_level::procedural::{ProceduralBounds, ProceduralBvh, ProceduralError};
 use crate::program::collect::Collected;
 use crate::program::collect::procedural::BoundPrimitive;
 use crate::program::layout::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, procedural_objects};
@@ -36,7 +36,7 @@ pub struct ProceduralRecord {
 #[derive(Debug, Default)]
 pub struct Primitives {
     /// The acceleration structure over their bounds, whose data are the addresses of their blocks.
-    pub tree: Programs,
+    pub tree: ProceduralBvh,
     /// How many kinds there are, each with an intersection entry.
     pub kinds: usize,
 }
@@ -84,16 +84,16 @@ pub fn block(primitive: &BoundPrimitive, kind: u32, object: &Object, pdf_scale: 
 /// # Errors
 ///
 /// A primitive whose bounds in the world are non-finite.
-pub fn tree(scene: &Scene, memory: &MemoryImage, placed: &[PlacedPrimitive]) -> Result<Programs, Diagnostic> {
-    let boxes = placed.iter().map(|&PlacedPrimitive { object, record, bounds }| ProgramBox {
+pub fn tree(scene: &Scene, memory: &MemoryImage, placed: &[PlacedPrimitive]) -> Result<ProceduralBvh, Diagnostic> {
+    let boxes = placed.iter().map(|&PlacedPrimitive { object, record, bounds }| ProceduralBounds {
         bounds,
         object_to_world: scene.objects[object].object_to_world,
         number: memory.first_primitive(memory.objects[object]),
         data: memory.objects[object] + 1 + INSTANCE_VECTORS + record.offset,
     });
     debug_assert_eq!(procedural_objects(scene).count(), placed.len());
-    Programs::build(&boxes.collect::<Vec<_>>()).map_err(|error| {
-        let ProgramsError::Misplaced { index } = error else { return Diagnostic::error(error.to_string()) };
+    ProceduralBvh::build(&boxes.collect::<Vec<_>>()).map_err(|error| {
+        let ProceduralError::NonFinite { index } = error else { return Diagnostic::error(error.to_string()) };
         let object = &scene.objects[placed[index].object];
         let d = Diagnostic::error("a primitive has non-finite bounds in the world");
         let d = object.span.into_iter().fold(d, |d, span| d.at(span, "this primitive"));

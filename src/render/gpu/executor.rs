@@ -8,7 +8,7 @@ use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
 use crate::bvh::TwoLevel;
-use crate::bvh::two_level::programs::Programs;
+use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::codegen::wgsl::{
     Interface, PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, TrapCode, WORKGROUP_SIZE,
 };
@@ -45,7 +45,7 @@ pub(super) struct Setup<'a> {
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
     /// The procedural primitives.
-    pub programs: &'a Programs,
+    pub procedural: &'a ProceduralBvh,
     /// Paths wanted in flight; there may be fewer.
     pub paths: u32,
 }

@@ -5,7 +5,7 @@ use super::executor::trap_error;
 use super::program::Program;
 use super::wavefront::Compute;
 use crate::bvh::gpu::kernel::Levels;
-use crate::bvh::two_level::programs::Programs;
+use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::bvh::{BuildOptions, Bvh};
 use crate::codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
 use crate::ir::Module;
@@ -53,7 +53,7 @@ pub fn run_function(
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
         placed: &[],
         tree: &tree.into(),
-        programs: &Programs::default(),
+        procedural: &ProceduralBvh::default(),
         paths: arguments.len().min(1 << 18) as u32,
     };
     let mut executor = program.executor(compute, &setup)?;

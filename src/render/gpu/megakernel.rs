@@ -107,7 +107,7 @@ impl<C: Deref<Target = Compute>> MegakernelExecutor<C> {
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
-        let tables = setup.tree.gpu_tables_with(Layout::Binary, setup.programs);
+        let tables = setup.tree.gpu_tables_with(Layout::Binary, setup.procedural);
         let start = Instant::now();
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();
@@ -276,7 +276,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::two_level::programs::Programs;
+    use crate::bvh::two_level::procedural::ProceduralBvh;
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
     use crate::ir::parse;
@@ -339,7 +339,7 @@ b2:
             placed: &[],
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             tree: &tree,
-            programs: &Programs::default(),
+            procedural: &ProceduralBvh::default(),
             paths: 64,
         };
         let executor = MegakernelExecutor::new(&*COMPUTE, &kernel, &setup).unwrap();

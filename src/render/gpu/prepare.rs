@@ -9,7 +9,7 @@ use super::program::Program;
 use super::renderer::compile;
 use super::warm_up::{self, Priority, WarmUp, WarmUpProgress};
 use super::wavefront::{Compute, WavefrontExecutor};
-use crate::bvh::two_level::programs::Programs;
+use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::bvh::{BuildOptions, Bvh};
 use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS};
 use crate::render::{Job, RenderError, Schedule};
@@ -104,7 +104,7 @@ impl Compute {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
-            programs: &Programs::default(),
+            procedural: &ProceduralBvh::default(),
             paths: 1,
         };
         WavefrontExecutor::new(self, &[], &setup)?.run(FINISHED, &[], 1, 1).map(|_| ())

@@ -38,7 +38,7 @@ impl Program {
         let compiled = match schedule {
             Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
             Schedule::Megakernel => {
-                let leaves = if options.intersections.is_empty() { Leaves::Triangles } else { Leaves::Programs };
+                let leaves = if options.intersections.is_empty() { Leaves::Triangles } else { Leaves::Procedural };
                 let max_private_words = max_private_words(gpu);
                 let own = MegakernelOptions { depth, max_private_words, traversal: &traversal(levels, leaves) };
                 wgsl::compile_megakernel(module, entries, options, &own)
@@ -77,7 +77,7 @@ impl Program {
         Ok(match self {
             Program::Sections(program) => {
                 let intersections = program.intersections.clone();
-                Box::new(WavefrontExecutor::with_programs(compute, &program.sections, intersections, setup)?)
+                Box::new(WavefrontExecutor::with_procedural(compute, &program.sections, intersections, setup)?)
             }
             Program::Megakernel(kernel) => Box::new(MegakernelExecutor::new(compute, kernel, setup)?),
         })

@@ -207,7 +207,7 @@ pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup
         constants: &job.program.constants,
         placed: &job.program.memory.placed,
         tree: &job.bvh,
-        programs: &job.program.primitives.tree,
+        procedural: &job.program.primitives.tree,
         paths,
     }
 }

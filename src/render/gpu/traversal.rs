@@ -9,7 +9,7 @@ use super::tuning;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
 use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, Variant};
-use crate::bvh::two_level::programs::Programs;
+use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::render::RenderError;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
@@ -53,10 +53,10 @@ pub(super) struct RayBuffers<'a> {
 
 /// Procedural primitives, with the buffers that their intersection shaders use.
 #[derive(Clone, Debug)]
-pub(super) struct ProgramsOnDevice<'a> {
-    /// The programs.
+pub(super) struct ProceduralOnDevice<'a> {
+    /// Their BVH.
     pub text: Arc<str>,
-    pub programs: &'a Programs,
+    pub procedural: &'a ProceduralBvh,
     pub params: &'a wgpu::Buffer,
     pub memory: &'a wgpu::Buffer,
     pub trap: &'a wgpu::Buffer,
@@ -100,17 +100,17 @@ impl TraversalKernels {
         variant: Variant,
         places: Places,
         levels: Levels,
-        programs: Option<Arc<str>>,
+        intersections: Option<Arc<str>>,
     ) -> Result<Arc<TraversalKernel>, RenderError> {
         let subgroups = self.subgroups && variant.uses_subgroups();
-        let source = PassKernel { variant, subgroups, places, levels, programs };
+        let source = PassKernel { variant, subgroups, places, levels, intersections };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
             return Ok(kernel.clone());
         }
         let kernel = Arc::new(TraversalKernel::new(gpu, source)?);
-        // A kernel with programs is of one scene.
-        made.retain(|kernel| kernel.source.programs.is_none());
+        // A kernel with intersection shaders is of one scene.
+        made.retain(|kernel| kernel.source.intersections.is_none());
         made.push(kernel.clone());
         Ok(kernel)
     }
@@ -128,9 +128,9 @@ impl TraversalKernel {
         bindings.extend(persistent.then_some(written));
         let visibility = wgpu::ShaderStages::COMPUTE;
         let entry = |(binding, ty)| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
-        let of_programs = [(8, uniform), (9, read), (10, written)];
-        let of_programs = of_programs.into_iter().filter(|_| source.programs.is_some());
-        let entries: Vec<_> = (0..).zip(bindings).chain(of_programs).map(entry).collect();
+        let of_intersections = [(8, uniform), (9, read), (10, written)];
+        let of_intersections = of_intersections.into_iter().filter(|_| source.intersections.is_some());
+        let entries: Vec<_> = (0..).zip(bindings).chain(of_intersections).map(entry).collect();
         let label = Some("traverse");
         let device = gpu.device();
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
@@ -181,9 +181,9 @@ impl Tree {
         kernels: &TraversalKernels,
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
-        programs: Option<ProgramsOnDevice<'_>>,
+        procedural: Option<ProceduralOnDevice<'_>>,
     ) -> Result<Self, RenderError> {
-        Self::uploaded(gpu, kernels, tree, buffers, tuning::places(gpu, levels_of(tree)), programs)
+        Self::uploaded(gpu, kernels, tree, buffers, tuning::places(gpu, levels_of(tree)), procedural)
     }
 
     /// Uploads a BVH, nodes and triangles to the wanted stores where they fit.
@@ -206,24 +206,24 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
         wanted: Places,
-        programs: Option<ProgramsOnDevice<'_>>,
+        procedural: Option<ProceduralOnDevice<'_>>,
     ) -> Result<Self, RenderError> {
         let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
         let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
         let taken = gpu.buffer("the number of rays taken", 4, BufferUsages::STORAGE)?;
         let variant = match kernels.variant() {
-            // Its counter and what programs need are more buffers than a kernel may have.
-            Variant::Persistent if programs.is_some() => Variant::WhileWhile,
+            // Its counter and what intersection shaders need are more buffers than a kernel may have.
+            Variant::Persistent if procedural.is_some() => Variant::WhileWhile,
             variant => variant,
         };
-        let tables = match &programs {
-            Some(given) => tree.gpu_tables_with(variant.layout(), given.programs),
+        let tables = match &procedural {
+            Some(given) => tree.gpu_tables_with(variant.layout(), given.procedural),
             None => tree.gpu_tables(variant.layout()),
         };
         let nodes = Table::new(gpu, "the BVH's nodes", &tables.nodes, wanted.nodes)?;
         let triangles = Table::new(gpu, "the BVH's triangles", &tables.triangles, wanted.triangles)?;
         let places = Places { nodes: nodes.store(), triangles: triangles.store(), ..wanted };
-        let text = programs.as_ref().map(|given| given.text.clone());
+        let text = procedural.as_ref().map(|given| given.text.clone());
         let kernel = kernels.of(gpu, variant, places, levels_of(tree), text)?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
@@ -231,9 +231,9 @@ impl Tree {
         resources.extend([rays, hits, queue, queue].map(whole));
         resources.extend(kernel.start.is_some().then(|| whole(&taken)));
         let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
-        let of_programs =
-            programs.iter().flat_map(|p| [(8, whole(p.params)), (9, whole(p.memory)), (10, whole(p.trap))]);
-        let entries: Vec<_> = (0..).zip(resources).chain(of_programs).map(entry).collect();
+        let of_intersections =
+            procedural.iter().flat_map(|p| [(8, whole(p.params)), (9, whole(p.memory)), (10, whole(p.trap))]);
+        let entries: Vec<_> = (0..).zip(resources).chain(of_intersections).map(entry).collect();
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &kernel.layout, entries: &entries };
         let bound = gpu.device().create_bind_group(&descriptor);
         let bytes = tables.nodes.len() + tables.triangles.len();

@@ -13,7 +13,7 @@ use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
 use super::submissions::SubmissionQueue;
-use super::traversal::{ProgramsOnDevice, RayBuffers, TraversalKernels, Tree};
+use super::traversal::{ProceduralOnDevice, RayBuffers, TraversalKernels, Tree};
 use super::warm_up::section_layout;
 use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::{SectionKernel, Trap};
@@ -144,7 +144,7 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
     /// # Errors
     /// When something does not fit the device, or the device fails.
     pub fn new(compute: C, kernels: &[SectionKernel], setup: &Setup<'_>) -> Result<Self, RenderError> {
-        Self::with_programs(compute, kernels, None, setup)
+        Self::with_procedural(compute, kernels, None, setup)
     }
 
     /// The same for a scene with procedural primitives: `intersections` is the text of their
@@ -152,7 +152,7 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
     ///
     /// # Errors
     /// Those of [`Self::new`].
-    pub fn with_programs(
+    pub fn with_procedural(
         compute: C,
         kernels: &[SectionKernel],
         intersections: Option<Arc<str>>,
@@ -175,14 +175,14 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
         let data = ProgramData::new(gpu, setup, count)?;
         let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
         let ray_buffers = RayBuffers { rays: &rays, hits: &hits, queue: &ray_queue };
-        let programs = intersections.map(|text| ProgramsOnDevice {
+        let procedural = intersections.map(|text| ProceduralOnDevice {
             text,
-            programs: setup.programs,
+            procedural: setup.procedural,
             params: &data.params,
             memory: &data.memory,
             trap: paths.status(),
         });
-        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, programs)?;
+        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, procedural)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
         let buffers = [&data.params, state, frames, &rays, &hits, &data.memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
@@ -273,7 +273,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for WavefrontExecut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::two_level::programs::Programs;
+    use crate::bvh::two_level::procedural::ProceduralBvh;
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, ShaderStart, TrapCode};
     use glam::Vec3;
@@ -347,7 +347,7 @@ mod tests {
             constants: &constants,
             placed: &[],
             tree: &tree.into(),
-            programs: &Programs::default(),
+            procedural: &ProceduralBvh::default(),
             paths,
         };
         WavefrontExecutor::new(compute, sections, &setup).unwrap()
@@ -443,7 +443,7 @@ mod tests {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
-            programs: &Programs::default(),
+            procedural: &ProceduralBvh::default(),
             paths: 64,
         };
         let error = WavefrontExecutor::new(&*COMPUTE, &[], &setup).unwrap_err();

@@ -3,7 +3,7 @@
 
 use super::Loaded;
 use super::loaded::{Data, Entry};
-use crate::bvh::two_level::programs::Intersect;
+use crate::bvh::two_level::procedural::Intersect;
 use crate::bvh::{BATCH, HitBatch, RayBatch, TwoLevel};
 use crate::program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
 use crate::render::{Job, RenderError};
@@ -22,11 +22,11 @@ pub struct SceneTracer<'a> {
     bvh: &'a TwoLevel,
     /// Maps a triangle to its object and shader.
     memory: &'a MemoryImage,
-    programs: Option<ProgramTracer<'a>>,
+    procedural: Option<ProceduralTracer<'a>>,
 }
 
 /// Runs intersection shaders, for which rays wait.
-struct ProgramTracer<'a> {
+struct ProceduralTracer<'a> {
     primitives: &'a Primitives,
     memory: &'a MemoryImage,
     /// The render's machine without a scene: intersection shaders trace no rays.
@@ -140,16 +140,16 @@ impl State {
     }
 }
 
-impl fmt::Debug for ProgramTracer<'_> {
+impl fmt::Debug for ProceduralTracer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProgramTracer").field("primitives", self.primitives).finish_non_exhaustive()
+        f.debug_struct("ProceduralTracer").field("primitives", self.primitives).finish_non_exhaustive()
     }
 }
 
 impl<'a> SceneTracer<'a> {
     /// For triangles and instances.
     pub fn new(bvh: &'a TwoLevel, memory: &'a MemoryImage) -> Self {
-        Self { bvh, memory, programs: None }
+        Self { bvh, memory, procedural: None }
     }
 
     /// For all of a job's scene. `loaded` is its program with its data; `stop` ends intersection
@@ -167,7 +167,7 @@ impl<'a> SceneTracer<'a> {
         let mut tracer = Self::new(&job.bvh, memory);
         if !primitives.is_empty() {
             let kinds = (0..primitives.kinds).map(|n| Kind::new(n, loaded));
-            tracer.programs = Some(ProgramTracer {
+            tracer.procedural = Some(ProceduralTracer {
                 primitives,
                 memory,
                 machine: loaded.machine(data, &EmptyScene, job.budget, stop),
@@ -181,8 +181,8 @@ impl<'a> SceneTracer<'a> {
 
     /// The error of an intersection shader, if one failed: the cause, where the render was stopped.
     pub fn failure(&self) -> Option<MachineError> {
-        let programs = self.programs.as_ref()?;
-        *programs.failure.lock().unwrap_or_else(PoisonError::into_inner)
+        let procedural = self.procedural.as_ref()?;
+        *procedural.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -195,8 +195,8 @@ impl Tracer for SceneTracer<'_> {
         if active != 0 {
             let mut found = HitBatch::default();
             self.bvh.closest_hits(&batch, &mut found);
-            if let Some(programs) = &self.programs {
-                programs.primitives.tree.closest_hits(&batch, &mut found, programs);
+            if let Some(procedural) = &self.procedural {
+                procedural.primitives.tree.closest_hits(&batch, &mut found, procedural);
             }
             for i in batch.active_lanes() {
                 let Some(hit) = found.hit(i) else { continue };
@@ -208,9 +208,9 @@ impl Tracer for SceneTracer<'_> {
         batch.active = rays.active & rays.any;
         if batch.active != 0 {
             let mut blocked = self.bvh.any_hits(&batch);
-            if let Some(programs) = &self.programs {
+            if let Some(procedural) = &self.procedural {
                 batch.active &= !blocked;
-                blocked |= programs.primitives.tree.any_hits(&batch, programs);
+                blocked |= procedural.primitives.tree.any_hits(&batch, procedural);
                 batch.active = rays.active & rays.any;
             }
             for i in batch.active_lanes().filter(|i| blocked >> i & 1 != 0) {
@@ -220,7 +220,7 @@ impl Tracer for SceneTracer<'_> {
     }
 }
 
-impl Intersect for ProgramTracer<'_> {
+impl Intersect for ProceduralTracer<'_> {
     fn intersect(&self, data: u32, rays: &RayBatch) -> [f32; BATCH] {
         let missed = [-1.0; BATCH];
         let kind = self.memory.vectors.get(data as usize).map_or(0, |v| v[0]);
@@ -284,8 +284,8 @@ mod tests {
         let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles");
         let (data, stop) = (loaded.data(&program.memory.vectors), AtomicBool::new(false));
         let tracer = SceneTracer::of_job(&job, &loaded, &data, &stop).expect("it has all entries");
-        let programs = tracer.programs.as_ref().expect("there are primitives");
-        let split = programs.kinds.iter().filter(|k| k.common_origin.is_some()).count();
+        let procedural = tracer.procedural.as_ref().expect("there are primitives");
+        let split = procedural.kinds.iter().filter(|k| k.common_origin.is_some()).count();
         assert!(split >= 3, "{split} kinds are split");
         for step in [0.0, 0.01] {
             let together = distances(&tracer, u64::MAX, step);
@@ -295,7 +295,7 @@ mod tests {
             }
             assert!(together.iter().filter(|t| **t > 0.0).count() > 8, "{together:?}");
         }
-        let states = programs.states.lock().expect("nobody failed");
+        let states = procedural.states.lock().expect("nobody failed");
         let known: usize = states.iter().map(|s| s.known.len()).sum();
         assert!(known > 0 && states.len() == 1, "{known} common origins are kept by {} states", states.len());
         assert!(tracer.failure().is_none());

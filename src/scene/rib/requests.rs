@@ -79,7 +79,7 @@ const REQUESTS: &[Request] = &[
     request("FrameAspectRatio", "FrameAspectRatio aspect", options::frame_aspect_ratio),
     request("FrameBegin", "FrameBegin number", frame_begin),
     request("FrameEnd", "FrameEnd", |r, a| r.close(BlockKind::Frame, a.span)),
-    request("Geometry", "Geometry \"FILE.rtsl:Class\" parameters", primitives::programs::geometry)
+    request("Geometry", "Geometry \"FILE.rtsl:Class\" parameters", primitives::geometry::geometry)
         .partly("classes of primitives, in RTSL; the shapes that a renderer may have by names of its own are skipped"),
     request("GeometricRepresentation", "GeometricRepresentation \"type\"", |_, a| a.string("a type").map(|_| ()))
         .noted("all surfaces are triangles"),

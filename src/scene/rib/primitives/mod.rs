@@ -7,7 +7,7 @@ pub mod detail;
 pub mod dicing;
 pub mod patches;
 pub mod polygons;
-pub mod programs;
+pub mod geometry;
 pub mod quadrics;
 pub mod subdivision;
 pub mod trimming;

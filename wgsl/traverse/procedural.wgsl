@@ -1,12 +1,12 @@
-// A ray through a scene with primitives that programs intersect: first as without them, by
-// `nearest`, then through the tree over their boxes. CPU counterpart:
-// `src/bvh/two_level/programs.rs`; tables: `src/bvh/two_level/gpu.rs`. The code generator makes
-// `intersect_program(origin, dir, t_min, t_max, data) -> f32` of the scene's programs; it gives a
-// distance below 0 where the ray passes the primitive.
+// A ray through a scene with procedural primitives: first `nearest`, then the BVH over the procedural
+// primitives. CPU counterpart: `src/bvh/two_level/procedural.rs`; tables:
+// `src/bvh/two_level/gpu.rs`. The code generator makes `intersect_procedural(origin, dir, t_min,
+// t_max, data) -> f32` of the scene's intersection shaders; it returns a distance below 0 for a
+// miss.
 
 // Replaces `best` by a hit of the primitive whose record begins at vector `at`, if it is nearer, or
 // as near and lower in number.
-fn visit_program(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, best: ptr<function, Hit>) {
+fn visit_procedural(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, best: ptr<function, Hit>) {
     let data = nodes_vector(at).w;
     let number = nodes_vector(at + 1u).w;
     let x = bitcast<vec4<f32>>(nodes_vector(at + 2u));
@@ -18,7 +18,7 @@ fn visit_program(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, best: p
     // what is known.
     let known = (*best).t;
     let t_max = select(known, bitcast<f32>(bitcast<u32>(known) + 1u), (*best).found);
-    let t = intersect_program(moved_origin, moved_dir, t_min, t_max, data);
+    let t = intersect_procedural(moved_origin, moved_dir, t_min, t_max, data);
     if t >= 0.0 && (!(*best).found || t < known || number < (*best).prim) {
         *best = Hit(t, 0.0, 0.0, number, true);
     }
@@ -48,7 +48,7 @@ fn nearest_of_all(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any
             let begin = (link & ~LEAF) >> 3u;
             let end = begin + (link & 7u);
             for (var i = begin; i < end; i += 1u) {
-                visit_program(records + 5u * i, origin, dir, t_min, &best);
+                visit_procedural(records + 5u * i, origin, dir, t_min, &best);
                 if any && best.found {
                     return best;
                 }

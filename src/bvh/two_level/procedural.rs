@@ -1,10 +1,8 @@
-//! Primitives that programs intersect: a tree over their boxes, a level of its own beside triangles
-//! and instances.
+//! The BVH over procedural primitives: a level of its own beside triangles and instances.
 //!
-//! It knows where they lie and finds out which of them rays may meet. What is at the leaves, a
-//! program, it asks through [`Intersect`], with many rays at once, each in the space of the
-//! primitive and with the same `t` as in the world. Of hits at equal `t` the lower number wins, as
-//! in all trees, whatever the order in which they are met.
+//! A leaf calls the primitive's intersection shader through [`Intersect`], with many rays at once,
+//! transformed to the primitive's space, with the same `t` as in the world. Of hits at equal `t` the
+//! lower primitive number wins, as in all BVHs, whatever the order of traversal.
 
 use super::super::build::BuildError;
 use super::super::ray::{BATCH, Hit, HitBatch, RayBatch};
@@ -13,58 +11,58 @@ use super::traverse::Walk;
 use super::upper::Upper;
 use glam::{Mat4, Vec3};
 
-/// A primitive as the tree knows it.
+/// A procedural primitive: its bounds, its transform and the arguments of its shader.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProgramBox {
+pub struct ProceduralBounds {
     /// The least and the greatest corner of its box in its own space.
     pub bounds: (Vec3, Vec3),
-    /// Where it stands in the world: an affine transform that can be inverted.
+    /// Object to world: an affine transform with an inverse.
     pub object_to_world: Mat4,
-    /// Its number among all primitives.
+    /// Its primitive number.
     pub number: u32,
-    /// What its program is told of it.
+    /// The argument `data` of its intersection shader.
     pub data: u32,
 }
 
-/// Something is wrong with one of the primitives.
+/// A primitive that cannot be in a BVH.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramsError {
-    /// The tree could not be built.
+pub enum ProceduralError {
+    /// The BVH cannot be built.
     #[error(transparent)]
     Tree(#[from] BuildError),
-    /// The box, or its place in the world, is not finite.
-    #[error("primitive {index} has no finite place")]
-    Misplaced {
+    /// The bounds, or the transform, are not finite.
+    #[error("the bounds of primitive {index} are not finite")]
+    NonFinite {
         /// Index of the primitive among those given.
         index: usize,
     },
 }
 
-/// Runs programs of primitives.
+/// Runs intersection shaders.
 pub trait Intersect {
-    /// Where the active rays, which are in the space of the primitive with this `data`, hit it
-    /// first: the distance between `t_min` and `t_max` for each, below 0 for those that do not.
+    /// The nearest hits of the active rays, which are in the space of the primitive with this
+    /// `data`: a distance between `t_min` and `t_max` for each, below 0 for a miss.
     fn intersect(&self, data: u32, rays: &RayBatch) -> [f32; BATCH];
 }
 
-/// The tree over the boxes of primitives that programs intersect.
+/// The BVH over procedural primitives.
 #[derive(Debug, Default)]
-pub struct Programs {
+pub struct ProceduralBvh {
     upper: Option<Upper>,
 }
 
-impl Programs {
-    /// Builds the tree.
+impl ProceduralBvh {
+    /// Builds the BVH.
     ///
     /// # Errors
-    /// A primitive that has no finite place.
-    pub fn build(primitives: &[ProgramBox]) -> Result<Self, ProgramsError> {
+    /// A primitive whose bounds in the world are not finite.
+    pub fn build(primitives: &[ProceduralBounds]) -> Result<Self, ProceduralError> {
         if primitives.is_empty() {
             return Ok(Self::default());
         }
-        let place = |(index, p): (usize, &ProgramBox)| {
+        let place = |(index, p): (usize, &ProceduralBounds)| {
             let instance = Instance::new(p.object_to_world, Some(p.bounds), p.data, p.number);
-            instance.ok_or(ProgramsError::Misplaced { index })
+            instance.ok_or(ProceduralError::NonFinite { index })
         };
         let instances = primitives.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
         let reach = Reach::of(primitives.iter().map(|p| p.object_to_world));
@@ -83,8 +81,8 @@ impl Programs {
         boxes.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Replaces hits of the active rays by those with these primitives that are nearer, or as near
-    /// and lower in number.
+    /// Replaces hits of the active rays by nearer hits with these primitives, and by equally near
+    /// ones with a lower number.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch, test: &impl Intersect) {
         let Some(upper) = &self.upper else { return };
         Walk::new(upper, rays, |lane| hits.hit(lane).map(|h| h.t)).closest(hits, |primitive, rays, found| {
@@ -106,7 +104,7 @@ impl Programs {
         })
     }
 
-    /// The tree with the records.
+    /// The BVH with its records.
     pub(super) fn upper(&self) -> Option<&Upper> {
         self.upper.as_ref()
     }
@@ -141,7 +139,7 @@ mod tests {
     }
 
     /// Every primitive asked, with the ray moved to its space.
-    fn brute_force(primitives: &[ProgramBox], ray: &Ray) -> Option<(f32, u32)> {
+    fn brute_force(primitives: &[ProceduralBounds], ray: &Ray) -> Option<(f32, u32)> {
         let hits = primitives.iter().filter_map(|p| {
             let instance = Instance::new(p.object_to_world, Some(p.bounds), p.data, p.number).expect("a good place");
             Some((sphere(&instance.ray_to_object(ray))?, p.number))
@@ -153,8 +151,8 @@ mod tests {
     fn many_primitives_are_hit_as_brute_force_says_and_few_are_asked() {
         let mut random = Random(7);
         let unit = (Vec3::NEG_ONE, Vec3::ONE);
-        let mut primitives: Vec<ProgramBox> = (0..500)
-            .map(|number| ProgramBox {
+        let mut primitives: Vec<ProceduralBounds> = (0..500)
+            .map(|number| ProceduralBounds {
                 bounds: unit,
                 object_to_world: placement(&mut random, 0, 8.0).object_to_world,
                 number: 1000 + number,
@@ -162,10 +160,10 @@ mod tests {
             })
             .collect();
         // Of those that are twice in one place the lower number counts, whichever was given first.
-        let twins: Vec<ProgramBox> =
-            primitives[..50].iter().map(|p| ProgramBox { number: p.number - 500, ..*p }).collect();
+        let twins: Vec<ProceduralBounds> =
+            primitives[..50].iter().map(|p| ProceduralBounds { number: p.number - 500, ..*p }).collect();
         primitives.extend(twins);
-        let tree = Programs::build(&primitives).expect("good primitives");
+        let tree = ProceduralBvh::build(&primitives).expect("good primitives");
         let test = Spheres { asked: Cell::new(0) };
         let (mut count, mut lower) = (0, 0);
         let rays: Vec<Ray> = (0..2000).map(|_| Ray { origin: random.point() * 10.0, ..random.ray() }).collect();
@@ -189,13 +187,13 @@ mod tests {
 
     #[test]
     fn what_was_hit_before_is_kept_where_it_is_nearer_or_lower() {
-        let at = |number| ProgramBox {
+        let at = |number| ProceduralBounds {
             bounds: (Vec3::NEG_ONE, Vec3::ONE),
             object_to_world: Mat4::IDENTITY,
             number,
             data: 0,
         };
-        let tree = Programs::build(&[at(5)]).expect("a good primitive");
+        let tree = ProceduralBvh::build(&[at(5)]).expect("a good primitive");
         let test = Spheres { asked: Cell::new(0) };
         let mut batch = RayBatch::default();
         batch.set(0, &Ray::new(Vec3::Z * -3.0, Vec3::Z));
@@ -208,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_primitive_without_a_finite_place_is_told() {
-        let endless = ProgramBox {
+    fn non_finite_bounds_are_an_error() {
+        let endless = ProceduralBounds {
             bounds: (Vec3::NEG_ONE, Vec3::splat(f32::INFINITY)),
             object_to_world: Mat4::IDENTITY,
             number: 0,
             data: 0,
         };
-        assert!(matches!(Programs::build(&[endless]), Err(ProgramsError::Misplaced { index: 0 })));
-        assert!(Programs::build(&[]).is_ok_and(|none| none.is_empty() && none.bounds().is_none()));
+        assert!(matches!(ProceduralBvh::build(&[endless]), Err(ProceduralError::NonFinite { index: 0 })));
+        assert!(ProceduralBvh::build(&[]).is_ok_and(|none| none.is_empty() && none.bounds().is_none()));
     }
 }
