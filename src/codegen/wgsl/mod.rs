@@ -76,9 +76,7 @@ pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<G
         .collect::<Result<Vec<_>, _>>()?;
     let intersections = match options.intersections.as_slice() {
         [] => None,
-        entries => {
-            Some(intersections::kernel_text(Kit::of_intersections()?, module, entries, &mut locations)?.into())
-        }
+        entries => Some(intersections::kernel_text(Kit::of_intersections()?, module, entries, &mut locations)?.into()),
     };
     let interface = interface(module, &program, entries, options, locations);
     Ok(GpuProgram { sections, intersections, interface })
