@@ -6,6 +6,8 @@
 #
 # The table is tests/words.txt. Each finding is a line: file:line: the words → the standard term.
 # Files whose words are still to be replaced are in tests/words_pending.txt; a file leaves that list when it is clean.
+# Also runs when another shell is named: `sh tests/words.sh`.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
