@@ -22,14 +22,14 @@ pub fn is_library(name: &str) -> bool {
 pub const CAMERA: &str = "std.__camera";
 /// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 clipped, f32
 /// mattes, f32 alpha) → (vec3 color, f32 alpha)`. The parameter `alpha` is not read.
-pub const CAMERA_RAY: &str = "std.__seen";
+pub const CAMERA_RAY: &str = "std.__camera_radiance";
 /// The recursive integrator: the radiance along a ray.
 pub const RADIANCE: &str = "std.__radiance";
 /// The path tracer, with the signature of [`RADIANCE`].
 pub const PATH: &str = "std.__path";
 /// The transmittance between two points: `(vec3 origin, vec3 direction, f32 t_min, f32 t_max, f32
 /// kind) → vec3`; 1 where `t_max` is negative.
-pub const TRANSMITTANCE: &str = "std.__open";
+pub const TRANSMITTANCE: &str = "std.__transmittance";
 /// `trace` of RSL for a point and a vector: `(vec3 origin, vec3 direction, …) → vec3`.
 pub const TRACE: &str = "std.trace.pv.c";
 /// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below

@@ -63,7 +63,7 @@ impl AtHit {
             AtHit::Normal => "normal",
             AtHit::Texture => "texture",
             AtHit::Derivatives => "derivatives",
-            AtHit::Pdf => "density",
+            AtHit::Pdf => "pdf",
         }
     }
 

@@ -1,112 +1,112 @@
 /* The path tracer (Kajiya 1986, "The Rendering Equation"): the integrator in the place of __radiance in programs whose surfaces scatter light. Compiled for both machines like any shader.
 
-   A surface is called once at each path vertex (__scatter): for the light that it sends towards the ray, its own and that of a light that it looks at (next-event estimation), and for a
-   direction in which the path goes on. */
+   A surface is called once at each path vertex (__scatter): for the radiance that leaves it against the ray, which is its emission and the reflection of one sampled light
+   (next-event estimation), and for the sampled direction in which the path continues. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)
 #define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
-/* What a contribution may be at most, behind the first place; 0 for no limit. */
+/* The limit of a contribution after the first vertex; 0 for no limit. */
 #define UNIFORM_CLAMP __uniform_float(10, 0)
 #define FARTHEST 3.4028234e38
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
-/* Numbers of one place behind so many layers are those of another. */
+/* The random numbers of a vertex after so many layers are those of another vertex. */
 #define LAYERS_APART 1024
-/* From so many places on chance decides whether a path goes on, and the best chance that it may have. */
-#define ROULETTE_FROM 3
-#define BEST_CHANCE 0.95
+/* Russian roulette starts at this bounce; the greatest probability of survival. */
+#define ROULETTE_BOUNCE 3
+#define MAX_SURVIVAL 0.95
 #define MATTE -FARTHEST
 /* The least value of __extent for a non-finite input. */
 #define INFINITE 1.5
 #define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
-/* The densities that are none: of directions that light takes only exactly, of a ray that goes on as it was, and of a path that ends. */
-#define EXACTLY 0
-#define STRAIGHT_ON -1
-#define NOWHERE -2
+/* In place of a pdf: a delta (specular) direction, a path that passes through the surface, and a path that ends. */
+#define DELTA 0
+#define PASS_THROUGH -1
+#define END -2
 
-/* See __radiance. What shines through surfaces straight on counts as open; what was scattered does not. */
-color __path(point o; vector d; float depth; float width, spread, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
+/* See __radiance. Light that passes through surfaces unscattered counts for the transmittance. */
+color __path(point o; vector d; float depth; float width, spread, kind; float start, end; float mattes; float pixel, index; output color transmittance; output float first)
 {
     color sum = 0;
-    color through = 1;
+    color throughput = 1;
     point from = o;
-    vector way = d;
+    vector direction = d;
     float nearest = start;
     float farthest = end;
-    float places = depth;
+    float bounces = depth;
     float layers = 0;
-    float density = EXACTLY;
+    float pdf = DELTA;
     float footprint = width;
-    float reason = kind;
-    float is_straight = 1;
-    float goes_on = 1;
-    open = 0;
+    float ray_kind = kind;
+    float is_unscattered = 1;
+    float continues = 1;
+    transmittance = 0;
     first = FARTHEST;
-    while (goes_on > 0) {
-        /* Drawn before the ray, whose hit a call would lose, and where all paths meet. */
+    while (continues > 0) {
+        /* Drawn before the ray is traced, because a call discards the hit, and where all paths have reconverged. */
         float light_x = 0, light_y = 0, next_x = 0, next_y = 0;
-        __path_numbers(index, pixel, places + LAYERS_APART * layers, light_x, light_y, next_x, next_y);
-        float t = __trace(from, way, nearest, farthest);
-        color sent = 0;
-        color counts = 0;
-        vector next = 0;
-        float next_density = NOWHERE;
+        __path_numbers(index, pixel, bounces + LAYERS_APART * layers, light_x, light_y, next_x, next_y);
+        float t = __trace(from, direction, nearest, farthest);
+        color radiance = 0;
+        color weight = 0;
+        vector next_direction = 0;
+        float next_pdf = END;
         if (t < 0) {
-            sent = __far_light(way, density);
-            if (is_straight > 0)
-                open = through * (1 - __far_coverage());
+            radiance = __far_light(direction, pdf);
+            if (is_unscattered > 0)
+                transmittance = throughput * (1 - __far_coverage());
         } else {
-            if (is_straight > 0 && layers == 0)
+            if (is_unscattered > 0 && layers == 0)
                 first = t;
-            __scatter(from, way, places, footprint, spread, reason, density, light_x, light_y, next_x, next_y, sent, counts, next, next_density);
-            if (mattes != 0 && comp(sent, 0) == MATTE) {
-                open = through;
-                sent = 0;
-                next_density = NOWHERE;
+            __scatter(from, direction, bounces, footprint, spread, ray_kind, pdf, light_x, light_y, next_x, next_y, radiance, weight, next_direction, next_pdf);
+            if (mattes != 0 && comp(radiance, 0) == MATTE) {
+                transmittance = throughput;
+                radiance = 0;
+                next_pdf = END;
             }
         }
-        color arrives = through * sent;
-        through *= counts;
-        /* One non-finite contribution would fill its pixel and the footprint of the filter: it is discarded. The path ends where that says how much the rest of it counts. */
-        if (__extent(arrives, through) >= INFINITE) {
-            if (__extent(arrives, 1) >= INFINITE)
-                arrives = 0;
-            if (__extent(through, 1) >= INFINITE)
-                through = 0;
+        color contribution = throughput * radiance;
+        throughput *= weight;
+        /* One non-finite contribution would fill its pixel and the footprint of the filter: it is discarded. A non-finite throughput ends the path. */
+        if (__extent(contribution, throughput) >= INFINITE) {
+            if (__extent(contribution, 1) >= INFINITE)
+                contribution = 0;
+            if (__extent(throughput, 1) >= INFINITE)
+                throughput = 0;
         }
-        if (UNIFORM_CLAMP > 0 && is_straight == 0) {
-            float brightest = max(comp(arrives, 0), comp(arrives, 1), comp(arrives, 2));
+        if (UNIFORM_CLAMP > 0 && is_unscattered == 0) {
+            float brightest = max(comp(contribution, 0), comp(contribution, 1), comp(contribution, 2));
             if (brightest > UNIFORM_CLAMP)
-                arrives *= UNIFORM_CLAMP / brightest;
+                contribution *= UNIFORM_CLAMP / brightest;
         }
-        sum += arrives;
-        float most = max(comp(through, 0), comp(through, 1), comp(through, 2));
-        /* Chance decides by how much light from the next place counts whether the path goes on (Russian roulette, Arvo & Kirk 1990). */
-        if (next_density != STRAIGHT_ON && places >= ROULETTE_FROM) {
-            float chance = min(most, BEST_CHANCE);
-            if (light_x < chance)
-                through /= chance;
+        sum += contribution;
+        float largest = max(comp(throughput, 0), comp(throughput, 1), comp(throughput, 2));
+        /* Russian roulette by throughput (Arvo & Kirk 1990). */
+        if (next_pdf != PASS_THROUGH && bounces >= ROULETTE_BOUNCE) {
+            float survival = min(largest, MAX_SURVIVAL);
+            if (light_x < survival)
+                throughput /= survival;
             else
-                goes_on = 0;
+                continues = 0;
         }
-        if (next_density == STRAIGHT_ON) {
+        if (next_pdf == PASS_THROUGH) {
             nearest = t;
             layers += 1;
-            if (most < OPAQUE || layers >= MAX_LAYERS)
-                goes_on = 0;
-        } else if (next_density == NOWHERE || !(most > 0)) {
-            goes_on = 0;
+            if (largest < OPAQUE || layers >= MAX_LAYERS)
+                continues = 0;
+        } else if (next_pdf == END || !(largest > 0)) {
+            continues = 0;
         } else {
             footprint += spread * t;
-            from += t * way;
-            way = next;
-            density = next_density;
-            reason = next_density == EXACTLY ? SPECULAR_RAY : DIFFUSE_RAY;
+            from += t * direction;
+            direction = next_direction;
+            pdf = next_pdf;
+            ray_kind = next_pdf == DELTA ? SPECULAR_RAY : DIFFUSE_RAY;
             nearest = UNIFORM_BIAS;
             farthest = FARTHEST;
-            places += 1;
-            is_straight = 0;
+            bounces += 1;
+            is_unscattered = 0;
         }
     }
     return sum;

@@ -1,5 +1,5 @@
 /* The rays that shaders send: trace (RISpec 3.2, section 15.6), transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
-   Objects are opaque to transmission and occlusion, as to shadow rays, but those that say otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
+   Objects are opaque to transmission and occlusion, as to shadow rays, unless an attribute says otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
    is the scene's. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)
@@ -10,7 +10,7 @@
 #define DIFFUSE_RAY 2
 #define TRANSMISSION_RAY 3
 #define OCCLUSION_RAY 5
-/* Less light than this gets through: it is lost in eight bits. */
+/* A transmittance that is treated as 0: it is lost in eight bits. */
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
 /* A distance times this is the least bit nearer: two or three floats before it. */
@@ -20,8 +20,8 @@ float __start(float bias) { return bias < 0 ? UNIFORM_BIAS : bias; }
 /* How many rays a number of samples asks for. */
 float __count(float samples) { return clamp(floor(samples + 0.5), 1, MAX_SAMPLES); }
 
-/* Direction i of count that lie around an axis, up to an angle from it: as densely everywhere ("uniform") or in proportion to the cosine of the angle (any other word).
-   They are a lattice by the golden ratio, turned by random numbers that belong to p (Cranley and Patterson 1976). */
+/* Direction i of count that lie around an axis, up to an angle from it: uniform ("uniform") or in proportion to the cosine of the angle (any other word).
+   They are a lattice by the golden ratio, rotated by random numbers that depend on p (Cranley and Patterson 1976). */
 vector __direction(point p; vector axis; float angle; string distribution; float i; float count)
 {
     vector turn = __random(p);
@@ -46,50 +46,50 @@ vector __direction(point p; vector axis; float angle; string distribution; float
     return (r * cos(around)) * x + (r * sin(around)) * y + z * n;
 }
 
-/* What an object that was hit lets through of rays that only ask that: nothing (0), everything (1), or what its own surface entry leaves (2). */
-#define LETS_THROUGH(kind) (kind == OCCLUSION_RAY ? __hit_lets_past() : __hit_lets_through())
+/* The transmission of the hit object for rays of a kind: opaque (0), transparent (1), or as its surface entry computes (2). */
+#define HIT_TRANSMISSION(kind) (kind == OCCLUSION_RAY ? __hit_occlusion() : __hit_transmission())
 
-/* How much light gets through on the way from o in direction d, between start and far; all where far is below 0. An object's surface entry that is asked
-   shoots no rays that bring colours: they are beyond the scene's ray depth. */
-color __open(point o; vector d; float start, far, kind)
+/* The transmittance from o in direction d, between start and far; 1 where far is below 0. A surface entry that is evaluated for its opacity traces no rays for colours: they are
+   beyond the scene's ray depth. */
+color __transmittance(point o; vector d; float start, far, kind)
 {
-    color through = 1;
+    color transmittance = 1;
     float nearest = start;
     float layers = far < 0 ? MAX_LAYERS : 0;
     while (layers < MAX_LAYERS) {
         float t = __trace(o, d, nearest, far);
-        float lets = LETS_THROUGH(kind);
+        float transmission = HIT_TRANSMISSION(kind);
         layers += 1;
         nearest = t;
         if (t < 0) {
             layers = MAX_LAYERS;
-        } else if (lets == 0) {
-            through = 0;
+        } else if (transmission == 0) {
+            transmittance = 0;
             layers = MAX_LAYERS;
-        } else if (lets == 2) {
+        } else if (transmission == 2) {
             color ci = 0;
             color oi = 0;
             __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, kind, ci, oi);
-            through *= 1 - oi;
-            if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
-                through = 0;
+            transmittance *= 1 - oi;
+            if (max(comp(transmittance, 0), comp(transmittance, 1), comp(transmittance, 2)) < OPAQUE) {
+                transmittance = 0;
                 layers = MAX_LAYERS;
             }
         }
     }
-    return through;
+    return transmittance;
 }
 
-/* The same by one ray where nothing lets light through. Where a ray asks a surface for its opacity, all gets through: two such surfaces would ask each other without end. */
-color __let_through(point o; vector d; float start, far, kind)
+/* The same by one ray where all objects are opaque. Where a ray queries the opacity of a surface, the transmittance is 1: two such surfaces would query each other without end. */
+color __ray_transmittance(point o; vector d; float start, far, kind)
 {
     extern float raydepth;
-    color open = 1;
+    color transmittance = 1;
     if (__is_selective() > 0)
-        open = __open(o, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far, kind);
+        transmittance = __transmittance(o, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far, kind);
     else
-        open = 1 - __occluded(o, d, start, far);
-    return open;
+        transmittance = 1 - __occluded(o, d, start, far);
+    return transmittance;
 }
 
 /* The distance to the first surface that rays of a kind see, or -1. */
@@ -109,40 +109,40 @@ float __first(point o; vector d; float start, far, kind)
     return t;
 }
 
-/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies, or what shines through. */
+/* The transmittance from p2 to p1, averaged over rays in a cone around the straight line. */
 color __transmission(point p1; point p2; float samples; float minsamples; float samplecone; float bias)
 {
-    vector way = p2 - p1;
-    float far = length(way);
+    vector line = p2 - p1;
+    float far = length(line);
     float start = __start(bias);
     float count = samplecone > 0 ? __count(samples) : 1;
-    color open = 0;
+    color transmittance = 0;
     float i;
     for (i = 0; i < count; i += 1) {
-        vector d = samplecone > 0 ? __direction(p1, way, samplecone, "uniform", i, count) : way / far;
-        open += __let_through(p1, d, start, far - start, TRANSMISSION_RAY);
+        vector d = samplecone > 0 ? __direction(p1, line, samplecone, "uniform", i, count) : line / far;
+        transmittance += __ray_transmittance(p1, d, start, far - start, TRANSMISSION_RAY);
     }
-    return open / count;
+    return transmittance / count;
 }
 
-/* The share of the directions around n, in proportion to their cosines, in which something lies; what lets light through counts by its opacity, the mean of its three. */
+/* The cosine-weighted share of the directions around n that are occluded; transparent objects count by the mean of their opacity. */
 float __occlusion(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
     float minsamples; float maxvariation; float maxerror; float maxpixeldist)
 {
     float count = __count(samples);
     float start = __start(bias);
-    color open = 0;
+    color transmittance = 0;
     float i;
     for (i = 0; i < count; i += 1)
-        open += __let_through(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist, OCCLUSION_RAY);
-    return 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / (3 * count);
+        transmittance += __ray_transmittance(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist, OCCLUSION_RAY);
+    return 1 - (comp(transmittance, 0) + comp(transmittance, 1) + comp(transmittance, 2)) / (3 * count);
 }
 
-/* The colour that arrives at o from direction d by a ray of a kind, see __radiance. It is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
-#define ARRIVING(kind, start, end, open, first) \
-    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), kind, start, end, 0, __seed(o + d), 0, open, first)
+/* The radiance that arrives at o from direction d by a ray of a kind, see __radiance. Its footprint and spread continue those of the ray that led here: the surface counts as flat. */
+#define ARRIVING(kind, start, end, transmittance, first) \
+    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), kind, start, end, 0, __seed(o + d), 0, transmittance, first)
 
-/* What the volumes around the surface make of a colour that arrives at o from direction d, from a surface at distance t: those inside where the ray goes against the geometric normal. */
+/* Applies the volumes around the surface to a radiance that arrives at o from direction d, from a surface at distance t: the interior ones where the ray goes against the geometric normal. */
 color __past_volumes(point o; vector d; float t; color c)
 {
     extern float raydepth;
@@ -156,37 +156,36 @@ color __past_volumes(point o; vector d; float t; color c)
     return ci;
 }
 
-/* The light that arrives at o from direction d (RISpec 3.2, section 15.6): black beyond the ray depth of the scene and of the object. */
+/* The radiance that arrives at o from direction d (RISpec 3.2, section 15.6): black beyond the ray depth of the scene and of the object. */
 color trace(point o; vector d)
 {
     extern float raydepth;
     color ci = 0;
     if (raydepth < __ray_depth(SPECULAR_RAY)) {
-        color open = 1;
+        color transmittance = 1;
         float first = 0;
-        color c = ARRIVING(SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, open, first);
+        color c = ARRIVING(SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, transmittance, first);
         ci = __past_volumes(o, d, first, c);
     }
     return ci;
 }
 
-/* Whether a surface that so many rays led to sends diffuse rays. One that a diffuse ray found does so only where its object says how deep they go: they multiply. */
+/* Whether a surface at this ray depth traces diffuse rays. A surface hit by a diffuse ray does so only where its object sets a diffuse ray depth, because the rays multiply. */
 float __may_gather(float level)
 {
     float limit = __ray_depth(DIFFUSE_RAY);
     return level < limit && (__input("ray.kind") != DIFFUSE_RAY || limit < UNIFORM_MAX_DEPTH) ? 1 : 0;
 }
 
-/* The colour that arrives at o from direction d by a diffuse ray that sees nothing beyond end; t is how far the first surface is, FARTHEST if there is none, and open how much of
-   what is behind all surfaces would arrive. */
-color __diffuse_color(point o; vector d; float start, end; output color open; output float t)
+/* The radiance that arrives at o from direction d by a diffuse ray of length end; t is the distance of the first surface, FARTHEST if there is none. */
+color __diffuse_color(point o; vector d; float start, end; output color transmittance; output float t)
 {
     extern float raydepth;
-    color c = ARRIVING(DIFFUSE_RAY, start, end, open, t);
+    color c = ARRIVING(DIFFUSE_RAY, start, end, transmittance, t);
     return __past_volumes(o, d, t, c);
 }
 
-/* The mean colour that arrives from the directions around n, in proportion to their cosines. */
+/* The cosine-weighted mean radiance from the directions around n. */
 color __indirectdiffuse(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
     float minsamples; float maxvariation; float maxerror; float maxpixeldist)
 {
@@ -198,9 +197,9 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
         float i;
         for (i = 0; i < count; i += 1) {
             vector d = __direction(p, n, coneangle, distribution, i, count);
-            color open = 1;
+            color transmittance = 1;
             float t = FARTHEST;
-            color c = __diffuse_color(p, d, start, maxdist, open, t);
+            color c = __diffuse_color(p, d, start, maxdist, transmittance, t);
             if (t < FARTHEST || maxdist == FARTHEST)
                 sum += c;
         }
@@ -209,17 +208,17 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
     return sum;
 }
 
-/* A ray of gather: how far it is to the first surface, or -1; beyond the ray depth there is none. With shades the colour of what it sees, too, and its opacity. */
+/* A ray of gather: the distance to the first surface, or -1; beyond the ray depth there is none. With shades also the colour and the opacity of the surfaces. */
 float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci; output color oi)
 {
     extern float raydepth;
     float t = -1;
     if (__may_gather(raydepth) > 0) {
         if (shades > 0) {
-            color open = 1;
+            color transmittance = 1;
             float first = FARTHEST;
-            ci = __diffuse_color(p, d, __start(bias), maxdist, open, first);
-            oi = 1 - open;
+            ci = __diffuse_color(p, d, __start(bias), maxdist, transmittance, first);
+            oi = 1 - transmittance;
             t = first < FARTHEST ? first : -1;
         } else {
             t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
@@ -228,19 +227,19 @@ float __gather(point p; vector d; float bias; float maxdist; float shades; outpu
     return t;
 }
 
-/* What the surface that a ray of gather has found at distance t answers to a question, a kind of ray; found is 1 if it knows an answer. */
-vector __gather_answer(point p; vector d; float t; float question; output float found)
+/* The value of an output variable, named by a ray kind, of the surface that a ray of gather has hit at distance t; found is 1 if the surface has it. */
+vector __gather_answer(point p; vector d; float t; float output_kind; output float found)
 {
     extern float raydepth;
-    color answer = 0;
+    color value = 0;
     found = 0;
     if (t >= 0) {
         color oi = 0;
         __trace(p, d, t * JUST_BEFORE, FARTHEST);
-        __shade(p, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), question, answer, oi);
+        __shade(p, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), output_kind, value, oi);
         found = comp(oi, 0);
     }
-    return vector (comp(answer, 0), comp(answer, 1), comp(answer, 2));
+    return vector (comp(value, 0), comp(value, 1), comp(value, 2));
 }
 
 /* The distance to the first surface from o in direction d (PRMan). */
@@ -250,7 +249,7 @@ float trace(point o; vector d)
     return t < 0 ? 1e30 : t * length(d);
 }
 
-/* What is asked of the ray that led here. Shadow rays run a shader where its opacity is what they ask for. */
+/* Queries of the ray that led here. Shadow rays run a shader for its opacity. */
 float raylevel() { extern float raydepth; return raydepth; }
 float isindirectray() { return __input("ray.kind") == DIFFUSE_RAY ? 1 : 0; }
 float isshadowray() { return __input("ray.kind") == TRANSMISSION_RAY ? 1 : 0; }

@@ -90,11 +90,11 @@ pub enum CameraSource {
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
 /// The name there of the function that shades a camera ray.
-const SEEN_SOURCE_NAME: &str = "__seen";
+const CAMERA_RADIANCE_SOURCE_NAME: &str = "__camera_radiance";
 /// The name there of the path tracer.
 const PATH_SOURCE_NAME: &str = "__path";
 /// The name there of the function that computes transmittance along a shadow ray.
-const OPEN_SOURCE_NAME: &str = "__open";
+const TRANSMITTANCE_SOURCE_NAME: &str = "__transmittance";
 
 /// Collects what `scene` needs. The compiled functions are in `shaders`.
 ///
@@ -151,8 +151,8 @@ pub fn collect(
 /// Adds the standard library's functions that entries call. Where paths are traced, the path tracer
 /// takes the place of the function that integrates a camera ray.
 fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bool, diagnostics: &mut Diagnostics) {
-    let mut names = vec![CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME];
-    names.extend(is_selective.then_some(OPEN_SOURCE_NAME));
+    let mut names = vec![CAMERA_SOURCE_NAME, CAMERA_RADIANCE_SOURCE_NAME];
+    names.extend(is_selective.then_some(TRANSMITTANCE_SOURCE_NAME));
     names.extend(traces_paths.then_some(PATH_SOURCE_NAME));
     if let Err(errors) = shaders.add_standard(&names) {
         diagnostics.extend(errors);

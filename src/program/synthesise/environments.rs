@@ -3,7 +3,7 @@
 //!
 //! An *environment light* is an ambient light of the category `environment`, as the library's
 //! `envlight`: its colour for a normal `Ns` is the radiance from that direction.
-//! `lights.far(direction, density) -> vec3` adds up all of them and the background;
+//! `lights.far(direction, pdf) -> vec3` adds up all of them and the background;
 //! `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that
 //! the light's parameter `map` names, by its [`crate::program::layout::environment_map`]. The
 //! results are as [`super::area_lights`] describes.
@@ -40,13 +40,13 @@ struct Placed<'a> {
     light: &'a LinkedLight,
 }
 
-/// `lights.far(direction, density) -> vec3`: the radiance from outside of the scene, where
-/// `density` is the pdf of the direction (as [`crate::program::synthesise::paths`] has it).
+/// `lights.far(direction, pdf) -> vec3`: the radiance from outside of the scene, where
+/// `pdf` is that of the direction (as [`crate::program::synthesise::paths`] has it).
 fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightFar);
     b.result("return", Type::Vec3);
     let direction = b.param("direction", Type::Vec3);
-    let pdf = b.param("density", Type::F32);
+    let pdf = b.param("pdf", Type::F32);
     let background = b.op(Op::Uniform(7), &[]);
     let mut sum = xyz(&mut b, background);
     if !visible.is_empty() {

@@ -1,10 +1,10 @@
 //! The surface entries of programs that trace paths: the radiance that leaves a path vertex, and
 //! how the path continues.
 //!
-//! `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` returns the radiance that
+//! `@surface.N(orig, dir, depth, ray, numbers) -> (radiance, weight, next)` returns the radiance that
 //! leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction
-//! `next.xyz`, and the pdf of that direction in `next.w`, or one of the words of
-//! `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the
+//! `next.xyz`, and the pdf of that direction in `next.w`, or one of the
+//! constants of `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the
 //! number of lights among which the previous vertex chose; 0 where that vertex scattered
 //! specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A
 //! surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under
@@ -83,7 +83,7 @@ pub struct PathSurface<'a> {
     pub paths: Paths<'a>,
 }
 
-/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)`, and the function by which
+/// `@surface.N(orig, dir, depth, ray, numbers) -> (radiance, weight, next)`, and the function by which
 /// it runs the shaders.
 pub fn surface(surface: PathSurface<'_>) -> Vec<Function> {
     let PathSurface { variant, suffix, outputs, differentiated, paths } = surface;
@@ -94,8 +94,8 @@ pub fn surface(surface: PathSurface<'_>) -> Vec<Function> {
     shading.kind = FunctionKind::Function;
     let (mut b, given) = at_a_hit(EntryPoint::Surface(variant.number as u32), variant, differentiated);
     let numbers = b.param("numbers", Type::Vec4);
-    b.result("sent", Type::Vec3);
-    b.result("counts", Type::Vec3);
+    b.result("radiance", Type::Vec3);
+    b.result("weight", Type::Vec3);
     b.result("next", Type::Vec4);
     let mut vertex = PathVertex { b: &mut b, given, numbers, variant, suffix, paths };
     vertex.pass_invisible();
@@ -157,10 +157,10 @@ impl PathVertex<'_> {
     }
 
     /// The results where the path passes through the surface with a weight.
-    fn pass_through(&mut self, sent: Value, weight: Value) -> Vec<Value> {
+    fn pass_through(&mut self, radiance: Value, weight: Value) -> Vec<Value> {
         let pdf = self.b.f32(PASS_THROUGH);
         let next = self.next(self.given.direction, pdf);
-        vec![sent, weight, next]
+        vec![radiance, weight, next]
     }
 
     /// Rays for which the object is invisible pass through it.
@@ -170,8 +170,8 @@ impl PathVertex<'_> {
             if !is_visible {
                 let is_kind = visibility::is_of_kind(self.b, self.given.ray, kind);
                 self.return_if(is_kind, |vertex| {
-                    let (sent, weight) = (vertex.black(), vertex.b.constant(Const::Vec3([1.0; 3])));
-                    vertex.pass_through(sent, weight)
+                    let (radiance, weight) = (vertex.black(), vertex.b.constant(Const::Vec3([1.0; 3])));
+                    vertex.pass_through(radiance, weight)
                 });
             }
         }
@@ -195,8 +195,8 @@ impl PathVertex<'_> {
         let last = self.b.f32(f32::from(visibility::DIFFUSE));
         let is_query = self.op(Op::Lt, &[last, kind]);
         self.return_if(is_query, |vertex| {
-            let [sent, opacity] = vertex.shaded();
-            vec![sent, opacity, vertex.b.constant(Const::zero(Type::Vec4))]
+            let [radiance, opacity] = vertex.shaded();
+            vec![radiance, opacity, vertex.b.constant(Const::zero(Type::Vec4))]
         });
     }
 
@@ -208,14 +208,14 @@ impl PathVertex<'_> {
             let opacity = opacity_at(self.b, &mut state, &self.variant.layout, opacity);
             emitted = Some(self.op(Op::Mul, &[light, opacity]));
         }
-        let [sent, opacity] = self.shaded();
+        let [radiance, opacity] = self.shaded();
         let one = self.b.constant(Const::Vec3([1.0; 3]));
         let transmitted = self.op(Op::Sub, &[one, opacity]);
-        let sent = match emitted {
-            Some(emitted) => self.op(Op::Add, &[emitted, sent]),
-            None => sent,
+        let radiance = match emitted {
+            Some(emitted) => self.op(Op::Add, &[emitted, radiance]),
+            None => radiance,
         };
-        let results = self.pass_through(sent, transmitted);
+        let results = self.pass_through(radiance, transmitted);
         self.b.ret(results);
     }
 
@@ -303,8 +303,8 @@ impl PathVertex<'_> {
         let reflected = self.op(Op::Mul, &[direct.light, transmittance]);
         let reflected = self.covered(reflected, coverage);
         let weight = self.covered(weight, coverage);
-        let sent = self.op(Op::Add, &[emitted, reflected]);
-        self.b.ret(vec![sent, weight, next]);
+        let radiance = self.op(Op::Add, &[emitted, reflected]);
+        self.b.ret(vec![radiance, weight, next]);
     }
 
     /// Where the material has an `opacity`, the path passes through the surface with the
