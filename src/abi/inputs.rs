@@ -81,7 +81,7 @@ pub enum Input<'a> {
     Space(ShaderSpace, Axis),
     /// The value of string expression `n` of the shader (`concat`, `format`, `match`), which is
     /// known for each instance.
-    Text(usize),
+    String(usize),
     /// The answer to a message-passing call.
     Query(Query<'a>),
 }
@@ -96,8 +96,8 @@ impl ShaderSpace {
     }
 }
 
-/// What the names of [`Input::Text`] start with.
-const TEXT: &str = "text.";
+/// What the names of [`Input::String`] start with.
+const STRING: &str = "string.";
 
 impl<'a> Input<'a> {
     /// Reads the name of an input.
@@ -108,8 +108,8 @@ impl<'a> Input<'a> {
                 return Input::Space(space, AXES[i]);
             }
         }
-        let text = name.strip_prefix(TEXT).and_then(|n| n.parse().ok()).map(Input::Text);
-        text.or_else(|| Query::parse(name).map(Input::Query)).unwrap_or(Input::Variable(name))
+        let string = name.strip_prefix(STRING).and_then(|n| n.parse().ok()).map(Input::String);
+        string.or_else(|| Query::parse(name).map(Input::Query)).unwrap_or(Input::Variable(name))
     }
 
     /// Whether text in a shader can name it: it is a predefined variable of the language.
@@ -123,7 +123,7 @@ impl fmt::Display for Input<'_> {
         match self {
             Input::Variable(name) => f.write_str(name),
             Input::Space(space, axis) => f.write_str(space.inputs()[*axis as usize]),
-            Input::Text(n) => write!(f, "{TEXT}{n}"),
+            Input::String(n) => write!(f, "{STRING}{n}"),
             Input::Query(query) => query.fmt(f),
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             Input::Variable("P"),
             Input::Variable(input::RAY_ORIGIN),
             Input::Space(ShaderSpace::Object, Axis::Origin),
-            Input::Text(12),
+            Input::String(12),
             query(None, false),
             query(None, true),
             query(Some((2, 3)), false),
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn only_predefined_variables_of_the_language_can_be_named() {
         assert!(Input::parse("P").is_predefined());
-        for hidden in [input::RAY_KIND, "space.shader.x", "text.0", "attribute.c.user:a"] {
+        for hidden in [input::RAY_KIND, "space.shader.x", "string.0", "attribute.c.user:a"] {
             assert!(!Input::parse(hidden).is_predefined(), "{hidden}");
         }
     }

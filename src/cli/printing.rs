@@ -7,7 +7,7 @@ use shadewright::project::State;
 use shadewright::render::Job;
 
 /// Greatest number of `printf` calls whose output is printed.
-const MAX_TEXTS: usize = 10_000;
+const MAX_OUTPUTS: usize = 10_000;
 
 /// Prints the output of the shaders' `printf` in the order of the pixels: to standard output, or to
 /// standard error if standard output is JSON.
@@ -19,12 +19,12 @@ pub fn print(state: &State, job: &Job, json: bool) -> Result<(), Failure> {
     let linked = linked.map_err(|f| Failure::diagnostics(&f.diagnostics, &f.sources))?;
     let debug = probe::with_data_of(&linked, &job.program);
     let subject = Subject { scene: &state.scene, program: &debug, bvh: &job.bvh };
-    let Printed { texts, truncated } = printed(&subject, job.window, job.sampling, job.budget, MAX_TEXTS);
-    for text in texts {
-        if json { eprint!("{text}") } else { print!("{text}") }
+    let Printed { outputs, truncated } = printed(&subject, job.window, job.sampling, job.budget, MAX_OUTPUTS);
+    for output in outputs {
+        if json { eprint!("{output}") } else { print!("{output}") }
     }
     if truncated {
-        eprintln!("warning: the shaders call printf more than {MAX_TEXTS} times; further output is omitted");
+        eprintln!("warning: the shaders call printf more than {MAX_OUTPUTS} times; further output is omitted");
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub enum Type {
     /// be composed, taken apart, chosen and passed on. The passes and back ends never see one (see
     /// [`super::passes::matrices`]).
     Mat4,
-    /// A string, known by a 32-bit hash of its text (see [`string_id`]).
+    /// A string, known by a 32-bit hash of its characters (see [`string_id`]).
     String,
     /// An address in the memory image, counted in 16-byte vectors.
     Ref,
@@ -209,9 +209,9 @@ impl std::hash::Hash for Const {
 ///
 /// Equality of identifiers stands for equality of strings (Węgrzanowski 2006, §11.4); linking
 /// reports two different strings with one identifier.
-pub fn string_id(text: &str) -> u32 {
-    if text.is_empty() {
+pub fn string_id(string: &str) -> u32 {
+    if string.is_empty() {
         return 0;
     }
-    text.bytes().fold(0x811c_9dc5, |h, b| (h ^ b as u32).wrapping_mul(0x0100_0193))
+    string.bytes().fold(0x811c_9dc5, |h, b| (h ^ b as u32).wrapping_mul(0x0100_0193))
 }

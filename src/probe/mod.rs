@@ -210,7 +210,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
         Err(error) => return Err(ProbeError::Program(error)),
     };
     let Recorder { recording, rays, rays_truncated, printer, .. } = recorder;
-    let printed = printer.texts;
+    let printed = printer.outputs;
     Ok(Probe { sample: *sample, raster, color, alpha, imaged, failure, rays, rays_truncated, printed, recording })
 }
 

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number of strings per sample.
-pub const MAX_TEXTS: usize = 10_000;
+pub const MAX_OUTPUTS: usize = 10_000;
 
 /// Formats the strings of `printf`.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Printer {
     /// Rows of an incomplete matrix.
     rows: Vec<f32>,
     /// The strings so far.
-    pub texts: Vec<String>,
+    pub outputs: Vec<String>,
 }
 
 impl Printer {
@@ -41,9 +41,9 @@ impl Printer {
         };
         if name == PRINTF {
             if let Const::String(pattern) = known(value)
-                && self.texts.len() < MAX_TEXTS
+                && self.outputs.len() < MAX_OUTPUTS
             {
-                self.texts.push(format(&pattern, &self.values));
+                self.outputs.push(format(&pattern, &self.values));
             }
             self.values.clear();
             return true;
@@ -81,7 +81,7 @@ impl Observer for Listener<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// The strings, ordered by pixel, row by row, and by sample.
-    pub texts: Vec<String>,
+    pub outputs: Vec<String>,
     /// Whether there are more.
     pub truncated: bool,
 }
@@ -107,9 +107,9 @@ pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget
                 texts_of_sample(subject, &shot.arguments().map(Const::F32), budget, &strings)
             })
             .collect();
-        printed.texts.extend(batch.into_iter().flatten());
-        if printed.texts.len() > most {
-            printed.texts.truncate(most);
+        printed.outputs.extend(batch.into_iter().flatten());
+        if printed.outputs.len() > most {
+            printed.outputs.truncate(most);
             printed.truncated = true;
             break;
         }
@@ -130,5 +130,5 @@ fn texts_of_sample(
     // Errors are reported by the renderer of the image.
     let arguments = &arguments[..program.camera_arguments()];
     let _ = eval_observed(&program.module, CAMERA_ENTRY, arguments, &mut world, limits, &mut listener);
-    listener.printer.texts
+    listener.printer.outputs
 }

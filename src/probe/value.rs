@@ -18,7 +18,7 @@ pub enum Value {
     /// A matrix, row by row.
     Matrix(Vec<f32>),
     /// A string.
-    Text(String),
+    String(String),
     /// The elements of an array.
     List(Vec<Value>),
 }
@@ -27,8 +27,8 @@ impl Value {
     /// The value that a constant of the IR stands for; `text` gives the strings of identifiers.
     pub fn of(value: &Const, ty: RslType, text: impl FnOnce(u32) -> Option<String>) -> Self {
         match (value, ty) {
-            (Const::U32(id), RslType::String) => Value::Text(text(*id).unwrap_or_else(|| format!("string #{id:08x}"))),
-            (Const::String(s), _) => Value::Text(s.to_string()),
+            (Const::U32(id), RslType::String) => Value::String(text(*id).unwrap_or_else(|| format!("string #{id:08x}"))),
+            (Const::String(s), _) => Value::String(s.to_string()),
             (Const::Bool(b), _) => Value::Bool(*b),
             (Const::I32(i), _) => Value::Number(*i as f32),
             (Const::U32(u) | Const::Ref(u), _) => Value::Number(*u as f32),
@@ -50,7 +50,7 @@ impl fmt::Display for Value {
             Value::Number(x) => f.write_str(&number(*x)),
             Value::Triple(v) => list(f, v),
             Value::Matrix(m) => list(f, m),
-            Value::Text(s) => write!(f, "{s:?}"),
+            Value::String(s) => write!(f, "{s:?}"),
             Value::List(values) => {
                 let words: Vec<String> = values.iter().map(Value::to_string).collect();
                 write!(f, "{{{}}}", words.join(", "))

@@ -290,7 +290,7 @@ enum Kind<'a> {
     /// Something that starts with a digit.
     Number(&'a str),
     /// The text between quotes, as written.
-    Text(&'a str),
+    String(&'a str),
     /// One of the marks in [`PUNCTUATION`].
     Punct(&'static str),
 }
@@ -330,7 +330,7 @@ fn tokenize(line: &str, start: usize, file: FileId) -> Result<Vec<Token<'_>>> {
                 let span = Span::new(file, start + at, start + line.trim_end().len().max(at + 1));
                 return Err(error("the text does not end on its line", span, "starts here"));
             };
-            (Kind::Text(&rest[1..=len]), len + 2)
+            (Kind::String(&rest[1..=len]), len + 2)
         } else if is_label_char(c) {
             let len = rest.find(|c: char| !is_label_char(c)).unwrap_or(rest.len());
             (Kind::Word(&rest[..len]), len)
@@ -438,7 +438,7 @@ impl<'a> Parser<'_, 'a> {
         let token = self.next(wanted)?;
         match token.kind {
             Kind::Word(word) => Ok((word, token.span)),
-            Kind::Number(_) | Kind::Punct(_) | Kind::Text(_) => {
+            Kind::Number(_) | Kind::Punct(_) | Kind::String(_) => {
                 Err(error(format!("expected {wanted}"), token.span, "found this"))
             }
         }
@@ -455,7 +455,7 @@ impl<'a> Parser<'_, 'a> {
     /// A text in quotes.
     fn text(&mut self) -> Result<(String, Span)> {
         let token = self.next("a text in quotes")?;
-        let Kind::Text(written) = token.kind else {
+        let Kind::String(written) = token.kind else {
             return Err(error("expected a text in quotes", token.span, "found this"));
         };
         match unescape(written) {
@@ -721,7 +721,7 @@ impl<'a> Parser<'_, 'a> {
                 let multiplier = if negate { Multiplier::MINUS_ONE } else { Multiplier::ONE };
                 self.register_source(name, token.span, multiplier)
             }
-            Kind::Punct(_) | Kind::Text(_) => Err(error("expected a register or a literal", token.span, "found this")),
+            Kind::Punct(_) | Kind::String(_) => Err(error("expected a register or a literal", token.span, "found this")),
         }
     }
 
@@ -763,7 +763,7 @@ impl<'a> Parser<'_, 'a> {
         let token = self.next(what)?;
         let value = match token.kind {
             Kind::Number(text) => text.parse::<i64>().ok(),
-            Kind::Word(_) | Kind::Punct(_) | Kind::Text(_) => None,
+            Kind::Word(_) | Kind::Punct(_) | Kind::String(_) => None,
         };
         let value = value.map(|v| if negate { -v } else { v }).filter(|v| (min..=max).contains(v));
         value.ok_or_else(|| error(format!("{what} must be an integer from {min} to {max}"), token.span, "found this"))

@@ -51,7 +51,7 @@ pub enum LinkError {
     StringClash {
         /// The identifier.
         id: u32,
-        /// A text.
+        /// A string.
         first: String,
         /// The other.
         second: String,
@@ -116,9 +116,9 @@ pub fn link(inputs: &[Input<'_>]) -> Result<Program, LinkError> {
             }
             linked.entries.push(EntryPoint { name: entry.name.clone(), address: base + entry.address });
         }
-        for (id, text) in &program.strings {
-            if let Some(first) = strings.insert(*id, text).filter(|first| first != text) {
-                let (first, second, program) = (first.to_string(), text.clone(), name.to_string());
+        for (id, string) in &program.strings {
+            if let Some(first) = strings.insert(*id, string).filter(|first| first != string) {
+                let (first, second, program) = (first.to_string(), string.clone(), name.to_string());
                 return Err(LinkError::StringClash { id: *id, first, second, program });
             }
         }
@@ -129,7 +129,7 @@ pub fn link(inputs: &[Input<'_>]) -> Result<Program, LinkError> {
     if inputs.iter().any(|input| input.program.waits.is_empty()) {
         linked.waits.clear();
     }
-    linked.strings = strings.into_iter().map(|(id, text)| (id, text.to_string())).collect();
+    linked.strings = strings.into_iter().map(|(id, string)| (id, string.to_string())).collect();
     let entries: HashMap<&str, u32> = linked.entries.iter().map(|e| (&*e.name, e.address)).collect();
     for (program, Import { address, name: entry }) in calls {
         let Some(&target) = entries.get(&*entry) else {

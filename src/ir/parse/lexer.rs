@@ -12,7 +12,7 @@ pub(super) enum Token<'a> {
     /// name may start with `@`.
     Word(&'a str),
     /// A quoted string, with its escapes resolved.
-    Text(Arc<str>),
+    String(Arc<str>),
     /// A place: `@file:start..end`, or `@?`.
     Place(Option<Span>),
     /// Punctuation.
@@ -112,7 +112,7 @@ impl<'a> Line<'a> {
 
     pub(super) fn string(&mut self) -> Result<Arc<str>, Diagnostic> {
         match self.tokens.get(self.next) {
-            Some((Token::Text(t), _)) => {
+            Some((Token::String(t), _)) => {
                 self.next += 1;
                 Ok(t.clone())
             }
@@ -123,7 +123,7 @@ impl<'a> Line<'a> {
     /// A word or a quoted string.
     pub(super) fn name(&mut self) -> Result<Arc<str>, Diagnostic> {
         match self.peek() {
-            Some(Token::Text(_)) => self.string(),
+            Some(Token::String(_)) => self.string(),
             _ => self.word("a name").map(Arc::from),
         }
     }
@@ -244,7 +244,7 @@ fn text(rest: &str) -> Found<(Token<'_>, usize)> {
     let mut chars = rest.char_indices().skip(1);
     while let Some((i, c)) = chars.next() {
         match c {
-            '"' => return Ok((Token::Text(out.into()), i + 1)),
+            '"' => return Ok((Token::String(out.into()), i + 1)),
             '\n' => break,
             '\\' => match chars.next().map(|e| e.1) {
                 Some('n') => out.push('\n'),

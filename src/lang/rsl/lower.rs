@@ -63,7 +63,7 @@ pub struct Lowering<'a> {
     pub prints: bool,
     /// What editors ask for; `None` where nobody does.
     pub symbols: Option<Symbols>,
-    /// What the shaders' named inputs `text.0`, `text.1`, … are, by the number of the definition.
+    /// What the shaders' named inputs `string.0`, `string.1`, … are, by the number of the definition.
     pub strings: HashMap<usize, Vec<StringExpr>>,
     /// Elements of arrays that were copied or passed so far.
     copied: usize,

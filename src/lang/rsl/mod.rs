@@ -99,7 +99,7 @@ pub struct ShaderInfo {
     pub params: Vec<ShaderParam>,
     /// For a light, how it shines.
     pub light: Option<LightKind>,
-    /// What the core's inputs `text.0`, `text.1`, … are.
+    /// What the core's inputs `string.0`, `string.1`, … are.
     pub strings: Vec<strings::StringExpr>,
 }
 

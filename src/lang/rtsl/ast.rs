@@ -136,7 +136,7 @@ pub enum ExprKind {
     /// `true`
     Bool(bool),
     /// `"wood.png"`
-    Text(Arc<str>),
+    String(Arc<str>),
     /// `null`: a reference to no object.
     Null,
     /// `this`: the object whose method runs.
@@ -181,7 +181,7 @@ impl ExprKind {
             ExprKind::Int(_)
             | ExprKind::Float(_)
             | ExprKind::Bool(_)
-            | ExprKind::Text(_)
+            | ExprKind::String(_)
             | ExprKind::Null
             | ExprKind::This
             | ExprKind::Name(_) => {}

@@ -26,9 +26,9 @@ pub struct Instance {
     /// Shader space to world space.
     pub to_world: Mat4,
     /// The string parameters by name: memory holds identifiers only.
-    pub texts: Vec<(String, Arc<str>)>,
+    pub strings: Vec<(String, Arc<str>)>,
     /// The results of `concat`, `format` and `match` on its parameters: the values of the core's
-    /// inputs `text.0`, `text.1`, …
+    /// inputs `string.0`, `string.1`, …
     pub made: Vec<Const>,
 }
 
@@ -119,12 +119,12 @@ impl Instance {
 /// Whether a named input of a core is known when the scene is linked, so that it follows the
 /// parameters.
 fn is_known(input: &str) -> bool {
-    matches!(Input::parse(input), Input::Space(..) | Input::Text(_)) || is_query(input)
+    matches!(Input::parse(input), Input::Space(..) | Input::String(_)) || is_query(input)
 }
 
 /// Which of an instance's computed strings an input is.
-pub fn made_text(input: &str) -> Option<usize> {
-    if let Input::Text(n) = Input::parse(input) { Some(n) } else { None }
+pub fn string_input(input: &str) -> Option<usize> {
+    if let Input::String(n) = Input::parse(input) { Some(n) } else { None }
 }
 
 /// The inputs that follow the parameters.
@@ -137,7 +137,7 @@ fn known_inputs<'a>(
 ) -> impl Iterator<Item = [u32; 4]> {
     let inputs = shader.core_params.iter().skip(shader.declared()).filter(|p| is_known(&p.name));
     inputs.flat_map(move |p| match Input::parse(&p.name) {
-        Input::Text(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
+        Input::String(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
         Input::Space(..) => pack(&space_input(&p.name, p.ty, spaces)),
         _ => pack(&query_value(&p.name, p.ty, scene, object)),
     })
@@ -201,15 +201,15 @@ pub fn bind(
         [one] => Some(one.clone()),
         _ => None,
     };
-    let value = |text: &StringExpr| text.value(&one).unwrap_or_else(|| Const::zero(text.ty()));
+    let value = |e: &StringExpr| e.value(&one).unwrap_or_else(|| Const::zero(e.ty()));
     let made: Vec<Const> = shader.strings.iter().map(value).collect();
     let mut block: ParamBlock = Vec::new();
-    let mut texts = Vec::new();
+    let mut strings = Vec::new();
     for p in &shader.params {
         for value in &given[p.name.as_str()] {
             block.extend(pack(value));
-            if let Const::String(text) = value {
-                texts.push((p.name.clone(), text.clone()));
+            if let Const::String(string) = value {
+                strings.push((p.name.clone(), string.clone()));
             }
         }
     }
@@ -217,7 +217,7 @@ pub fn bind(
     block.extend(known_inputs(&shader, &made, own, scene, None));
     let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
     drop(given);
-    Instance { shader, block, values, to_world: instance.to_world, texts, made }
+    Instance { shader, block, values, to_world: instance.to_world, strings, made }
 }
 
 /// A scene's value as constants of a parameter's type: one, or as many as the array has elements;

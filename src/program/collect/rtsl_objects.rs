@@ -202,9 +202,9 @@ impl ShaderLibrary {
         let own = instance.params.iter().map(|(name, _)| format!("{path}{name}"));
         let given: Vec<String> = above.given.iter().cloned().chain(own).collect();
         for (name, ty) in declared.iter().filter(|_| constructor.is_none()) {
-            let is_text = ty.lengths.is_empty() && matches!(unit.file.base_type(Some(class), ty), Ok(Type::STRING));
+            let is_string = ty.lengths.is_empty() && matches!(unit.file.base_type(Some(class), ty), Ok(Type::STRING));
             let whole = format!("{path}{name}");
-            if !is_text || self.is_variable_text(scene, &whole) {
+            if !is_string || self.is_variable_string(scene, &whole) {
                 continue;
             }
             if !given.contains(&whole) {
@@ -213,7 +213,7 @@ impl ShaderLibrary {
             }
             let own = instance.params.iter().find(|p| *p.0 == **name).map(|p| &p.1);
             let is_written =
-                matches!(own, Some(ParamValue::String(texts)) if matches!(&texts[..], [text] if !text.is_empty()));
+                matches!(own, Some(ParamValue::String(strings)) if matches!(&strings[..], [string] if !string.is_empty()));
             if is_written && !above.given.contains(&whole) {
                 found.shape += &format!("+{name}");
                 found.object.written.push(name.clone());

@@ -58,8 +58,8 @@ fn number(x: f32) -> Option<ParamValue> {
     Some(ParamValue::Float(vec![x]))
 }
 
-fn string(text: &str) -> Option<ParamValue> {
-    Some(ParamValue::String(vec![text.to_string()]))
+fn string(value: &str) -> Option<ParamValue> {
+    Some(ParamValue::String(vec![value.to_string()]))
 }
 
 /// An option of the scene: those of RISpec 3.2, §15.8, that this renderer has, and `user:NAME`.

@@ -61,7 +61,7 @@ pub struct CompiledShader {
     pub references: Vec<String>,
     /// For a light, its kind.
     pub light: LightKind,
-    /// What the core's inputs `text.0`, `text.1`, … are.
+    /// What the core's inputs `string.0`, `string.1`, … are.
     pub strings: Vec<StringExpr>,
     /// The lengths that it was compiled for, of arrays that have others by default.
     lengths: Lengths,
@@ -312,7 +312,7 @@ pub struct ShaderLibrary {
     /// What objects of their classes became, by what tells their code apart.
     objects: HashMap<String, CompiledShader>,
     /// The names of the scene's primitive variables that hold strings, once they are needed.
-    variable_texts: Option<HashSet<Arc<str>>>,
+    variable_strings: Option<HashSet<Arc<str>>>,
 }
 
 impl ShaderLibrary {
@@ -329,7 +329,7 @@ impl ShaderLibrary {
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
-        let (classes, objects, variable_texts) = Default::default();
+        let (classes, objects, variable_strings) = Default::default();
         Self {
             sources,
             given,
@@ -343,7 +343,7 @@ impl ShaderLibrary {
             spaces: None,
             classes,
             objects,
-            variable_texts,
+            variable_strings,
         }
     }
 
@@ -537,9 +537,9 @@ impl ShaderLibrary {
     }
 
     /// Whether an object of the scene may have a string of its own for a parameter.
-    pub(in crate::program) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
+    pub(in crate::program) fn is_variable_string(&mut self, scene: &Scene, name: &str) -> bool {
         let names = || strings_by_name(scene).into_keys().collect();
-        self.variable_texts.get_or_insert_with(names).contains(name)
+        self.variable_strings.get_or_insert_with(names).contains(name)
     }
 
     /// A lowered method of an object: of this program, or kept since the last one.

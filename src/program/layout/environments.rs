@@ -26,7 +26,7 @@ pub fn environments(scene: &Scene, lights: &[BoundLight], textures: &Textures) -
     let illuminates = |light: usize| scene.objects.iter().any(|object| object.lights.contains(&(light as u32)));
     let own = lights.iter().enumerate().filter(|(number, light)| illuminates(*number) && light.is_environment());
     let environments = own.map(|(number, light)| {
-        let map = light.instance.texts.iter().find(|(name, _)| name == MAP);
+        let map = light.instance.strings.iter().find(|(name, _)| name == MAP);
         let grid = SamplingGrid::of(map.and_then(|(_, name)| textures.get(name)));
         Environment { light: number, axes: orthonormal(Mat3::from_mat4(light.instance.to_world)), grid }
     });

@@ -22,8 +22,8 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     };
     let mut chosen: [Value; 4] = columns(&mut b, &Mat4::IDENTITY);
     for (system, matrix) in systems.iter().filter(|(system, _)| !WORLD.contains(&system.as_str())) {
-        let text = b.constant(Const::String(system.as_str().into()));
-        let is_it = b.op(Op::IEq, &[name, text]);
+        let system = b.constant(Const::String(system.as_str().into()));
+        let is_it = b.op(Op::IEq, &[name, system]);
         let columns = columns(&mut b, matrix);
         chosen = std::array::from_fn(|i| b.op(Op::Select, &[is_it, columns[i], chosen[i]]));
     }
@@ -35,14 +35,14 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
 pub fn check(module: &Module, scene: &Scene, diagnostics: &mut Diagnostics) {
     for f in &module.functions {
         let insts = || f.blocks.iter().flat_map(|b| &b.insts);
-        let texts: HashMap<Value, &Arc<str>> = insts()
+        let strings: HashMap<Value, &Arc<str>> = insts()
             .filter_map(|i| match (&i.op, &i.results[..]) {
-                (Op::Const(Const::String(text)), [result]) => Some((*result, text)),
+                (Op::Const(Const::String(string)), [result]) => Some((*result, string)),
                 _ => None,
             })
             .collect();
         for call in insts().filter(|i| matches!(&i.op, Op::Call(callee) if Intrinsic::SpaceNamed.is(callee))) {
-            let Some(&name) = call.args.first().and_then(|name| texts.get(name)) else { continue };
+            let Some(&name) = call.args.first().and_then(|name| strings.get(name)) else { continue };
             if WORLD.contains(&&**name) || scene.coordinate_systems.contains_key(&**name) {
                 continue;
             }

@@ -37,8 +37,8 @@ impl LinkedCoShader {
     }
 
     fn categories(&self) -> BTreeSet<&str> {
-        let texts = self.core("").into_iter().flat_map(|c| &c.instance.texts);
-        texts.filter(|(name, _)| name == CATEGORY).flat_map(|(_, text)| text.split(',').map(str::trim)).collect()
+        let strings = self.core("").into_iter().flat_map(|c| &c.instance.strings);
+        strings.filter(|(name, _)| name == CATEGORY).flat_map(|(_, string)| string.split(',').map(str::trim)).collect()
     }
 }
 
@@ -126,14 +126,14 @@ fn function(name: &str, suffix: &str, asked: &CoShaderCall, known: &[Known<'_>])
     let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     match asked.question {
         CoShaderQuery::Find => {
-            let handle = text_param(&mut b, "handle");
+            let handle = string_param(&mut b, "handle");
             b.result("return", Type::String);
             let null = b.constant(Const::String("".into()));
             let found = chosen(&mut b, handle, known, null, |b, k| Some(b.constant(Const::String(k.handle.clone()))));
             b.ret(vec![found]);
         }
         CoShaderQuery::Has => {
-            let handle = text_param(&mut b, "handle");
+            let handle = string_param(&mut b, "handle");
             b.result("return", Type::F32);
             let no = b.f32(0.0);
             let has = chosen(&mut b, handle, known, no, |b, k| k.shader.core(&asked.name).map(|_| b.f32(1.0)));
@@ -147,7 +147,7 @@ fn function(name: &str, suffix: &str, asked: &CoShaderCall, known: &[Known<'_>])
     b.finish()
 }
 
-fn text_param(b: &mut FunctionBuilder, name: &str) -> Value {
+fn string_param(b: &mut FunctionBuilder, name: &str) -> Value {
     b.param(name, Type::String)
 }
 
@@ -173,7 +173,7 @@ fn chosen(
 /// scene names them.
 fn listed(b: &mut FunctionBuilder, question: CoShaderQuery, known: &[Known<'_>]) {
     let number = (question == CoShaderQuery::At).then(|| b.param("i", Type::F32));
-    let category = text_param(b, "category");
+    let category = string_param(b, "category");
     b.result("return", if number.is_some() { Type::String } else { Type::F32 });
     let (mut count, one) = (b.f32(0.0), b.f32(1.0));
     let mut handle = b.constant(Const::String("".into()));
@@ -207,7 +207,7 @@ struct Passed {
 /// `Member`, `Method` and `Run`: calls the co-shader of a handle.
 fn called(b: &mut FunctionBuilder, suffix: &str, asked: &CoShaderCall, known: &[Known<'_>]) {
     let is_member = asked.question == CoShaderQuery::Member;
-    let handle = text_param(b, "handle");
+    let handle = string_param(b, "handle");
     let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
     let args = values.map(|(i, ty)| b.implicit_param(format!("given.{i}"), ty)).collect();
     let globals = typed_inputs().map(|(name, ty)| b.implicit_param(format!("given.{name}"), ty)).collect();

@@ -38,15 +38,15 @@ pub struct LightMessages {
 
 impl LightMessages {
     /// Those of a module, whose shaders have these string parameters.
-    pub fn of<'a>(module: &Module, texts: impl Iterator<Item = &'a Arc<str>>) -> Self {
+    pub fn of<'a>(module: &Module, strings: impl Iterator<Item = &'a Arc<str>>) -> Self {
         let mut messages = Self::default();
-        let mut exclude = |text: &str| messages.excluded.extend(text.strip_prefix('-').map(Arc::from));
-        texts.for_each(|text| exclude(text));
+        let mut exclude = |string: &str| messages.excluded.extend(string.strip_prefix('-').map(Arc::from));
+        strings.for_each(|string| exclude(string));
         for (f, inst) in
             module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i)))
         {
             match &inst.op {
-                Op::Const(Const::String(text)) => exclude(text),
+                Op::Const(Const::String(string)) => exclude(string),
                 Op::Call(name) if matches!(Intrinsic::parse(name), Some(Intrinsic::LightMessage(..))) => {
                     messages.types.insert(name.clone(), f.ty(inst.results[1]));
                 }
@@ -193,9 +193,9 @@ fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>)
         let others = excluded.iter().filter(|c| !own.contains(&***c)).map(|c| format!("-{c}"));
         let included = own.iter().map(|c| (*c).to_string()).chain(others);
         let mut result = None;
-        for text in std::iter::once(String::new()).chain(included) {
-            let text = b.constant(Const::String(text.into()));
-            let equal = b.op(Op::IEq, &[name, text]);
+        for category in std::iter::once(String::new()).chain(included) {
+            let category = b.constant(Const::String(category.into()));
+            let equal = b.op(Op::IEq, &[name, category]);
             result = Some(result.map_or(equal, |r| b.op(Op::Or, &[r, equal])));
         }
         result.into_iter().collect()

@@ -96,8 +96,8 @@ fn specialise(
     layout: &Layout,
     diagnostics: &mut Diagnostics,
 ) {
-    let texts = collected.shaders.iter().flat_map(|i| &i.texts).map(|(_, text)| text);
-    let messages = LightMessages::of(module, texts);
+    let strings = collected.shaders.iter().flat_map(|i| &i.strings).map(|(_, string)| string);
+    let messages = LightMessages::of(module, strings);
     let calls = coshaders::calls(module);
     for remark in coshaders::mismatched_calls(&calls, &layout.linked.coshaders) {
         diagnostics.push(remark);
@@ -185,12 +185,12 @@ fn camera(module: &Module, scene: &Scene, options: &LinkOptions, collected: &Col
 fn check_strings(module: &Module, diagnostics: &mut Diagnostics) {
     let mut known: HashMap<u32, Arc<str>> = HashMap::new();
     for inst in module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
-        let Op::Const(Const::String(text)) = &inst.op else { continue };
-        let id = crate::ir::string_id(text);
-        let first = known.entry(id).or_insert_with(|| text.clone());
-        if first != text {
+        let Op::Const(Const::String(string)) = &inst.op else { continue };
+        let id = crate::ir::string_id(string);
+        let first = known.entry(id).or_insert_with(|| string.clone());
+        if first != string {
             let message =
-                format!("the strings \"{first}\" and \"{text}\" have the same identifier and would compare equal");
+                format!("the strings \"{first}\" and \"{string}\" have the same identifier and would compare equal");
             diagnostics.push(Diagnostic::warning(message).hint("rename one of them"));
         }
     }

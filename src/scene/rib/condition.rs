@@ -36,7 +36,7 @@ pub enum Value {
     /// A number.
     Number(f64),
     /// A string.
-    Text(String),
+    String(String),
 }
 
 impl Value {
@@ -46,7 +46,7 @@ impl Value {
         match value {
             ParamValue::Float(v) => v.first().map(|&n| Value::Number(n.into())),
             ParamValue::Integer(v) => v.first().map(|&n| Value::Number(n.into())),
-            ParamValue::String(v) => v.first().map(|s| Value::Text(s.clone())),
+            ParamValue::String(v) => v.first().map(|s| Value::String(s.clone())),
             _ => None,
         }
     }
@@ -54,7 +54,7 @@ impl Value {
     fn is_true(&self) -> bool {
         match self {
             Value::Number(n) => *n != 0.0,
-            Value::Text(s) => !s.is_empty(),
+            Value::String(s) => !s.is_empty(),
         }
     }
 }
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         if self.accept("'") {
             let (text, rest) = self.rest.split_once('\'').ok_or("a string is never closed")?;
             self.rest = rest;
-            return Ok(Value::Text(text.to_string()));
+            return Ok(Value::String(text.to_string()));
         }
         let end = self.rest.find(|c: char| !(c.is_alphanumeric() || "._:".contains(c))).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         match word.parse::<f64>() {
             _ if word.is_empty() => Err("a value is missing".to_string()),
             Ok(n) if n.is_finite() => Ok(Value::Number(n)),
-            _ => Ok(Value::Text(word.to_string())),
+            _ => Ok(Value::String(word.to_string())),
         }
     }
 
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
 fn number(value: &Value) -> Result<f64, String> {
     match value {
         Value::Number(n) => Ok(*n),
-        Value::Text(s) => Err(format!("'{s}' is not a number")),
+        Value::String(s) => Err(format!("'{s}' is not a number")),
     }
 }
 
@@ -232,7 +232,7 @@ fn apply(operator: &str, left: &Value, right: &Value) -> Result<Value, String> {
     let truth = |b: bool| Ok(Value::Number(f64::from(b)));
     let text = |value: &Value| match value {
         Value::Number(n) => n.to_string(),
-        Value::Text(s) => s.clone(),
+        Value::String(s) => s.clone(),
     };
     match operator {
         "||" => return truth(left.is_true() || right.is_true()),
@@ -262,7 +262,7 @@ mod tests {
     fn value(text: &str) -> Result<Value, String> {
         evaluate(text, &|name| match name {
             "Frame" => Some(Value::Number(7.0)),
-            "user:look" => Some(Value::Text("wet".to_string())),
+            "user:look" => Some(Value::String("wet".to_string())),
             _ => None,
         })
     }

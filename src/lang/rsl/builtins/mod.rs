@@ -108,7 +108,7 @@ pub enum OptionDefault {
     /// This number, in all components.
     Number(f32),
     /// This text.
-    Text(&'static str),
+    String(&'static str),
     /// The option is an output: a variable, which is not there then.
     Output,
 }
@@ -124,7 +124,7 @@ const fn number(name: &'static str, default: f32) -> NamedOption {
 
 /// An option that is a text.
 const fn text(name: &'static str, default: &'static str) -> NamedOption {
-    NamedOption { name, ty: RslType::String, default: OptionDefault::Text(default) }
+    NamedOption { name, ty: RslType::String, default: OptionDefault::String(default) }
 }
 
 impl NamedOption {
@@ -138,7 +138,7 @@ impl NamedOption {
         match self.default {
             OptionDefault::Number(x) if self.ty.is_triple() => Const::Vec3([x; 3]),
             OptionDefault::Number(x) => Const::F32(x),
-            OptionDefault::Text(t) => Const::String(t.into()),
+            OptionDefault::String(s) => Const::String(s.into()),
             OptionDefault::Output => self.ty.ir().map_or(Const::F32(0.0), Const::zero),
         }
     }
@@ -150,7 +150,7 @@ impl fmt::Display for NamedOption {
         let NamedOption { name, ty, default } = self;
         match default {
             OptionDefault::Number(x) => write!(f, "\"{name}\" {ty} = {x}"),
-            OptionDefault::Text(t) => write!(f, "\"{name}\" {ty} = \"{t}\""),
+            OptionDefault::String(s) => write!(f, "\"{name}\" {ty} = \"{s}\""),
             OptionDefault::Output => write!(f, "\"{name}\" output {ty}"),
         }
     }

@@ -6,7 +6,7 @@ use super::*;
 
 /// The name of a texture with a channel after it.
 pub(super) enum TextureName {
-    Text(ExprId),
+    String(ExprId),
     Variable(Place),
 }
 
@@ -18,7 +18,7 @@ impl Body<'_, '_> {
             return None;
         }
         match &self.ast().expr(*first?).kind {
-            ExprKind::Channel(name, channel) => Some((TextureName::Text(*name), *channel)),
+            ExprKind::Channel(name, channel) => Some((TextureName::String(*name), *channel)),
             ExprKind::Index(place) => {
                 let (&channel, indices) = place.indices.split_last()?;
                 let is_name = self.scopes.find(&place.name.name)?.ty.indexed(indices.len()) == Some(RslType::String);
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
     /// The value of a texture's name.
     pub(super) fn texture_name(&mut self, name: &TextureName) -> Lower<Typed> {
         match name {
-            TextureName::Text(e) => self.value_as(*e, RslType::String),
+            TextureName::String(e) => self.value_as(*e, RslType::String),
             TextureName::Variable(place) => {
                 let place = self.place(place)?;
                 Ok(self.read_place(&place))

@@ -45,8 +45,8 @@ impl Body<'_, '_> {
                 given.category = Some(self.value_as(first, RslType::String)?.value);
             }
         }
-        let is_text = |e: &ExprId| matches!(ast.expr(*e).kind, ExprKind::String(_));
-        let count = given.spatial.iter().position(is_text).unwrap_or(given.spatial.len());
+        let is_string = |e: &ExprId| matches!(ast.expr(*e).kind, ExprKind::String(_));
+        let count = given.spatial.iter().position(is_string).unwrap_or(given.spatial.len());
         let (spatial, options) = given.spatial.split_at(count);
         given.spatial = spatial;
         for pair in options.chunks(2) {

@@ -2,7 +2,7 @@
 //!
 //! A string is known when it is made of constants, of parameters of the shader that are never
 //! assigned, and of variables that hold such a string. One of constants alone is a constant; any
-//! other becomes a named input of the core, `text.0`, `text.1`, …, which the linker evaluates for
+//! other becomes a named input of the core, `string.0`, `string.1`, …, which the linker evaluates for
 //! each instance.
 
 use super::super::coshaders::Call;
@@ -11,7 +11,7 @@ use super::super::strings::StringExpr;
 use super::*;
 use crate::abi::Input;
 
-/// The functions that make texts, or numbers of them.
+/// The functions that make strings, or numbers from them.
 pub const STRING_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
 
 impl Body<'_, '_> {
@@ -44,24 +44,24 @@ impl Body<'_, '_> {
             };
             parts.push(part);
         }
-        let text = made_by(&f.name, parts);
+        let made = made_by(&f.name, parts);
         self.at(f.span);
-        if let Some(value) = text.value(&|_| None) {
+        if let Some(value) = made.value(&|_| None) {
             return Ok(self.constant(value, ty));
         }
-        let number = self.strings.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
-            let name = Input::Text(self.strings.len()).to_string();
+        let number = self.strings.iter().position(|(known, _)| *known == made).unwrap_or_else(|| {
+            let name = Input::String(self.strings.len()).to_string();
             let value = self.b.implicit_param(name, ty.ir().unwrap_or(Type::String));
-            self.strings.push((text, value));
+            self.strings.push((made, value));
             self.strings.len() - 1
         });
         Ok(Typed { value: self.strings[number].1, ty, class: Class::Uniform })
     }
 
-    /// The text or number that an expression has, where it is known for an instance.
+    /// The string or number of an expression that an instance determines.
     pub(super) fn known_string(&self, e: ExprId) -> Option<StringExpr> {
         match &self.cx.program.ast.expr(e).kind {
-            ExprKind::String(text) => Some(StringExpr::Literal(text.clone())),
+            ExprKind::String(string) => Some(StringExpr::Literal(string.clone())),
             ExprKind::Number(x) => Some(StringExpr::Number(*x)),
             ExprKind::Unary(UnaryOp::Neg, a) => match self.known_string(*a)? {
                 StringExpr::Number(x) => Some(StringExpr::Number(-x)),
@@ -77,7 +77,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Cast(ty, None, a) => match self.known_string(*a)? {
                 StringExpr::Number(x) if ty.is_triple() => Some(StringExpr::Triple([x; 3])),
-                text if ty.ir() == Some(text.ty()) => Some(text),
+                made if ty.ir() == Some(made.ty()) => Some(made),
                 _ => None,
             },
             ExprKind::Name(name) => self.scopes.find(name)?.text.clone(),

@@ -336,8 +336,8 @@ impl Flattening<'_> {
     /// What a call names in the flat tree: a method hides functions that take as many arguments,
     /// but not the queries that shaders put to each other by a name.
     fn callee(&self, f: &Ident, args: &[ExprId]) -> Ident {
-        let is_text = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
-        let is_question = queries::source(&f.name).is_some() && args.first().is_some_and(is_text);
+        let is_string = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
+        let is_question = queries::source(&f.name).is_some() && args.first().is_some_and(is_string);
         match &self.class {
             Some(class) if class.has_method(&f.name, args.len()) && !is_question => class.method(f),
             _ => f.clone(),

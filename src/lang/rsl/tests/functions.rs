@@ -58,7 +58,7 @@ fn old_files_compile() {
 }
 
 #[test]
-fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
+fn strings_of_an_instance_are_linker_constants() {
     let constant = unit(
         "float f() { string s = concat(\"a\", \"b\", \"c\"); if (s == \"abc\") return match(\"b\", s); return 0; }",
     );
@@ -73,14 +73,14 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
     let unit = unit(source);
     let core = unit.module.function("s").expect("the core");
     let inputs: Vec<&str> =
-        core.params.iter().map(|p| &*p.name).filter(|n| matches!(Input::parse(n), Input::Text(_))).collect();
+        core.params.iter().map(|p| &*p.name).filter(|n| matches!(Input::parse(n), Input::String(_))).collect();
     assert_eq!((inputs.len(), unit.shaders[0].strings.len()), (2, 3), "the name alone is used by nothing else");
     let parameter = |name: &str| match name {
         "base" => Some(crate::ir::Const::String("wood".into())),
         _ => Some(F32(3.0)),
     };
-    let texts: Vec<_> = unit.shaders[0].strings.iter().map(|t| t.value(&parameter)).collect();
-    assert_eq!(texts[1], Some(crate::ir::Const::String("wood.003.tex".into())));
+    let strings: Vec<_> = unit.shaders[0].strings.iter().map(|t| t.value(&parameter)).collect();
+    assert_eq!(strings[1], Some(crate::ir::Const::String("wood.003.tex".into())));
     let triples = super::unit(
         "float f() { string s = format(\"%.1c|%.0p|%c\", color (1, -2, 0.5), (1, 2, 3), color 1);
             return match(\"^1.0 -2.0 0.5.1 2 3.1.000000 1.000000 1.000000$\", s); }",

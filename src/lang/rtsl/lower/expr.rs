@@ -45,9 +45,9 @@ impl<'a> Body<'a> {
                 let value = self.b.constant(Const::Bool(*x));
                 Ok(Typed { ty: Type::BOOL, parts: vec![value], known: None })
             }
-            ExprKind::Text(text) => {
-                let value = self.b.constant(Const::String(text.clone()));
-                if text.is_empty() {
+            ExprKind::String(string) => {
+                let value = self.b.constant(Const::String(string.clone()));
+                if string.is_empty() {
                     self.empty.insert(value);
                 }
                 Ok(Typed { ty: Type::STRING, parts: vec![value], known: None })

@@ -149,7 +149,7 @@ impl Parser<'_> {
             Tok::Number(x) => ExprKind::Float(x),
             Tok::Keyword("true") => ExprKind::Bool(true),
             Tok::Keyword("false") => ExprKind::Bool(false),
-            Tok::String(text) => ExprKind::Text(text),
+            Tok::String(text) => ExprKind::String(text),
             Tok::Keyword("null") => ExprKind::Null,
             Tok::Keyword("this") => ExprKind::This,
             Tok::Punct("(") => {

@@ -23,7 +23,7 @@ fn bracketed(ast: &Ast, e: ExprId) -> String {
         ExprKind::Int(x) => x.to_string(),
         ExprKind::Float(x) => format!("{x:?}"),
         ExprKind::Bool(x) => x.to_string(),
-        ExprKind::Text(text) => format!("{text:?}"),
+        ExprKind::String(text) => format!("{text:?}"),
         ExprKind::Null => "null".to_string(),
         ExprKind::This => "this".to_string(),
         ExprKind::Name(n) => n.to_string(),

@@ -13,7 +13,7 @@ pub use read::{Images, Read};
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
-use crate::program::collect::instances::{Instance, made_text};
+use crate::program::collect::instances::{Instance, string_input};
 use crate::scene::ShaderInstance;
 use crate::text::source::Span;
 use crate::texture::layout::{self, MISSING_VECTORS};
@@ -257,16 +257,16 @@ pub fn names<'a>(
             if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
                 continue;
             }
-            let texts = bound.texts.iter().filter(|(name, _)| *name == param.name).map(|(_, text)| text.clone());
+            let strings = bound.strings.iter().filter(|(name, _)| *name == param.name).map(|(_, string)| string.clone());
             let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
-            texts.chain(of_primitives).for_each(|text| {
-                all.entry(text).or_insert(given.span);
+            strings.chain(of_primitives).for_each(|string| {
+                all.entry(string).or_insert(given.span);
             });
         }
         for (number, input) in bound.shader.core_params.iter().enumerate() {
-            let made = made_text(&input.name).and_then(|which| bound.made.get(which)).cloned().and_then(text);
+            let made = string_input(&input.name).and_then(|which| bound.made.get(which)).cloned().and_then(string);
             if origins.params.contains(&(bound.shader.core.clone(), number)) {
-                all.extend(made.map(|text| (text, given.span)));
+                all.extend(made.map(|string| (string, given.span)));
             }
         }
     }
@@ -274,8 +274,8 @@ pub fn names<'a>(
     Some(all)
 }
 
-fn text(value: Const) -> Option<Arc<str>> {
-    if let Const::String(text) = value { Some(text) } else { None }
+fn string(value: Const) -> Option<Arc<str>> {
+    if let Const::String(string) = value { Some(string) } else { None }
 }
 
 #[cfg(test)]

@@ -60,9 +60,9 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
         }
         let Some(&inst) = definitions[f].insts.get(&value) else { continue };
         match &inst.op {
-            Op::Const(Const::String(text)) => {
+            Op::Const(Const::String(name)) => {
                 let span = module.span(inst.loc);
-                let known = found.constants.entry(text.clone()).or_insert(span);
+                let known = found.constants.entry(name.clone()).or_insert(span);
                 *known = known.or(span);
             }
             Op::Select => work.extend(inst.args[1..].iter().map(|&v| Source::Value(f, v))),
