@@ -27,7 +27,9 @@ impl Value {
     /// The value that a constant of the IR stands for; `text` gives the strings of identifiers.
     pub fn of(value: &Const, ty: RslType, text: impl FnOnce(u32) -> Option<String>) -> Self {
         match (value, ty) {
-            (Const::U32(id), RslType::String) => Value::String(text(*id).unwrap_or_else(|| format!("string #{id:08x}"))),
+            (Const::U32(id), RslType::String) => {
+                Value::String(text(*id).unwrap_or_else(|| format!("string #{id:08x}")))
+            }
             (Const::String(s), _) => Value::String(s.to_string()),
             (Const::Bool(b), _) => Value::Bool(*b),
             (Const::I32(i), _) => Value::Number(*i as f32),

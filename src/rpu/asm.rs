@@ -721,7 +721,9 @@ impl<'a> Parser<'_, 'a> {
                 let multiplier = if negate { Multiplier::MINUS_ONE } else { Multiplier::ONE };
                 self.register_source(name, token.span, multiplier)
             }
-            Kind::Punct(_) | Kind::String(_) => Err(error("expected a register or a literal", token.span, "found this")),
+            Kind::Punct(_) | Kind::String(_) => {
+                Err(error("expected a register or a literal", token.span, "found this"))
+            }
         }
     }
 

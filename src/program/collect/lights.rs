@@ -48,7 +48,8 @@ impl BoundLight {
 
     /// The categories of its shader.
     pub fn categories(&self) -> BTreeSet<&str> {
-        let categories = self.instance.strings.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, string)| string);
+        let categories =
+            self.instance.strings.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, string)| string);
         categories.split(',').map(str::trim).filter(|c| !c.is_empty()).collect()
     }
 

@@ -212,8 +212,7 @@ impl ShaderLibrary {
                 found.object.fixed.push(name.clone());
             }
             let own = instance.params.iter().find(|p| *p.0 == **name).map(|p| &p.1);
-            let is_written =
-                matches!(own, Some(ParamValue::String(strings)) if matches!(&strings[..], [string] if !string.is_empty()));
+            let is_written = matches!(own, Some(ParamValue::String(strings)) if matches!(&strings[..], [string] if !string.is_empty()));
             if is_written && !above.given.contains(&whole) {
                 found.shape += &format!("+{name}");
                 found.object.written.push(name.clone());

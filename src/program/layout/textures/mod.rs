@@ -257,7 +257,8 @@ pub fn names<'a>(
             if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
                 continue;
             }
-            let strings = bound.strings.iter().filter(|(name, _)| *name == param.name).map(|(_, string)| string.clone());
+            let strings =
+                bound.strings.iter().filter(|(name, _)| *name == param.name).map(|(_, string)| string.clone());
             let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
             strings.chain(of_primitives).for_each(|string| {
                 all.entry(string).or_insert(given.span);
