@@ -1,9 +1,11 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
 use super::args::{BackendChoice, CompareArgs};
-use super::common::{check_judgement, judge, open, prepare_job, renderer, rpu_options, set_threads};
+use super::backend::{open, renderer, rpu_options, set_threads};
 use super::device::Device;
-use super::exit::Failure;
+use super::failure::Failure;
+use super::input::prepare_job;
+use super::judgement::{check_judgement, judge};
 use super::progress::{Work, with_progress};
 use shadewright::image::file as image_file;
 use shadewright::render::BackendOptions;

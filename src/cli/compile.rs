@@ -5,8 +5,8 @@ pub mod folder;
 mod packets;
 
 use super::args::{Abi, CompileArgs, Emit};
-use super::common::{pipeline, rpu_passes};
-use super::exit::Failure;
+use super::backend::{pipeline, rpu_passes};
+use super::failure::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
 use shadewright::abi::{EntryPoint, library};
@@ -176,7 +176,7 @@ impl Observer for Show<'_> {
 fn optimised(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module, Report, String), Failure> {
     let pipeline = pipeline(args.passes.as_deref())?;
     if let Some(pass) = args.show.as_deref().filter(|p| *p != "all") {
-        super::common::pipeline(Some(pass))?;
+        super::backend::pipeline(Some(pass))?;
     }
     let mut module = compiled(args)?.module;
     before(&module);

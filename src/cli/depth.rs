@@ -1,8 +1,9 @@
 //! `shadewright depth SCENE -o FILE.exr`: a shadow map.
 
 use super::args::DepthArgs;
-use super::common::{open_project, set_thread_count};
-use super::exit::Failure;
+use super::backend::set_thread_count;
+use super::failure::Failure;
+use super::input::open_project;
 use shadewright::image::file as image_file;
 use shadewright::render::depth;
 

@@ -1,7 +1,7 @@
 //! `shadewright devices`: the backends of this machine.
 
 use super::args::DevicesArgs;
-use super::exit::Failure;
+use super::failure::Failure;
 use anyhow::Context;
 use shadewright::render::{Backend, gpu};
 

@@ -1,8 +1,8 @@
 //! `shadewright diff A B`: two image files.
 
 use super::args::DiffArgs;
-use super::common::judge;
-use super::exit::Failure;
+use super::failure::Failure;
+use super::judgement::judge;
 use shadewright::image::file as image_file;
 
 /// Compares the files and prints the report.

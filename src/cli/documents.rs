@@ -2,7 +2,7 @@
 //! line's definition.
 
 use super::args::{Cli, CompletionsArgs, ManArgs, Shell};
-use super::exit::Failure;
+use super::failure::Failure;
 use anyhow::Context;
 use clap::CommandFactory;
 

@@ -1,8 +1,8 @@
 //! `--frames`: the frames of a scene that are rendered, and the names of their files.
 
 use super::args::{Frames, SceneArgs};
-use super::common::{open_options, source_of};
-use super::exit::Failure;
+use super::failure::Failure;
+use super::input::{open_options, source_of};
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Interruptions: the first one requests a render to stop, a second one ends the process.
 
-use super::exit::INTERRUPTED;
+use super::failure::INTERRUPTED;
 use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering};
 

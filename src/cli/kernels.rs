@@ -1,6 +1,6 @@
 //! The GPU's kernels in the forms that `shadewright compile` prints.
 
-use super::exit::Failure;
+use super::failure::Failure;
 use shadewright::codegen::wgsl;
 use shadewright::ir::Module;
 use std::time::{Duration, Instant};

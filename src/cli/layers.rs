@@ -1,8 +1,9 @@
 //! Layers (AOVs) of an OpenEXR file: variables that `--layers` or the scene's displays name.
 
 use super::args::{BackendChoice, RenderArgs, SceneArgs};
-use super::common::{job_of, progressive, refreshed};
-use super::exit::Failure;
+use super::backend::progressive;
+use super::failure::Failure;
+use super::input::{job_of, refreshed};
 use super::progress::{Work, with_progress};
 use shadewright::image::layers::Layer;
 use shadewright::ir::Module;

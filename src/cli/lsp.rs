@@ -1,7 +1,7 @@
 //! `shadewright lsp`: the language server on standard input and output.
 
 use super::args::LspArgs;
-use super::exit::Failure;
+use super::failure::Failure;
 use lsp_server::Connection;
 use shadewright::lsp::{Ended, Settings, serve};
 

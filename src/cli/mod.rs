@@ -9,8 +9,9 @@
 mod output;
 
 mod args;
+mod backend;
 mod bench;
-mod common;
+mod checkpoint;
 mod compare;
 mod compile;
 mod depth;
@@ -18,9 +19,11 @@ mod device;
 mod devices;
 mod diff;
 mod documents;
-mod exit;
+mod failure;
 mod frames;
+mod input;
 mod interrupt;
+mod judgement;
 #[cfg(feature = "gpu")]
 mod kernels;
 #[cfg(not(feature = "gpu"))]
@@ -28,7 +31,7 @@ mod kernels;
 mod kernels;
 mod layers;
 mod lsp;
-mod printing;
+mod printf;
 mod probe;
 mod progress;
 mod reference;
@@ -36,7 +39,6 @@ mod render;
 mod run;
 mod simulate;
 mod stats;
-mod steps;
 mod usage;
 #[cfg(feature = "viewer")]
 mod viewer;
@@ -47,7 +49,7 @@ mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;
-use exit::Failure;
+use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -63,7 +65,7 @@ pub fn main() -> ExitCode {
             // Help and version are answers, and go where clap sends them.
             let failed = error.use_stderr();
             let _ = error.print();
-            return if failed { exit::USAGE.into() } else { ExitCode::SUCCESS };
+            return if failed { failure::USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
     match dispatch(cli) {

@@ -1,6 +1,6 @@
 //! Replaces the GPU's kernels in builds without the feature `gpu`.
 
-use super::exit::Failure;
+use super::failure::Failure;
 use shadewright::ir::Module;
 use shadewright::render::gpu::ComputeError;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What stands in for the window in builds without the feature `viewer`.
 
 use super::args::RenderArgs;
-use super::exit::Failure;
+use super::failure::Failure;
 
 /// Not in this build.
 pub fn run(_: &RenderArgs) -> Result<(), Failure> {

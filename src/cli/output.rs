@@ -4,6 +4,8 @@
 //! library's, which panic on a closed pipe. A closed standard output ends the process. A closed
 //! standard error does not: the files and the exit status remain.
 
+use super::failure::Failure;
+use anyhow::Context;
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 
@@ -17,13 +19,20 @@ pub fn write(text: Arguments) {
             std::process::exit(CLOSED_PIPE);
         }
         write_message(format_args!("error: cannot write to standard output: {error}\n"));
-        std::process::exit(super::exit::USAGE.into());
+        std::process::exit(super::failure::USAGE.into());
     }
 }
 
 /// Writes to standard error, and ignores failures.
 pub fn write_message(text: Arguments) {
     let _ = stderr().lock().write_fmt(text);
+}
+
+/// Prints a document of JSON to standard output.
+pub fn print_json(json: &serde_json::Value) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(json).context("writing JSON")?;
+    write(format_args!("{text}\n"));
+    Ok(())
 }
 
 /// Prints to standard output.

@@ -1,8 +1,9 @@
 //! `shadewright probe`: one sample of an image, step by step.
 
 use super::args::ProbeArgs;
-use super::common::{open_scene, print_json, sampling};
-use super::exit::Failure;
+use super::failure::Failure;
+use super::input::{open_scene, sampling};
+use super::output::print_json;
 use shadewright::bvh::BuildOptions;
 use shadewright::displace::Displacer;
 use shadewright::probe::{self, ProbeError, Reach, Sample, Subject};

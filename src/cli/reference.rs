@@ -1,7 +1,7 @@
 //! `shadewright reference`: the reference of the shading languages.
 
 use super::args::ReferenceArgs;
-use super::exit::Failure;
+use super::failure::Failure;
 use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::lang::rsl::reference::table::{functions, markdown};

@@ -2,15 +2,15 @@
 //! where there is no `OUT`.
 
 use super::args::{Frames, RenderArgs, SceneArgs};
-use super::common::{
-    Judgement, check_judgement, job_of, open_project, print_json, progressive, refreshed, renderer, rpu_options,
-    set_threads,
-};
+use super::backend::{progressive, renderer, rpu_options, set_threads};
 use super::device::Device;
-use super::exit::Failure;
+use super::failure::Failure;
+use super::input::{job_of, open_project, refreshed};
+use super::judgement::{Judgement, check_judgement};
+use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::stats::{Images, RenderStats};
-use super::{frames, layers as variables, printing, steps, viewer, watch};
+use super::{checkpoint, frames, layers as variables, printf, viewer, watch};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
@@ -74,7 +74,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
         false if args.stats => draw(args, &job, rpu.clone())?,
-        false => steps::draw(args, &job, &state.scene, rpu.clone())?,
+        false => checkpoint::draw(args, &job, &state.scene, rpu.clone())?,
     };
     if state.scene.clamp > 0.0 && state.scene.integrator == Integrator::Path {
         let most = state.scene.clamp;
@@ -84,7 +84,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     }
     if drawn.interrupted {
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
-        return Err(steps::interrupted(args, out, drawn.samples, job.sampling.count()));
+        return Err(checkpoint::interrupted(args, out, drawn.samples, job.sampling.count()));
     }
     let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
@@ -92,8 +92,8 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         [] => image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?,
         beside => layers::write(out, &drawn.image, beside)?,
     }
-    args.resume.as_deref().map_or(Ok(()), steps::forget)?;
-    printing::print(&state, &job, args.judge.json)?;
+    args.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
+    printf::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
     let images = Images { first: first.unwrap_or(full), full };
     let written = Written { path: out, samples: drawn.samples, time: full, device: &drawn.device, image: &drawn.image };

@@ -1,8 +1,9 @@
 //! `shadewright simulate SCENE --machine rpu`: how long the hardware would take, and why.
 
 use super::args::{Model, SimulateArgs, Size};
-use super::common::{prepare_job, rpu_options, set_thread_count};
-use super::exit::Failure;
+use super::backend::{rpu_options, set_thread_count};
+use super::failure::Failure;
+use super::input::prepare_job;
 use super::progress::{Work, with_progress};
 use super::run::program::{self, Form};
 use anyhow::Context;

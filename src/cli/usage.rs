@@ -2,7 +2,7 @@
 //! that does not exist, and several scenes.
 
 use super::args::{Cli, Command};
-use super::exit::Failure;
+use super::failure::Failure;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use shadewright::text::diagnostics::closest;

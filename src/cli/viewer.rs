@@ -1,8 +1,10 @@
 //! `shadewright [SCENE]`: the window.
 
 use super::args::{BackendChoice, RenderArgs};
-use super::common::{print_json, project_options, set_threads, source_of};
-use super::exit::Failure;
+use super::backend::set_threads;
+use super::failure::Failure;
+use super::input::{project_options, source_of};
+use super::output::print_json;
 use shadewright::project;
 use shadewright::render::Backend;
 use shadewright::viewer::{self, ViewerError};

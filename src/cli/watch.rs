@@ -5,8 +5,9 @@
 //! with errors, with all current diagnostics.
 
 use super::args::{BackendChoice, RenderArgs};
-use super::common::{job_of, progressive, project_options, rpu_options, source_of};
-use super::exit::Failure;
+use super::backend::{progressive, rpu_options};
+use super::failure::Failure;
+use super::input::{job_of, project_options, source_of};
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;

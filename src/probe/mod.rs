@@ -11,13 +11,13 @@
 //! | [`rays`] | the ray tree |
 //! | [`recording`] | steps, variables, and the debugger's view of each step |
 //! | `navigate` | navigation between steps |
-//! | [`printing`] | what shaders print |
+//! | [`printf`] | what shaders print |
 //! | `record` | the evaluator's observer that records both |
 //! | [`value`] | values with the types of the source |
 //! | [`report`] | the probe as text and as JSON |
 
 mod navigate;
-pub mod printing;
+pub mod printf;
 pub mod rays;
 mod record;
 pub mod recording;

@@ -1,6 +1,6 @@
 //! The observer that records the steps and rays of a sample while the evaluator runs it.
 
-use super::printing::Printer;
+use super::printf::Printer;
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
 use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Track, Variable};
 use super::value::{Named, Value};

@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod gpu;
 mod job;
 pub mod motion;
+pub mod passes;
 pub mod progressive;
 pub mod report;
 pub mod rpu;
@@ -26,7 +27,6 @@ pub mod sampling;
 mod scene_world;
 mod schedule;
 mod sobol;
-pub mod steps;
 
 pub use adapter::AdapterInfo;
 pub use backend::{Backend, BackendInfo, BackendOptions};

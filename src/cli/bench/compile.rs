@@ -3,7 +3,7 @@
 
 use super::{RUNS, median, rounded};
 use crate::cli::compile::folder::compile_one;
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use crate::cli::kernels;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};

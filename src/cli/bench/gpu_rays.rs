@@ -4,7 +4,7 @@
 use super::rays::Subject;
 use super::rounded;
 use crate::cli::args::RaysArgs;
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use shadewright::bvh::gpu::kernel::{Places, Stack, Store, Variant};

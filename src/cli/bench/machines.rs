@@ -5,8 +5,9 @@
 
 use super::{RUNS, median, rounded};
 use crate::cli::args::{Convention, MachinesArgs, SamplePattern, SceneArgs, Schedule, Size};
-use crate::cli::common::{gpu_renderer, prepare_job};
-use crate::cli::exit::Failure;
+use crate::cli::backend::gpu_renderer;
+use crate::cli::failure::Failure;
+use crate::cli::input::prepare_job;
 use crate::cli::progress::{Work, with_progress};
 use serde_json::{Value, json};
 use shadewright::render::gpu::GpuRenderer;

@@ -1,6 +1,6 @@
 //! Meshes for measurements: files, and procedural meshes of any size.
 
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use shadewright::bvh::Triangle;
 use shadewright::geometry::{Faces, procedural};
 use shadewright::scene;

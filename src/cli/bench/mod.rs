@@ -14,8 +14,9 @@ mod reload;
 mod startup;
 
 use super::args::Benchmark;
-use super::common::{print_json, set_thread_count};
-use super::exit::Failure;
+use super::backend::set_thread_count;
+use super::failure::Failure;
+use super::output::print_json;
 use serde_json::{Value, json};
 
 /// Measured runs of each thing, alternately, after one that is not counted.

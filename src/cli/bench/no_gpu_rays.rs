@@ -2,7 +2,7 @@
 
 use super::rays::Subject;
 use crate::cli::args::RaysArgs;
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use serde_json::Value;
 use shadewright::bvh::raysets::RaySet;
 use shadewright::render::gpu::ComputeError;

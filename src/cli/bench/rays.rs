@@ -3,7 +3,7 @@
 
 use super::{gpu_rays, meshes, rounded};
 use crate::cli::args::{RaysArgs, RaysBackend};
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use anyhow::Context;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 
 use super::{median, rounded};
 use crate::cli::args::ReloadArgs;
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::geometry::{Faces, procedural};

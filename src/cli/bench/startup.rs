@@ -3,7 +3,7 @@
 
 use super::{RUNS, median, rounded};
 use crate::cli::args::StartupArgs;
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};

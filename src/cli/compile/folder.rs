@@ -5,8 +5,8 @@
 //! prints a summary and no code.
 
 use super::super::args::CompileArgs;
-use super::super::common::print_json;
-use super::super::exit::Failure;
+use super::super::failure::Failure;
+use super::super::output::print_json;
 use super::language_options;
 use serde::Serialize;
 use shadewright::lang::{Options, Unit, registry, rsl};

@@ -2,8 +2,8 @@
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, Size};
-use crate::cli::common::open;
-use crate::cli::exit::Failure;
+use crate::cli::backend::open;
+use crate::cli::failure::Failure;
 use serde_json::{Map, Value, json};
 use shadewright::abi::EntryPoint;
 use shadewright::image::file as image_file;

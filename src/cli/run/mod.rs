@@ -6,8 +6,8 @@ pub mod program;
 mod registers;
 
 use super::args::RunArgs;
-use super::common::set_threads;
-use super::exit::Failure;
+use super::backend::set_threads;
+use super::failure::Failure;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::file as image_file;

@@ -3,7 +3,7 @@
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
-use crate::cli::exit::Failure;
+use crate::cli::failure::Failure;
 use shadewright::image::file as image_file;
 use shadewright::render::rpu::{StandaloneError, StandaloneProgram};
 use shadewright::rpu::isa::Program;

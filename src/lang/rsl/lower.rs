@@ -30,7 +30,7 @@ mod coshaders;
 mod expr;
 mod gather;
 mod lights;
-mod printing;
+mod printf;
 mod queries;
 mod resizing;
 mod rows;

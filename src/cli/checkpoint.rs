@@ -1,8 +1,8 @@
 //! Rendering in passes: interruption, checkpoints with `--resume`, and `--target-error`.
 
 use super::args::{RenderArgs, SamplePattern};
-use super::common::progressive;
-use super::exit::Failure;
+use super::backend::progressive;
+use super::failure::Failure;
 use super::interrupt;
 use super::progress::{Work, with_progress};
 use super::render::Drawn;
@@ -11,7 +11,7 @@ use shadewright::image::file as image_file;
 use shadewright::render::checkpoint::{self, Subject};
 use shadewright::render::film::Film;
 use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{Job, RenderError, steps};
+use shadewright::render::{Job, RenderError, passes};
 use shadewright::scene::Scene;
 use std::hash::Hash;
 use std::ops::ControlFlow;
@@ -59,7 +59,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         let mut after = |[before, film]: [&Film; 2], done: u32| {
             progress(done as f32 / all as f32);
             let target = args.target_error.filter(|_| done >= MIN_SAMPLES);
-            if target.is_some_and(|target| steps::error(before, film) <= target) {
+            if target.is_some_and(|target| passes::error(before, film) <= target) {
                 is_good = true;
                 return ControlFlow::Break(());
             }
@@ -69,7 +69,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
             }
             ControlFlow::Continue(())
         };
-        steps::draw(&mut *machine, job, &mut film, before, stop, &mut after)
+        passes::draw(&mut *machine, job, &mut film, before, stop, &mut after)
     });
     let done = done.map_err(failure)?;
     if let Some(trouble) = trouble {

@@ -1,7 +1,7 @@
 //! The output of shaders' `printf` in a render.
 
-use super::exit::Failure;
-use shadewright::probe::printing::{Printed, printed};
+use super::failure::Failure;
+use shadewright::probe::printf::{Printed, printed};
 use shadewright::probe::{self, Subject};
 use shadewright::project::State;
 use shadewright::render::Job;
