@@ -7,8 +7,7 @@
 
 use shadewright::image::{self, Reading};
 use shadewright::ir::verify;
-use shadewright::lang::rsl;
-use shadewright::lang::rtsl;
+use shadewright::lang::{self, rsl, rtsl};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
@@ -86,7 +85,7 @@ pub fn shaders(data: &[u8]) {
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
     let mut sources = SourceMap::new();
     let file = sources.add("fuzz.sl", None, text);
-    match rsl::compile(&mut sources, file, &rsl::Options::default()) {
+    match rsl::compile(&mut sources, file, &lang::Options::default()) {
         Ok(unit) => {
             verify(&unit.module).expect("the verifier accepts the front end's output");
             unit.warnings.render(&sources);
@@ -107,7 +106,7 @@ pub fn classes(data: &[u8]) {
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
     let mut sources = SourceMap::new();
     let file = sources.add("fuzz.rtsl", None, text);
-    let unit = match rtsl::compile(&mut sources, file, &rsl::PreprocessOptions::default()) {
+    let unit = match rtsl::compile(&mut sources, file, &lang::preprocess::Options::default()) {
         Ok(unit) => unit,
         Err(errors) => {
             assert!(errors.has_errors());

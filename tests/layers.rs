@@ -4,6 +4,8 @@
 //! lowest first, the modules of one layer separated by spaces. Modules of one layer do not use each
 //! other. The test reads the sources and finds every path that begins with `crate::`, outside
 //! comments and strings.
+//!
+//! Of the shading languages, only the code of `NAMES_A_LANGUAGE` knows one by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,6 +14,26 @@ use std::path::{Path, PathBuf};
 /// Uses of a higher layer in code that only tests compile: a lower module whose tests need
 /// programs, scenes or images that higher modules make.
 const OF_TESTS: &[(&str, &str)] = &[("lang", "render"), ("texture", "scene")];
+
+/// Files outside of a language's folder that name the language, and why. Everything else reads what
+/// a language compiles a file to from `lang::unit` and the modules beside it.
+const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
+    ("lang/mod", "rsl", "declares the module"),
+    ("lang/mod", "rtsl", "declares the module"),
+    ("lang/registry", "rsl", "lists the languages"),
+    ("lang/registry", "rtsl", "lists the languages"),
+    ("lang/stdlib/mod", "rsl", "the standard library is written in RSL"),
+    ("lang/unit", "rtsl", "the form of files of classes, whose methods are lowered for objects"),
+    ("program/collect/binding", "rtsl", "the methods of classes that an entry calls"),
+    ("program/collect/procedural", "rtsl", "the methods of classes that an entry calls"),
+    ("program/collect/rtsl_objects", "rtsl", "lowers the methods of the scene's objects"),
+    ("program/collect/shader_cache", "rtsl", "keeps files of classes and lowered methods of objects"),
+    ("program/collect/shader_library", "rtsl", "compiles files of classes and absorbs lowered methods"),
+    ("program/synthesise/surface_state/procedural", "rtsl", "the methods of classes that an entry calls"),
+    ("cli/compile/packets", "rtsl", "the method of classes that packets are measured with"),
+    ("cli/reference", "rsl", "prints the language's reference"),
+    ("cli/reference", "rtsl", "prints the language's reference"),
+];
 
 /// The modules from the lowest layer to the highest.
 struct Layers(Vec<Vec<String>>);
@@ -230,8 +252,32 @@ fn named(text: &[u8], root: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// All uses of one module by another.
-fn edges() -> Vec<Edge> {
+/// A file of the library or the program.
+struct Source {
+    /// Its path below `src`, without the extension.
+    path: PathBuf,
+    /// Its masked text.
+    text: Vec<u8>,
+    /// The parts that only tests compile.
+    parts_of_tests: Vec<std::ops::Range<usize>>,
+    /// Whether only tests compile it.
+    is_of_tests: bool,
+}
+
+impl Source {
+    fn is_of_tests(&self, place: usize) -> bool {
+        self.is_of_tests || self.parts_of_tests.iter().any(|part| part.contains(&place))
+    }
+
+    /// File and line.
+    fn place(&self, place: usize) -> String {
+        let line = 1 + self.text[..place].iter().filter(|b| **b == b'\n').count();
+        format!("src/{}.rs:{line}", self.path.display())
+    }
+}
+
+/// All files, by their paths.
+fn files() -> Vec<Source> {
     let src = repository("src");
     let mut paths = Vec::new();
     sources(&src, &mut paths);
@@ -244,25 +290,28 @@ fn edges() -> Vec<Edge> {
         let folder = if is_folder { path.with_file_name("") } else { path.with_extension("") };
         of_tests.extend(parts_of_tests(text).1.into_iter().map(|name| folder.join(name)));
     }
+    let source = |(path, text): (&PathBuf, Vec<u8>)| Source {
+        path: path.strip_prefix(&src).expect("it lies there").with_extension(""),
+        parts_of_tests: parts_of_tests(&text).0,
+        is_of_tests: path.with_extension("").ancestors().any(|folder| of_tests.contains(folder)),
+        text,
+    };
+    paths.iter().zip(texts).map(source).collect()
+}
+
+/// All uses of one module by another.
+fn edges() -> Vec<Edge> {
     let mut edges = Vec::new();
-    for (path, text) in paths.iter().zip(&texts) {
-        let relative = path.strip_prefix(&src).expect("it lies there").with_extension("");
-        let first = relative.iter().next().expect("a name").to_string_lossy().into_owned();
+    for source in files() {
+        let first = source.path.iter().next().expect("a name").to_string_lossy().into_owned();
         let (from, root) = match first.as_str() {
             "lib" => continue,
             "main" | "cli" => ("cli".to_string(), "shadewright::"),
             _ => (first, "crate::"),
         };
-        let is_file_of_tests = path.with_extension("").ancestors().any(|folder| of_tests.contains(folder));
-        let parts = parts_of_tests(text).0;
-        for (to, place) in named(text, root) {
-            let line = 1 + text[..place].iter().filter(|b| **b == b'\n').count();
-            edges.push(Edge {
-                from: from.clone(),
-                to,
-                place: format!("src/{}.rs:{line}", relative.display()),
-                is_of_tests: is_file_of_tests || parts.iter().any(|part| part.contains(&place)),
-            });
+        for (to, place) in named(&source.text, root) {
+            let is_of_tests = source.is_of_tests(place);
+            edges.push(Edge { from: from.clone(), to, place: source.place(place), is_of_tests });
         }
     }
     assert!(edges.len() > 500, "only {} uses of modules were found", edges.len());
@@ -309,6 +358,39 @@ fn tests_use_higher_layers_only_where_it_is_listed() {
     for (from, to) in OF_TESTS {
         assert!(upward.contains_key(&(from.to_string(), to.to_string())), "no test of {from} uses {to} any more");
     }
+}
+
+#[test]
+fn only_listed_files_name_a_language() {
+    let folders = fs::read_dir(repository("src/lang")).expect("the sources are part of the repository");
+    let languages: Vec<String> = folders
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|folder| folder.join("language.rs").is_file())
+        .map(|folder| folder.file_name().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    assert!(languages.len() >= 2, "{languages:?}");
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let (mut wrong, mut listed) = (Vec::new(), BTreeSet::new());
+    for source in files() {
+        for language in languages.iter().filter(|name| !source.path.starts_with(Path::new("lang").join(name))) {
+            let mut at = 0;
+            while let Some(found) = position(&source.text, at, language.as_bytes()) {
+                at = found + language.len();
+                let is_part = is_word(found.checked_sub(1).map(|before| &source.text[before]));
+                if is_part || is_word(source.text.get(at)) || source.is_of_tests(found) {
+                    continue;
+                }
+                let is_it = |(file, name, _): &&(&str, &str, &str)| source.path == Path::new(file) && name == language;
+                match NAMES_A_LANGUAGE.iter().find(is_it) {
+                    Some(entry) => drop(listed.insert(entry)),
+                    None => wrong.push(format!("{} names `{language}`", source.place(found))),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let stale: Vec<_> = NAMES_A_LANGUAGE.iter().filter(|entry| !listed.contains(entry)).collect();
+    assert!(stale.is_empty(), "these files name the language no more: {stale:?}");
 }
 
 #[test]

@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use shadewright::codegen::rpu::{self, Convention};
 use shadewright::ir::passes::{PASSES, Pipeline};
-use shadewright::lang::{rsl, stdlib};
+use shadewright::lang::unit::ShaderInfo;
+use shadewright::lang::{Options, rsl, stdlib};
 use shadewright::program::{LinkOptions, Program, link, read_shader};
 use shadewright::render::rpu::{Loaded, simulate};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Window, prepare};
 use shadewright::rpu::timed::Config;
-use shadewright::scene::{self, OpenOptions, Scene, ShaderKind};
+use shadewright::scene::{self, OpenOptions, Scene};
 use shadewright::text::source::{FileId, SourceMap};
 
 /// The size of each subject's image in pixels; one sample each.
@@ -274,16 +275,9 @@ fn shaders(name: &str, text: &str) -> anyhow::Result<Vec<Subject>> {
     let mut sources = SourceMap::new();
     let file = sources.add(name, None, text);
     let unit =
-        rsl::compile(&mut sources, file, &rsl::Options::default()).map_err(|errors| diagnostics(&errors, &sources))?;
-    let subject = |shader: &rsl::ShaderInfo| {
-        let kind = match shader.kind {
-            rsl::ShaderKind::Surface => ShaderKind::Surface,
-            rsl::ShaderKind::Light => ShaderKind::Light,
-            rsl::ShaderKind::Volume => ShaderKind::Volume,
-            rsl::ShaderKind::Displacement => ShaderKind::Displacement,
-            rsl::ShaderKind::Imager => ShaderKind::Imager,
-        };
-        let mut scene = scene::of_shader(&shader.name, kind);
+        rsl::compile(&mut sources, file, &Options::default()).map_err(|errors| diagnostics(&errors, &sources))?;
+    let subject = |shader: &ShaderInfo| {
+        let mut scene = scene::of_shader(&shader.name, shader.kind.into());
         (scene.format.width, scene.format.height) = SIZE;
         let given = Some((shader.name.to_string(), text.to_string()));
         Subject { name: format!("{name}.sl"), scene, given }

@@ -9,13 +9,13 @@ use super::backend::{pipeline, rpu_passes};
 use super::failure::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
-use shadewright::abi::{EntryPoint, library};
+use shadewright::abi::{self, EntryPoint, library};
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Report, sections};
 use shadewright::ir::{FunctionKind, FunctionOrigin, Module};
 use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
-use shadewright::lang::{Language, Options, Unit, registry, rsl, stdlib};
+use shadewright::lang::{Language, Options, Unit, registry, stdlib};
 use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry, textures};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::link::{self as linker, Input};
@@ -114,14 +114,12 @@ fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
         Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
     };
     let entry = cores.shader.and_then(|(shader, kind)| {
-        let (kind, entry) = match kind {
-            rsl::ShaderKind::Surface => (ShaderKind::Surface, surface_entry(0)),
-            rsl::ShaderKind::Volume => (ShaderKind::Volume, surface_entry(0)),
-            rsl::ShaderKind::Displacement => (ShaderKind::Displacement, surface_entry(0)),
-            rsl::ShaderKind::Imager => (ShaderKind::Imager, IMAGER_ENTRY.to_string()),
-            rsl::ShaderKind::Light => return None,
+        let entry = match kind {
+            abi::ShaderKind::Surface | abi::ShaderKind::Volume | abi::ShaderKind::Displacement => surface_entry(0),
+            abi::ShaderKind::Imager => IMAGER_ENTRY.to_string(),
+            abi::ShaderKind::Light => return None,
         };
-        Some((shader.to_string(), kind, entry))
+        Some((shader.to_string(), kind.into(), entry))
     });
     Ok(Compiled { module: cores.module, entry, sources })
 }

@@ -1,19 +1,16 @@
 //! What the rest of the program asks of a shading language, without knowing which one it is.
 //!
 //! A language is a folder beside this file with an implementation of [`Language`], and a line in
-//! [`super::registry`]. It compiles a file to a [`Unit`] of one of two forms: shaders, each a core
-//! that is called by name, or classes, whose methods become cores once a scene's objects are known.
+//! [`super::registry`]. It compiles a file to a [`Unit`].
 
 use super::editor::Document;
 use super::preprocess::Options as PreprocessOptions;
-use super::rsl::{self, ShaderKind};
-use super::rtsl::{self, Object, state::Method};
-use super::shader_ref::ShaderRef;
-use crate::ir::Module;
+use super::unit::Unit;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Numbers of elements by the names of a shader, or of a class of shaders, and of its parameter.
@@ -41,6 +38,15 @@ pub enum Naming {
     Qualified,
 }
 
+/// What the files of a language define.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Shaders: a file compiles to [`Unit::Shaders`].
+    Shaders,
+    /// Classes of objects that may refer to each other: a file compiles to [`Unit::Classes`].
+    Classes,
+}
+
 /// A shading language.
 pub trait Language: fmt::Debug + Send + Sync {
     /// Its name: `RSL`.
@@ -55,6 +61,9 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// How a scene names its shaders.
     fn naming(&self) -> Naming;
+
+    /// What its files define.
+    fn form(&self) -> Form;
 
     /// The text of a file that is part of the program.
     fn built_in(&self, file: &str) -> Option<&'static str>;
@@ -96,87 +105,8 @@ impl PartialEq for dyn Language {
 
 impl Eq for dyn Language {}
 
-/// A compiled file.
-#[derive(Clone, Debug)]
-pub enum Unit {
-    /// Shaders, each lowered to a core.
-    Shaders(rsl::Unit),
-    /// Classes, checked. [`rtsl::build`] lowers a method of an object.
-    Classes(rtsl::Unit),
-}
-
-/// The cores of a file, compiled for no scene.
-#[derive(Clone, Debug)]
-pub struct Cores {
-    /// The functions.
-    pub module: Module,
-    /// The first shader that an object, a volume or an imager can use, and its kind; none in a file
-    /// of lights or functions.
-    pub shader: Option<(ShaderRef, ShaderKind)>,
-}
-
-impl Unit {
-    /// The warnings.
-    pub fn warnings(&self) -> &Diagnostics {
-        match self {
-            Unit::Shaders(unit) => &unit.warnings,
-            Unit::Classes(unit) => &unit.warnings,
-        }
+impl Hash for dyn Language {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
     }
-
-    /// The kinds of its shaders or the interfaces of its classes, one for each.
-    pub fn kinds(&self) -> Vec<&'static str> {
-        match self {
-            Unit::Shaders(unit) => {
-                let mut kinds: Vec<&str> = unit.shaders.iter().map(|s| s.kind.name()).collect();
-                // A class that is no shader by itself is a co-shader.
-                let is_shader = |class: &str| unit.shaders.iter().any(|s| *s.name == *class);
-                let classes = unit.methods.iter().filter(|m| m.name.is_empty() && !is_shader(&m.class));
-                kinds.extend(classes.map(|_| "co-shader"));
-                kinds
-            }
-            Unit::Classes(unit) => {
-                unit.file.classes.iter().flat_map(|class| &class.interfaces).map(|i| i.name()).collect()
-            }
-        }
-    }
-
-    /// The cores of all shaders, or of all methods of classes whose objects refer to no others.
-    /// `file` is the name by which a scene finds the file.
-    ///
-    /// # Errors
-    /// Classes of which a method cannot be lowered.
-    pub fn into_cores(self, file: &str) -> Result<Cores, Diagnostics> {
-        match self {
-            Unit::Shaders(unit) => {
-                let shader = unit.shaders.iter().find(|s| s.kind != ShaderKind::Light);
-                let shader = shader.map(|s| (ShaderRef::new(&s.name), s.kind));
-                Ok(Cores { module: unit.module, shader })
-            }
-            Unit::Classes(unit) => class_cores(&unit, file),
-        }
-    }
-}
-
-fn class_cores(unit: &rtsl::Unit, file: &str) -> Result<Cores, Diagnostics> {
-    let mut cores = Cores { module: Module::new(), shader: None };
-    let mut errors = Diagnostics::new();
-    for (class, info) in unit.file.classes.iter().enumerate() {
-        let object = Object::alone(&unit.file, class);
-        for method in info.interfaces.iter().flat_map(|i| i.methods()) {
-            if unit.file.method(class, method).is_none() {
-                continue;
-            }
-            match rtsl::build(&object, method, &unit.library, &format!("{}.{}", info.name.name, method.name())) {
-                Ok(built) => {
-                    cores.module.absorb(built.module);
-                }
-                Err(diags) => errors.extend(diags),
-            }
-            if method == Method::Shade && cores.shader.is_none() {
-                cores.shader = Some((ShaderRef::new(&format!("{file}:{}", info.name.name)), ShaderKind::Surface));
-            }
-        }
-    }
-    if errors.has_errors() { Err(errors) } else { Ok(cores) }
 }

@@ -2,10 +2,16 @@
 //!
 //! Each language has its own folder with the same file names, and a line in [`registry`], by which
 //! everything above asks for [`Language`]s. A front end knows no back end and no renderer.
+//!
+//! What a language produces is in no language's folder: [`unit`], with [`types`], [`globals`],
+//! [`outline`], [`strings`] and [`coshaders`].
 
+pub mod coshaders;
 pub mod editor;
+pub mod globals;
 pub mod language;
 pub mod light_loop;
+pub mod outline;
 pub mod preprocess;
 pub mod registry;
 pub mod rsl;
@@ -13,7 +19,11 @@ pub mod rtsl;
 pub mod scan;
 pub mod shader_ref;
 pub mod stdlib;
+pub mod strings;
 pub mod tokens;
+pub mod types;
+pub mod unit;
 
-pub use language::{Language, Lengths, Naming, Options, Unit};
+pub use language::{Form, Language, Lengths, Naming, Options};
 pub use shader_ref::ShaderRef;
+pub use unit::Unit;

@@ -3,7 +3,7 @@
 //! The only list of languages: everything above asks it, or carries the language that it gave. No
 //! other code compares names with a language's extension.
 
-use super::language::{Language, Naming};
+use super::language::{Form, Language};
 use super::rsl::Rsl;
 use super::rtsl::Rtsl;
 use std::path::Path;
@@ -41,9 +41,9 @@ pub fn extensions() -> String {
     all.join(" or ")
 }
 
-/// How a scene names a shader by its file, for messages: `FILE.rtsl:Class`.
+/// How a scene names a class by its file, for messages: `FILE.rtsl:Class`.
 pub fn qualified_form() -> String {
-    let named = LANGUAGES.iter().filter(|language| language.naming() == Naming::Qualified);
+    let named = LANGUAGES.iter().filter(|language| language.form() == Form::Classes);
     let forms: Vec<String> = named.map(|language| format!("\"FILE.{}:Class\"", language.extensions()[0])).collect();
     forms.join(" or ")
 }

@@ -1,11 +1,11 @@
 //! Shaders as a scene names them: the language, the file and the name, read once.
 
-use super::language::{Language, Naming};
+use super::language::{Form, Language, Naming};
 use super::registry;
 use std::fmt;
 
 /// The name of a shader or of a class, with its language.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ShaderRef {
     /// The language.
     pub language: &'static dyn Language,
@@ -47,7 +47,7 @@ impl ShaderRef {
 
     /// Whether it names a class of objects that may refer to each other, rather than a shader.
     pub fn is_class(&self) -> bool {
-        self.language.naming() == Naming::Qualified
+        self.language.form() == Form::Classes
     }
 }
 

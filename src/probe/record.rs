@@ -4,11 +4,14 @@ use super::printf::Printer;
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
 use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Track, Variable};
 use super::value::{Named, Value};
+use crate::abi::ShaderKind;
 use crate::abi::{EntryPoint, Intrinsic};
 use crate::ir::eval::{Answer, EvalError, Observer, Ray};
 use crate::ir::{Const, FunctionKind, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
-use crate::lang::rsl::outline::{StatementKind, predefined};
-use crate::lang::rsl::{LightKind, RslType, ShaderKind};
+use crate::lang::globals;
+use crate::lang::outline::StatementKind;
+use crate::lang::types::SourceType;
+use crate::lang::unit::LightKind;
 use crate::program::memory::object_of;
 use crate::program::{Program, globals_entry};
 use crate::render::SceneWorld;
@@ -173,7 +176,7 @@ impl<'a> Recorder<'a> {
         recording.changes.push(Change { after: recording.steps.len() as u32, step, value });
     }
 
-    fn variable_index(&mut self, outline: u32, name: &Arc<str>, ty: RslType, declared: Option<u32>) -> u32 {
+    fn variable_index(&mut self, outline: u32, name: &Arc<str>, ty: SourceType, declared: Option<u32>) -> u32 {
         let list = &mut self.recording.variables;
         *self.variables.entry((outline, name.clone(), declared)).or_insert_with(|| {
             list.push(Variable { name: name.clone(), ty, declared });
@@ -181,7 +184,7 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    fn value(&self, value: &Const, ty: RslType) -> Value {
+    fn value(&self, value: &Const, ty: SourceType) -> Value {
         Value::of(value, ty, |id| self.strings.get(&id).cloned())
     }
 
@@ -197,7 +200,7 @@ impl<'a> Recorder<'a> {
         let values = eval(self.module, &entry, &args, &mut world, Limits::default()).unwrap_or_default();
         let results = self.module.function(&entry).map(|f| f.results.as_slice()).unwrap_or_default();
         let globals = results.iter().zip(&values).map(|(r, v)| {
-            let ty = predefined(&r.name).unwrap_or(RslType::Float);
+            let ty = globals::find(&r.name).map_or(SourceType::Float, |g| g.ty);
             Named { name: r.name.to_string(), ty, value: self.value(v, ty) }
         });
         // Outputs of a shader are not inputs.
@@ -257,7 +260,7 @@ impl<'a> Recorder<'a> {
         let declared = outline.variables.iter().take(outline.params);
         let parameters = declared.filter_map(|d| {
             let element = d.ty.element();
-            let rows = if element == RslType::Matrix { 4 } else { 1 };
+            let rows = if element == SourceType::Matrix { 4 } else { 1 };
             let (own, rest) = args.split_at_checked(rows * d.ty.values().count())?;
             args = rest;
             let mut values = own.chunks(rows).map(|own| match own {
@@ -300,8 +303,8 @@ impl Observer for Recorder<'_> {
             None => (name.clone(), None),
         };
         let declared = outline.variable_at(&name, place).map(|d| d as u32);
-        let ty = declared.map(|d| outline.variables[d as usize].ty).or_else(|| predefined(&name));
-        let ty = ty.unwrap_or(if value.ty() == Type::F32 { RslType::Float } else { RslType::Vector });
+        let ty = declared.map(|d| outline.variables[d as usize].ty).or_else(|| globals::find(&name).map(|g| g.ty));
+        let ty = ty.unwrap_or(if value.ty() == Type::F32 { SourceType::Float } else { SourceType::Vector });
         let value = match row {
             Some(row) => {
                 frame.rows.truncate(4 * row);
@@ -369,9 +372,9 @@ impl Observer for Recorder<'_> {
             let outline = &self.program.outlines[index as usize];
             let end = outline.statements.len() as u32 - 1;
             let ty = outline.result;
-            if ty != RslType::Void && !results.is_empty() {
+            if ty != SourceType::Void && !results.is_empty() {
                 let value = match ty {
-                    RslType::Matrix => Value::Matrix(
+                    SourceType::Matrix => Value::Matrix(
                         results.iter().take(4).flat_map(|r| r.floats().unwrap_or_default()).copied().collect(),
                     ),
                     _ => self.value(&results[0], ty),

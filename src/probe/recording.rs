@@ -5,8 +5,8 @@
 //! is plain data of bounded size: see [`MAX_STEPS`].
 
 use super::value::Value;
-use crate::lang::rsl::RslType;
-use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
+use crate::lang::outline::{Outline, Statement, StatementKind, holds};
+use crate::lang::types::SourceType;
 use crate::text::source::{FileId, SourceFile, SourceMap};
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub struct Variable {
     /// Its name; `return` for a function's value.
     pub name: Arc<str>,
     /// Its type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Where the text declares it: an index into the outline's variables; `None` for predefined
     /// variables.
     pub declared: Option<u32>,
@@ -136,7 +136,7 @@ pub struct Shown<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Its value.
     pub value: &'a Value,
     /// Whether it changed since the previous step of the same call.

@@ -5,7 +5,7 @@ use super::rays::{RayKind, RayRecord, RayTree, SurfacePoint};
 use super::recording::{Moment, Recording};
 use super::value::{Value, number};
 use super::{Named, Probe, Stopped};
-use crate::lang::rsl::outline::StatementKind;
+use crate::lang::outline::StatementKind;
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write as _};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bvh::BuildOptions;
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use crate::program::memory::build_tree;
 use crate::scene::{self, OpenOptions};
 use std::fs;
@@ -51,8 +51,8 @@ fn a_hit_tells_object_triangle_shader_parameters_and_globals() {
     assert_eq!(hit.primitive, 2 + hit.triangle, "the far wall's two triangles come first");
     let named = |name: &str, ty, value| Named { name: name.to_string(), ty, value };
     let expected = [
-        named("gain", RslType::Float, Value::Number(0.5)),
-        named("tint", RslType::Color, Value::Triple([0.2, 0.4, 0.6])),
+        named("gain", SourceType::Float, Value::Number(0.5)),
+        named("tint", SourceType::Color, Value::Triple([0.2, 0.4, 0.6])),
     ];
     assert_eq!(hit.parameters, expected);
     assert_eq!(hit.triple("P"), Some([0.0, 0.0, 5.0]));

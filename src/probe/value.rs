@@ -1,7 +1,7 @@
 //! Values with the types that they have in the source.
 
 use crate::ir::Const;
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use serde::Serialize;
 use std::fmt;
 
@@ -25,9 +25,9 @@ pub enum Value {
 
 impl Value {
     /// The value that a constant of the IR stands for; `text` gives the strings of identifiers.
-    pub fn of(value: &Const, ty: RslType, text: impl FnOnce(u32) -> Option<String>) -> Self {
+    pub fn of(value: &Const, ty: SourceType, text: impl FnOnce(u32) -> Option<String>) -> Self {
         match (value, ty) {
-            (Const::U32(id), RslType::String) => {
+            (Const::U32(id), SourceType::String) => {
                 Value::String(text(*id).unwrap_or_else(|| format!("string #{id:08x}")))
             }
             (Const::String(s), _) => Value::String(s.to_string()),
@@ -81,7 +81,7 @@ pub struct Named {
     pub name: String,
     /// Its type, as the language writes it.
     #[serde(rename = "type", serialize_with = "as_word")]
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Its value.
     pub value: Value,
 }
@@ -90,7 +90,7 @@ pub struct Named {
 ///
 /// # Errors
 /// Those of the serializer.
-pub fn as_word<S: serde::Serializer>(ty: &RslType, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn as_word<S: serde::Serializer>(ty: &SourceType, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::abi::{CAMERA_ENTRY, Query, QuerySource};
 use crate::ir::{Module, Op};
-use crate::lang::rsl::outline::Outline;
+use crate::lang::outline::Outline;
 use crate::program::collect::instances::{Instance, bind};
 use crate::program::collect::scene_queries::is_option;
 use crate::program::collect::{object_block, volume_ids};

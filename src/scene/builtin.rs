@@ -44,16 +44,17 @@ pub fn shader(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::rsl::{self, ShaderInfo};
     use crate::lang::stdlib;
+    use crate::lang::unit::ShaderInfo;
+    use crate::lang::{Options, rsl};
     use crate::scene::{OpenOptions, Opened, open_builtin};
     use crate::text::source::SourceMap;
 
     fn compile(name: &str, text: &str) -> ShaderInfo {
         let mut sources = SourceMap::new();
         let file = sources.add(format!("{name}.sl"), None, text);
-        let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
-            .unwrap_or_else(|e| panic!("{}", e.render(&sources)));
+        let unit =
+            rsl::compile(&mut sources, file, &Options::default()).unwrap_or_else(|e| panic!("{}", e.render(&sources)));
         assert!(unit.warnings.is_empty(), "{}", unit.warnings.render(&sources));
         unit.shaders.into_iter().find(|s| &*s.name == name).unwrap_or_else(|| panic!("no shader `{name}` in its file"))
     }

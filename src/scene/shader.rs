@@ -2,6 +2,7 @@
 //! compiled.
 
 use super::CoShader;
+use crate::abi;
 use crate::lang::{Naming, ShaderRef, registry};
 use crate::text::source::Span;
 use glam::{Mat4, Vec3};
@@ -57,6 +58,18 @@ impl ShaderKind {
             ShaderKind::CoShader => "class",
             ShaderKind::Camera => "camera",
             ShaderKind::Primitive => "primitive",
+        }
+    }
+}
+
+impl From<abi::ShaderKind> for ShaderKind {
+    fn from(kind: abi::ShaderKind) -> Self {
+        match kind {
+            abi::ShaderKind::Surface => ShaderKind::Surface,
+            abi::ShaderKind::Light => ShaderKind::Light,
+            abi::ShaderKind::Volume => ShaderKind::Volume,
+            abi::ShaderKind::Displacement => ShaderKind::Displacement,
+            abi::ShaderKind::Imager => ShaderKind::Imager,
         }
     }
 }

@@ -8,7 +8,7 @@ use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind};
-use shadewright::lang::rsl;
+use shadewright::lang::{self, rsl};
 use shadewright::render::AdapterInfo;
 use shadewright::render::call::{Evaluator, FunctionRunner, Rpu, TimedRpu, Words};
 use shadewright::render::gpu;
@@ -146,7 +146,7 @@ pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
 pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], convention: rpu::Convention) -> Cost {
     let mut sources = SourceMap::new();
     let file = sources.add("f.sl", None, source);
-    let unit = rsl::compile(&mut sources, file, &rsl::Options::default());
+    let unit = rsl::compile(&mut sources, file, &lang::Options::default());
     let mut module = unit.unwrap_or_else(|d| panic!("{}", d.render(&sources))).module;
     module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry(EntryPoint::Other);
     let mut plain = module.clone();

@@ -2,13 +2,13 @@
 //! for both back ends.
 
 use super::{RUNS, median, rounded};
-use crate::cli::compile::folder::compile_one;
+use crate::cli::compile::folder::compile_file;
 use crate::cli::failure::Failure;
 use crate::cli::kernels;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use shadewright::codegen::rpu;
-use shadewright::lang::rsl;
+use shadewright::lang::Options;
 use shadewright::program::{LinkOptions, link, surface_entry};
 use shadewright::scene::{self, ShaderKind};
 use shadewright::text::source::SourceMap;
@@ -33,7 +33,7 @@ fn milliseconds(since: Instant) -> f64 {
 }
 
 fn front_end(path: &Path) -> Result<(), Failure> {
-    let compiled = compile_one(path, &rsl::Options::default());
+    let compiled = compile_file(path, &Options::default());
     compiled.map(drop).map_err(|reason| Failure::input(format!("error: {}: {reason}", path.display())))
 }
 

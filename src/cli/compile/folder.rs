@@ -9,7 +9,7 @@ use super::super::failure::Failure;
 use super::super::output::print_json;
 use super::language_options;
 use serde::Serialize;
-use shadewright::lang::{Options, Unit, registry, rsl};
+use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::text::diagnostics::{Diagnostics, Severity};
 use shadewright::text::source::{FileId, SourceMap};
@@ -132,7 +132,7 @@ impl Summary {
 }
 
 /// The compiled file, or its first error.
-fn compile_file(path: &Path, options: &Options) -> Result<Unit, String> {
+pub fn compile_file(path: &Path, options: &Options) -> Result<Unit, String> {
     let (mut sources, file) = opened(path)?;
     let language = registry::of_path(path).unwrap_or(registry::DEFAULT);
     language.compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
@@ -144,12 +144,6 @@ fn opened(path: &Path) -> Result<(SourceMap, FileId), String> {
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), Some(path), text);
     Ok((sources, file))
-}
-
-/// The compiled file of RSL, or its first error.
-pub fn compile_one(path: &Path, options: &Options) -> Result<rsl::Unit, String> {
-    let (mut sources, file) = opened(path)?;
-    rsl::compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
 }
 
 fn first_error(errors: &Diagnostics) -> String {

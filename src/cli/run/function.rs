@@ -10,7 +10,9 @@ use shadewright::image::file as image_file;
 use shadewright::image::{Image, check_size};
 use shadewright::ir::passes::{Pipeline, matrices};
 use shadewright::ir::{Const, FunctionKind, Module, Type};
-use shadewright::lang::rsl::{self, FunctionInfo, RslType};
+use shadewright::lang::types::SourceType;
+use shadewright::lang::unit::FunctionInfo;
+use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
@@ -39,8 +41,11 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
         })?;
         sources.add(args.file.as_str(), Some(path), text)
     };
-    let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
-        .map_err(|errors| Failure::diagnostics(&errors, &sources))?;
+    let language = registry::of_path(Path::new(&args.file)).filter(|_| !text_given).unwrap_or(registry::DEFAULT);
+    let compiled = language.compile(&mut sources, file, &Options::default());
+    let Unit::Shaders(unit) = compiled.map_err(|errors| Failure::diagnostics(&errors, &sources))? else {
+        return Err(Failure::input(format!("error: `{}` defines classes, and no function to run", args.file)));
+    };
     eprint!("{}", unit.warnings.render(&sources));
     // A pixel's position is the first argument.
     let position = args.image.map(|_| "0,0,0".to_string());
@@ -224,13 +229,13 @@ fn arguments(f: &FunctionInfo, given: &[String]) -> Result<Vec<Const>, String> {
         .collect()
 }
 
-fn argument(ty: RslType, text: &str) -> Option<Const> {
-    if ty == RslType::String {
+fn argument(ty: SourceType, text: &str) -> Option<Const> {
+    if ty == SourceType::String {
         return Some(Const::String(Arc::from(text.trim_matches('"'))));
     }
     let numbers: Vec<f32> =
         text.trim_matches(['(', ')']).split(',').map(|x| x.trim().parse().ok()).collect::<Option<_>>()?;
-    if ty == RslType::Matrix {
+    if ty == SourceType::Matrix {
         // One number is that multiple of the identity.
         let numbers = match numbers[..] {
             [x] => (0..16).map(|i| if i % 5 == 0 { x } else { 0.0 }).collect(),
@@ -252,13 +257,13 @@ mod tests {
 
     #[test]
     fn arguments_are_numbers_triples_and_texts() {
-        assert_eq!(argument(RslType::Float, "-2.5"), Some(Const::F32(-2.5)));
-        assert_eq!(argument(RslType::Color, "(1, 2,3)"), Some(Const::Vec3([1.0, 2.0, 3.0])));
-        assert_eq!(argument(RslType::Point, "2"), Some(Const::Vec3([2.0; 3])));
-        assert_eq!(argument(RslType::String, "\"a\""), Some(Const::String("a".into())));
-        assert_eq!(argument(RslType::Float, "1,2"), None);
-        assert_eq!(argument(RslType::Matrix, "1,2,3"), None);
-        let twice = argument(RslType::Matrix, "2");
+        assert_eq!(argument(SourceType::Float, "-2.5"), Some(Const::F32(-2.5)));
+        assert_eq!(argument(SourceType::Color, "(1, 2,3)"), Some(Const::Vec3([1.0, 2.0, 3.0])));
+        assert_eq!(argument(SourceType::Point, "2"), Some(Const::Vec3([2.0; 3])));
+        assert_eq!(argument(SourceType::String, "\"a\""), Some(Const::String("a".into())));
+        assert_eq!(argument(SourceType::Float, "1,2"), None);
+        assert_eq!(argument(SourceType::Matrix, "1,2,3"), None);
+        let twice = argument(SourceType::Matrix, "2");
         assert_eq!(twice.as_ref().and_then(Const::floats).map(|m| [m[0], m[1], m[15]]), Some([2.0, 0.0, 2.0]));
     }
 }

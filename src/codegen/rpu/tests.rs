@@ -509,7 +509,7 @@ const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
 fn thesis_program(source: &str) -> (Module, RpuProgram) {
     let mut sources = crate::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::rsl::Options::default())
+    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut bound = super::thesis_abi::bind(&unit.module, &["m"]).expect("every input is bound");
     let pipeline = crate::ir::passes::Pipeline::default();

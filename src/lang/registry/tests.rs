@@ -1,4 +1,5 @@
 use super::*;
+use crate::lang::Naming;
 use crate::lang::shader_ref::ShaderRef;
 use std::fs;
 use std::path::PathBuf;

@@ -7,17 +7,16 @@
 use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
 use super::check::SPECIAL;
-use super::coshaders;
-use super::globals::GLOBALS;
+use super::coshader_calls;
 use super::lower::Lowering;
 use super::program::{Callee, Program};
 use super::queries;
 use super::symbols::Symbols;
-use super::types::Class;
-use super::types::RslType;
 use super::{Options, library_ast, lower, read};
 use crate::abi::{Input, input};
+use crate::lang::globals::GLOBALS;
 use crate::lang::preprocess::{Include, MacroDefinition, Preprocessed};
+use crate::lang::types::{SourceType, StorageClass};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -55,7 +54,7 @@ pub struct Signature {
     /// The name.
     pub name: Arc<str>,
     /// The type of the value.
-    pub result: RslType,
+    pub result: SourceType,
     /// The parameters.
     pub params: Vec<Parameter>,
     /// Whether the last parameter may be repeated.
@@ -72,7 +71,7 @@ pub struct Parameter {
     /// The name; functions that are operations of the compiler have none.
     pub name: Option<Arc<str>>,
     /// The type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Whether it is written.
     pub output: bool,
 }
@@ -83,7 +82,7 @@ pub struct Predefined {
     /// The name.
     pub name: &'static str,
     /// The type.
-    pub ty: RslType,
+    pub ty: SourceType,
 }
 
 /// Analyses a file. Included files join `sources`. A file without any definition is nothing to
@@ -119,13 +118,13 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     };
     let mut all: BTreeMap<Arc<str>, Vec<Signature>> =
         program.callable_names().into_iter().map(|name| (name.into(), overloads(name))).collect();
-    for (name, signature) in SPECIAL.into_iter().chain(coshaders::SIGNATURES) {
+    for (name, signature) in SPECIAL.into_iter().chain(coshader_calls::SIGNATURES) {
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
     }
     for (name, _) in queries::QUERIES {
-        for ty in RslType::DECLARABLE {
-            let params = vec![(RslType::String, false), (ty, true)];
-            let row = builtins::Signature { result: RslType::Float, params, variadic: false };
+        for ty in SourceType::DECLARABLE {
+            let params = vec![(SourceType::String, false), (ty, true)];
+            let row = builtins::Signature { result: SourceType::Float, params, variadic: false };
             all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
         }
     }
@@ -195,7 +194,7 @@ pub fn predefined(kind: Option<ShaderKind>) -> impl Iterator<Item = Predefined> 
     let visible = GLOBALS.iter().filter(move |g| {
         Input::parse(g.name).is_predefined() && g.name != input::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
     });
-    let pi = Predefined { name: "PI", ty: RslType::Float };
+    let pi = Predefined { name: "PI", ty: SourceType::Float };
     visible.map(|g| Predefined { name: g.name, ty: g.ty }).chain([pi])
 }
 
@@ -205,10 +204,10 @@ pub fn find_predefined(name: &str, kind: Option<ShaderKind>) -> Option<Predefine
 }
 
 /// How a class is written.
-pub fn storage_class(class: Class) -> &'static str {
+pub fn storage_class(class: StorageClass) -> &'static str {
     match class {
-        Class::Constant | Class::Uniform => "uniform",
-        Class::Varying => "varying",
+        StorageClass::Constant | StorageClass::Uniform => "uniform",
+        StorageClass::Varying => "varying",
     }
 }
 
@@ -224,7 +223,7 @@ mod tests {
 
     /// Analyses text with a `|`, and says what variable the name behind it means: its type and the
     /// line that declares it.
-    fn meaning(text: &str) -> Option<(RslType, Option<u32>)> {
+    fn meaning(text: &str) -> Option<(SourceType, Option<u32>)> {
         let offset = text.find('|').expect("a mark");
         let text = text.replacen('|', "", 1);
         let name: String = text[offset..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -238,18 +237,18 @@ mod tests {
         let body = |rest: &str| {
             format!("surface s(float x = 1) {{\n color a = x;\n {{\n point x = P;\n {rest} }}\n Oi = x;\n}}")
         };
-        assert_eq!(meaning(&body("P = |x;")), Some((RslType::Point, Some(4))));
-        assert_eq!(meaning(&body("Ci = |a;")), Some((RslType::Color, Some(2))));
-        assert_eq!(meaning("surface s(float x = 1) {\n { point x = |x; }\n}"), Some((RslType::Float, Some(1))));
+        assert_eq!(meaning(&body("P = |x;")), Some((SourceType::Point, Some(4))));
+        assert_eq!(meaning(&body("Ci = |a;")), Some((SourceType::Color, Some(2))));
+        assert_eq!(meaning("surface s(float x = 1) {\n { point x = |x; }\n}"), Some((SourceType::Float, Some(1))));
         assert_eq!(meaning("surface s() {\n { point x = P; }\n Ci = |x;\n}"), None);
         assert_eq!(
             meaning("surface s() {\n for (float i = 0; i < 3; i += 1)\n Ci += |i;\n}"),
-            Some((RslType::Float, Some(2)))
+            Some((SourceType::Float, Some(2)))
         );
-        assert_eq!(meaning("surface s() {\n illuminance (P, N, 1)\n Ci += |Cl;\n}"), Some((RslType::Color, None)));
+        assert_eq!(meaning("surface s() {\n illuminance (P, N, 1)\n Ci += |Cl;\n}"), Some((SourceType::Color, None)));
         assert_eq!(
             meaning("surface s(float L = 1) {\n illuminance (P, N, 1)\n Ci += |L;\n}"),
-            Some((RslType::Float, Some(1))),
+            Some((SourceType::Float, Some(1))),
             "a declared variable hides what the light says"
         );
     }
@@ -258,9 +257,9 @@ mod tests {
     fn names_mean_something_in_text_with_errors() {
         assert_eq!(
             meaning("surface s() {\n float x = 1;\n Ci = x *;\n Ci = |x * nowhere;\n"),
-            Some((RslType::Float, Some(2)))
+            Some((SourceType::Float, Some(2)))
         );
-        assert_eq!(meaning("surface s() {\n float x = 1;\n Ci = |x"), Some((RslType::Float, Some(2))));
+        assert_eq!(meaning("surface s() {\n float x = 1;\n Ci = |x"), Some((SourceType::Float, Some(2))));
     }
 
     #[test]
@@ -270,7 +269,7 @@ mod tests {
         assert!(analysis.diagnostics.is_empty(), "{:?}", analysis.diagnostics);
         let mut calls: Vec<_> = analysis.calls.iter().map(|(place, s)| (place.start, s.result)).collect();
         calls.sort();
-        assert_eq!(calls.iter().map(|c| c.1).collect::<Vec<_>>(), [RslType::Float, RslType::Color]);
+        assert_eq!(calls.iter().map(|c| c.1).collect::<Vec<_>>(), [SourceType::Float, SourceType::Color]);
     }
 
     #[test]

@@ -4,11 +4,10 @@
 //! hundred thousand operators is built, walked and dropped without a deep stack. Statements nest in
 //! the ordinary way; the parser bounds their depth.
 
-use super::LightKind;
-use super::types::Class;
-use super::types::RslType;
 pub use crate::abi::ShaderKind;
 pub use crate::lang::tokens::Ident;
+use crate::lang::types::{SourceType, StorageClass};
+use crate::lang::unit::LightKind;
 use crate::text::source::Span;
 use std::sync::Arc;
 
@@ -126,7 +125,7 @@ pub enum ExprKind {
     /// `(r, g, b)`, or a matrix of 16.
     Tuple(Vec<ExprId>),
     /// `color "hsv" e`
-    Cast(RslType, Option<Ident>, ExprId),
+    Cast(SourceType, Option<Ident>, ExprId),
     /// `x = e`, `x[i] += e`; the value is that of the place afterwards.
     Assign(Option<BinaryOp>, Place, ExprId),
     /// `x[i]`
@@ -191,11 +190,11 @@ pub struct Decl {
     pub name: Ident,
     /// The type. Of a struct it tells only whether there is an array of them, as an array of floats
     /// or a float.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// The struct whose value it is, until structs are taken apart (`rsl::objects`).
     pub structure: Option<Ident>,
     /// `uniform` or `varying`, when written.
-    pub class: Option<Class>,
+    pub class: Option<StorageClass>,
     /// Whether `output` is written.
     pub output: bool,
     /// Whether `extern` is written: the variable is declared outside the function.
@@ -209,7 +208,7 @@ pub struct Decl {
 
 impl Decl {
     /// A variable to which nobody gives a value.
-    pub fn variable(name: Ident, ty: RslType) -> Self {
+    pub fn variable(name: Ident, ty: SourceType) -> Self {
         Self { name, ty, structure: None, class: None, output: false, external: false, init: None, open: false }
     }
 }
@@ -276,7 +275,7 @@ pub struct Definition {
     /// The kind of a light whose statements do not tell.
     pub light: Option<LightKind>,
     /// The type of a function's value; `Void` for shaders.
-    pub result: RslType,
+    pub result: SourceType,
     /// The struct that a function gives, until structs are taken apart (`rsl::objects`).
     pub structure: Option<Ident>,
     /// Parameters; after those declared, the variables of the function around it that a function

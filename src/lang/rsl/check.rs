@@ -7,16 +7,17 @@
 //! wins. Results are memoised, so the work is linear in the size of the expression.
 
 use super::ast::*;
-use super::coshaders::{self, Call};
+use super::coshader_calls::Call;
 use super::program::{Callee, Program};
 use super::queries;
-use super::types::RslType;
+use crate::lang::coshaders;
+use crate::lang::types::SourceType;
 use std::collections::HashMap;
 
 /// What variables are visible: given by the code that walks the statements.
 pub trait Names {
     /// The type of the variable of that name, if there is one.
-    fn type_of_name(&self, name: &str) -> Option<RslType>;
+    fn type_of_name(&self, name: &str) -> Option<SourceType>;
 }
 
 /// What a call means, or why it means nothing.
@@ -39,14 +40,14 @@ pub enum Resolution {
 pub struct Checker<'a> {
     program: &'a Program<'a>,
     in_library: bool,
-    types: HashMap<(ExprId, Option<RslType>), Option<RslType>>,
-    calls: HashMap<(ExprId, Option<RslType>), Resolution>,
+    types: HashMap<(ExprId, Option<SourceType>), Option<SourceType>>,
+    calls: HashMap<(ExprId, Option<SourceType>), Resolution>,
 }
 
 /// The type of `l op r`; `None` when the operator does not join them.
-pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
-    use RslType::*;
-    let number = |t: RslType| if t == Bool { Float } else { t };
+pub fn binary_type(op: BinaryOp, l: SourceType, r: SourceType) -> Option<SourceType> {
+    use SourceType::*;
+    let number = |t: SourceType| if t == Bool { Float } else { t };
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => match (number(l), number(r)) {
             (Float, Float) => Some(Float),
@@ -100,36 +101,36 @@ pub const RESIZING: [&str; 4] = ["pop", "push", "reserve", "resize"];
 
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or
 /// choose what it means.
-pub fn special_result(name: &str) -> Option<RslType> {
+pub fn special_result(name: &str) -> Option<SourceType> {
     match name {
-        "__uniform_float" | "arraylength" | "capacity" | "pop" | super::effects::INPUT => Some(RslType::Float),
-        "push" | "reserve" | "resize" => Some(RslType::Void),
-        "concat" | "format" => Some(RslType::String),
-        "match" => Some(RslType::Float),
-        "__uniform_color" => Some(RslType::Color),
-        "transform" => Some(RslType::Point),
-        "vtransform" => Some(RslType::Vector),
-        "ntransform" => Some(RslType::Normal),
+        "__uniform_float" | "arraylength" | "capacity" | "pop" | super::effects::INPUT => Some(SourceType::Float),
+        "push" | "reserve" | "resize" => Some(SourceType::Void),
+        "concat" | "format" => Some(SourceType::String),
+        "match" => Some(SourceType::Float),
+        "__uniform_color" => Some(SourceType::Color),
+        "transform" => Some(SourceType::Point),
+        "vtransform" => Some(SourceType::Vector),
+        "ntransform" => Some(SourceType::Normal),
         _ => None,
     }
 }
 
-fn dots(t: RslType) -> bool {
-    t.is_spatial() || t == RslType::Float
+fn dots(t: SourceType) -> bool {
+    t.is_spatial() || t == SourceType::Float
 }
 
 /// Whether a value of this type may be tested.
-pub fn condition(t: RslType) -> bool {
-    matches!(t, RslType::Bool | RslType::Float)
+pub fn condition(t: SourceType) -> bool {
+    matches!(t, SourceType::Bool | SourceType::Float)
 }
 
 /// The type to which both become: of the branches of `?:`, of the operands of `==`.
-pub fn joined(a: RslType, b: RslType) -> Option<RslType> {
+pub fn joined(a: SourceType, b: SourceType) -> Option<SourceType> {
     match (a, b) {
         (a, b) if a.is_array() || b.is_array() => None,
         (a, b) if a == b => Some(a),
-        (RslType::Void, _) | (_, RslType::Void) => None,
-        (a, b) if a.is_spatial() && b.is_spatial() => Some(RslType::Vector),
+        (SourceType::Void, _) | (_, SourceType::Void) => None,
+        (a, b) if a.is_spatial() && b.is_spatial() => Some(SourceType::Vector),
         (a, b) if a.conversion(b).is_some() => Some(b),
         (a, b) if b.conversion(a).is_some() => Some(a),
         _ => None,
@@ -155,31 +156,31 @@ impl<'a> Checker<'a> {
     }
 
     /// The type of `e` where `wanted` is wanted; `None` when it has an error.
-    pub fn type_of(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Option<RslType> {
+    pub fn type_of(&mut self, names: &impl Names, e: ExprId, wanted: Option<SourceType>) -> Option<SourceType> {
         if let Some(&known) = self.types.get(&(e, wanted)) {
             return known;
         }
         let ast = self.program.ast;
         let ty = match &ast.expr(e).kind {
-            ExprKind::Number(_) => Some(RslType::Float),
-            ExprKind::String(_) | ExprKind::Channel(..) => Some(RslType::String),
+            ExprKind::Number(_) => Some(SourceType::Float),
+            ExprKind::String(_) | ExprKind::Channel(..) => Some(SourceType::String),
             ExprKind::Name(n) => names.type_of_name(n),
             ExprKind::Assign(_, place, _) | ExprKind::Index(place) => {
                 names.type_of_name(&place.name.name).and_then(|ty| ty.indexed(place.indices.len()))
             }
             // What the values of an array are depends on the array that takes them.
             ExprKind::Array(list) => match wanted {
-                Some(RslType::Array(element, _)) => element.array(list.len() as u32),
-                Some(RslType::Rows(element, _, each)) => Some(RslType::Rows(element, list.len() as u32, each)),
+                Some(SourceType::Array(element, _)) => element.array(list.len() as u32),
+                Some(SourceType::Rows(element, _, each)) => Some(SourceType::Rows(element, list.len() as u32, each)),
                 _ => None,
             },
             ExprKind::Cast(ty, ..) => Some(*ty),
             ExprKind::Method(..) => None,
-            ExprKind::Tuple(list) if list.len() == 16 => Some(RslType::Matrix),
-            ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector)),
-            ExprKind::Unary(UnaryOp::Not, _) => Some(RslType::Bool),
+            ExprKind::Tuple(list) if list.len() == 16 => Some(SourceType::Matrix),
+            ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(SourceType::Vector)),
+            ExprKind::Unary(UnaryOp::Not, _) => Some(SourceType::Bool),
             ExprKind::Unary(UnaryOp::Neg, a) => {
-                self.type_of(names, *a, wanted).map(|ty| if ty == RslType::Bool { RslType::Float } else { ty })
+                self.type_of(names, *a, wanted).map(|ty| if ty == SourceType::Bool { SourceType::Float } else { ty })
             }
             ExprKind::Ternary(_, a, b) => {
                 let (a, b) = self.branch_types(names, *a, *b, wanted);
@@ -193,10 +194,10 @@ impl<'a> Checker<'a> {
                 let special = || special_result(&f.name).or_else(|| self.query_result(&f.name));
                 match special().filter(|_| self.in_library || !self.program.defines(&f.name)) {
                     Some(_) if *f.name == *"pop" => {
-                        args.first().and_then(|&array| self.type_of(names, array, None)).map(RslType::element)
+                        args.first().and_then(|&array| self.type_of(names, array, None)).map(SourceType::element)
                     }
                     Some(ty) => Some(ty),
-                    None if self.is_printf(&f.name) => Some(RslType::Void),
+                    None if self.is_printf(&f.name) => Some(SourceType::Void),
                     None => match self.resolve(names, e, wanted) {
                         Resolution::Callee(c) => Some(self.program.result(c)),
                         _ => None,
@@ -209,10 +210,10 @@ impl<'a> Checker<'a> {
     }
 
     /// The type of a call that asks for something by its name, unless a function hides it.
-    pub fn query_result(&self, name: &str) -> Option<RslType> {
+    pub fn query_result(&self, name: &str) -> Option<SourceType> {
         let ty = match queries::source(name) {
-            Some(_) => RslType::Float,
-            None if name == "shadername" => RslType::String,
+            Some(_) => SourceType::Float,
+            None if name == "shadername" => SourceType::String,
             None => return None,
         };
         self.program.callees(name, self.in_library).is_empty().then_some(ty)
@@ -229,8 +230,8 @@ impl<'a> Checker<'a> {
         names: &impl Names,
         a: ExprId,
         b: ExprId,
-        wanted: Option<RslType>,
-    ) -> (Option<RslType>, Option<RslType>) {
+        wanted: Option<SourceType>,
+    ) -> (Option<SourceType>, Option<SourceType>) {
         let (a_wanted, b_wanted) = self.branch_wants(names, a, b, wanted);
         (self.type_of(names, a, a_wanted), self.type_of(names, b, b_wanted))
     }
@@ -241,8 +242,8 @@ impl<'a> Checker<'a> {
         names: &impl Names,
         a: ExprId,
         b: ExprId,
-        wanted: Option<RslType>,
-    ) -> (Option<RslType>, Option<RslType>) {
+        wanted: Option<SourceType>,
+    ) -> (Option<SourceType>, Option<SourceType>) {
         if wanted.is_some() {
             return (wanted, wanted);
         }
@@ -250,7 +251,7 @@ impl<'a> Checker<'a> {
         (fixed(self, b), fixed(self, a))
     }
 
-    fn chain_type(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Option<RslType> {
+    fn chain_type(&mut self, names: &impl Names, e: ExprId, wanted: Option<SourceType>) -> Option<SourceType> {
         let (first, links) = chain(self.program.ast, e);
         let wants = self.chain_wants(names, &links, wanted);
         let mut ty = self.type_of(names, first, wants.first)?;
@@ -266,7 +267,7 @@ impl<'a> Checker<'a> {
         &mut self,
         names: &impl Names,
         links: &[(ExprId, BinaryOp, ExprId)],
-        wanted: Option<RslType>,
+        wanted: Option<SourceType>,
     ) -> ChainWants {
         let mut want = wanted;
         let mut list = Vec::with_capacity(links.len());
@@ -274,7 +275,7 @@ impl<'a> Checker<'a> {
             list.push(want);
             let fixed = |c: &mut Self| if c.is_open(right) { None } else { c.type_of(names, right, None) };
             want = match op {
-                BinaryOp::Dot | BinaryOp::Cross => Some(RslType::Vector),
+                BinaryOp::Dot | BinaryOp::Cross => Some(SourceType::Vector),
                 BinaryOp::And | BinaryOp::Or => None,
                 _ if op.is_arithmetic() => want.or_else(|| fixed(self).filter(|t| t.is_triple())),
                 _ => fixed(self),
@@ -301,7 +302,7 @@ impl<'a> Checker<'a> {
             ExprKind::Call(f, args) => {
                 let callees = self.program.callees(&f.name, self.in_library);
                 let fits = callees.into_iter().filter(|c| self.program.arguments(*c, args).is_some());
-                let results: Vec<RslType> = fits.map(|c| self.program.result(c)).collect();
+                let results: Vec<SourceType> = fits.map(|c| self.program.result(c)).collect();
                 results.windows(2).any(|w| w[0] != w[1])
             }
             _ => false,
@@ -309,7 +310,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What the call `e` means where `wanted` is wanted.
-    pub fn resolve(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Resolution {
+    pub fn resolve(&mut self, names: &impl Names, e: ExprId, wanted: Option<SourceType>) -> Resolution {
         if let Some(known) = self.calls.get(&(e, wanted)) {
             return known.clone();
         }
@@ -321,7 +322,13 @@ impl<'a> Checker<'a> {
         resolution
     }
 
-    fn resolve_call(&mut self, names: &impl Names, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Resolution {
+    fn resolve_call(
+        &mut self,
+        names: &impl Names,
+        f: &Ident,
+        args: &[ExprId],
+        wanted: Option<SourceType>,
+    ) -> Resolution {
         let callees = self.program.callees(&f.name, self.in_library);
         let resolution = self.choose(names, callees, args, wanted);
         if !matches!(resolution, Resolution::NoMatch(_)) || self.in_library || f.name.starts_with("__") {
@@ -343,7 +350,7 @@ impl<'a> Checker<'a> {
         names: &impl Names,
         callees: Vec<Callee>,
         args: &[ExprId],
-        wanted: Option<RslType>,
+        wanted: Option<SourceType>,
     ) -> Resolution {
         let program = self.program;
         if callees.is_empty() {
@@ -375,7 +382,7 @@ impl<'a> Checker<'a> {
                 Some(w) => result.conversion(w).map_or((1, 0), |c| (0, c)),
                 None => (0, 0),
             };
-            let not_float = (wanted.is_none() && result != RslType::Float) as u32;
+            let not_float = (wanted.is_none() && result != SourceType::Float) as u32;
             let cost = (misfit, conversions + of_result, not_float);
             if cost < best_cost {
                 best_cost = cost;
@@ -407,16 +414,16 @@ impl<'a> Checker<'a> {
 #[derive(Debug)]
 pub struct ChainWants {
     /// The first operand.
-    pub first: Option<RslType>,
+    pub first: Option<SourceType>,
     /// The result of each operator.
-    pub links: Vec<Option<RslType>>,
+    pub links: Vec<Option<SourceType>>,
 }
 
 /// What the right operand is wanted to be, given what the operator's result is wanted to be and the
 /// left operand's type.
-pub fn right_want(op: BinaryOp, wanted: Option<RslType>, left: RslType) -> Option<RslType> {
+pub fn right_want(op: BinaryOp, wanted: Option<SourceType>, left: SourceType) -> Option<SourceType> {
     match op {
-        BinaryOp::Dot | BinaryOp::Cross => Some(RslType::Vector),
+        BinaryOp::Dot | BinaryOp::Cross => Some(SourceType::Vector),
         BinaryOp::And | BinaryOp::Or => None,
         _ if op.is_arithmetic() => Some(wanted.unwrap_or(left)),
         _ => Some(left),

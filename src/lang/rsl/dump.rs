@@ -2,7 +2,7 @@
 //! fully parenthesised.
 
 use super::ast::*;
-use super::types::{OPEN, RESIZABLE, RslType};
+use crate::lang::types::{OPEN, RESIZABLE, SourceType};
 
 /// The tree as text.
 pub fn dump(ast: &Ast) -> String {
@@ -25,15 +25,15 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
         }
     }
     if let Some(class) = d.class {
-        text += if class == super::types::Class::Uniform { "uniform " } else { "varying " };
+        text += if class == crate::lang::types::StorageClass::Uniform { "uniform " } else { "varying " };
     }
     text += &format!("{} {}", d.ty.element(), d.name.name);
     match d.ty {
-        RslType::Array(..) if d.open => text += "[]",
-        RslType::Array(_, OPEN | RESIZABLE) => text += "[]",
-        RslType::Array(_, len) => text += &format!("[{len}]"),
-        RslType::Rows(_, OPEN, each) => text += &format!("[][{each}]"),
-        RslType::Rows(_, rows, each) => text += &format!("[{rows}][{each}]"),
+        SourceType::Array(..) if d.open => text += "[]",
+        SourceType::Array(_, OPEN | RESIZABLE) => text += "[]",
+        SourceType::Array(_, len) => text += &format!("[{len}]"),
+        SourceType::Rows(_, OPEN, each) => text += &format!("[][{each}]"),
+        SourceType::Rows(_, rows, each) => text += &format!("[{rows}][{each}]"),
         _ => {}
     }
     if let Some(init) = d.init {

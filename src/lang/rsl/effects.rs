@@ -7,10 +7,12 @@
 
 use super::ast::*;
 use super::builtins::Builtin;
-use super::coshaders;
-use super::globals;
+use super::coshader_calls;
 use super::queries;
-use super::types::RslType;
+use super::spaces;
+use crate::lang::coshaders;
+use crate::lang::globals;
+use crate::lang::types::SourceType;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -112,7 +114,7 @@ pub fn of_default(ast: &Ast, before: &[Decl], e: ExprId) -> Effects {
 struct Walk<'a> {
     ast: &'a Ast,
     /// Declared variables and their types, innermost scope last.
-    scopes: Vec<HashMap<Arc<str>, RslType>>,
+    scopes: Vec<HashMap<Arc<str>, SourceType>>,
     effects: Effects,
     calls: HashSet<Call>,
 }
@@ -124,7 +126,7 @@ impl Walk<'_> {
     }
 
     /// The type of a declared variable.
-    fn type_of(&self, name: &str) -> Option<RslType> {
+    fn type_of(&self, name: &str) -> Option<SourceType> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
     }
 
@@ -132,7 +134,7 @@ impl Walk<'_> {
         list.iter().for_each(|s| self.statement(s));
     }
 
-    fn scope(&mut self, names: &[(&str, RslType)], body: impl FnOnce(&mut Self)) {
+    fn scope(&mut self, names: &[(&str, SourceType)], body: impl FnOnce(&mut Self)) {
         self.scopes.push(names.iter().map(|(name, ty)| (Arc::from(*name), *ty)).collect());
         body(self);
         self.scopes.pop();
@@ -163,7 +165,7 @@ impl Walk<'_> {
             StmtKind::Illuminance(args, body) => {
                 args.iter().for_each(|e| self.expr(*e));
                 self.effects.reads.insert("N");
-                let light = [("L", RslType::Vector), ("Cl", RslType::Color), ("Ol", RslType::Color)];
+                let light = [("L", SourceType::Vector), ("Cl", SourceType::Color), ("Ol", SourceType::Color)];
                 self.scope(&light, |w| w.statement(body));
             }
             StmtKind::Gather(args, ..) => {
@@ -221,11 +223,12 @@ impl Walk<'_> {
                     for b in super::builtins::by_name(&f.name).iter().filter(fits) {
                         self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
-                    self.effects.runs_coshaders |= coshaders::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
+                    self.effects.runs_coshaders |=
+                        coshader_calls::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
                     }
-                    if globals::TRANSFORMS.contains(&&*f.name) {
+                    if spaces::TRANSFORMS.contains(&&*f.name) {
                         self.transform(args);
                     }
                     // An argument may be an output parameter, which writes it.
@@ -247,7 +250,7 @@ impl Walk<'_> {
     }
 
     fn space(&mut self, name: &str) {
-        if let globals::Space::Input(names) = globals::space(name) {
+        if let spaces::Space::Input(names) = spaces::space(name) {
             self.effects.reads.extend(names);
         }
     }
@@ -267,16 +270,16 @@ impl Walk<'_> {
     /// Whether an argument that is a matrix or the name of a system is a matrix for sure.
     fn is_matrix(&self, e: ExprId) -> bool {
         match &self.ast.expr(e).kind {
-            ExprKind::Name(name) => self.type_of(name) == Some(RslType::Matrix),
+            ExprKind::Name(name) => self.type_of(name) == Some(SourceType::Matrix),
             ExprKind::Index(place) => {
                 let element = self.type_of(&place.name.name).and_then(|ty| ty.indexed(place.indices.len()));
-                element == Some(RslType::Matrix)
+                element == Some(SourceType::Matrix)
             }
             ExprKind::Call(f, _) => {
                 let own = self.ast.definitions.iter().filter(|d| d.shader.is_none() && d.name.name == f.name);
-                let mut results: Vec<RslType> = super::builtins::by_name(&f.name).iter().map(|b| b.result).collect();
+                let mut results: Vec<SourceType> = super::builtins::by_name(&f.name).iter().map(|b| b.result).collect();
                 results.extend(own.map(|d| d.result).chain(super::check::special_result(&f.name)));
-                !results.is_empty() && !results.contains(&RslType::String)
+                !results.is_empty() && !results.contains(&SourceType::String)
             }
             ExprKind::Ternary(_, a, b) => self.is_matrix(*a) && self.is_matrix(*b),
             // No operator takes texts.
@@ -289,7 +292,7 @@ impl Walk<'_> {
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)
-            || coshaders::Call::parse(name).is_some_and(|(call, _)| call.writes())
+            || coshader_calls::Call::parse(name).is_some_and(|(call, _)| call.writes())
             || queries::source(name).is_some()
             || functions.any(|d| d.declared().len() == count && d.declared().iter().any(|p| p.output))
     }

@@ -2,8 +2,9 @@
 
 use super::{compile, dump, editor, parse};
 use crate::lang::editor::Document;
-use crate::lang::language::{Language, Naming, Options, Unit};
+use crate::lang::language::{Form, Language, Naming, Options};
 use crate::lang::stdlib;
+use crate::lang::unit::Unit;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use std::sync::Arc;
@@ -27,6 +28,10 @@ impl Language for Rsl {
 
     fn naming(&self) -> Naming {
         Naming::Bare
+    }
+
+    fn form(&self) -> Form {
+        Form::Shaders
     }
 
     fn built_in(&self, file: &str) -> Option<&'static str> {

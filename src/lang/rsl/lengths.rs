@@ -6,8 +6,8 @@
 //! [`Lengths`].
 
 use super::ast::{Ast, Decl, ExprKind};
-use super::types::RslType;
 use crate::lang::language::Lengths;
+use crate::lang::types::SourceType;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub fn settle(ast: &mut Ast, lengths: &Lengths, diags: &mut Diagnostics) {
 
 /// Settles a parameter of a shader, or of a function, which has no name here.
 fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengths, diags: &mut Diagnostics) {
-    let RslType::Array(element, _) = p.ty else { return };
+    let SourceType::Array(element, _) = p.ty else { return };
     if !p.ty.is_unsized() {
         return;
     }
@@ -48,15 +48,15 @@ fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengt
     };
     let Some(shader) = shader else {
         if listed > 0 {
-            p.ty = RslType::Array(element, listed);
+            p.ty = SourceType::Array(element, listed);
         }
         return;
     };
     p.open = true;
     match lengths.get(&(shader.clone(), p.name.name.clone())) {
         // The values are the scene's then.
-        Some(&given) => (p.ty, p.init) = (RslType::Array(element, given), None),
-        None => p.ty = RslType::Array(element, listed),
+        Some(&given) => (p.ty, p.init) = (SourceType::Array(element, given), None),
+        None => p.ty = SourceType::Array(element, listed),
     }
     p.init = p.init.filter(|_| listed > 0 && p.ty.capacity() > 0);
 }

@@ -7,17 +7,16 @@
 
 use super::ast::*;
 use super::check::Checker;
-use super::globals::{self, Global};
 use super::program::Program;
-use super::strings::StringExpr;
 use super::symbols::{Role, Symbols, Variable as NotedVariable};
-use super::types::Class;
-use super::types::{OPEN, RslType};
 use crate::abi::{Input, input, library};
 use crate::ir::{
     Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
     Variable,
 };
+use crate::lang::globals::{self, Global};
+use crate::lang::strings::StringExpr;
+use crate::lang::types::{OPEN, SourceType, StorageClass};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -81,8 +80,8 @@ struct Var {
     storage: Variable,
     /// For an array, its elements.
     slot: Option<SlotId>,
-    ty: RslType,
-    class: Class,
+    ty: SourceType,
+    class: StorageClass,
     /// Whether it was declared `uniform` in so many words.
     strict: bool,
     /// What it holds, where that is known for an instance.
@@ -111,8 +110,8 @@ type Lower<T> = Result<T, Poison>;
 struct Typed {
     /// The value; meaningless for `void`.
     value: Value,
-    ty: RslType,
-    class: Class,
+    ty: SourceType,
+    class: StorageClass,
 }
 
 /// The innermost name of a variable decides.
@@ -132,10 +131,10 @@ impl Scopes {
 }
 
 impl super::check::Names for Scopes {
-    fn type_of_name(&self, name: &str) -> Option<RslType> {
+    fn type_of_name(&self, name: &str) -> Option<SourceType> {
         match self.find(name) {
             Some(v) => Some(v.ty),
-            None => (name == "PI").then_some(RslType::Float),
+            None => (name == "PI").then_some(SourceType::Float),
         }
     }
 }
@@ -149,7 +148,7 @@ struct Body<'c, 'a> {
     loops: Vec<Loop>,
     /// The kind of shader, if it is one.
     shader: Option<ShaderKind>,
-    result: RslType,
+    result: SourceType,
     /// The light of the `illuminance` around the current statement.
     light: Option<queries::CurrentLight>,
     /// Inputs after the declared ones, by their names.
@@ -194,7 +193,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Symbols a variable that is visible from its declaration to the end of the innermost scope.
-    fn note_variable(&mut self, d: &Decl, class: Class, role: Role) {
+    fn note_variable(&mut self, d: &Decl, class: StorageClass, role: Role) {
         let ast = self.program.ast;
         self.note(|notes| {
             let init = d.init.map(|e| ast.expr(e).span);
@@ -270,7 +269,7 @@ impl<'a> Lowering<'a> {
         let before: Vec<Decl> = definition.params.iter().take_while(|p| p.name != param.name).cloned().collect();
         let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
         // A default may be made of the parameters before it.
-        let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, Class::Uniform)));
+        let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, StorageClass::Uniform)));
         let earlier = earlier.collect();
         body.scopes.declared.push(earlier);
         body.inputs(&effects.inputs(), &[]);
@@ -306,7 +305,7 @@ impl<'c, 'a> Body<'c, 'a> {
             scopes: Scopes::default(),
             loops: Vec::new(),
             shader: None,
-            result: RslType::Void,
+            result: SourceType::Void,
             light: None,
             named: HashMap::new(),
             outputs: Vec::new(),
@@ -318,17 +317,17 @@ impl<'c, 'a> Body<'c, 'a> {
 
     fn params(&mut self, params: &[Decl], of_shader: bool) {
         let mut scope: HashMap<Arc<str>, Var> = HashMap::new();
-        let usual = if of_shader { Class::Uniform } else { Class::Varying };
+        let usual = if of_shader { StorageClass::Uniform } else { StorageClass::Varying };
         for p in params {
             let class = p.class.unwrap_or(usual);
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
             // Without a word, a function's parameter is what the caller gives: it may go to uniform
             // variables.
-            let known = if of_shader { class } else { p.class.unwrap_or(Class::Uniform) };
+            let known = if of_shader { class } else { p.class.unwrap_or(StorageClass::Uniform) };
             let mut var = self.param(p, known);
-            var.strict = p.class == Some(Class::Uniform);
-            let is_known = of_shader && class != Class::Varying && !self.changed.contains(&p.name.name);
-            if is_known && matches!(p.ty, RslType::String | RslType::Float) {
+            var.strict = p.class == Some(StorageClass::Uniform);
+            let is_known = of_shader && class != StorageClass::Varying && !self.changed.contains(&p.name.name);
+            if is_known && matches!(p.ty, SourceType::String | SourceType::Float) {
                 var.text = Some(StringExpr::Parameter(p.name.name.clone()));
             }
             if let Some(old) = scope.get(&p.name.name) {
@@ -346,7 +345,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     /// Makes the function take a parameter, whose values are those of a variable of class `known`
     /// then.
-    fn param(&mut self, p: &Decl, known: Class) -> Var {
+    fn param(&mut self, p: &Decl, known: StorageClass) -> Var {
         let names = arrays::value_names(&p.name.name, p.ty);
         let kind = if p.ty.is_array() { ParamKind::Implicit } else { ParamKind::Declared };
         let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param_of(name, ty, kind)).collect();
@@ -355,7 +354,7 @@ impl<'c, 'a> Body<'c, 'a> {
         var
     }
 
-    fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
+    fn new_var(&mut self, ty: SourceType, class: StorageClass, declared: Option<Span>, ir: Type) -> Var {
         Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false }
     }
 
@@ -377,7 +376,7 @@ impl<'c, 'a> Body<'c, 'a> {
             let Some(global) = globals::find(name) else { continue };
             let visible = self.shader.is_none_or(|kind| global.in_kind(kind));
             let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
-            let class = if global.is_uniform() { Class::Uniform } else { Class::Varying };
+            let class = if global.is_uniform() { StorageClass::Uniform } else { StorageClass::Varying };
             let var = self.new_var(global.ty, class, None, ty);
             let value = match self.starts_itself(name) {
                 true if name == input::RANDOM_STATE => self.seed(),

@@ -5,8 +5,8 @@
 //! Interface 3.2.1, §2). What the operators and functions of the language mean is RISpec 3.2.1,
 //! sections 13.2 and 15.2 and 15.5; which of them there are is not known here.
 
-use super::types::RslType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::lang::types::SourceType;
 
 /// The rows of a matrix.
 fn rows(b: &mut FunctionBuilder, m: Value) -> [Value; 4] {
@@ -160,15 +160,15 @@ pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
 
 /// A point, vector or normal transformed: a point is divided by its fourth coordinate, a vector
 /// takes no translation, a normal the inverse transpose.
-pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: RslType) -> Value {
+pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: SourceType) -> Value {
     let rows = rows(b, m);
-    if ty == RslType::Normal {
+    if ty == SourceType::Normal {
         let axes = [0, 1, 2].map(|i| triple(b, rows[i]));
         return normal(b, axes, v);
     }
     let factors: [Value; 3] = parts(b, v);
     let sum = combination(b, &factors, &rows[..3]);
-    if ty != RslType::Point {
+    if ty != SourceType::Point {
         return triple(b, sum);
     }
     let sum = b.op(Op::Add, &[sum, rows[3]]);

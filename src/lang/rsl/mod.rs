@@ -17,148 +17,46 @@ pub mod analysis;
 pub mod ast;
 mod builtins;
 mod check;
-pub mod coshaders;
+pub mod coshader_calls;
 pub mod dump;
 mod editor;
 mod effects;
-mod globals;
 mod language;
 mod lengths;
 pub mod lexer;
 mod lower;
 mod matrices;
 mod objects;
-pub mod outline;
+mod outlines;
 pub mod parser;
 mod program;
 pub mod queries;
 pub mod reference;
 mod spaces;
-pub mod strings;
 mod symbols;
-pub mod types;
+mod types;
 mod unconditional_recursion;
 
-pub use crate::lang::language::{Lengths, Options};
-pub use crate::lang::preprocess::Options as PreprocessOptions;
-pub use ast::ShaderKind;
 pub use language::Rsl;
-pub use parser::MAX_ARRAY;
-pub use types::{Class, RslType};
 
+use crate::abi::ShaderKind;
 use crate::ir::Module;
+use crate::lang::coshaders;
+use crate::lang::language::Options;
 use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::stdlib;
+use crate::lang::strings::StringExpr;
+use crate::lang::types::StorageClass;
+use crate::lang::unit::{FunctionInfo, LightKind, MethodInfo, ShaderInfo, ShaderParam, ShaderUnit};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
-use outline::Outline;
+use outlines::outline;
 use program::Program;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use symbols::Symbols;
-
-/// Name of the `debug` instruction with the pattern of a `printf`, after those with its values.
-pub const PRINTF: &str = "printf?";
-/// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type
-/// follows.
-pub const PRINTF_VALUE: &str = "printf?.";
-
-/// What a file compiles to.
-#[derive(Clone, Debug)]
-pub struct Unit {
-    /// The functions: user functions, cores of shaders, defaults of their parameters, and of the
-    /// library what these call.
-    pub module: Module,
-    /// The file's shaders, in order.
-    pub shaders: Vec<ShaderInfo>,
-    /// What co-shaders of the file's classes can be asked.
-    pub methods: Vec<MethodInfo>,
-    /// The file's functions, in order.
-    pub functions: Vec<FunctionInfo>,
-    /// The warnings.
-    pub warnings: Diagnostics,
-    /// Whether something calls `printf`.
-    pub prints: bool,
-    /// With [`Options::debug`], the outlines of all definitions in the module.
-    pub outlines: Vec<Outline>,
-}
-
-/// A shader of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShaderInfo {
-    /// Its name.
-    pub name: Arc<str>,
-    /// The name of its core in the module: another one only where a class has shaders of several
-    /// kinds.
-    pub core: Arc<str>,
-    /// What it is for.
-    pub kind: ShaderKind,
-    /// Its declared parameters: the first parameters of the core.
-    pub params: Vec<ShaderParam>,
-    /// For a light, how it shines.
-    pub light: Option<LightKind>,
-    /// What the core's inputs `string.0`, `string.1`, … are.
-    pub strings: Vec<strings::StringExpr>,
-}
-
-/// What a co-shader can be asked: one of its public methods, or its public members.
-///
-/// Parameters and outputs of the core whose names begin with [`coshaders::ARROW`] belong to the
-/// call: the method's own parameters, and its value, whose name is that alone; or the members.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MethodInfo {
-    /// The class.
-    pub class: Arc<str>,
-    /// The name of the method; empty for the members.
-    pub name: Arc<str>,
-    /// The core, as one of a surface shader.
-    pub core: ShaderInfo,
-}
-
-/// A declared parameter of a shader.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShaderParam {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its type.
-    pub ty: RslType,
-    /// Its storage class.
-    pub class: Class,
-    /// Whether the core returns it.
-    pub output: bool,
-    /// Whether it is an array declared without a length: see [`Options::lengths`].
-    pub open: bool,
-    /// The IR function that computes its default; its parameters, if any, are named inputs
-    /// (`space.shader.x`, …).
-    pub default: Arc<str>,
-}
-
-/// How a light shines: found from the statements it uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LightKind {
-    /// Neither `illuminate` nor `solar`: everywhere alike, without direction.
-    Ambient,
-    /// `illuminate`: from a point.
-    Positional,
-    /// `solar`: distant.
-    Directional,
-}
-
-/// A function of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FunctionInfo {
-    /// Its name in the source.
-    pub name: Arc<str>,
-    /// Its name in the module, which differs where several functions share a name.
-    pub ir_name: Arc<str>,
-    /// Names and types of its parameters, and whether each is an output. The IR function has hidden
-    /// inputs after them.
-    pub params: Vec<(Arc<str>, RslType, bool)>,
-    /// The type of its value.
-    pub result: RslType,
-}
 
 /// Reads a file into its syntax tree, as far as it can be read.
 pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, Diagnostics) {
@@ -187,7 +85,7 @@ pub fn nothing_defined(file: FileId) -> Diagnostic {
 ///
 /// # Errors
 /// All errors of the file, with warnings between them.
-pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<ShaderUnit, Diagnostics> {
     let (mut ast, mut diags) = parse(sources, file, options);
     let own = ast.definitions.len();
     if own == 0 && !diags.has_errors() {
@@ -215,7 +113,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
-pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<Unit, Diagnostics> {
+pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<ShaderUnit, Diagnostics> {
     let ast = library_ast(sources)?;
     let mut diags = Diagnostics::new();
     let program = Program::new(&ast, 0, &mut diags);
@@ -270,7 +168,7 @@ fn lower(
     own: usize,
     roots: &HashSet<&str>,
     mut diags: Diagnostics,
-) -> (Result<Unit, Diagnostics>, Option<Symbols>) {
+) -> (Result<ShaderUnit, Diagnostics>, Option<Symbols>) {
     let program = lowering.program;
     for (i, d) in program.ast.definitions.iter().enumerate() {
         let is_made_on_demand = d.params.iter().any(|p| p.ty.is_unsized()) && d.shader.is_none();
@@ -300,7 +198,7 @@ fn lower(
     let mut outlines = Vec::new();
     if lowering.debug {
         let kept = (0..program.functions.len()).filter(|i| *i < own || done.contains(i));
-        outlines.extend(kept.map(|i| Outline::of(program.ast, program.definition(i), i >= own)));
+        outlines.extend(kept.map(|i| outline(program.ast, program.definition(i), i >= own)));
     }
     diags.extend(std::mem::take(&mut lowering.diags));
     let mut strings = std::mem::take(&mut lowering.strings);
@@ -323,7 +221,7 @@ fn lower(
     }
     let unit = match diags.has_errors() {
         true => Err(diags),
-        false => Ok(Unit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
+        false => Ok(ShaderUnit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
     (unit, symbols)
 }
@@ -346,7 +244,7 @@ fn report_unconditional_recursion(module: &Module, diags: &mut Diagnostics) {
     }
 }
 
-fn shader_info(program: &Program<'_>, index: usize, strings: Vec<strings::StringExpr>) -> Option<ShaderInfo> {
+fn shader_info(program: &Program<'_>, index: usize, strings: Vec<StringExpr>) -> Option<ShaderInfo> {
     let d = program.definition(index);
     let core = program.functions[index].ir_name.clone();
     let kind = d.shader?;
@@ -356,7 +254,7 @@ fn shader_info(program: &Program<'_>, index: usize, strings: Vec<strings::String
         .map(|p| ShaderParam {
             name: p.name.name.clone(),
             ty: p.ty,
-            class: p.class.unwrap_or(Class::Uniform),
+            class: p.class.unwrap_or(StorageClass::Uniform),
             output: p.output,
             open: p.open,
             default: lower::default_name(&core, &p.name.name).into(),

@@ -6,9 +6,8 @@
 
 use super::ast::*;
 use super::check::RESIZING;
-use super::types::Class;
-use super::types::{OPEN, RESIZABLE, RslType};
 use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
+use crate::lang::types::{MAX_ARRAY, OPEN, RESIZABLE, SourceType, StorageClass};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use std::collections::HashSet;
@@ -18,12 +17,9 @@ mod expressions;
 mod objects;
 mod statements;
 
-/// Most elements of an array: what is passed to a function becomes a value each.
-pub const MAX_ARRAY: u32 = 1024;
-
-/// A type as a declaration names it: one of the language, or a struct, for which [`RslType::Float`]
-/// stands in.
-type TypeName = (RslType, Option<Ident>);
+/// A type as a declaration names it: one of the language, or a struct, for which
+/// [`SourceType::Float`] stands in.
+type TypeName = (SourceType, Option<Ident>);
 
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be
 /// read is returned.
@@ -157,7 +153,7 @@ impl Parser<'_> {
                 return self.cursor.fail(d);
             };
             let name = self.cursor.ident("the shader's name")?;
-            return self.rest_of_definition(start, name, Some(kind), (RslType::Void, None));
+            return self.rest_of_definition(start, name, Some(kind), (SourceType::Void, None));
         }
         match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             (Tok::Name(word), Tok::Name(_)) if &**word == "class" => return self.class(start),
@@ -181,7 +177,7 @@ impl Parser<'_> {
             let message = format!("expected a shader or a function, found `{word}`");
             let words = SHADER_WORDS.iter().map(|(w, _)| *w).chain(["class", "struct"]);
             let structs = self.ast.structs.iter().map(|s| &*s.name.name);
-            let hint = closest(word, words.chain(structs).chain(RslType::DECLARABLE.iter().map(|t| t.name())));
+            let hint = closest(word, words.chain(structs).chain(SourceType::DECLARABLE.iter().map(|t| t.name())));
             let mut d = Diagnostic::error(message).at(self.cursor.span(), "expected a kind of shader or a type");
             if let Some(h) = hint {
                 d = d.hint(format!("did you mean `{h}`?"));
@@ -193,7 +189,7 @@ impl Parser<'_> {
             let d = Diagnostic::error("only shaders and functions are allowed at file scope");
             return self.cursor.fail(d.at(name.span, "expected `(` after this name"));
         }
-        self.rest_of_definition(start, name, None, result.unwrap_or((RslType::Float, None)))
+        self.rest_of_definition(start, name, None, result.unwrap_or((SourceType::Float, None)))
     }
 
     /// A definition from its parameters on.
@@ -258,14 +254,14 @@ impl Parser<'_> {
     /// The type that the next word names: one of the language, or a struct.
     fn type_here(&self) -> Option<TypeName> {
         match self.cursor.tok() {
-            Tok::Keyword(word) => RslType::from_keyword(word).map(|ty| (ty, None)),
+            Tok::Keyword(word) => SourceType::from_keyword(word).map(|ty| (ty, None)),
             // A variable that holds a shader is the text of its handle: of null, which is all there
             // is, the empty one.
             Tok::Name(word) if &**word == "shader" && matches!(self.cursor.tok_ahead(1), Tok::Name(_)) => {
-                Some((RslType::String, None))
+                Some((SourceType::String, None))
             }
             Tok::Name(name) if matches!(self.cursor.tok_ahead(1), Tok::Name(_)) && self.is_struct(name) => {
-                Some((RslType::Float, Some(Ident { name: name.clone(), span: self.cursor.span() })))
+                Some((SourceType::Float, Some(Ident { name: name.clone(), span: self.cursor.span() })))
             }
             _ => None,
         }
@@ -282,7 +278,7 @@ impl Parser<'_> {
 
     /// Reads `output`, `extern`, `uniform`, `varying`, `constant` in any order. What is constant is
     /// uniform.
-    fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<Class>)> {
+    fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<StorageClass>)> {
         let (mut output, mut external, mut class) = (false, false, None);
         loop {
             let span = self.cursor.span();
@@ -291,7 +287,7 @@ impl Parser<'_> {
             } else if self.cursor.is("extern") {
                 external = true;
             } else if self.cursor.is("uniform") || self.cursor.is("varying") || self.is_constant() {
-                let new = if self.cursor.is("varying") { Class::Varying } else { Class::Uniform };
+                let new = if self.cursor.is("varying") { StorageClass::Varying } else { StorageClass::Uniform };
                 if class.is_some_and(|c| c != new) {
                     let d = Diagnostic::error("conflicting storage classes `uniform` and `varying`");
                     return self.cursor.fail(d.at(span, "the second one"));
@@ -306,7 +302,7 @@ impl Parser<'_> {
 
     fn formals(&mut self) -> Parse<Vec<Decl>> {
         let mut params: Vec<Decl> = Vec::new();
-        let mut current: Option<(bool, Option<Class>, TypeName)> = None;
+        let mut current: Option<(bool, Option<StorageClass>, TypeName)> = None;
         loop {
             while self.cursor.accept(";") || self.cursor.accept(",") {}
             if self.cursor.is(")") || self.cursor.at_end() {
@@ -314,7 +310,7 @@ impl Parser<'_> {
             }
             let (output, _, class) = self.qualifiers(true)?;
             if let Some(ty) = self.type_here() {
-                if ty.0 == RslType::Void {
+                if ty.0 == SourceType::Void {
                     let d = Diagnostic::error("a parameter cannot be `void`")
                         .at(self.cursor.span(), "not a type of values");
                     return self.cursor.fail(d);
@@ -341,7 +337,7 @@ impl Parser<'_> {
     }
 
     /// What follows the name of a variable: `[length]`, and `=` with a value, or values in braces.
-    fn rest_of_variable(&mut self, ty: RslType) -> Parse<(RslType, Option<ExprId>)> {
+    fn rest_of_variable(&mut self, ty: SourceType) -> Parse<(SourceType, Option<ExprId>)> {
         let start = self.cursor.span();
         let len = if self.cursor.accept("[") { Some(self.length(start)?) } else { None };
         let start = start.to(self.cursor.previous());
@@ -402,7 +398,7 @@ impl Parser<'_> {
         match self.ast.expr(e).kind {
             ExprKind::Number(x) => Some(x),
             ExprKind::Unary(UnaryOp::Neg, a) => Some(-self.constant(a)?),
-            ExprKind::Cast(RslType::Float, _, a) => self.constant(a),
+            ExprKind::Cast(SourceType::Float, _, a) => self.constant(a),
             ExprKind::Binary(..) => {
                 // Chains of operators lean to the left and may be long.
                 let (mut at, mut right) = (e, Vec::new());

@@ -4,8 +4,8 @@
 use super::ast::{Ast, Definition, ExprId};
 use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
-use super::types::RslType;
 use crate::abi::library;
+use crate::lang::types::SourceType;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub enum Callee {
 pub struct Arguments {
     /// What the first arguments are: their types, and whether each is an output. The arguments
     /// after them are pairs of a name, which is a string literal, and the value of that option.
-    pub positional: Vec<(RslType, bool)>,
+    pub positional: Vec<(SourceType, bool)>,
     /// The options that the callee knows.
     pub options: &'static [NamedOption],
 }
@@ -82,7 +82,7 @@ impl<'a> Program<'a> {
     }
 
     fn report_duplicates(&self, own: usize, diags: &mut Diagnostics) {
-        let mut seen: HashMap<(&str, Option<Vec<RslType>>, RslType), &Definition> = HashMap::new();
+        let mut seen: HashMap<(&str, Option<Vec<SourceType>>, SourceType), &Definition> = HashMap::new();
         for d in &self.ast.definitions[..own] {
             // A class has shaders of several kinds, which stand at one place.
             let types = d.shader.is_none().then(|| d.params.iter().map(|p| p.ty).collect());
@@ -147,7 +147,7 @@ impl<'a> Program<'a> {
 
     /// Types of the parameters a callee wants for `count` arguments, with whether each is an
     /// output; `None` when it cannot take so many.
-    pub fn params(&self, callee: Callee, count: usize) -> Option<Vec<(RslType, bool)>> {
+    pub fn params(&self, callee: Callee, count: usize) -> Option<Vec<(SourceType, bool)>> {
         match callee {
             Callee::Function(i) => {
                 let params = self.definition(i).declared();
@@ -175,7 +175,7 @@ impl<'a> Program<'a> {
     }
 
     /// The type of a callee's value.
-    pub fn result(&self, callee: Callee) -> RslType {
+    pub fn result(&self, callee: Callee) -> SourceType {
         match callee {
             Callee::Function(i) => self.definition(i).result,
             Callee::Builtin(b) => b.result,
@@ -184,7 +184,7 @@ impl<'a> Program<'a> {
 
     /// How a message writes a callee.
     pub fn describe(&self, callee: Callee) -> String {
-        let list = |types: &mut dyn Iterator<Item = (RslType, bool)>| {
+        let list = |types: &mut dyn Iterator<Item = (SourceType, bool)>| {
             let words: Vec<String> =
                 types.map(|(t, output)| if output { format!("output {t}") } else { t.to_string() }).collect();
             words.join(", ")

@@ -6,8 +6,8 @@
 //! know arrives as *named inputs* of a shader's core, see [`value_input`]; what a light knows is
 //! asked by [`Intrinsic::LightMessage`](crate::abi::Intrinsic::LightMessage).
 
-use super::types::RslType;
 use crate::abi::{DataType, Input, Query, QuerySource, input};
+use crate::lang::types::SourceType;
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,17 +44,17 @@ pub const RAY_INPUTS: [&str; 4] = [input::RAY_DIRECTION, input::RAY_KIND, input:
 
 /// The name of the input that holds what is asked of `source`: the value, of type `ty`; of an array
 /// that of one element.
-pub fn value_input(source: QuerySource, ty: RslType, name: &str, element: u32) -> String {
+pub fn value_input(source: QuerySource, ty: SourceType, name: &str, element: u32) -> String {
     input_name(source, ty, name, element, false)
 }
 
 /// The name of the input that is 1 where there is such a value, and 0 elsewhere.
-pub fn found_input(source: QuerySource, ty: RslType, name: &str) -> String {
+pub fn found_input(source: QuerySource, ty: SourceType, name: &str) -> String {
     input_name(source, ty, name, 0, true)
 }
 
-fn input_name(source: QuerySource, ty: RslType, name: &str, element: u32, found: bool) -> String {
-    let element = if let RslType::Array(_, len) = ty { Some((element, len)) } else { None };
+fn input_name(source: QuerySource, ty: SourceType, name: &str, element: u32, found: bool) -> String {
+    let element = if let SourceType::Array(_, len) = ty { Some((element, len)) } else { None };
     let ty = ty.element().data_type().unwrap_or(DataType::Float);
     Input::Query(Query { source, ty, name, element, found }).to_string()
 }

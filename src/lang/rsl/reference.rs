@@ -7,8 +7,8 @@
 
 pub mod table;
 
-use super::ast::ShaderKind;
-use super::globals;
+use crate::abi::ShaderKind;
+use crate::lang::globals;
 
 /// Built-in functions.
 const FUNCTIONS: &[(&str, &str)] = &[

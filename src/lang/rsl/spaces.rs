@@ -2,13 +2,47 @@
 //! system to the current one and back.
 //!
 //! A system is three axes and an origin, given in the current one (RenderMan Interface 3.2.1, §4.5
-//! and §15.6). Which names a program may use is said by [`super::globals::space`]; those of the
+//! and §15.6). Which names a program may use is said by [`space`]; those of the
 //! scene are the linker's, which [`named`] asks.
 
 use super::matrices;
-use super::types::RslType;
-use crate::abi::Intrinsic;
+use crate::abi::{Intrinsic, ShaderSpace};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::lang::types::SourceType;
+
+/// What a name of a coordinate system means to the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// The space that shaders compute in.
+    Current,
+    /// A space whose axes and origin arrive as the named inputs `space.NAME.x`, `.y`, `.z`, `.o`.
+    Input([&'static str; 4]),
+    /// The camera's space: its axes and origin are program constants 2 to 5.
+    Camera,
+    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME`
+    /// know.
+    Image(&'static str),
+    /// A coordinate system of the scene, which the linker knows.
+    Named,
+}
+
+/// What a name of a coordinate system means.
+pub fn space(name: &str) -> Space {
+    match name {
+        "current" | "world" => Space::Current,
+        "shader" => Space::Input(ShaderSpace::Shader.inputs()),
+        "object" => Space::Input(ShaderSpace::Object.inputs()),
+        "camera" => Space::Camera,
+        "NDC" => Space::Image("NDC"),
+        "raster" => Space::Image("raster"),
+        "screen" => Space::Image("screen"),
+        _ => Space::Named,
+    }
+}
+
+/// The functions that change coordinate systems, whose names may be known only when the shader
+/// runs.
+pub const TRANSFORMS: [&str; 3] = ["transform", "vtransform", "ntransform"];
 
 /// The images of the axes x, y and z in the current system, and of the origin.
 pub type Axes = [Value; 4];
@@ -20,8 +54,8 @@ pub fn named(b: &mut FunctionBuilder, name: Value) -> Axes {
 }
 
 /// What is given in a system, in the current one.
-pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: RslType) -> Value {
-    if ty == RslType::Normal {
+pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: SourceType) -> Value {
+    if ty == SourceType::Normal {
         return matrices::normal(b, [x, y, z], v);
     }
     let [x, y, z] = [(0, x), (1, y), (2, z)].map(|(lane, axis)| {
@@ -31,16 +65,16 @@ pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: Rs
     });
     let sum = b.op(Op::Add, &[x, y]);
     let sum = b.op(Op::Add, &[sum, z]);
-    if ty == RslType::Point { b.op(Op::Add, &[sum, origin]) } else { sum }
+    if ty == SourceType::Point { b.op(Op::Add, &[sum, origin]) } else { sum }
 }
 
 /// What is given in the current system, in another: the inverse of [`out_of`].
-pub fn into(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: RslType) -> Value {
-    if ty == RslType::Normal {
+pub fn into(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: SourceType) -> Value {
+    if ty == SourceType::Normal {
         let parts = [x, y, z].map(|axis| b.op(Op::Dot, &[v, axis]));
         return b.op(Op::Compose, &parts);
     }
-    let v = if ty == RslType::Point { b.op(Op::Sub, &[v, origin]) } else { v };
+    let v = if ty == SourceType::Point { b.op(Op::Sub, &[v, origin]) } else { v };
     // Cramer's rule.
     let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.op(Op::Cross, &[a, c]));
     let determinant = b.op(Op::Dot, &[x, cofactors[0]]);

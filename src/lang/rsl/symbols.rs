@@ -5,8 +5,7 @@
 //! plain compilation records none.
 
 use super::program::Callee;
-use super::types::Class;
-use super::types::RslType;
+use crate::lang::types::{SourceType, StorageClass};
 use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,9 +29,9 @@ pub struct Variable {
     /// The name.
     pub name: Arc<str>,
     /// The type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Its storage class.
-    pub class: Class,
+    pub class: StorageClass,
     /// Its role.
     pub role: Role,
     /// The name's place in the declaration, if it has one.
@@ -78,11 +77,11 @@ impl Symbols {
     }
 
     /// A body of `illuminance` has this variable.
-    pub fn light(&mut self, name: &str, ty: RslType, body: Span) {
+    pub fn light(&mut self, name: &str, ty: SourceType, body: Span) {
         self.variables.push(Variable {
             name: name.into(),
             ty,
-            class: Class::Varying,
+            class: StorageClass::Varying,
             role: Role::Light,
             declared: None,
             init: None,

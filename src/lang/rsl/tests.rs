@@ -8,13 +8,13 @@ mod objects;
 mod rays;
 mod spaces;
 
-fn compile_text(source: &str) -> (Result<Unit, Diagnostics>, SourceMap) {
+fn compile_text(source: &str) -> (Result<ShaderUnit, Diagnostics>, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
     (compile(&mut sources, file, &Options::default()), sources)
 }
 
-fn unit(source: &str) -> Unit {
+fn unit(source: &str) -> ShaderUnit {
     let (result, sources) = compile_text(source);
     let unit = result.unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     if let Err(errors) = verify(&unit.module) {
@@ -57,7 +57,7 @@ fn the_two_programs_of_the_thesis_compile_as_written() {
     let main = include_str!("../../../tests/thesis/main.sl");
     let depth = include_str!("../../../tests/thesis/depth.sl");
     let lit = include_str!("../../../tests/thesis/lit.sl");
-    let inputs = |unit: &Unit| {
+    let inputs = |unit: &ShaderUnit| {
         let f = unit.module.function("s").expect("the core");
         f.params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>()
     };

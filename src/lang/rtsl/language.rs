@@ -3,8 +3,9 @@
 use super::editor::Analysis;
 use super::{analyse, compile, parse};
 use crate::lang::editor::Document;
-use crate::lang::language::{Language, Naming, Options, Unit};
+use crate::lang::language::{Form, Language, Naming, Options};
 use crate::lang::stdlib;
+use crate::lang::unit::Unit;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use std::sync::Arc;
@@ -28,6 +29,10 @@ impl Language for Rtsl {
 
     fn naming(&self) -> Naming {
         Naming::Qualified
+    }
+
+    fn form(&self) -> Form {
+        Form::Classes
     }
 
     fn built_in(&self, file: &str) -> Option<&'static str> {

@@ -13,6 +13,7 @@ pub mod texture;
 
 use super::language::Options;
 use super::rsl;
+use super::unit::ShaderUnit;
 use crate::ir::{Function, Module, Op};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
@@ -83,7 +84,7 @@ pub fn shader_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
-pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<rsl::Unit, Diagnostics> {
+pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<ShaderUnit, Diagnostics> {
     rsl::compile_library(sources, names, options)
 }
 

@@ -5,7 +5,8 @@ use crate::abi::EntryPoint;
 
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind};
-use crate::lang::rsl::{Options, compile};
+use crate::lang::Options;
+use crate::lang::rsl::compile;
 use crate::render::call::{FunctionRunner, Rpu};
 use crate::text::source::SourceMap;
 

@@ -2,7 +2,7 @@
 
 use crate::abi::{Input, Query};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
-use crate::lang::rsl::strings::StringExpr;
+use crate::lang::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::program::layout::memory::ParamBlock;

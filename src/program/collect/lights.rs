@@ -1,6 +1,6 @@
 //! The scene's lights with their shaders bound.
 
-use crate::lang::rsl::LightKind;
+use crate::lang::unit::LightKind;
 use crate::program::collect::instances::Instance;
 use crate::program::layout::memory::ParamBlock;
 use std::collections::BTreeSet;

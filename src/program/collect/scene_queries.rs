@@ -2,13 +2,13 @@
 //! (RISpec 3.2, §15.8).
 //!
 //! Their values are known when a scene is linked. They are stored with an instance's parameters, as
-//! the named inputs of `lang::rsl::queries`; in an object's record they are those of the object.
+//! the named inputs [`crate::abi::Query`]; in an object's record they are those of the object.
 
 use crate::abi::{Query, QuerySource};
 use crate::ir::{Const, Type};
 use crate::scene::{Object, ParamValue, Scene, ShaderId};
 
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use crate::program::collect::instances::convert;
 
 /// Whether a named input of a core is such a query.
@@ -37,9 +37,9 @@ pub fn query_value(input: &str, ty: Type, scene: &Scene, object: Option<&Object>
         QuerySource::ShaderName => object.and_then(|o| shader_name(scene, o, asked.name)),
         _ => None,
     };
-    let asked_type = RslType::from(asked.ty);
+    let asked_type = SourceType::from(asked.ty);
     let is_of_type = |v: &ParamValue| {
-        v.type_name() == asked_type.name() || v.type_name() == "integer" && asked_type == RslType::Float
+        v.type_name() == asked_type.name() || v.type_name() == "integer" && asked_type == SourceType::Float
     };
     let (i, len) = asked.element.unwrap_or((0, 1));
     let fits = |v: ParamValue| {

@@ -4,8 +4,8 @@
 //! A file is compiled again when it or one that it includes has changed, and a method of an object
 //! is lowered again when a file of one of its classes was compiled again.
 
-use crate::lang::rsl::Lengths;
 use crate::lang::rtsl::{self, File, Object};
+use crate::lang::{Language, Lengths, registry};
 use crate::program::collect::shader_library::{CompiledFile, CompiledShader};
 use crate::program::layout::textures::Images;
 use crate::text::diagnostics::Diagnostics;
@@ -14,19 +14,27 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is compiled: the file of the shader of that name, with these lengths of arrays.
+/// What is compiled: a file of shaders, with these lengths of arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::program) struct Key {
-    /// The file's name, without what it ends with.
+    /// The language.
+    pub language: &'static dyn Language,
+    /// The file's name, as the search path has it: `plastic.sl`.
     pub file: String,
     /// The lengths of parameters that are not those of the defaults.
     pub lengths: Lengths,
 }
 
 impl Key {
-    /// The file as it stands.
-    pub(in crate::program) fn plain(file: &str) -> Self {
-        Self { file: file.to_string(), lengths: Lengths::new() }
+    /// The file of the default language that has this name without its extension, as it stands.
+    pub(in crate::program) fn plain(name: &str) -> Self {
+        let language = registry::DEFAULT;
+        Self { language, file: language.file_name(name), lengths: Lengths::new() }
+    }
+
+    /// The file's name without its extension.
+    pub(in crate::program) fn name(&self) -> &str {
+        self.file.rsplit_once('.').map_or(&*self.file, |(name, _)| name)
     }
 }
 
@@ -157,9 +165,10 @@ impl ShaderCache {
         self.units.insert(key, unit);
     }
 
-    /// Drops what was compiled from a file.
+    /// Drops what was compiled from a file of the default language, by its name without extension.
     pub(in crate::program) fn forget(&mut self, name: &str) {
-        self.units.retain(|key, _| key.file != name);
+        let file = registry::DEFAULT.file_name(name);
+        self.units.retain(|key, _| key.file != file);
     }
 }
 

@@ -3,13 +3,15 @@
 use crate::abi::{Axis, Input, Intrinsic, ShaderSpace};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
-use crate::lang::rsl::coshaders::ARROW;
-use crate::lang::rsl::outline::Outline;
-use crate::lang::rsl::strings::StringExpr;
-use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
+use crate::lang::coshaders::ARROW;
+use crate::lang::outline::Outline;
+use crate::lang::preprocess::Options as PreprocessOptions;
 use crate::lang::rtsl::{self, Object};
 use crate::lang::stdlib;
-use crate::lang::{self, ShaderRef, registry};
+use crate::lang::strings::StringExpr;
+use crate::lang::types::{MAX_ARRAY, SourceType, StorageClass};
+use crate::lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderUnit};
+use crate::lang::{self, Language, Lengths, Naming, ShaderRef, registry};
 use crate::program::collect::instances::convert;
 use crate::program::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
@@ -85,7 +87,7 @@ pub struct CompiledParam {
     /// Whether it is an array declared without a length, so that its instance decides on that.
     pub open: bool,
     /// How often it may differ.
-    pub class: Class,
+    pub class: StorageClass,
     default: Arc<str>,
 }
 
@@ -113,7 +115,7 @@ impl CompiledShader {
             array: p.array,
             type_name: p.type_name,
             // Objects are constructed at each shading point.
-            class: Class::Varying,
+            class: StorageClass::Varying,
             default: p.default,
             open: false,
         });
@@ -149,7 +151,7 @@ impl CompiledShader {
 
     /// The declared parameter of that name and type that is no array, with its index among the
     /// core's parameters.
-    pub fn asked(&self, ty: RslType, name: &str) -> Option<(usize, &CompiledParam)> {
+    pub fn asked(&self, ty: SourceType, name: &str) -> Option<(usize, &CompiledParam)> {
         let i = self.params.iter().position(|p| p.name == name)?;
         let before = self.params[..i].iter().map(CompiledParam::values).sum();
         let param = &self.params[i];
@@ -163,7 +165,7 @@ impl CompiledShader {
         for p in self.params.iter().filter(|p| p.open) {
             let Some((_, value)) = instance.params.iter().find(|(name, _)| *name == p.name) else { continue };
             let Some(len) = value.count(p.ty.words() as usize).map(|n| n as u32) else { continue };
-            let is_other = (1..=rsl::MAX_ARRAY).contains(&len) && p.array != Some(len);
+            let is_other = (1..=MAX_ARRAY).contains(&len) && p.array != Some(len);
             if is_other && convert(value, p.ty, Some(len)).is_some() {
                 lengths.insert((instance.shader.name().into(), p.name.as_str().into()), len);
             }
@@ -299,7 +301,7 @@ pub struct ShaderLibrary {
     /// The files of the search path, once a shader was needed that no file has the name of.
     others: Option<SearchedFiles>,
     /// The names of the files that define the shaders.
-    holders: HashMap<(ShaderKind, String), String>,
+    holders: HashMap<(ShaderKind, ShaderRef), String>,
     /// The files that this program uses.
     taken: HashMap<Key, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
@@ -357,7 +359,7 @@ impl ShaderLibrary {
     /// # Errors
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
-        let options = rsl::Options { debug: self.units.options().debug, ..Default::default() };
+        let options = lang::Options { debug: self.units.options().debug, ..Default::default() };
         let unit = stdlib::compile(&mut self.sources, functions, &options)?;
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
@@ -460,7 +462,7 @@ impl ShaderLibrary {
         let file = self.file(Key::plain(&named.file)).map_err(|e| e.into_diagnostics(&what, place))?;
         let wanted = |f: &&CompiledFunction| {
             let takes_a_point = matches!(f.info.params.as_slice(), [(_, ty, false)] if ty.is_triple());
-            *f.info.name == *named.function && takes_a_point && f.info.result == RslType::Color
+            *f.info.name == *named.function && takes_a_point && f.info.result == SourceType::Color
         };
         file.functions.iter().find(wanted).cloned().ok_or_else(|| {
             let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", named.function));
@@ -502,7 +504,7 @@ impl ShaderLibrary {
     /// Finds and compiles the file of a class, and keeps it.
     fn make_class_unit(&mut self, shader: &ShaderRef) -> Result<Unit<rtsl::Unit>, Missing> {
         let before = self.sources.take_log();
-        let found = self.find_file(shader);
+        let found = self.find_file(shader.language, &shader.file);
         let compiled = found.map(|file| {
             let options = self.language_options(Lengths::new());
             match shader.language.compile(&mut self.sources, file, &options) {
@@ -532,7 +534,7 @@ impl ShaderLibrary {
     fn language_options(&self, lengths: Lengths) -> lang::Options {
         let CompileOptions { folders, defines, debug } = self.units.options();
         let preprocess =
-            rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
+            PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
         lang::Options { preprocess, debug: *debug, lengths }
     }
 
@@ -575,7 +577,7 @@ impl ShaderLibrary {
 
     /// The compiled file that holds the shader of an instance.
     fn file_with(&mut self, instance: &ShaderInstance, lengths: Lengths) -> Result<Arc<CompiledFile>, FileFailure> {
-        let key = (instance.kind, instance.shader.name().to_string());
+        let key = (instance.kind, instance.shader.clone());
         let holder = match self.holders.get(&key) {
             Some(holder) => holder.clone(),
             None => {
@@ -584,31 +586,35 @@ impl ShaderLibrary {
                 holder
             }
         };
-        self.file(Key { file: holder.clone(), lengths }).map_err(|e| match e {
-            FileFailure::Missing(mut missing) if self.path_of(&holder).is_none() => {
-                missing.looked.push(format!("no other `{}` file there defines it", registry::DEFAULT.file_name("")));
+        let language = instance.shader.language;
+        let is_bare = language.naming() == Naming::Bare;
+        self.file(Key { language, file: holder.clone(), lengths }).map_err(|e| match e {
+            FileFailure::Missing(mut missing) if is_bare && self.path_of_file(&holder).is_none() => {
+                missing.looked.push(format!("no other `{}` file there defines it", language.file_name("")));
                 FileFailure::Missing(missing)
             }
             other => other,
         })
     }
 
-    /// The name of the file that holds a shader: its own, or where there is no such file, neither
-    /// on the path nor among the standard ones, that of the first other file of the path that
-    /// defines it.
+    /// The name of the file that holds a shader: the one that the scene names, or that of the
+    /// shader's own name, or where there is no such file, neither on the path nor among the
+    /// standard ones, that of the first other file of the path that defines it.
     fn holder(&mut self, instance: &ShaderInstance) -> String {
         let ShaderInstance { kind, shader, span, .. } = instance;
-        let name = shader.name();
-        let has_file = self.given.contains_key(name) || self.path_of(name).is_some();
-        if has_file || stdlib::shader_source(name).is_some() {
-            return name.to_string();
+        let (language, name) = (shader.language, shader.name());
+        let has_file = language.naming() == Naming::Qualified
+            || self.given.contains_key(name)
+            || self.path_of_file(&shader.file).is_some();
+        if has_file || language.built_in(&shader.file).is_some() {
+            return shader.file.clone();
         }
         let folders = &self.units.options().folders;
-        let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, &mut self.sources));
+        let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, language, &mut self.sources));
         let found = others.defining(*kind, name);
-        let holder = found.first().map_or(name, |first| *first).to_string();
+        let holder = language.file_name(found.first().map_or(name, |first| *first));
         if let [first, _, ..] = found[..] {
-            let file_name = |name: &str| format!("`{}`", registry::DEFAULT.file_name(name));
+            let file_name = |name: &str| format!("`{}`", language.file_name(name));
             let files: Vec<String> = found.iter().map(|file| file_name(file)).collect();
             let message = format!("the {} `{name}` is defined in {}", kind.keyword(), files.join(", "));
             let d = Diagnostic::warning(message).hint(format!("the one in {} is used", file_name(first)));
@@ -647,8 +653,8 @@ impl ShaderLibrary {
     /// Finds and compiles a file, and keeps it.
     fn make(&mut self, key: &Key) -> Result<Unit<CompiledFile>, FileFailure> {
         let before = self.sources.take_log();
-        let found = self.find(&key.file);
-        let mut unit = found.map(|file| self.compile(file, &key.lengths)).map_err(FileFailure::Missing);
+        let found = self.find(key);
+        let mut unit = found.map(|file| self.compile(key, file)).map_err(FileFailure::Missing);
         let files = std::mem::replace(self.sources.log(), before);
         match &mut unit {
             Ok(unit) => {
@@ -703,27 +709,15 @@ impl ShaderLibrary {
         (self.sources, self.units)
     }
 
-    /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the
-    /// program.
-    fn find(&mut self, name: &str) -> Result<FileId, Missing> {
-        if let Some(&file) = self.given.get(name) {
+    /// Reads a file of shaders: one of the options, one in a folder of the path, or one that comes
+    /// with the program.
+    fn find(&mut self, key: &Key) -> Result<FileId, Missing> {
+        let Key { language, file, .. } = key;
+        let given = self.given.get(key.name()).filter(|_| *language == registry::DEFAULT);
+        if let Some(&file) = given {
             return Ok(file);
         }
-        if let Some(path) = self.path_of(name) {
-            return self.read(&path);
-        }
-        let file_name = registry::DEFAULT.file_name(name);
-        if let Some(text) = registry::DEFAULT.built_in(&file_name).or_else(|| scene::builtin::shader(name)) {
-            return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
-        }
-        let folders = &self.units.options().folders;
-        let looked = folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
-        Err(Missing { looked })
-    }
-
-    /// The path of the file of a shader's name.
-    fn path_of(&mut self, name: &str) -> Option<PathBuf> {
-        self.path_of_file(&registry::DEFAULT.file_name(name))
+        self.find_file(*language, file)
     }
 
     /// A file of the search path.
@@ -734,13 +728,16 @@ impl ShaderLibrary {
         paths.find(|path| self.sources.has_file(path))
     }
 
-    /// Reads the file of a class on the path, or a built-in one.
-    fn find_file(&mut self, shader: &ShaderRef) -> Result<FileId, Missing> {
-        let file = &shader.file;
+    /// Reads a file of the path, or a built-in one.
+    fn find_file(&mut self, language: &'static dyn Language, file: &str) -> Result<FileId, Missing> {
         if let Some(path) = self.path_of_file(file) {
             return self.read(&path);
         }
-        if let Some(text) = shader.language.built_in(file) {
+        let of_scenes = || {
+            let (name, _) = file.rsplit_once('.').filter(|_| language == registry::DEFAULT)?;
+            scene::builtin::shader(name)
+        };
+        if let Some(text) = language.built_in(file).or_else(of_scenes) {
             return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
         }
         let folders = &self.units.options().folders;
@@ -758,11 +755,17 @@ impl ShaderLibrary {
     }
 
     /// Compiles a file.
-    fn compile(&mut self, file: FileId, lengths: &Lengths) -> Unit<CompiledFile> {
-        let options = self.language_options(lengths.clone());
-        let compiled = rsl::compile(&mut self.sources, file, &options);
+    fn compile(&mut self, key: &Key, file: FileId) -> Unit<CompiledFile> {
+        let options = self.language_options(key.lengths.clone());
+        let compiled = key.language.compile(&mut self.sources, file, &options);
         let (file, warnings) = match compiled {
-            Ok(unit) => (Ok(Arc::new(CompiledFile::new(&unit, file, lengths))), unit.warnings),
+            Ok(lang::Unit::Shaders(unit)) => {
+                (Ok(Arc::new(CompiledFile::new(&unit, file, &key.lengths))), unit.warnings)
+            }
+            Ok(lang::Unit::Classes(_)) => {
+                let d = Diagnostic::error(format!("`{}` defines no shaders", key.file));
+                (Err(d.into()), Diagnostics::new())
+            }
             Err(errors) => (Err(errors), Diagnostics::new()),
         };
         Unit { file, warnings, files: FileLog::default(), used: true }
@@ -772,7 +775,7 @@ impl ShaderLibrary {
 impl CompiledFile {
     /// What a file defines; its functions that are not the library's, which are the same in every
     /// unit, get names of their own.
-    fn new(unit: &rsl::Unit, file: FileId, lengths: &Lengths) -> Self {
+    fn new(unit: &ShaderUnit, file: FileId, lengths: &Lengths) -> Self {
         let of_lengths = lengths.iter().map(|((shader, p), len)| format!("{shader}.{p}.of.{len}."));
         let prefix = format!("{}.{}", file.0, of_lengths.collect::<String>());
         let mut module = unit.module.clone();
@@ -790,14 +793,14 @@ impl CompiledFile {
             }
         }
         let shared = Arc::new(module);
-        let compiled = |info: &rsl::ShaderInfo| {
+        let compiled = |info: &ShaderInfo| {
             let core: Arc<str> = format!("{prefix}{}", info.core).into();
             let function = shared.function(&core)?;
             let params = info.params.iter().map(|p| CompiledParam {
                 name: p.name.to_string(),
                 ty: p.ty.element().ir().unwrap_or(Type::F32),
                 array: p.ty.is_array().then(|| p.ty.capacity()),
-                type_name: RslType::name(p.ty),
+                type_name: SourceType::name(p.ty),
                 open: p.open,
                 class: p.class,
                 default: format!("{prefix}{}", p.default).into(),
@@ -815,16 +818,8 @@ impl CompiledFile {
                 spaces: None,
             })
         };
-        let shaders = unit.shaders.iter().filter_map(|info| {
-            let kind = match info.kind {
-                rsl::ShaderKind::Surface => ShaderKind::Surface,
-                rsl::ShaderKind::Light => ShaderKind::Light,
-                rsl::ShaderKind::Volume => ShaderKind::Volume,
-                rsl::ShaderKind::Displacement => ShaderKind::Displacement,
-                rsl::ShaderKind::Imager => ShaderKind::Imager,
-            };
-            Some((kind, info.name.to_string(), compiled(info)?))
-        });
+        let shaders =
+            unit.shaders.iter().filter_map(|info| Some((info.kind.into(), info.name.to_string(), compiled(info)?)));
         let methods = unit.methods.iter().filter_map(|m| Some((m.class.clone(), m.name.clone(), compiled(&m.core)?)));
         let functions = unit.functions.iter().filter_map(|info| {
             let name: Arc<str> = format!("{prefix}{}", info.ir_name).into();

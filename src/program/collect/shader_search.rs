@@ -4,7 +4,7 @@
 //! the files of the folders, and finds definitions by their first words; it compiles nothing, so it
 //! misses those that macros expand to.
 
-use crate::lang::registry;
+use crate::lang::Language;
 use crate::lang::scan::{RawKind, scan};
 use crate::program::collect::shader_library::read_shader_noting;
 use crate::scene::ShaderKind;
@@ -29,16 +29,13 @@ pub struct SearchedFiles {
 }
 
 impl SearchedFiles {
-    /// Reads the files, as many as the limits allow, and logs them. A file is skipped where an
-    /// earlier folder has one of that name, or it cannot be read.
-    pub fn read(folders: &[PathBuf], sources: &mut SourceMap) -> Self {
+    /// Reads the files of a language, as many as the limits allow, and logs them. A file is skipped
+    /// where an earlier folder has one of that name, or it cannot be read.
+    pub fn read(folders: &[PathBuf], language: &dyn Language, sources: &mut SourceMap) -> Self {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
         let mut bytes = 0;
-        for path in folders
-            .iter()
-            .flat_map(|folder| sources.list(folder, registry::DEFAULT.extensions()[0]))
-            .collect::<Vec<_>>()
+        for path in folders.iter().flat_map(|folder| sources.list(folder, language.extensions()[0])).collect::<Vec<_>>()
         {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
             if !names.insert(name.to_string()) {
@@ -78,6 +75,7 @@ fn defines(text: &str, kind: ShaderKind, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::registry;
     use std::fs;
 
     #[test]
@@ -101,7 +99,7 @@ mod tests {
         }
         fs::write(folders[1].join("broken.sl"), b"").expect("a file");
         let mut sources = SourceMap::new();
-        let searched = SearchedFiles::read(&folders, &mut sources);
+        let searched = SearchedFiles::read(&folders, registry::DEFAULT, &mut sources);
         assert_eq!(searched.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
         assert_eq!(searched.defining(ShaderKind::Volume, "oak"), [""; 0]);
         assert!(sources.log().was_read(&folders[1].join("d.sl")), "a change of any of them is seen");

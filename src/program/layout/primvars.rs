@@ -9,8 +9,7 @@ use crate::abi::{Query, QuerySource};
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use crate::ir::{Const, string_id};
-use crate::lang::rsl::Class;
-use crate::lang::rsl::RslType;
+use crate::lang::types::{SourceType, StorageClass};
 use crate::program::collect::instances::{Instance, pack};
 use crate::program::collect::shader_library::{CompiledParam, CompiledShader};
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
@@ -60,15 +59,15 @@ fn reads_message(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
         .iter()
         .filter_map(|p| Query::parse(&p.name))
         .filter(|a| a.source == QuerySource::Displacement);
-    let mut asked =
-        asked.filter(|a| a.element.is_none() && RslType::from(a.ty).name() == kind.ty.name() && kind.array.is_none());
+    let mut asked = asked
+        .filter(|a| a.element.is_none() && SourceType::from(a.ty).name() == kind.ty.name() && kind.array.is_none());
     asked.any(|a| left_by_displacement(a.name) == *kind.name)
 }
 
 /// The stored variable that holds a message of the displacement shader.
 pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Query<'_>) -> Option<&'a StoredPrimvar> {
     let name = left_by_displacement(asked.name);
-    layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == RslType::from(asked.ty).name())
+    layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == SourceType::from(asked.ty).name())
 }
 
 /// The stored variables of each mesh: those that a shader of one of its objects reads and that are
@@ -205,7 +204,7 @@ impl PrimvarMismatches {
                     false => format!("declare it as {declared}"),
                 };
                 (text, hint)
-            } else if primvar.place != PrimvarPlace::Constant && param.class == Class::Uniform {
+            } else if primvar.place != PrimvarPlace::Constant && param.class == StorageClass::Uniform {
                 let text = format!(
                     "the primitive variable `{}` varies over the primitive, but the shader's parameter is uniform",
                     kind.name

@@ -1,4 +1,4 @@
-//! The co-shaders of objects as functions that cores call (`lang::rsl::coshaders`).
+//! The co-shaders of objects as functions that cores call (`lang::coshaders`).
 //!
 //! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions
 //! for each specialisation key, whose suffix their names end with. A function compares the handle
@@ -17,8 +17,8 @@ use crate::ir::{
     Const, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, Op, ResultInfo, TargetInfo, Type,
     Value,
 };
-use crate::lang::rsl::RslType;
-use crate::lang::rsl::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
+use crate::lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
+use crate::lang::types::SourceType;
 use crate::program::collect::instances::unpack;
 use crate::program::collect::shader_library::CompiledParam;
 use crate::program::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
@@ -89,7 +89,8 @@ pub fn mismatched_calls(calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Ve
         if let Some(core) = named.first() {
             let types: Vec<String> = asked.args.iter().map(|(ty, _)| ty.to_string()).collect();
             let own: Vec<String> = call_params(core).map(declared).collect();
-            let value = if asked.result == RslType::Void { String::new() } else { format!(" for a {}", asked.result) };
+            let value =
+                if asked.result == SourceType::Void { String::new() } else { format!(" for a {}", asked.result) };
             let message = format!(
                 "no co-shader's method `{}` takes ({}){value}: the call does nothing",
                 asked.name,
@@ -299,8 +300,8 @@ impl<'a> Match<'a> {
             return output(&name).filter(|ty| fits(*ty)).map(|_| Self::Output(core, name));
         }
         let params: Vec<&CompiledParam> = call_params(core).collect();
-        let takes = |p: &CompiledParam, ty: RslType| match (p.array, ty) {
-            (Some(len), RslType::Array(element, given)) => len == given && element.ir() == Some(p.ty),
+        let takes = |p: &CompiledParam, ty: SourceType| match (p.array, ty) {
+            (Some(len), SourceType::Array(element, given)) => len == given && element.ir() == Some(p.ty),
             (None, ty) => ty.ir().is_some_and(|ty| converts(ty, p.ty)),
             _ => false,
         };

@@ -2,7 +2,7 @@
 
 use crate::abi::{EntryPoint, Query, QuerySource, input, specialisation_suffix};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use crate::program::collect::entries::SurfaceEntry;
 use crate::program::collect::instances::{Instance, Outputs, unpack};
 use crate::program::collect::materials::MaterialMethods;
@@ -226,7 +226,7 @@ fn shade(
             inputs.filter(|(_, p)| *p.name == *input::DISPLACED).for_each(|(arg, _)| *arg = b.f32(1.0));
         }
         let message = |b: &mut FunctionBuilder, asked: &Query<'_>| match stored_message(layout, asked) {
-            Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, RslType::from(asked.ty).ir()?)),
+            Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, SourceType::from(asked.ty).ir()?)),
             _ => displacement.instance.message(asked, &values, moved.as_ref()),
         };
         pass_messages(b, instance, &mut args, QuerySource::Displacement, message);

@@ -6,7 +6,7 @@
 
 use crate::abi::{DataType, Intrinsic, input, library};
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::lang::rsl::LightKind;
+use crate::lang::unit::LightKind;
 use crate::program::collect::area_light_points::POINTS;
 use crate::program::collect::instances::{Outputs, unpack};
 use crate::program::collect::lights::Shadows;

@@ -8,7 +8,7 @@ use crate::ir::passes::Pipeline;
 fn compiled(source: &str) -> Module {
     let mut sources = crate::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::rsl::Options::default())
+    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut module = unit.module;
     Pipeline::default().run(&mut module, &mut ()).expect("the passes keep the rules");

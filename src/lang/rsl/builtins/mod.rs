@@ -15,8 +15,8 @@ mod vectors;
 
 pub use vectors::{comp, setcomp};
 
-use super::types::{OPEN, RslType};
 use crate::ir::{Const, FunctionBuilder, Type, Value};
+use crate::lang::types::{OPEN, SourceType};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
@@ -27,9 +27,9 @@ pub struct Builtin {
     /// The name.
     pub name: &'static str,
     /// The type of its value.
-    pub result: RslType,
+    pub result: SourceType,
     /// Types of the positional parameters, and whether each is an output.
-    pub params: Vec<(RslType, bool)>,
+    pub params: Vec<(SourceType, bool)>,
     /// Whether the last positional parameter may be repeated.
     pub variadic: bool,
     /// What may follow as pairs `"name", value`.
@@ -60,7 +60,7 @@ pub type Pack = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
 impl Builtin {
     /// Types of the parameters that `count` positional arguments are for, with whether each is an
     /// output; `None` when it cannot take so many.
-    pub fn params_of(&self, count: usize) -> Option<Vec<(RslType, bool)>> {
+    pub fn params_of(&self, count: usize) -> Option<Vec<(SourceType, bool)>> {
         let last = self.params.last().copied().filter(|_| self.variadic && count >= self.params.len());
         let mut list = self.params.clone();
         list.extend(std::iter::repeat_n(last, count.saturating_sub(list.len())).flatten());
@@ -69,7 +69,7 @@ impl Builtin {
 
     /// The parameters of those of `count` arguments that stand before options; `None` when there
     /// are too few or too many. As many as `pairs` at the end could be options.
-    pub fn positional(&self, count: usize, pairs: usize) -> Option<Vec<(RslType, bool)>> {
+    pub fn positional(&self, count: usize, pairs: usize) -> Option<Vec<(SourceType, bool)>> {
         let pairs = if self.options.is_empty() { 0 } else { pairs };
         // A string may be a positional argument too: as many pairs as leave arguments that fit.
         (0..=pairs).rev().find_map(|n| self.params_of(count - 2 * n))
@@ -97,7 +97,7 @@ pub struct NamedOption {
     /// The name.
     pub name: &'static str,
     /// The type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// The default of an option.
     pub default: OptionDefault,
 }
@@ -119,12 +119,12 @@ pub const CHANNEL: &str = "channel";
 
 /// An option that is a number.
 const fn number(name: &'static str, default: f32) -> NamedOption {
-    NamedOption { name, ty: RslType::Float, default: OptionDefault::Number(default) }
+    NamedOption { name, ty: SourceType::Float, default: OptionDefault::Number(default) }
 }
 
 /// An option that is a text.
 const fn text(name: &'static str, default: &'static str) -> NamedOption {
-    NamedOption { name, ty: RslType::String, default: OptionDefault::String(default) }
+    NamedOption { name, ty: SourceType::String, default: OptionDefault::String(default) }
 }
 
 impl NamedOption {
@@ -160,7 +160,7 @@ impl fmt::Display for NamedOption {
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
-    /// `result:parameters` in [`RslType::letter`]s, capital ones for arrays of any length, which
+    /// `result:parameters` in [`SourceType::letter`]s, capital ones for arrays of any length, which
     /// the emitter gets element by element; `&` before an output, `*` after a last parameter that
     /// repeats.
     signature: &'static str,
@@ -246,9 +246,9 @@ pub fn has_outputs(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The type of the value.
-    pub result: RslType,
+    pub result: SourceType,
     /// Types of the parameters, and whether each is an output.
-    pub params: Vec<(RslType, bool)>,
+    pub params: Vec<(SourceType, bool)>,
     /// Whether the last parameter may be repeated.
     pub variadic: bool,
 }
@@ -256,9 +256,9 @@ pub struct Signature {
 /// Reads a signature of the table.
 pub fn parse_signature(signature: &str) -> Signature {
     let letter = |c: char| {
-        let arrays = RslType::DECLARABLE.into_iter().filter_map(|t| t.array(OPEN));
-        let mut all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]).chain(arrays);
-        all.find(|t| t.letter() == c).unwrap_or(RslType::Void)
+        let arrays = SourceType::DECLARABLE.into_iter().filter_map(|t| t.array(OPEN));
+        let mut all = SourceType::DECLARABLE.into_iter().chain([SourceType::Bool]).chain(arrays);
+        all.find(|t| t.letter() == c).unwrap_or(SourceType::Void)
     };
     let (result, rest) = signature.split_once(':').unwrap_or(("x", signature));
     let (mut params, mut output, mut variadic) = (Vec::new(), false, false);

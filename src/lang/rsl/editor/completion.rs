@@ -8,10 +8,12 @@ use super::View;
 use super::cursor::{Cursor, Place, cursor};
 use super::hover::{self, Description};
 use super::symbol::shader_at;
+use crate::abi::ShaderKind;
 use crate::lang::editor::{Completion, CompletionKind};
 use crate::lang::preprocess::{DIRECTIVES, MacroDefinition};
 use crate::lang::rsl::analysis::{KEYWORDS, Role, SHADER_WORDS, Signature, predefined};
-use crate::lang::rsl::{RslType, ShaderKind, reference};
+use crate::lang::rsl::reference;
+use crate::lang::types::SourceType;
 use std::collections::BTreeMap;
 
 /// How near a suggestion is: the order in which suggestions are listed.
@@ -105,7 +107,9 @@ impl List<'_> {
     }
 
     fn types(&mut self) {
-        RslType::DECLARABLE.iter().for_each(|t| self.word(t.name(), reference::keyword(t.name()).unwrap_or_default()));
+        SourceType::DECLARABLE
+            .iter()
+            .for_each(|t| self.word(t.name(), reference::keyword(t.name()).unwrap_or_default()));
     }
 
     /// Makes the last completion one with places to fill in.

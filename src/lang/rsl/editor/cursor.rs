@@ -5,7 +5,7 @@
 //! comment, between definitions, among parameters or statements, in which kind of shader, and in
 //! the arguments of which call.
 
-use crate::lang::rsl::ShaderKind;
+use crate::abi::ShaderKind;
 use crate::lang::rsl::analysis::shader_kind;
 use crate::lang::scan::{RawKind, RawToken};
 use crate::text::source::Span;

@@ -2,8 +2,8 @@
 
 use super::View;
 use super::cursor::cursor;
+use crate::abi::ShaderKind;
 use crate::lang::preprocess::{Include, MacroDefinition};
-use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
 use crate::lang::rsl::ast::Definition;
 use crate::lang::scan::{RawKind, RawToken};

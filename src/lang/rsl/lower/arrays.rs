@@ -7,9 +7,9 @@
 //! zero; out of range, a read gives the nearest element and a write does nothing.
 
 use super::super::check::RESIZING;
-use super::super::types::{OPEN, RESIZABLE};
 use super::super::{builtins, matrices};
 use super::*;
+use crate::lang::types::{OPEN, RESIZABLE};
 
 /// Most elements of arrays that a file copies and passes, all together: each is an instruction or
 /// two.
@@ -33,20 +33,20 @@ pub(super) struct Located {
     /// The component: one index of a triple, two of a matrix.
     component: Vec<Value>,
     /// The type of what lies there.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// Its storage class.
-    pub class: Class,
+    pub class: StorageClass,
 }
 
 /// The parameters with the lengths of those arrays that leave it open.
 pub(super) fn sized(params: &[Decl], lengths: &[u32]) -> Vec<Decl> {
     let mut lengths = lengths.iter();
     let sized = params.iter().map(|p| match p.ty {
-        RslType::Array(element, OPEN) => {
-            Decl { ty: RslType::Array(element, lengths.next().copied().unwrap_or(0)), open: true, ..p.clone() }
+        SourceType::Array(element, OPEN) => {
+            Decl { ty: SourceType::Array(element, lengths.next().copied().unwrap_or(0)), open: true, ..p.clone() }
         }
-        RslType::Rows(element, OPEN, each) => {
-            Decl { ty: RslType::Rows(element, lengths.next().copied().unwrap_or(0), each), open: true, ..p.clone() }
+        SourceType::Rows(element, OPEN, each) => {
+            Decl { ty: SourceType::Rows(element, lengths.next().copied().unwrap_or(0), each), open: true, ..p.clone() }
         }
         _ => p.clone(),
     });
@@ -91,7 +91,7 @@ pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
 
 /// The names of the values that stand for a variable: its own or, for the elements of an array,
 /// `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
-pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = Arc<str>> {
+pub(super) fn value_names(name: &Arc<str>, ty: SourceType) -> impl Iterator<Item = Arc<str>> {
     let elements = (0..ty.capacity()).map(move |i| format!("{name}.{i}").into());
     let own = (!ty.is_array() && ty.ir().is_some()).then(|| name.clone());
     own.into_iter().chain(elements).chain(ty.is_resizable().then(|| format!("{name}.length").into()))
@@ -99,14 +99,14 @@ pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = 
 
 impl Body<'_, '_> {
     /// Declares the results that stand for a variable.
-    pub(super) fn results(&mut self, name: &str, ty: RslType) {
+    pub(super) fn results(&mut self, name: &str, ty: SourceType) {
         for (name, ty) in value_names(&name.into(), ty).zip(ty.values()) {
             self.b.result(name, ty);
         }
     }
 
     /// A variable of the text, in a slot if it is an array.
-    pub(super) fn declared_var(&mut self, ty: RslType, class: Class, name: &Ident) -> Var {
+    pub(super) fn declared_var(&mut self, ty: SourceType, class: StorageClass, name: &Ident) -> Var {
         let element = ty.element().ir().unwrap_or(Type::F32);
         let held = if ty.is_resizable() { Type::F32 } else { element };
         let mut var = self.new_var(ty, class, Some(name.span), held);
@@ -117,26 +117,26 @@ impl Body<'_, '_> {
     }
 
     /// What a variable holds that nobody wrote.
-    pub(super) fn zeros(&mut self, ty: RslType) -> Vec<Value> {
+    pub(super) fn zeros(&mut self, ty: SourceType) -> Vec<Value> {
         ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
     }
 
     /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length
     /// changes the length follows the elements; these may be fewer than there is room for.
-    pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
+    pub(super) fn values_as(&mut self, e: ExprId, ty: SourceType) -> Lower<(Vec<Value>, StorageClass)> {
         if !ty.is_array() {
             let v = self.value_as(e, ty)?;
             return Ok((vec![v.value], v.class));
         }
         let expr = self.cx.program.ast.expr(e);
         match &expr.kind {
-            ExprKind::Array(list) if matches!(ty, RslType::Rows(..)) => self.rows_as(list, ty, expr.span),
+            ExprKind::Array(list) if matches!(ty, SourceType::Rows(..)) => self.rows_as(list, ty, expr.span),
             ExprKind::Array(list) if list.is_empty() && !ty.is_resizable() => {
                 let d = Diagnostic::error("an array needs at least one value").at(expr.span, "an empty list");
                 self.error(d.hint("a resizable array, `float a[]`, can be empty"))
             }
             ExprKind::Array(list) if ty.is_unsized() || list.len() <= ty.capacity() as usize => {
-                let mut class = Class::Constant;
+                let mut class = StorageClass::Constant;
                 let mut values = Vec::new();
                 for &e in list {
                     let v = self.value_as(e, ty.element())?;
@@ -233,14 +233,14 @@ impl Body<'_, '_> {
         let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, *span) };
         let Some(ty) = var.ty.indexed(place.indices.len()) else {
             let message = match (var.ty, place.indices.len()) {
-                (RslType::Matrix, _) => "an element of a matrix takes two indices: `m[row][column]`".to_string(),
+                (SourceType::Matrix, _) => "an element of a matrix takes two indices: `m[row][column]`".to_string(),
                 (ty, 1) => format!("`{name}` is a {ty} and cannot be indexed"),
                 (ty, n) => format!("`{name}` is of type {ty} and does not take {n} indices"),
             };
             return self.error(Diagnostic::error(message).at(*span, "indexed here"));
         };
-        let is_name = |indices: &[ExprId]| var.ty.indexed(indices.len()) == Some(RslType::String);
-        if ty == RslType::String && place.indices.split_last().is_some_and(|(_, before)| is_name(before)) {
+        let is_name = |indices: &[ExprId]| var.ty.indexed(indices.len()) == Some(SourceType::String);
+        if ty == SourceType::String && place.indices.split_last().is_some_and(|(_, before)| is_name(before)) {
             return self.no_channel(*span);
         }
         let mut class = var.class;
@@ -249,17 +249,17 @@ impl Body<'_, '_> {
         // constant as index.
         let own = |len: u32| (!var.open).then_some(len);
         for (i, &e) in place.indices.iter().enumerate() {
-            let index = self.value_as(e, RslType::Float)?;
+            let index = self.value_as(e, SourceType::Float)?;
             class = class.max(index.class);
             match var.ty {
-                RslType::Array(_, RESIZABLE) if i == 0 => element = Some(index.value),
-                RslType::Array(_, len) if i == 0 => {
+                SourceType::Array(_, RESIZABLE) if i == 0 => element = Some(index.value),
+                SourceType::Array(_, len) if i == 0 => {
                     element = Some(self.element_index(e, index.value, name, own(len)));
                 }
-                RslType::Rows(_, rows, _) if i == 0 => {
+                SourceType::Rows(_, rows, _) if i == 0 => {
                     row = Some(self.element_index(e, index.value, name, own(rows)));
                 }
-                RslType::Rows(_, _, each) if i == 1 => {
+                SourceType::Rows(_, _, each) if i == 1 => {
                     element = Some(self.element_index(e, index.value, name, Some(each)));
                 }
                 _ => component.push(index.value),

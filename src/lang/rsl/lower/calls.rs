@@ -2,16 +2,16 @@
 
 use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption};
 use super::super::check::Resolution;
-use super::super::coshaders;
+use super::super::coshader_calls::Call;
 use super::super::effects::INPUT;
 use super::super::program::{Arguments, Callee};
 use super::super::queries;
 use super::super::reference;
-use super::super::types::RESIZABLE;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
 use crate::abi::{Axis, Input};
+use crate::lang::types::RESIZABLE;
 
 /// Calls of the library that give one value for all points that are shaded together, whatever they
 /// read.
@@ -24,10 +24,10 @@ const MAX_LISTED: usize = 8;
 struct Given {
     values: Vec<Value>,
     /// One for each output: its type, and the place that it goes to, if there is one.
-    written: Vec<(RslType, Option<Located>)>,
+    written: Vec<(SourceType, Option<Located>)>,
     /// Lengths of the arrays that go to parameters of any length.
     lengths: Vec<u32>,
-    class: Class,
+    class: StorageClass,
 }
 
 /// The names of options in a sentence.
@@ -37,10 +37,10 @@ fn listed(options: &[NamedOption]) -> String {
 }
 
 impl Body<'_, '_> {
-    pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        match coshaders::Call::parse(&f.name) {
-            Some((coshaders::Call::For(question), name)) => return self.ask_coshader(question, name, f, args, wanted),
-            Some((coshaders::Call::Variable, name)) => return self.member_to_variable(name, f, args),
+    pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<SourceType>) -> Lower<Typed> {
+        match Call::parse(&f.name) {
+            Some((Call::For(question), name)) => return self.ask_coshader(question, name, f, args, wanted),
+            Some((Call::Variable, name)) => return self.member_to_variable(name, f, args),
             None => {}
         }
         if self.checker.query_result(&f.name).is_some() {
@@ -62,7 +62,7 @@ impl Body<'_, '_> {
     }
 
     /// The function that a call means.
-    fn callee(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Callee> {
+    fn callee(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<SourceType>) -> Lower<Callee> {
         match self.checker.resolve(&self.scopes, e, wanted) {
             Resolution::Callee(callee) => {
                 self.cx.note(|notes| notes.call(f.span, callee));
@@ -76,7 +76,8 @@ impl Body<'_, '_> {
     fn arguments(&mut self, callee: Callee, f: &Ident, args: &[ExprId]) -> Lower<Given> {
         let Arguments { positional, options } = self.cx.program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
-        let mut given = Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
+        let mut given =
+            Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: StorageClass::Constant };
         let channel = self.channel_of(options, first.first());
         for (i, (&arg, &(ty, output))) in first.iter().zip(&positional).enumerate() {
             match &channel {
@@ -133,13 +134,13 @@ impl Body<'_, '_> {
             }
             (None, Some(i)) => {
                 if !program.functions[i].effects.inputs().is_empty() && !UNIFORM.contains(&&*f.name) {
-                    class = Class::Varying;
+                    class = StorageClass::Varying;
                 }
-                let outputs: Vec<RslType> = written.iter().map(|w| w.0).collect();
+                let outputs: Vec<SourceType> = written.iter().map(|w| w.0).collect();
                 self.call_function(i, values, &outputs, lengths, f)?
             }
         };
-        let value = if result == RslType::Void { NO_VALUE } else { results.remove(0) };
+        let value = if result == SourceType::Void { NO_VALUE } else { results.remove(0) };
         for (number, (ty, place)) in written.into_iter().enumerate() {
             let rest = results.split_off(ty.values().count());
             let changed = std::mem::replace(&mut results, rest);
@@ -158,7 +159,7 @@ impl Body<'_, '_> {
         &mut self,
         i: usize,
         mut values: Vec<Value>,
-        outputs: &[RslType],
+        outputs: &[SourceType],
         lengths: Vec<u32>,
         f: &Ident,
     ) -> Lower<Vec<Value>> {
@@ -173,7 +174,7 @@ impl Body<'_, '_> {
         }
         let mut types: Vec<Type> = program.definition(i).result.ir().into_iter().collect();
         let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
-        types.extend(outputs.iter().copied().chain(globals).flat_map(RslType::values));
+        types.extend(outputs.iter().copied().chain(globals).flat_map(SourceType::values));
         let name = arrays::version_name(&info.ir_name, &lengths);
         if info.library || !lengths.is_empty() {
             self.cx.needed.insert((i, lengths));
@@ -189,7 +190,7 @@ impl Body<'_, '_> {
     }
 
     /// Evaluates one argument.
-    fn argument(&mut self, arg: ExprId, ty: RslType, output: bool, f: &Ident, given: &mut Given) -> Lower<()> {
+    fn argument(&mut self, arg: ExprId, ty: SourceType, output: bool, f: &Ident, given: &mut Given) -> Lower<()> {
         if !output && !ty.is_array() {
             let v = self.value_as(arg, ty)?;
             given.class = given.class.max(v.class);
@@ -210,7 +211,7 @@ impl Body<'_, '_> {
             let variable =
                 if let ExprKind::Name(name) = &self.ast().expr(arg).kind { self.scopes.find(name) } else { None };
             let is_resizable = variable.is_some_and(|v| v.ty.is_resizable());
-            let each = if let RslType::Rows(_, _, each) = ty { each } else { 1 };
+            let each = if let SourceType::Rows(_, _, each) = ty { each } else { 1 };
             given.lengths.push(if is_resizable { RESIZABLE } else { values.len() as u32 / each });
         }
         given.values.extend(values);
@@ -327,8 +328,8 @@ impl Body<'_, '_> {
     pub(super) fn call_library(&mut self, name: &str, args: &[Value], span: Span) -> Lower<Value> {
         let program = self.cx.program;
         let floats = |c: &Callee| {
-            program.result(*c) == RslType::Float
-                && program.params(*c, args.len()).is_some_and(|p| p.iter().all(|p| *p == (RslType::Float, false)))
+            program.result(*c) == SourceType::Float
+                && program.params(*c, args.len()).is_some_and(|p| p.iter().all(|p| *p == (SourceType::Float, false)))
         };
         let emitted = match program.callees(name, true).into_iter().find(floats) {
             Some(Callee::Builtin(b)) => b.emit(&mut self.b, args),
@@ -367,10 +368,10 @@ impl Body<'_, '_> {
             ("__uniform_float", Some(&[k, lane])) => {
                 let vector = self.b.op(Op::Uniform(k), &[]);
                 let value = self.b.op(Op::Extract(lane.min(3) as u8), &[vector]);
-                Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }))
+                Some(Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform }))
             }
             ("__uniform_color", Some(&[k])) => {
-                Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
+                Some(Ok(Typed { value: self.uniform_triple(k), ty: SourceType::Color, class: StorageClass::Uniform }))
             }
             (name, _) if strings::STRING_FUNCTIONS.contains(&name) => Some(self.string_call(f, args)),
             ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
@@ -384,7 +385,8 @@ impl Body<'_, '_> {
     fn report_call<T>(&mut self, resolution: Resolution, f: &Ident, args: &[ExprId]) -> Lower<T> {
         // An argument with an error of its own explains the rest.
         let before = self.cx.diags.error_count();
-        let types: Vec<Option<RslType>> = args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
+        let types: Vec<Option<SourceType>> =
+            args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
         for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
             let _: Lower<Typed> = self.value(a, None);
         }

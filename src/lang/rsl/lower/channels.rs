@@ -21,7 +21,7 @@ impl Body<'_, '_> {
             ExprKind::Channel(name, channel) => Some((TextureName::String(*name), *channel)),
             ExprKind::Index(place) => {
                 let (&channel, indices) = place.indices.split_last()?;
-                let is_name = self.scopes.find(&place.name.name)?.ty.indexed(indices.len()) == Some(RslType::String);
+                let is_name = self.scopes.find(&place.name.name)?.ty.indexed(indices.len()) == Some(SourceType::String);
                 let variable = Place { indices: indices.to_vec(), ..place.clone() };
                 is_name.then_some((TextureName::Variable(variable), channel))
             }
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
     /// The value of a texture's name.
     pub(super) fn texture_name(&mut self, name: &TextureName) -> Lower<Typed> {
         match name {
-            TextureName::String(e) => self.value_as(*e, RslType::String),
+            TextureName::String(e) => self.value_as(*e, SourceType::String),
             TextureName::Variable(place) => {
                 let place = self.place(place)?;
                 Ok(self.read_place(&place))

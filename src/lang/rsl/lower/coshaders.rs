@@ -1,8 +1,8 @@
-//! Calls of the linker's functions that ask co-shaders: see [`super::super::coshaders`].
+//! Calls of the linker's functions that ask co-shaders: see [`crate::lang::coshaders`].
 
-use super::super::coshaders::{self, CoShaderCall, CoShaderQuery};
 use super::arrays::{Located, NO_VALUE};
 use super::*;
+use crate::lang::coshaders::{self, CoShaderCall, CoShaderQuery};
 
 impl Body<'_, '_> {
     /// Asks for `name`; the value has the type that is wanted, where the question leaves that open.
@@ -12,14 +12,14 @@ impl Body<'_, '_> {
         name: &str,
         f: &Ident,
         args: &[ExprId],
-        wanted: Option<RslType>,
+        wanted: Option<SourceType>,
     ) -> Lower<Typed> {
         let result = question.result(wanted);
         let (own, rest) = args.split_at(if question == CoShaderQuery::At { 2 } else { 1 }.min(args.len()));
         let mut asked = CoShaderCall { question, name: name.into(), result, args: Vec::new() };
         let mut values = Vec::new();
         for (i, &e) in own.iter().enumerate() {
-            let ty = if question == CoShaderQuery::At && i == 0 { RslType::Float } else { RslType::String };
+            let ty = if question == CoShaderQuery::At && i == 0 { SourceType::Float } else { SourceType::String };
             values.push(self.value_as(e, ty)?.value);
         }
         let mut written = Vec::new();
@@ -37,13 +37,13 @@ impl Body<'_, '_> {
             found.into_iter().chain(result.ir()).chain(written.iter().flat_map(|p| p.ty.values())).collect();
         let mut results = self.b.call(asked.to_string(), values, &types);
         results.drain(..usize::from(found.is_some()));
-        let value = if result == RslType::Void { NO_VALUE } else { results.remove(0) };
+        let value = if result == SourceType::Void { NO_VALUE } else { results.remove(0) };
         for place in written {
             let rest = results.split_off(place.ty.values().count());
             self.write_all(&place, &results);
             results = rest;
         }
-        let class = if question.runs() { Class::Varying } else { Class::Uniform };
+        let class = if question.runs() { StorageClass::Varying } else { StorageClass::Uniform };
         Ok(Typed { value, ty: result, class })
     }
 
@@ -54,7 +54,7 @@ impl Body<'_, '_> {
         e: ExprId,
         values: &mut Vec<Value>,
         f: &Ident,
-    ) -> Lower<(RslType, Option<Located>)> {
+    ) -> Lower<(SourceType, Option<Located>)> {
         let is_constant = |name: &str| self.scopes.find(name).is_none();
         let place = match &self.ast().expr(e).kind {
             ExprKind::Name(name) if !is_constant(name) => {
@@ -65,7 +65,7 @@ impl Body<'_, '_> {
         };
         let Some(place) = place else {
             let v = self.value(e, None)?;
-            let v = if v.ty == RslType::Bool { self.convert(v, RslType::Float) } else { v };
+            let v = if v.ty == SourceType::Bool { self.convert(v, SourceType::Float) } else { v };
             if v.ty.ir().is_none() {
                 let d = Diagnostic::error(format!("an argument of `{}` has no value", f.name));
                 return self.error(d.at(self.span(e), "this argument"));
@@ -87,7 +87,7 @@ impl Body<'_, '_> {
     /// `getvar(s, "name", variable)`, or without the variable.
     pub(super) fn member_to_variable(&mut self, name: &str, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let (&shader, rest) = args.split_first().ok_or(Poison)?;
-        let mut values = vec![self.value_as(shader, RslType::String)?.value];
+        let mut values = vec![self.value_as(shader, SourceType::String)?.value];
         let place = match rest {
             [] => None,
             [e, ..] => match &self.ast().expr(*e).kind {
@@ -102,7 +102,7 @@ impl Body<'_, '_> {
                 }
             },
         };
-        let result = place.as_ref().map_or(RslType::Void, |p| p.ty);
+        let result = place.as_ref().map_or(SourceType::Void, |p| p.ty);
         if result.is_array() {
             let d = Diagnostic::error("`getvar` returns no arrays");
             return self.error(d.at(f.span, "the variable is an array"));
@@ -119,7 +119,7 @@ impl Body<'_, '_> {
             let after = self.b.op(Op::Select, &[is_found, results[1], before]);
             self.write_place(&place, after);
         }
-        Ok(Typed { value: results[0], ty: RslType::Float, class: Class::Varying })
+        Ok(Typed { value: results[0], ty: SourceType::Float, class: StorageClass::Varying })
     }
 
     /// The values here of the predefined variables that methods see.

@@ -17,8 +17,8 @@ impl<'a> Body<'_, 'a> {
         self.ast().expr(e).span
     }
 
-    pub(super) fn constant(&mut self, c: Const, ty: RslType) -> Typed {
-        Typed { value: self.b.constant(c), ty, class: Class::Constant }
+    pub(super) fn constant(&mut self, c: Const, ty: SourceType) -> Typed {
+        Typed { value: self.b.constant(c), ty, class: StorageClass::Constant }
     }
 
     /// An expression for its effect.
@@ -38,18 +38,18 @@ impl<'a> Body<'_, 'a> {
             let d = Diagnostic::error(format!("a condition must be a comparison or a float, not a {}", v.ty));
             return self.error(d.at(self.span(e), format!("this is a {}", v.ty)));
         }
-        Ok(self.convert(v, RslType::Bool))
+        Ok(self.convert(v, SourceType::Bool))
     }
 
     /// The value of `e` converted to `ty`, as assignments, parameters and `return` convert.
-    pub(super) fn value_as(&mut self, e: ExprId, ty: RslType) -> Lower<Typed> {
+    pub(super) fn value_as(&mut self, e: ExprId, ty: SourceType) -> Lower<Typed> {
         let v = self.value(e, Some(ty))?;
         if v.ty.conversion(ty).is_none() {
             let mut d = Diagnostic::error(format!("expected {}, found {}", article(ty), article(v.ty)))
                 .at(self.span(e), format!("this is {}", article(v.ty)));
             if v.ty.casts_to(ty) {
                 d = d.hint(format!("a cast converts it: `{ty} (…)`"));
-            } else if v.ty.is_triple() && ty == RslType::Float {
+            } else if v.ty.is_triple() && ty == SourceType::Float {
                 d = d.hint("`comp(…, 0)` or `xcomp(…)` takes one component, `length(…)` the length");
             }
             return self.error(d);
@@ -57,16 +57,16 @@ impl<'a> Body<'_, 'a> {
         Ok(self.convert(v, ty))
     }
 
-    /// Converts between types that [`RslType::conversion`] joins.
-    pub(super) fn convert(&mut self, v: Typed, ty: RslType) -> Typed {
+    /// Converts between types that [`SourceType::conversion`] joins.
+    pub(super) fn convert(&mut self, v: Typed, ty: SourceType) -> Typed {
         let value = match (v.ty, ty) {
-            (RslType::Float, t) if t.is_triple() => self.b.op_as(Op::Splat, &[v.value], Type::Vec3),
-            (RslType::Float, RslType::Matrix) => matrices::diagonal(&mut self.b, v.value),
-            (RslType::Bool, RslType::Float) => {
+            (SourceType::Float, t) if t.is_triple() => self.b.op_as(Op::Splat, &[v.value], Type::Vec3),
+            (SourceType::Float, SourceType::Matrix) => matrices::diagonal(&mut self.b, v.value),
+            (SourceType::Bool, SourceType::Float) => {
                 let (one, zero) = (self.b.f32(1.0), self.b.f32(0.0));
                 self.b.op(Op::Select, &[v.value, one, zero])
             }
-            (RslType::Float, RslType::Bool) => {
+            (SourceType::Float, SourceType::Bool) => {
                 let zero = self.b.f32(0.0);
                 self.b.op(Op::Ne, &[v.value, zero])
             }
@@ -76,12 +76,12 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The value of `e` where type `wanted` is wanted; it may have another type.
-    pub(super) fn value(&mut self, e: ExprId, wanted: Option<RslType>) -> Lower<Typed> {
+    pub(super) fn value(&mut self, e: ExprId, wanted: Option<SourceType>) -> Lower<Typed> {
         let expr = self.ast().expr(e);
         self.at(expr.span);
         match &expr.kind {
-            ExprKind::Number(x) => Ok(self.constant(Const::F32(*x), RslType::Float)),
-            ExprKind::String(s) => Ok(self.constant(Const::String(s.clone()), RslType::String)),
+            ExprKind::Number(x) => Ok(self.constant(Const::F32(*x), SourceType::Float)),
+            ExprKind::String(s) => Ok(self.constant(Const::String(s.clone()), SourceType::String)),
             ExprKind::Name(name) => self.name(name, expr.span),
             ExprKind::Unary(op, a) => self.unary(*op, *a, wanted, expr.span),
             ExprKind::Binary(..) => self.chain(e, wanted),
@@ -108,12 +108,12 @@ impl<'a> Body<'_, 'a> {
         match self.scopes.find(name).cloned() {
             Some(var) if var.slot.is_some() => Ok(Typed { value: NO_VALUE, ty: var.ty, class: var.class }),
             Some(var) => Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class }),
-            None if name == "PI" => Ok(self.constant(Const::F32(std::f32::consts::PI), RslType::Float)),
+            None if name == "PI" => Ok(self.constant(Const::F32(std::f32::consts::PI), SourceType::Float)),
             None => self.unknown_name(name, span),
         }
     }
 
-    fn unary(&mut self, op: UnaryOp, a: ExprId, wanted: Option<RslType>, span: Span) -> Lower<Typed> {
+    fn unary(&mut self, op: UnaryOp, a: ExprId, wanted: Option<SourceType>, span: Span) -> Lower<Typed> {
         if op == UnaryOp::Not {
             let v = self.truth(a)?;
             self.at(span);
@@ -121,7 +121,7 @@ impl<'a> Body<'_, 'a> {
         }
         let v = self.value(a, wanted)?;
         let v = self.number(v);
-        if v.ty != RslType::Float && !v.ty.is_triple() {
+        if v.ty != SourceType::Float && !v.ty.is_triple() {
             let d = Diagnostic::error(format!("no operator `-` for `{}`", v.ty));
             return self.error(d.at(span, format!("this is {}", article(v.ty))));
         }
@@ -131,15 +131,15 @@ impl<'a> Body<'_, 'a> {
 
     /// A truth value as the number 1 or 0; any other as it is.
     fn number(&mut self, v: Typed) -> Typed {
-        if v.ty == RslType::Bool { self.convert(v, RslType::Float) } else { v }
+        if v.ty == SourceType::Bool { self.convert(v, SourceType::Float) } else { v }
     }
 
-    fn tuple(&mut self, e: ExprId, list: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        let ty = wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector);
-        let mut class = Class::Constant;
+    fn tuple(&mut self, e: ExprId, list: &[ExprId], wanted: Option<SourceType>) -> Lower<Typed> {
+        let ty = wanted.filter(|w| w.is_triple()).unwrap_or(SourceType::Vector);
+        let mut class = StorageClass::Constant;
         let mut values = Vec::new();
         for &part in list {
-            let v = self.value_as(part, RslType::Float);
+            let v = self.value_as(part, SourceType::Float);
             values.push(v.map(|v| {
                 class = class.max(v.class);
                 v.value
@@ -148,7 +148,7 @@ impl<'a> Body<'_, 'a> {
         let values = values.into_iter().collect::<Lower<Vec<_>>>()?;
         self.at(self.span(e));
         if values.len() == 16 {
-            return Ok(Typed { value: matrices::of_numbers(&mut self.b, &values), ty: RslType::Matrix, class });
+            return Ok(Typed { value: matrices::of_numbers(&mut self.b, &values), ty: SourceType::Matrix, class });
         }
         Ok(Typed { value: self.b.op(Op::Compose, &values), ty, class })
     }
@@ -156,7 +156,7 @@ impl<'a> Body<'_, 'a> {
     // --- operators ---
 
     /// A chain of operators, from the left, without recursion: it may be very long.
-    fn chain(&mut self, e: ExprId, wanted: Option<RslType>) -> Lower<Typed> {
+    fn chain(&mut self, e: ExprId, wanted: Option<SourceType>) -> Lower<Typed> {
         let (first, links) = check::chain(self.ast(), e);
         let wants = self.checker.chain_wants(&self.scopes, &links, wanted);
         let mut left = self.value(first, wants.first)?;
@@ -188,7 +188,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn short_circuit(&mut self, op: BinaryOp, left: Typed, right: ExprId) -> Lower<Typed> {
-        let left = self.convert(left, RslType::Bool);
+        let left = self.convert(left, SourceType::Bool);
         let result = self.b.variable(Type::Bool);
         self.b.write(result, left.value);
         let (more, end) = (self.b.block(), self.b.block());
@@ -206,7 +206,7 @@ impl<'a> Body<'_, 'a> {
         self.b.seal(end);
         self.b.switch_to(end);
         let class = left.class.max(right?.class);
-        Ok(Typed { value: self.b.read(result), ty: RslType::Bool, class })
+        Ok(Typed { value: self.b.read(result), ty: SourceType::Bool, class })
     }
 
     fn binary(&mut self, op: BinaryOp, l: Typed, r: Typed, span: Span) -> Lower<Typed> {
@@ -216,10 +216,10 @@ impl<'a> Body<'_, 'a> {
         let class = l.class.max(r.class);
         let [l, r] = if op.is_arithmetic() { [l, r].map(|v| self.number(v)) } else { [l, r] };
         let value = match op {
-            _ if ty == RslType::Matrix => self.matrix_product(op, l, r),
+            _ if ty == SourceType::Matrix => self.matrix_product(op, l, r),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => self.arithmetic(op, l, r),
             BinaryOp::Dot | BinaryOp::Cross => {
-                let [a, b] = [l, r].map(|v| self.convert(v, RslType::Vector).value);
+                let [a, b] = [l, r].map(|v| self.convert(v, SourceType::Vector).value);
                 self.b.op(if op == BinaryOp::Dot { Op::Dot } else { Op::Cross }, &[a, b])
             }
             BinaryOp::Lt => self.b.op(Op::Lt, &[l.value, r.value]),
@@ -228,7 +228,7 @@ impl<'a> Body<'_, 'a> {
             BinaryOp::Ge => self.b.op(Op::Le, &[r.value, l.value]),
             BinaryOp::Eq | BinaryOp::Ne => self.equality(op, l, r),
             BinaryOp::And | BinaryOp::Or => {
-                let [a, b] = [l, r].map(|v| self.convert(v, RslType::Bool).value);
+                let [a, b] = [l, r].map(|v| self.convert(v, SourceType::Bool).value);
                 self.b.op(if op == BinaryOp::And { Op::And } else { Op::Or }, &[a, b])
             }
         };
@@ -239,8 +239,8 @@ impl<'a> Body<'_, 'a> {
         let wide = l.ty.is_triple() || r.ty.is_triple();
         // a / b is a · (1 / b): one reciprocal even where b becomes a triple.
         let right = if op == BinaryOp::Div { self.b.op(Op::Rcp, &[r.value]) } else { r.value };
-        let widen = |body: &mut Self, value: Value, ty: RslType| match ty {
-            RslType::Float if wide => body.b.op_as(Op::Splat, &[value], Type::Vec3),
+        let widen = |body: &mut Self, value: Value, ty: SourceType| match ty {
+            SourceType::Float if wide => body.b.op_as(Op::Splat, &[value], Type::Vec3),
             _ => value,
         };
         let left = widen(self, l.value, l.ty);
@@ -257,13 +257,13 @@ impl<'a> Body<'_, 'a> {
     fn matrix_product(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
         let b = &mut self.b;
         let right = match (op, r.ty) {
-            (BinaryOp::Div, RslType::Matrix) => matrices::inverse(b, r.value),
+            (BinaryOp::Div, SourceType::Matrix) => matrices::inverse(b, r.value),
             (BinaryOp::Div, _) => b.op(Op::Rcp, &[r.value]),
             _ => r.value,
         };
         match (l.ty, r.ty) {
-            (RslType::Matrix, RslType::Matrix) => matrices::product(b, l.value, right),
-            (RslType::Matrix, _) => matrices::times(b, l.value, right),
+            (SourceType::Matrix, SourceType::Matrix) => matrices::product(b, l.value, right),
+            (SourceType::Matrix, _) => matrices::times(b, l.value, right),
             _ => matrices::times(b, right, l.value),
         }
     }
@@ -272,8 +272,8 @@ impl<'a> Body<'_, 'a> {
         let ty = check::joined(l.ty, r.ty).unwrap_or(l.ty);
         let [a, b] = [l, r].map(|v| self.convert(v, ty).value);
         let equal = match ty {
-            RslType::Float if op == BinaryOp::Ne => return self.b.op(Op::Ne, &[a, b]),
-            RslType::Float => self.b.op(Op::Eq, &[a, b]),
+            SourceType::Float if op == BinaryOp::Ne => return self.b.op(Op::Ne, &[a, b]),
+            SourceType::Float => self.b.op(Op::Eq, &[a, b]),
             t if t.is_triple() => {
                 let [x, y, z] = [0, 1, 2].map(|lane| {
                     let [a, b] = [a, b].map(|v| self.b.op(Op::Extract(lane), &[v]));
@@ -282,17 +282,17 @@ impl<'a> Body<'_, 'a> {
                 let xy = self.b.op(Op::And, &[x, y]);
                 self.b.op(Op::And, &[xy, z])
             }
-            RslType::Matrix => matrices::equal(&mut self.b, a, b),
+            SourceType::Matrix => matrices::equal(&mut self.b, a, b),
             _ => self.b.op(Op::IEq, &[a, b]),
         };
         if op == BinaryOp::Ne { self.b.op(Op::Not, &[equal]) } else { equal }
     }
 
-    fn no_operator<T>(&mut self, op: BinaryOp, l: RslType, r: RslType, span: Span) -> Lower<T> {
+    fn no_operator<T>(&mut self, op: BinaryOp, l: SourceType, r: SourceType, span: Span) -> Lower<T> {
         let message = format!("no operator `{}` for `{l}` and `{r}`", op.symbol());
         let mut d = Diagnostic::error(message).at(span, "operands of these types");
         let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
-        if l == RslType::Matrix || r == RslType::Matrix {
+        if l == SourceType::Matrix || r == SourceType::Matrix {
             d = d.hint("matrices can be multiplied, divided and tested for equality; `transform` applies one");
         } else if compares && (l.is_triple() || r.is_triple()) {
             d = d.hint("compare lengths or components");
@@ -307,7 +307,7 @@ impl<'a> Body<'_, 'a> {
         condition: ExprId,
         a: ExprId,
         b: ExprId,
-        wanted: Option<RslType>,
+        wanted: Option<SourceType>,
         span: Span,
     ) -> Lower<Typed> {
         let test = self.condition(condition);
@@ -329,7 +329,7 @@ impl<'a> Body<'_, 'a> {
             let x = self.value(a, want_a)?;
             let y = self.value(b, want_b)?;
             self.at(span);
-            let class = x.class.max(y.class).max(Class::Uniform);
+            let class = x.class.max(y.class).max(StorageClass::Uniform);
             let [x, y] = [x, y].map(|v| self.convert(v, ty).value);
             return Ok(Typed { value: self.b.op(Op::Select, &[test, x, y]), ty, class });
         }
@@ -340,7 +340,7 @@ impl<'a> Body<'_, 'a> {
         let result = self.b.variable(ir);
         let (yes, no, end) = (self.b.block(), self.b.block(), self.b.block());
         self.b.branch(test, yes, no);
-        let mut class = Class::Uniform;
+        let mut class = StorageClass::Uniform;
         let mut failed = false;
         for (block, e, want) in [(yes, a, want_a), (no, b, want_b)] {
             self.b.seal(block);
@@ -366,8 +366,8 @@ impl<'a> Body<'_, 'a> {
     // --- assignments ---
 
     /// Refuses a value that may differ from point to point for a variable declared `uniform`.
-    pub(super) fn check_class(&mut self, name: &str, var: &Var, class: Class, span: Span) -> Lower<()> {
-        if !var.strict || class != Class::Varying {
+    pub(super) fn check_class(&mut self, name: &str, var: &Var, class: StorageClass, span: Span) -> Lower<()> {
+        if !var.strict || class != StorageClass::Varying {
             return Ok(());
         }
         let mut d = Diagnostic::error(format!("cannot assign a varying value to the uniform variable `{name}`"))
@@ -417,9 +417,9 @@ impl<'a> Body<'_, 'a> {
 }
 
 /// The type's name as a sentence has it.
-pub(super) fn article(ty: RslType) -> String {
+pub(super) fn article(ty: SourceType) -> String {
     match ty {
-        RslType::Void => "no value".to_string(),
+        SourceType::Void => "no value".to_string(),
         _ => format!("a {ty}"),
     }
 }

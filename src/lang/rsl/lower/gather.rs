@@ -1,10 +1,10 @@
 //! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): traces rays in a cone
 //! and runs one statement for each hit, another for each miss.
 use super::super::effects::GATHER_ARGUMENTS;
-use super::super::globals;
 use super::super::program::Callee;
 use super::*;
 use crate::abi::{DataType, Intrinsic};
+use crate::lang::globals;
 use crate::lang::light_loop::CountedLoop;
 
 /// Options that steer the rays.
@@ -28,13 +28,13 @@ enum Part {
     Answer(Arc<str>),
 }
 
-const TRIPLES: &[RslType] = &[RslType::Point, RslType::Vector, RslType::Normal, RslType::Color];
+const TRIPLES: &[SourceType] = &[SourceType::Point, SourceType::Vector, SourceType::Normal, SourceType::Color];
 
 /// The parts of the ray itself, and what all surfaces give: name, part, types that fit.
-const PARTS: [(&str, Part, &[RslType]); 6] = [
-    ("surface:Ci", Part::Color, &[RslType::Color]),
-    ("surface:Oi", Part::Opacity, &[RslType::Color]),
-    ("ray:length", Part::Length, &[RslType::Float]),
+const PARTS: [(&str, Part, &[SourceType]); 6] = [
+    ("surface:Ci", Part::Color, &[SourceType::Color]),
+    ("surface:Oi", Part::Opacity, &[SourceType::Color]),
+    ("ray:length", Part::Length, &[SourceType::Float]),
     ("ray:origin", Part::Origin, TRIPLES),
     ("ray:direction", Part::Direction, TRIPLES),
     ("primitive:P", Part::Point, TRIPLES),
@@ -43,17 +43,17 @@ const PARTS: [(&str, Part, &[RslType]); 6] = [
 /// Options that other renderers know and that change nothing here.
 const IGNORED: [&str; 5] = ["label", "samplebase", "othreshold", "weight", "lightcache"];
 
-const FLOATS_AND_TRIPLES: &[RslType] =
-    &[RslType::Float, RslType::Color, RslType::Point, RslType::Vector, RslType::Normal];
+const FLOATS_AND_TRIPLES: &[SourceType] =
+    &[SourceType::Float, SourceType::Color, SourceType::Point, SourceType::Vector, SourceType::Normal];
 
 /// The types of what surfaces are asked for by a name with a word before it; `None` where they know
 /// nothing of the kind. Of a primitive that is a predefined variable before the shader runs, of a
 /// surface what the shader makes of one, or one of its parameters.
-fn answer_types(name: &str) -> Option<&'static [RslType]> {
+fn answer_types(name: &str) -> Option<&'static [SourceType]> {
     let (word, name) = name.split_once(':')?;
     let global = globals::find(name).filter(|g| g.is_of_surfaces());
     match (word, global) {
-        ("surface" | "primitive", Some(g)) if g.ty == RslType::Float => Some(&[RslType::Float]),
+        ("surface" | "primitive", Some(g)) if g.ty == SourceType::Float => Some(&[SourceType::Float]),
         ("surface" | "primitive", Some(_)) => Some(TRIPLES),
         ("surface", None) => Some(FLOATS_AND_TRIPLES),
         _ => None,
@@ -64,12 +64,12 @@ fn answer_types(name: &str) -> Option<&'static [RslType]> {
 const NOWHERE: f32 = 1.0e30;
 
 /// What to ask surfaces for in the place of a value that rays cannot bring.
-fn instead_of(ty: RslType) -> Option<&'static str> {
+fn instead_of(ty: SourceType) -> Option<&'static str> {
     match ty {
-        RslType::String => {
+        SourceType::String => {
             Some("ask for a number: let the shader that is hit have an output that tells its texts apart")
         }
-        RslType::Matrix => {
+        SourceType::Matrix => {
             Some("ask for the rows: let the shader that is hit have an output of the type vector for each")
         }
         _ if ty.is_array() => Some("ask for the elements: let the shader that is hit have an output for each"),
@@ -94,10 +94,10 @@ impl Body<'_, '_> {
                 return self.error(d.at(ast.expr(category).span, "not a string constant"));
             }
         };
-        let position = self.value_as(position, RslType::Point)?.value;
-        let direction = self.value_as(direction, RslType::Vector)?.value;
-        let angle = self.value_as(angle, RslType::Float)?.value;
-        let samples = self.value_as(samples, RslType::Float)?.value;
+        let position = self.value_as(position, SourceType::Point)?.value;
+        let direction = self.value_as(direction, SourceType::Vector)?.value;
+        let angle = self.value_as(angle, SourceType::Float)?.value;
+        let samples = self.value_as(samples, SourceType::Float)?.value;
         let (steering, parts) = self.gather_options(pairs)?;
         self.at(span);
         let bias = steering.bias.unwrap_or_else(|| self.b.f32(-1.0));
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
         let length = self.b.op(Op::Select, &[is_hit, answer[0], nowhere]);
         for (part, variable) in &parts {
             let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
-            self.check_class(&variable.name, &var, Class::Varying, variable.span)?;
+            self.check_class(&variable.name, &var, StorageClass::Varying, variable.span)?;
             let value = match part {
                 Part::Color => answer[1],
                 Part::Opacity => answer[2],
@@ -151,7 +151,7 @@ impl Body<'_, '_> {
                     let args = vec![position, along, answer[0], question, zero];
                     let answer = self.library_call("__gather_answer", args, &f)?;
                     let value = match var.ty {
-                        RslType::Float => self.b.op(Op::Extract(0), &[answer[0]]),
+                        SourceType::Float => self.b.op(Op::Extract(0), &[answer[0]]),
                         _ => answer[0],
                     };
                     let is_known = self.b.op(Op::Ne, &[answer[1], zero]);
@@ -198,15 +198,15 @@ impl Body<'_, '_> {
                 return self.error(d.at(span, "nothing follows"));
             };
             match name {
-                "bias" => steering.bias = Some(self.value_as(value, RslType::Float)?.value),
-                "maxdist" => steering.maxdist = Some(self.value_as(value, RslType::Float)?.value),
-                "distribution" => steering.distribution = Some(self.value_as(value, RslType::String)?.value),
+                "bias" => steering.bias = Some(self.value_as(value, SourceType::Float)?.value),
+                "maxdist" => steering.maxdist = Some(self.value_as(value, SourceType::Float)?.value),
+                "distribution" => steering.distribution = Some(self.value_as(value, SourceType::String)?.value),
                 _ if IGNORED.contains(&name) => {}
                 _ => match (PARTS.iter().find(|p| p.0 == name), answer_types(name)) {
                     (Some((_, part, types)), _) => parts.push((part.clone(), self.receiver(value, name, types)?)),
                     (None, Some(types)) => {
                         let variable = self.receiver(value, name, types)?;
-                        let is_float = self.scopes.find(&variable.name).is_some_and(|v| v.ty == RslType::Float);
+                        let is_float = self.scopes.find(&variable.name).is_some_and(|v| v.ty == SourceType::Float);
                         let ty = if is_float { DataType::Float } else { DataType::Vector };
                         let (word, name) = name.split_once(':').unwrap_or(("", name));
                         let of_primitive = word == "primitive";
@@ -227,7 +227,7 @@ impl Body<'_, '_> {
     }
 
     /// The variable that receives a part of a ray; the types that fit are floats, triples or both.
-    fn receiver(&mut self, e: ExprId, name: &str, types: &[RslType]) -> Lower<Ident> {
+    fn receiver(&mut self, e: ExprId, name: &str, types: &[SourceType]) -> Lower<Ident> {
         let e = self.cx.program.ast.expr(e);
         let ExprKind::Name(variable) = &e.kind else {
             let d = Diagnostic::error(format!("the output \"{name}\" of `gather` must be a variable"));
@@ -264,7 +264,7 @@ impl Body<'_, '_> {
         match function {
             Some(i) => {
                 let params = self.cx.program.definition(i).params.iter();
-                let outputs: Vec<RslType> = params.filter(|p| p.output).map(|p| p.ty).collect();
+                let outputs: Vec<SourceType> = params.filter(|p| p.output).map(|p| p.ty).collect();
                 self.call_function(i, args, &outputs, Vec::new(), f)
             }
             None => self.error(

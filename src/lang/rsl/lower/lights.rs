@@ -18,7 +18,7 @@ struct LightArgs<'e> {
 }
 
 impl Body<'_, '_> {
-    fn spatial_args(&mut self, word: &str, args: &[ExprId], types: &[RslType], span: Span) -> Lower<Vec<Value>> {
+    fn spatial_args(&mut self, word: &str, args: &[ExprId], types: &[SourceType], span: Span) -> Lower<Vec<Value>> {
         if args.len() > types.len() || (args.len() < types.len() && args.len() + 2 != types.len()) {
             let message = format!("`{word}` takes {} or {} arguments", types.len() - 2, types.len());
             return self.error(Diagnostic::error(message).at(span, format!("{} given", args.len())));
@@ -37,12 +37,12 @@ impl Body<'_, '_> {
         let ast = self.cx.program.ast;
         let mut given = LightArgs { category: None, spatial: args, messages: Vec::new() };
         if let Some((&first, rest)) = args.split_first()
-            && self.checker.type_of(&self.scopes, first, None) == Some(RslType::String)
+            && self.checker.type_of(&self.scopes, first, None) == Some(SourceType::String)
         {
             given.spatial = rest;
             let is_any = matches!(&ast.expr(first).kind, ExprKind::String(text) if text.is_empty());
             if !is_any {
-                given.category = Some(self.value_as(first, RslType::String)?.value);
+                given.category = Some(self.value_as(first, SourceType::String)?.value);
             }
         }
         let is_string = |e: &ExprId| matches!(ast.expr(*e).kind, ExprKind::String(_));
@@ -94,7 +94,7 @@ impl Body<'_, '_> {
             return self.error(d.at(span, "not in this shader"));
         }
         let LightArgs { category, spatial, messages } = self.light_args(args)?;
-        let types = [RslType::Point, RslType::Vector, RslType::Float];
+        let types = [SourceType::Point, SourceType::Vector, SourceType::Float];
         let values = self.spatial_args("illuminance", spatial, &types, span)?;
         self.at(span);
         let position = values[0];
@@ -119,14 +119,14 @@ impl Body<'_, '_> {
         lights.choose(&mut self.b, cone);
         let outer = self.scopes.globals.clone();
         let outer_light = self.light.replace(CurrentLight { number, position, normal });
-        let mut given = vec![("L", RslType::Vector, l), ("Cl", RslType::Color, color)];
+        let mut given = vec![("L", SourceType::Vector, l), ("Cl", SourceType::Color, color)];
         if self.mentions(body, "Ol") {
             let function = Intrinsic::LightMessage(DataType::Color, "Ol".into());
             let answer = self.b.call(function, vec![number, position, normal], &[Type::F32, Type::Vec3]);
-            given.push(("Ol", RslType::Color, answer[1]));
+            given.push(("Ol", SourceType::Color, answer[1]));
         }
         for (name, ty, value) in given {
-            let var = self.new_var(ty, Class::Varying, None, Type::Vec3);
+            let var = self.new_var(ty, StorageClass::Varying, None, Type::Vec3);
             self.assign(name, var.storage, value);
             self.scopes.globals.insert(name, var);
             self.cx.note(|notes| notes.light(name, ty, body.span));
@@ -187,7 +187,7 @@ impl Body<'_, '_> {
     /// `illuminate (from [, axis, angle])`: light from a point, in a cone when there is one.
     pub(super) fn illuminate(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("illuminate", span)?;
-        let types = [RslType::Point, RslType::Vector, RslType::Float];
+        let types = [SourceType::Point, SourceType::Vector, SourceType::Float];
         let values = self.spatial_args("illuminate", args, &types, span)?;
         self.at(span);
         let lit = self.global("Ps", span)?;
@@ -206,7 +206,7 @@ impl Body<'_, '_> {
     /// the side of the surface's normal.
     pub(super) fn solar(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("solar", span)?;
-        let values = self.spatial_args("solar", args, &[RslType::Vector, RslType::Float], span)?;
+        let values = self.spatial_args("solar", args, &[SourceType::Vector, SourceType::Float], span)?;
         self.at(span);
         let l = match values.first() {
             Some(&axis) => axis,

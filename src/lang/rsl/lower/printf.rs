@@ -1,8 +1,8 @@
 //! `printf (pattern, …)`: emits `debug` instructions with the values, which no back end runs; the
 //! evaluator reports them.
 
-use super::super::{PRINTF, PRINTF_VALUE};
 use super::*;
+use crate::lang::unit::{PRINTF, PRINTF_VALUE};
 
 impl Body<'_, '_> {
     pub(super) fn printf(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
@@ -11,7 +11,7 @@ impl Body<'_, '_> {
             return self.error(d.at(f.span, "there are no arguments"));
         };
         self.cx.prints = true;
-        let pattern = self.value_as(pattern, RslType::String)?;
+        let pattern = self.value_as(pattern, SourceType::String)?;
         let mut values = Vec::new();
         for &e in rest {
             values.push(self.value(e, None)?);
@@ -23,6 +23,6 @@ impl Body<'_, '_> {
             }
             self.b.effect(Op::Debug(PRINTF.into()), &[pattern.value]);
         }
-        Ok(Typed { value: arrays::NO_VALUE, ty: RslType::Void, class: Class::Uniform })
+        Ok(Typed { value: arrays::NO_VALUE, ty: SourceType::Void, class: StorageClass::Uniform })
     }
 }

@@ -64,14 +64,21 @@ impl Body<'_, '_> {
         let before = self.b.read(var.storage);
         let after = self.b.op(Op::Select, &[is_found, value, before]);
         self.assign(variable, var.storage, after);
-        Ok(Typed { value: found, ty: RslType::Float, class: Class::Uniform })
+        Ok(Typed { value: found, ty: SourceType::Float, class: StorageClass::Uniform })
     }
 
     /// Asks for an array: lights and rays have none.
-    fn ask_for_array(&mut self, source: Source, f: &Ident, name: &str, array: RslType, slot: SlotId) -> Lower<Typed> {
-        let (RslType::Array(_, len), Some(ty), Source::Input(source)) = (array, array.element().ir(), source) else {
+    fn ask_for_array(
+        &mut self,
+        source: Source,
+        f: &Ident,
+        name: &str,
+        array: SourceType,
+        slot: SlotId,
+    ) -> Lower<Typed> {
+        let (SourceType::Array(_, len), Some(ty), Source::Input(source)) = (array, array.element().ir(), source) else {
             let value = self.b.f32(0.0);
-            return Ok(Typed { value, ty: RslType::Float, class: Class::Uniform });
+            return Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform });
         };
         let found = self.named_input(f, &queries::found_input(source, array, name), Type::F32)?;
         let zero = self.b.f32(0.0);
@@ -83,10 +90,10 @@ impl Body<'_, '_> {
             let after = self.b.op(Op::Select, &[is_found, value, before]);
             self.b.effect(Op::SlotStore(slot), &[index, after]);
         }
-        Ok(Typed { value: found, ty: RslType::Float, class: Class::Uniform })
+        Ok(Typed { value: found, ty: SourceType::Float, class: StorageClass::Uniform })
     }
 
-    fn ask_light(&mut self, f: &Ident, name: &str, rsl: RslType, ty: Type) -> Lower<[Value; 2]> {
+    fn ask_light(&mut self, f: &Ident, name: &str, rsl: SourceType, ty: Type) -> Lower<[Value; 2]> {
         let Some(data_type) = rsl.data_type() else {
             let nothing = self.b.constant(Const::zero(ty));
             return Ok([self.b.f32(0.0), nothing]);
@@ -101,13 +108,13 @@ impl Body<'_, '_> {
         Ok([answer[0], answer[1]])
     }
 
-    fn ask_ray(&mut self, name: &str, rsl: RslType, ty: Type) -> [Value; 2] {
+    fn ask_ray(&mut self, name: &str, rsl: SourceType, ty: Type) -> [Value; 2] {
         let mut read = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
         let value = match (name, rsl) {
-            ("depth", RslType::Float) => read("raydepth"),
-            ("origin", RslType::Point) => read(input::RAY_ORIGIN),
-            ("direction", RslType::Vector) => read(input::RAY_DIRECTION),
-            ("type", RslType::String) => read(input::RAY_KIND).map(|kind| self.ray_kind(kind)),
+            ("depth", SourceType::Float) => read("raydepth"),
+            ("origin", SourceType::Point) => read(input::RAY_ORIGIN),
+            ("direction", SourceType::Vector) => read(input::RAY_DIRECTION),
+            ("type", SourceType::String) => read(input::RAY_KIND).map(|kind| self.ray_kind(kind)),
             _ => None,
         };
         let found = self.b.f32(if value.is_some() { 1.0 } else { 0.0 });
@@ -142,7 +149,7 @@ impl Body<'_, '_> {
                 };
                 self.named_input(
                     f,
-                    &queries::value_input(QuerySource::ShaderName, RslType::String, kind, 0),
+                    &queries::value_input(QuerySource::ShaderName, SourceType::String, kind, 0),
                     Type::String,
                 )?
             }
@@ -151,7 +158,7 @@ impl Body<'_, '_> {
                 return self.error(d.at(f.span, format!("{} arguments given", args.len())));
             }
         };
-        Ok(Typed { value, ty: RslType::String, class: Class::Uniform })
+        Ok(Typed { value, ty: SourceType::String, class: StorageClass::Uniform })
     }
 
     /// The value of an input of the core that has no name in the language.

@@ -1,9 +1,9 @@
 //! Resizable arrays (RSL 2.0): access within the current length, and the calls that change or
 //! return it.
 
-use super::super::types::CAPACITY;
 use super::arrays::NO_VALUE;
 use super::*;
+use crate::lang::types::CAPACITY;
 
 impl Body<'_, '_> {
     /// Which element of the slot is read at an index: the nearest that the array has.
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
             ExprKind::Name(name) => name,
             ExprKind::Index(place) if matches!(&*f.name, "arraylength" | "capacity") => {
                 let row = self.scopes.find(&place.name.name)?.ty.indexed(place.indices.len())?;
-                return row.is_array().then(|| Ok(self.constant(Const::F32(row.length() as f32), RslType::Float)));
+                return row.is_array().then(|| Ok(self.constant(Const::F32(row.length() as f32), SourceType::Float)));
             }
             _ => return None,
         };
@@ -43,13 +43,13 @@ impl Body<'_, '_> {
         let slot = array.slot?;
         self.at(f.span);
         match &*f.name {
-            "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), RslType::Float))),
+            "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), SourceType::Float))),
             "arraylength" if array.ty.is_resizable() => {
                 let value = self.b.read(array.storage);
-                return Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }));
+                return Some(Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform }));
             }
             "arraylength" => {
-                return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), RslType::Float)));
+                return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), SourceType::Float)));
             }
             _ => {}
         }
@@ -66,7 +66,7 @@ impl Body<'_, '_> {
     /// what is pushed beyond them is dropped.
     fn resize(&mut self, f: &Ident, array: &Var, slot: SlotId, rest: &[ExprId]) -> Lower<Typed> {
         let (zero, one, most) = (self.b.f32(0.0), self.b.f32(1.0), self.b.f32(CAPACITY as f32));
-        let nothing = Typed { value: NO_VALUE, ty: RslType::Void, class: Class::Constant };
+        let nothing = Typed { value: NO_VALUE, ty: SourceType::Void, class: StorageClass::Constant };
         match (&*f.name, rest) {
             ("push", [e]) => {
                 let v = self.value_as(*e, array.ty.element())?;
@@ -80,7 +80,7 @@ impl Body<'_, '_> {
                 Ok(nothing)
             }
             ("resize", [e]) => {
-                let v = self.value_as(*e, RslType::Float)?;
+                let v = self.value_as(*e, SourceType::Float)?;
                 let length = self.b.op(Op::Max, &[v.value, zero]);
                 let length = self.b.op(Op::Min, &[length, most]);
                 let length = self.b.op_as(Op::ToInt, &[length], Type::U32);

@@ -1,5 +1,5 @@
-//! Arrays of arrays ([`RslType::Rows`]): rows stored contiguously in one slot, read and written as
-//! a whole or by element.
+//! Arrays of arrays ([`SourceType::Rows`]): rows stored contiguously in one slot, read and written
+//! as a whole or by element.
 //!
 //! Each index is clamped to its own range, so that no index reaches another row: out of range, a
 //! read gives the nearest element and a write does nothing.
@@ -9,15 +9,15 @@ use super::*;
 
 impl Body<'_, '_> {
     /// Values in braces, each of them those of a row. Rows without values are zero.
-    pub(super) fn rows_as(&mut self, list: &[ExprId], ty: RslType, span: Span) -> Lower<(Vec<Value>, Class)> {
-        let RslType::Rows(element, rows, columns) = ty else { return Ok((Vec::new(), Class::Constant)) };
+    pub(super) fn rows_as(&mut self, list: &[ExprId], ty: SourceType, span: Span) -> Lower<(Vec<Value>, StorageClass)> {
+        let SourceType::Rows(element, rows, columns) = ty else { return Ok((Vec::new(), StorageClass::Constant)) };
         if list.len() > rows as usize {
             let d = Diagnostic::error(format!("{} values are too many for {ty}", list.len()));
             return self.error(d.at(span, "these values"));
         }
-        let (mut values, mut class) = (Vec::new(), Class::Constant);
+        let (mut values, mut class) = (Vec::new(), StorageClass::Constant);
         for &e in list {
-            let (row, of_row) = self.values_as(e, RslType::Array(element, columns))?;
+            let (row, of_row) = self.values_as(e, SourceType::Array(element, columns))?;
             values.extend(row);
             class = class.max(of_row);
         }
@@ -31,7 +31,7 @@ impl Body<'_, '_> {
     /// The element of the slot that is read at a place with two indices, or with one the first of
     /// the row.
     pub(super) fn cell_to_read(&mut self, place: &Located, row: Value) -> Value {
-        let RslType::Rows(_, rows, columns) = place.var.ty else { return row };
+        let SourceType::Rows(_, rows, columns) = place.var.ty else { return row };
         let row = self.at_most(row, rows.saturating_sub(1));
         let column = place.element.map(|column| self.at_most(column, columns.saturating_sub(1)));
         self.cell(row, columns, column)
@@ -39,7 +39,7 @@ impl Body<'_, '_> {
 
     /// The element of the slot that is written there: none where there is no such element.
     pub(super) fn cell_to_write(&mut self, place: &Located, row: Value) -> Value {
-        let RslType::Rows(_, rows, columns) = place.var.ty else { return row };
+        let SourceType::Rows(_, rows, columns) = place.var.ty else { return row };
         let cell = self.cell(row, columns, place.element);
         let [rows, columns, none] = [rows, columns, place.var.ty.capacity()].map(|n| self.b.u32(n));
         let mut is_there = self.b.op(Op::ILt, &[row, rows]);

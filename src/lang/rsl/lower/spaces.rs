@@ -1,7 +1,7 @@
 //! Casts, and changes of coordinate system: `point "shader" (…)`, `transform` and its relatives.
 
-use super::super::globals::Space;
 use super::super::program::Callee;
+use super::super::spaces::Space;
 use super::super::spaces::{self, Axes};
 use super::super::{check, matrices};
 use super::expr::article;
@@ -29,7 +29,7 @@ enum Way {
 }
 
 impl Body<'_, '_> {
-    pub(super) fn cast(&mut self, ty: RslType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
+    pub(super) fn cast(&mut self, ty: SourceType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
         let v = self.value(inner, Some(ty))?;
         if !v.ty.casts_to(ty) {
             let message = format!("cannot cast {} to {}", article(v.ty), article(ty));
@@ -39,8 +39,8 @@ impl Body<'_, '_> {
         let v = if v.ty.is_triple() && ty.is_triple() { Typed { ty, ..v } } else { self.convert(v, ty) };
         let Some(space) = space else { return Ok(v) };
         match ty {
-            RslType::Color => self.red_green_blue(v, space),
-            RslType::Matrix => {
+            SourceType::Color => self.red_green_blue(v, space),
+            SourceType::Matrix => {
                 let value = match self.system(space)? {
                     System::Axes(axes) => {
                         let to_current = spaces::matrix(&mut self.b, axes);
@@ -52,7 +52,7 @@ impl Body<'_, '_> {
                         return self.error(Diagnostic::error(message).at(space.span, "this space"));
                     }
                 };
-                Ok(Typed { value, ty, class: v.class.max(Class::Uniform) })
+                Ok(Typed { value, ty, class: v.class.max(StorageClass::Uniform) })
             }
             t if t.is_spatial() => {
                 let system = self.system(space)?;
@@ -88,7 +88,7 @@ impl Body<'_, '_> {
 
     /// The system that a constant names.
     fn system(&mut self, space: &Ident) -> Lower<System> {
-        Ok(match globals::space(&space.name) {
+        Ok(match spaces::space(&space.name) {
             Space::Current => System::Current,
             Space::Input(names) => {
                 let mut axes = Vec::new();
@@ -118,7 +118,7 @@ impl Body<'_, '_> {
             System::Current => return Ok(v),
             System::Axes(axes) if way == Way::From => spaces::out_of(&mut self.b, axes, v.value, v.ty),
             System::Axes(axes) => spaces::into(&mut self.b, axes, v.value, v.ty),
-            System::Image(name) if v.ty == RslType::Point => {
+            System::Image(name) if v.ty == SourceType::Point => {
                 let way = if way == Way::From { "from" } else { "to" };
                 self.call_spatial(&format!("__point_{way}_{name}"), &[v.value], at)?
             }
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
                 self.call_spatial(&format!("__{kind}_{way}_space"), &[name, v.value], at)?
             }
         };
-        Ok(Typed { value, ty: v.ty, class: v.class.max(Class::Uniform) })
+        Ok(Typed { value, ty: v.ty, class: v.class.max(StorageClass::Uniform) })
     }
 
     /// Calls a function of the standard library that gives a triple.
@@ -180,8 +180,8 @@ impl Body<'_, '_> {
             let (system, at) = self.system_of(from)?;
             v = self.change_system(v, system, Way::From, &at)?;
         }
-        if self.checker.type_of(&self.scopes, to, None) == Some(RslType::Matrix) {
-            let m = self.value_as(to, RslType::Matrix)?;
+        if self.checker.type_of(&self.scopes, to, None) == Some(SourceType::Matrix) {
+            let m = self.value_as(to, SourceType::Matrix)?;
             self.at(f.span);
             let value = matrices::transform(&mut self.b, m.value, v.value, ty);
             return Ok(Typed { value, ty, class: m.class.max(v.class) });
@@ -198,7 +198,7 @@ impl Body<'_, '_> {
             let name = Ident { name: name.clone(), span: expr.span };
             return Ok((self.system(&name)?, name));
         }
-        let name = self.value_as(e, RslType::String)?;
+        let name = self.value_as(e, SourceType::String)?;
         Ok((System::Named(name.value), Ident { name: "transform".into(), span: expr.span }))
     }
 }

@@ -92,14 +92,14 @@ impl Body<'_, '_> {
                 _ => self.unknown_name(&d.name.name, d.name.span),
             };
         }
-        let class = d.class.unwrap_or(Class::Varying);
+        let class = d.class.unwrap_or(StorageClass::Varying);
         self.cx.note_variable(d, class, Role::Local);
         let init = match d.init {
             Some(e) => self.values_as(e, d.ty),
-            None if d.ty.is_resizable() => Ok((vec![self.b.f32(0.0)], Class::Constant)),
+            None if d.ty.is_resizable() => Ok((vec![self.b.f32(0.0)], StorageClass::Constant)),
             // An array that nobody wrote has zeros from the start of the function.
-            None if d.ty.is_array() => Ok((Vec::new(), Class::Constant)),
-            None => Ok((self.zeros(d.ty), Class::Constant)),
+            None if d.ty.is_array() => Ok((Vec::new(), StorageClass::Constant)),
+            None => Ok((self.zeros(d.ty), StorageClass::Constant)),
         };
         let scope = self.scopes.declared.last().and_then(|s| s.get(&d.name.name)).and_then(|v| v.declared);
         if let Some(first) = scope {
@@ -108,11 +108,11 @@ impl Body<'_, '_> {
             self.cx.report(diagnostic);
         }
         self.warn_of_hidden_parameter(d);
-        let is_known = matches!(d.ty, RslType::String | RslType::Float) && !self.changed.contains(&d.name.name);
+        let is_known = matches!(d.ty, SourceType::String | SourceType::Float) && !self.changed.contains(&d.name.name);
         let text = d.init.filter(|_| is_known).and_then(|e| self.known_string(e));
         let mut var = self.declared_var(d.ty, class, &d.name);
         var.text = text;
-        var.strict = d.class == Some(Class::Uniform);
+        var.strict = d.class == Some(StorageClass::Uniform);
         if let Some(scope) = self.scopes.declared.last_mut() {
             scope.insert(d.name.name.clone(), var.clone());
         }
@@ -219,7 +219,7 @@ impl Body<'_, '_> {
     }
 
     fn return_statement(&mut self, value: Option<ExprId>, span: Span) -> Lower<()> {
-        if self.shader.is_some() || self.result == RslType::Void {
+        if self.shader.is_some() || self.result == SourceType::Void {
             if let Some(e) = value {
                 let what = if self.shader.is_some() { "a shader" } else { "a `void` function" };
                 let d = Diagnostic::error(format!("{what} returns no value"));

@@ -5,11 +5,11 @@
 //! other becomes a named input of the core, `string.0`, `string.1`, …, which the linker evaluates for
 //! each instance.
 
-use super::super::coshaders::Call;
+use super::super::coshader_calls::Call;
 use super::super::program::Callee;
-use super::super::strings::StringExpr;
 use super::*;
 use crate::abi::Input;
+use crate::lang::strings::StringExpr;
 
 /// The functions that make strings, or numbers from them.
 pub const STRING_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
@@ -18,18 +18,18 @@ impl Body<'_, '_> {
     /// The value of a call of one of [`STRING_FUNCTIONS`].
     pub(super) fn string_call(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
         let (least, ty) = match &*f.name {
-            "match" => (2, RslType::Float),
-            "format" => (1, RslType::String),
-            _ => (2, RslType::String),
+            "match" => (2, SourceType::Float),
+            "format" => (1, SourceType::String),
+            _ => (2, SourceType::String),
         };
-        if args.len() < least || (ty == RslType::Float && args.len() > 2) {
+        if args.len() < least || (ty == SourceType::Float && args.len() > 2) {
             let d = Diagnostic::error(format!("`{}` takes {least} arguments, not {}", f.name, args.len()));
             return self.error(d.at(f.span, "called here"));
         }
         for (i, &e) in args.iter().enumerate().filter(|(i, _)| *i == 0 || &*f.name != "format") {
-            let given = self.checker.type_of(&self.scopes, e, Some(RslType::String));
-            if given != Some(RslType::String) {
-                self.value_as(e, RslType::String)?;
+            let given = self.checker.type_of(&self.scopes, e, Some(SourceType::String));
+            if given != Some(SourceType::String) {
+                self.value_as(e, SourceType::String)?;
                 let d = Diagnostic::error(format!("argument {} of `{}` is not a string", i + 1, f.name));
                 return self.error(d.at(self.span(e), "this one"));
             }
@@ -55,7 +55,7 @@ impl Body<'_, '_> {
             self.strings.push((made, value));
             self.strings.len() - 1
         });
-        Ok(Typed { value: self.strings[number].1, ty, class: Class::Uniform })
+        Ok(Typed { value: self.strings[number].1, ty, class: StorageClass::Uniform })
     }
 
     /// The string or number of an expression that an instance determines.

@@ -7,17 +7,18 @@
 //! co-shaders): `construct`, `begin`, `displacement`, `opacity`, then `surface`, or the methods of
 //! lighting.
 
-use super::super::ShaderKind::*;
 use super::super::builtins;
 use super::super::check::RESIZING;
-use super::super::coshaders::Call;
+use super::super::coshader_calls::Call;
 use super::super::effects;
-use super::super::globals;
-use super::super::{LightKind, ShaderKind};
 use super::coshaders::IS_COSHADER;
 use super::scene_queries;
 use super::*;
+use crate::abi::ShaderKind;
+use crate::abi::ShaderKind::*;
 use crate::abi::input;
+use crate::lang::globals;
+use crate::lang::unit::LightKind;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The class whose method is taken apart.
@@ -148,7 +149,7 @@ impl Flattening<'_> {
             if around.asks_whether_coshader {
                 let name = Ident { name: IS_COSHADER.into(), span: class.name.span };
                 body.push(Stmt {
-                    kind: StmtKind::Declare(vec![Decl::variable(name, RslType::Float)]),
+                    kind: StmtKind::Declare(vec![Decl::variable(name, SourceType::Float)]),
                     span: class.name.span,
                 });
             }
@@ -160,7 +161,7 @@ impl Flattening<'_> {
             name: class.name,
             shader: None,
             light: None,
-            result: RslType::Void,
+            result: SourceType::Void,
             structure: None,
             params,
             captured: 0,
@@ -294,7 +295,7 @@ impl Flattening<'_> {
     /// already, it runs for what it leaves in variables of the class alone.
     fn once(&mut self, call: Stmt) -> Vec<Stmt> {
         let span = call.span;
-        let of_mesh = [("P", RslType::Point), ("N", RslType::Normal)];
+        let of_mesh = [("P", SourceType::Point), ("N", SourceType::Normal)];
         let kept = |name: &str| Ident { name: format!("displacement.{name}").into(), span };
         let declared = of_mesh.map(|(name, ty)| {
             let init = Some(self.add(ExprKind::Name(name.into()), span));

@@ -5,12 +5,12 @@
 //! the method. The method's own parameters follow those of the class, under names that begin with
 //! [`ARROW`]; its value is an output of that name alone.
 
-use super::super::ShaderKind;
-use super::super::coshaders::{ARROW, core_name};
-use super::super::types::Class;
 use super::classes::declared;
 use super::coshaders::IS_COSHADER;
 use super::*;
+use crate::abi::ShaderKind;
+use crate::lang::coshaders::{ARROW, core_name};
+use crate::lang::types::StorageClass;
 
 /// The methods that make a class what it is when others are called.
 const MAKING: [&str; 2] = ["construct", "begin"];
@@ -21,8 +21,8 @@ fn of_call(name: &str, span: Span) -> Ident {
 }
 
 /// A parameter that belongs to the call.
-fn param(name: Ident, ty: RslType, output: bool) -> Decl {
-    Decl { output, class: Some(Class::Varying), ..Decl::variable(name, ty) }
+fn param(name: Ident, ty: SourceType, output: bool) -> Decl {
+    Decl { output, class: Some(StorageClass::Varying), ..Decl::variable(name, ty) }
 }
 
 impl Flattening<'_> {
@@ -97,7 +97,7 @@ impl Flattening<'_> {
             core.params.push(param(name, p.ty, p.output));
         }
         let mut call = self.add(ExprKind::Call(method.name.clone(), args), span);
-        if method.result != RslType::Void {
+        if method.result != SourceType::Void {
             let value = of_call("", span);
             core.params.push(param(value.clone(), method.result, true));
             call = self.add(ExprKind::Assign(None, Place::variable(value), call), span);

@@ -1,8 +1,9 @@
 //! Co-shaders (RSL 2.0): lookups of other shaders and calls of their methods become calls named by
-//! [`super::super::coshaders`].
+//! [`super::super::coshader_calls`].
 
-use super::super::coshaders::{Call, CoShaderQuery};
+use super::super::coshader_calls::Call;
 use super::*;
+use crate::lang::coshaders::CoShaderQuery;
 
 /// The calls that ask for co-shaders, or something of one.
 const CALLS: [&str; 6] = ["getshader", "getshaders", "getlights", "getvar", "hasmethod", "iscoshader"];
@@ -115,7 +116,7 @@ impl Flattening<'_> {
     /// name after it.
     pub(super) fn member_of(&mut self, place: &Place) -> Flat<Option<ExprKind>> {
         let [member] = &place.members[..] else { return Ok(None) };
-        let is_handle = |b: &Binding| b.shape.is_none() && b.ty.is_some_and(|ty| ty.element() == RslType::String);
+        let is_handle = |b: &Binding| b.shape.is_none() && b.ty.is_some_and(|ty| ty.element() == SourceType::String);
         if self.of_class(place).is_some() || !self.lookup(&place.name.name).is_some_and(is_handle) {
             return Ok(None);
         }
@@ -158,7 +159,7 @@ impl Flattening<'_> {
     }
 
     /// The statement that fills an array with shaders.
-    pub(super) fn fill(&mut self, array: &Place, ty: RslType, listed: Listed, span: Span) -> Stmt {
+    pub(super) fn fill(&mut self, array: &Place, ty: SourceType, listed: Listed, span: Span) -> Stmt {
         let stmt = |kind| Stmt { kind, span };
         let ident = |name: &str| Ident { name: name.into(), span };
         let mut list = Vec::new();
@@ -169,7 +170,7 @@ impl Flattening<'_> {
         if let Listed::OfCategory(category) = listed {
             let counter = |this: &mut Self| this.add(ExprKind::Name(COUNTER.into()), span);
             let zero = self.number(0.0, span);
-            let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), RslType::Float) };
+            let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), SourceType::Float) };
             list.push(stmt(StmtKind::Declare(vec![counted])));
             let count =
                 self.add(ExprKind::Call(ident(&Call::For(CoShaderQuery::Count).named("")), vec![category]), span);

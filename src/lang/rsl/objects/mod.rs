@@ -12,9 +12,9 @@ mod statements;
 mod structs;
 
 use super::ast::*;
-use super::coshaders::CoShaderQuery;
 use super::queries;
-use super::types::RslType;
+use crate::lang::coshaders::CoShaderQuery;
+use crate::lang::types::SourceType;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -68,7 +68,7 @@ struct Binding {
     /// The struct that the variable holds, or that its elements are.
     shape: Option<usize>,
     /// Its declared type.
-    ty: Option<RslType>,
+    ty: Option<SourceType>,
     /// Whether it is an array.
     is_array: bool,
     /// Its name in the flat tree, where that is another one.

@@ -5,10 +5,10 @@
 //! keeps the answer in two more variables of the class: the value, and whether there is one. In
 //! place of the query a method calls a function that reads them.
 
-use super::super::globals;
 use super::super::queries::Source;
 use super::*;
 use crate::abi::QuerySource;
+use crate::lang::globals;
 
 /// A query that a method asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) struct Query {
     /// What is asked for.
     name: Arc<str>,
     /// The type of the value.
-    ty: RslType,
+    ty: SourceType,
     /// Where it is asked first.
     span: Span,
 }
@@ -56,7 +56,7 @@ impl Flattening<'_> {
     }
 
     /// The declared type of a variable, or of a member of one that holds a struct.
-    fn type_at(&self, place: &Place) -> Option<RslType> {
+    fn type_at(&self, place: &Place) -> Option<SourceType> {
         let declared = match place.members.last() {
             Some(member) => self.shapes[self.owner(place)?].member(&member.name.name)?.binding.ty,
             None => self.lookup(&place.name.name).and_then(|b| b.ty),
@@ -72,7 +72,7 @@ impl Flattening<'_> {
         let value = self.add(ExprKind::Name(q.value()), span);
         let ask = self.add(ExprKind::Call(word, vec![name, value]), span);
         let variable = |name, ty, init| Decl { init, ..Decl::variable(Ident { name, span }, ty) };
-        vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
+        vec![variable(q.value(), q.ty, None), variable(q.found(), SourceType::Float, Some(ask))]
     }
 
     /// The function for a query: it sets its variable to the value, if there is one, and returns
@@ -95,7 +95,7 @@ impl Flattening<'_> {
             name: Ident { name: format!("{class}.{}", q.found()).into(), span },
             shader: None,
             light: None,
-            result: RslType::Float,
+            result: SourceType::Float,
             structure: None,
             params: vec![param],
             captured: 0,

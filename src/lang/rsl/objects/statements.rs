@@ -22,9 +22,9 @@ impl Flattening<'_> {
         }
         d.params = self.parameters(d.params);
         if let Some(shape) = self.result {
-            d.result = RslType::Void;
+            d.result = SourceType::Void;
             let name = Ident { name: RESULT.into(), span: d.name.span };
-            let all = Decl { output: true, ..Decl::variable(name, RslType::Float) };
+            let all = Decl { output: true, ..Decl::variable(name, SourceType::Float) };
             d.params.extend(self.variables(&all, RESULT, shape).into_iter().map(without_value));
         }
         let captured = self.parameters(captured);
@@ -274,7 +274,7 @@ impl Flattening<'_> {
                 let places = self.leaf_places(place, shape);
                 if is_made {
                     let name = Ident { name: NEW.into(), span };
-                    let all = Decl::variable(name, RslType::Float);
+                    let all = Decl::variable(name, SourceType::Float);
                     let mut new = self.variables(&all, NEW, shape);
                     new.iter_mut().zip(&values).for_each(|(d, e)| d.init = Some(*e));
                     values = self.leaves(&Place::variable(all.name), shape);

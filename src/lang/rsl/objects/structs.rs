@@ -1,7 +1,7 @@
 //! Structs: the variables that represent one, and their values.
 
-use super::super::parser::MAX_ARRAY;
 use super::*;
+use crate::lang::types::MAX_ARRAY;
 
 /// Most variables that stand for a struct.
 const MAX_LEAVES: usize = 256;
@@ -126,7 +126,7 @@ impl Flattening<'_> {
         for leaf in self.shapes[shape].leaves.clone() {
             let name = Ident { name: format!("{base}->{}", leaf.name.name).into(), span: d.name.span };
             let (mut ty, mut init) = (leaf.ty, leaf.init);
-            if let RslType::Array(_, len) = d.ty {
+            if let SourceType::Array(_, len) = d.ty {
                 match leaf.ty.array(len).filter(|array| array.capacity() <= MAX_ARRAY) {
                     Some(array) => ty = array,
                     None => {
@@ -291,15 +291,15 @@ impl Flattening<'_> {
     }
 
     /// What a variable holds that nobody wrote.
-    fn zero(&mut self, ty: RslType, span: Span) -> ExprId {
+    fn zero(&mut self, ty: SourceType, span: Span) -> ExprId {
         let zero = match ty.element() {
-            RslType::String => ExprKind::String("".into()),
+            SourceType::String => ExprKind::String("".into()),
             _ => ExprKind::Number(0.0),
         };
         let zero = self.add(zero, span);
         let braces = match ty {
-            RslType::Rows(..) => 2,
-            RslType::Array(..) => 1,
+            SourceType::Rows(..) => 2,
+            SourceType::Array(..) => 1,
             _ => 0,
         };
         (0..braces).fold(zero, |inner, _| self.add(ExprKind::Array(vec![inner]), span))

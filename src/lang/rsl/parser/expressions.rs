@@ -137,7 +137,7 @@ impl Parser<'_> {
                 if self.cursor.accept("(") { self.call(name) } else { self.name_or_part(name) }
             }
             Tok::Punct("(") => self.parenthesis(),
-            Tok::Keyword(k) if RslType::from_keyword(k).is_some_and(|t| t != RslType::Void) => self.cast(k),
+            Tok::Keyword(k) if SourceType::from_keyword(k).is_some_and(|t| t != SourceType::Void) => self.cast(k),
             other => {
                 let d = Diagnostic::error(format!("expected an expression, found {}", other.describe()));
                 let d = d.at(span, "expected an expression");
@@ -185,9 +185,9 @@ impl Parser<'_> {
 
     fn cast(&mut self, keyword: &str) -> Parse<ExprId> {
         let start = self.cursor.bump();
-        let ty = RslType::from_keyword(keyword).unwrap_or(RslType::Float);
+        let ty = SourceType::from_keyword(keyword).unwrap_or(SourceType::Float);
         let space = match self.cursor.tok().clone() {
-            Tok::String(name) if ty != RslType::String => Some(Ident { name, span: self.cursor.bump() }),
+            Tok::String(name) if ty != SourceType::String => Some(Ident { name, span: self.cursor.bump() }),
             _ => None,
         };
         self.cursor.enter()?;

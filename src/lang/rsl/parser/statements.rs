@@ -1,7 +1,7 @@
 //! Statements, and the variables that they declare.
 
-use super::super::globals;
 use super::*;
+use crate::lang::globals;
 
 impl Parser<'_> {
     /// Statements up to and including `}`.
@@ -190,7 +190,7 @@ impl Parser<'_> {
         &mut self,
         ty: Option<TypeName>,
         mut external: bool,
-        mut class: Option<Class>,
+        mut class: Option<StorageClass>,
     ) -> Parse<StmtKind> {
         let ty = self.type_of_variable(ty)?;
         let (_, late_external, late_class) = self.qualifiers(false)?;
@@ -213,7 +213,7 @@ impl Parser<'_> {
 
     /// Continues after the type of a variable.
     pub(super) fn type_of_variable(&mut self, ty: Option<TypeName>) -> Parse<TypeName> {
-        let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
+        let Some(ty) = ty.filter(|t| t.0 != SourceType::Void) else {
             let found = self.cursor.tok().describe();
             let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
             return self.cursor.fail(d.at(self.cursor.span(), "expected a type"));
@@ -223,17 +223,17 @@ impl Parser<'_> {
     }
 
     /// Variables of a type, up to and including `;`.
-    pub(super) fn variables(&mut self, (ty, structure): &TypeName, class: Option<Class>) -> Parse<Vec<Decl>> {
+    pub(super) fn variables(&mut self, (ty, structure): &TypeName, class: Option<StorageClass>) -> Parse<Vec<Decl>> {
         let mut decls = Vec::new();
         loop {
             let name = self.cursor.ident("the variable's name")?;
             let (mut ty, init) = self.rest_of_variable(*ty)?;
-            if let RslType::Array(element, OPEN) = ty {
+            if let SourceType::Array(element, OPEN) = ty {
                 let listed = match init.map(|e| &self.ast.expr(e).kind) {
                     Some(ExprKind::Array(list)) if !self.resized.contains(&name.name) => list.len() as u32,
                     _ => 0,
                 };
-                ty = RslType::Array(element, if listed > 0 { listed } else { RESIZABLE });
+                ty = SourceType::Array(element, if listed > 0 { listed } else { RESIZABLE });
                 if ty.is_resizable() && structure.is_some() {
                     let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                     let d = d.at(name.span, "declared here");

@@ -7,9 +7,9 @@
 //! same.
 
 use super::super::analysis::{Signature, analyse, predefined};
-use super::super::ast::ShaderKind;
 use super::super::{Options, lexer};
 use super::{function, keyword, shader, variable};
+use crate::abi::ShaderKind;
 use crate::text::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

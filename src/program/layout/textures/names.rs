@@ -127,7 +127,8 @@ mod tests {
     use super::*;
     use crate::abi::Intrinsic;
     use crate::ir::FunctionOrigin;
-    use crate::lang::rsl::{Options, compile};
+    use crate::lang::Options;
+    use crate::lang::rsl::compile;
     use crate::text::source::SourceMap;
 
     fn of(text: &str) -> (Vec<String>, Vec<String>) {

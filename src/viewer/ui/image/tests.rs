@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::image::Image;
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use crate::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
 use crate::render::sampling::Sampling;
 use crate::viewer::engine::{Event as EngineEvent, Probed};
@@ -143,7 +143,7 @@ impl Window {
 
 /// What a sample is made of that hits something at (1, 2, 9).
 fn probe(pixel: [u32; 2]) -> Probe {
-    let position = Named { name: "P".into(), ty: RslType::Point, value: Value::Triple([1.0, 2.0, 9.0]) };
+    let position = Named { name: "P".into(), ty: SourceType::Point, value: Value::Triple([1.0, 2.0, 9.0]) };
     let hit = SurfacePoint {
         object: 0,
         name: "sphere".into(),

@@ -1,7 +1,7 @@
 //! The text of a shader with the place where it stands: the statement about to run, lines that ran,
 //! branches that were taken.
 
-use crate::lang::rsl::outline::StatementKind;
+use crate::lang::outline::StatementKind;
 use crate::probe::{Moment, Recording};
 use crate::text::source::{FileId, SourceFile, Span};
 use egui::text::{LayoutJob, TextFormat};

@@ -1,7 +1,7 @@
 //! Values as people read them: numbers in columns, colours with a swatch.
 
 use crate::image::color::encode_srgb8;
-use crate::lang::rsl::RslType;
+use crate::lang::types::SourceType;
 use crate::probe::value::number;
 use crate::probe::{Named, Value};
 use egui::{Color32, Grid, RichText, Sense, Stroke, StrokeKind, Ui, Vec2};
@@ -32,7 +32,7 @@ pub fn color(ui: &mut Ui, value: [f32; 3]) {
 }
 
 /// A value, strong where it is new.
-pub fn show(ui: &mut Ui, ty: RslType, value: &Value, is_new: bool) {
+pub fn show(ui: &mut Ui, ty: SourceType, value: &Value, is_new: bool) {
     let text = match value {
         Value::Triple(v) => triple(*v),
         Value::Matrix(m) => m
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, ty: RslType, value: &Value, is_new: bool) {
     let text = RichText::new(text).monospace();
     let text = if is_new { text.color(ui.visuals().strong_text_color()) } else { text };
     ui.horizontal(|ui| {
-        if let (RslType::Color, Value::Triple(v)) = (ty, value) {
+        if let (SourceType::Color, Value::Triple(v)) = (ty, value) {
             swatch(ui, *v);
         }
         ui.label(text);

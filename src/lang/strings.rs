@@ -8,7 +8,7 @@
 use crate::ir::{Const, Type};
 use std::sync::Arc;
 
-/// An expression over constants and parameters, whose value is a text or a number.
+/// An expression over constants and parameters, whose value is a string or a number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StringExpr {
     /// A constant.

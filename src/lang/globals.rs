@@ -1,9 +1,11 @@
-//! The variables that every shader of a kind has without declaring them (RenderMan Interface 3.2.1,
-//! tables 11.1 to 11.4), and the named inputs for coordinate spaces and the ray.
+//! The predefined variables of shaders, which the linker supplies by name: those of the RenderMan
+//! Interface 3.2.1, tables 11.1 to 11.4, and the named inputs for coordinate spaces and the ray.
+//!
+//! A core takes those that it reads after its declared parameters, with these names and types, and
+//! returns [`outputs`] first. A language may give them other names in its source.
 
-use super::ast::ShaderKind;
-use super::types::RslType;
-use crate::abi::{Input, ShaderSpace, input};
+use crate::abi::{Input, ShaderKind, ShaderSpace, input};
+use crate::lang::types::SourceType;
 
 /// A predefined variable.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,12 +13,12 @@ pub struct Global {
     /// The name.
     pub name: &'static str,
     /// The type.
-    pub ty: RslType,
+    pub ty: SourceType,
     /// The kinds of shaders that have it, by the letters of [`letter`].
     kinds: &'static str,
 }
 
-const fn global(name: &'static str, ty: RslType, kinds: &'static str) -> Global {
+const fn global(name: &'static str, ty: SourceType, kinds: &'static str) -> Global {
     Global { name, ty, kinds }
 }
 
@@ -32,7 +34,7 @@ pub fn letter(kind: ShaderKind) -> char {
     }
 }
 
-use RslType::{Color, Float, Normal, Point, Vector};
+use SourceType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument has the kinds of shaders, see [`letter`].
 pub const GLOBALS: [Global; 43] = [
@@ -118,37 +120,3 @@ pub fn outputs(kind: ShaderKind) -> &'static [&'static str] {
         ShaderKind::Imager => &["Ci", "Oi", "alpha"],
     }
 }
-
-/// What a name of a coordinate system means to the compiler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
-    /// The space that shaders compute in.
-    Current,
-    /// A space whose axes and origin arrive as the named inputs `space.NAME.x`, `.y`, `.z`, `.o`.
-    Input([&'static str; 4]),
-    /// The camera's space: its axes and origin are program constants 2 to 5.
-    Camera,
-    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME`
-    /// know.
-    Image(&'static str),
-    /// A coordinate system of the scene, which the linker knows.
-    Named,
-}
-
-/// What a name of a coordinate system means.
-pub fn space(name: &str) -> Space {
-    match name {
-        "current" | "world" => Space::Current,
-        "shader" => Space::Input(ShaderSpace::Shader.inputs()),
-        "object" => Space::Input(ShaderSpace::Object.inputs()),
-        "camera" => Space::Camera,
-        "NDC" => Space::Image("NDC"),
-        "raster" => Space::Image("raster"),
-        "screen" => Space::Image("screen"),
-        _ => Space::Named,
-    }
-}
-
-/// The functions that change coordinate systems, whose names may be known only when the shader
-/// runs.
-pub const TRANSFORMS: [&str; 3] = ["transform", "vtransform", "ntransform"];

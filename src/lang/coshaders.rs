@@ -1,15 +1,14 @@
-//! Co-shaders (RSL 2.0): names of the calls that find co-shaders and call their methods.
+//! Co-shaders (RSL 2.0): names of the functions that find co-shaders and call their methods, and of
+//! the cores of their methods.
 //!
-//! A handle is a string, empty for no shader. The name of a call in the flat tree says what it does
-//! ([`Call`]); in the IR it calls a function of the linker whose name also has the types
-//! ([`CoShaderCall`]), because the callee and its types are known only when a scene is linked. A
-//! method sees the predefined variables of its caller: all of [`inputs`] are passed, and unused
-//! ones are removed later.
+//! A handle is a string, empty for no shader. A core calls a function of the linker whose name
+//! states what is asked, with the types ([`CoShaderCall`]), because the callee and its types are
+//! known only when a scene is linked. A method sees the predefined variables of its caller: all of
+//! [`inputs`] are passed, and unused ones are removed later.
 
-use super::ShaderKind;
-use super::globals::{GLOBALS, Global};
-use super::types::RslType;
-use crate::abi::{Input, ShaderSpace, input};
+use crate::abi::{Input, ShaderKind, ShaderSpace, input};
+use crate::lang::globals::{GLOBALS, Global};
+use crate::lang::types::SourceType;
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,23 +38,6 @@ pub fn class_and_method(core: &str) -> Option<(&str, &str)> {
     core.strip_suffix(CORE)?.split_once('.')
 }
 
-/// The calls that shaders write, with their signatures as in the table of built-in functions.
-pub const SIGNATURES: [(&str, &str); 13] = [
-    ("getshader", "s:s"),
-    ("getshaders", "S:"),
-    ("getshaders", "S:ss"),
-    ("getvar", "f:ss"),
-    ("getvar", "f:ss&f"),
-    ("getvar", "f:ss&c"),
-    ("getvar", "f:ss&p"),
-    ("getvar", "f:ss&v"),
-    ("getvar", "f:ss&n"),
-    ("getvar", "f:ss&s"),
-    ("getvar", "f:ss&m"),
-    ("hasmethod", "f:ss"),
-    ("iscoshader", "f:"),
-];
-
 /// What is asked of other shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CoShaderQuery {
@@ -75,75 +57,36 @@ pub enum CoShaderQuery {
     Run,
 }
 
-/// A call in the flat tree that asks other shaders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Asks for the answer to a question.
-    For(CoShaderQuery),
-    /// `getvar(s, "name", variable)`: asks for a member, stores it in the variable, and returns
-    /// whether there is one.
-    Variable,
-}
-
-impl Call {
-    const WORDS: [(Call, &str); 8] = [
-        (Call::For(CoShaderQuery::Find), "find"),
-        (Call::For(CoShaderQuery::Count), "count"),
-        (Call::For(CoShaderQuery::At), "at"),
-        (Call::For(CoShaderQuery::Has), "has"),
-        (Call::For(CoShaderQuery::Member), "member"),
-        (Call::Variable, "variable"),
-        (Call::For(CoShaderQuery::Method), "method"),
-        (Call::For(CoShaderQuery::Run), "run"),
+impl CoShaderQuery {
+    const WORDS: [(CoShaderQuery, &str); 7] = [
+        (CoShaderQuery::Find, "find"),
+        (CoShaderQuery::Count, "count"),
+        (CoShaderQuery::At, "at"),
+        (CoShaderQuery::Has, "has"),
+        (CoShaderQuery::Member, "member"),
+        (CoShaderQuery::Method, "method"),
+        (CoShaderQuery::Run, "run"),
     ];
 
-    /// The name of the call that asks for something called `name`.
-    pub fn named(self, name: &str) -> Arc<str> {
-        let word = Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1);
-        format!("{PREFIX}{word}.{name}").into()
+    /// Its word in the names of functions.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1)
     }
 
-    /// The call of that name, and the name that it asks for.
-    pub fn parse(call: &str) -> Option<(Self, &str)> {
-        let (word, name) = call.strip_prefix(PREFIX)?.split_once('.')?;
-        Some((Self::WORDS.iter().find(|w| w.1 == word)?.0, name))
+    /// The query of a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Some(Self::WORDS.iter().find(|w| w.1 == word)?.0)
     }
 
     /// The type of the value, where `wanted` is wanted.
-    pub fn result(self, wanted: Option<RslType>) -> RslType {
+    pub fn result(self, wanted: Option<SourceType>) -> SourceType {
         match self {
-            Self::For(question) => question.result(wanted),
-            Self::Variable => RslType::Float,
-        }
-    }
-
-    /// Whether the type of the value is what its place wants.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::For(CoShaderQuery::Member | CoShaderQuery::Method))
-    }
-
-    /// Whether it may change variables among the arguments.
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Variable | Self::For(CoShaderQuery::Method | CoShaderQuery::Run))
-    }
-
-    /// Whether the shader that is asked runs, so that it is given [`inputs`].
-    pub fn runs(self) -> bool {
-        match self {
-            Self::For(question) => question.runs(),
-            Self::Variable => true,
-        }
-    }
-}
-
-impl CoShaderQuery {
-    /// The type of the value, where `wanted` is wanted.
-    pub fn result(self, wanted: Option<RslType>) -> RslType {
-        match self {
-            Self::Find | Self::At => RslType::String,
-            Self::Count | Self::Has => RslType::Float,
-            Self::Run => RslType::Void,
-            Self::Member | Self::Method => wanted.filter(|w| RslType::DECLARABLE.contains(w)).unwrap_or(RslType::Float),
+            Self::Find | Self::At => SourceType::String,
+            Self::Count | Self::Has => SourceType::Float,
+            Self::Run => SourceType::Void,
+            Self::Member | Self::Method => {
+                wanted.filter(|w| SourceType::DECLARABLE.contains(w)).unwrap_or(SourceType::Float)
+            }
         }
     }
 
@@ -166,14 +109,14 @@ pub struct CoShaderCall {
     /// What is asked for.
     pub name: Arc<str>,
     /// The type of the value.
-    pub result: RslType,
+    pub result: SourceType,
     /// Types of a method's arguments, and whether each is a variable, which the method may change.
-    pub args: Vec<(RslType, bool)>,
+    pub args: Vec<(SourceType, bool)>,
 }
 
 impl fmt::Display for CoShaderCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", Call::For(self.question).named(&self.name), self.result.letter())?;
+        write!(f, "{PREFIX}{}.{}.{}", self.question.word(), self.name, self.result.letter())?;
         for (ty, variable) in &self.args {
             let mark = if *variable { VARIABLE } else { "" };
             let length = if ty.is_array() { ty.capacity().to_string() } else { String::new() };
@@ -195,7 +138,8 @@ impl CoShaderCall {
 
     /// Reads the name of a function; `None` where it is no question.
     pub fn parse(function: &str) -> Option<Self> {
-        let (Call::For(question), rest) = Call::parse(function)? else { return None };
+        let (word, rest) = function.strip_prefix(PREFIX)?.split_once('.')?;
+        let question = CoShaderQuery::of_word(word)?;
         let mut types = rest.split('.');
         let name = types.next()?;
         let result = of_letter(types.next()?)?;
@@ -215,8 +159,8 @@ impl CoShaderCall {
 /// Stands before the type of an argument that is a variable: no type's letter.
 const VARIABLE: &str = "w";
 
-fn of_letter(letter: &str) -> Option<RslType> {
-    let types = RslType::DECLARABLE.into_iter().chain([RslType::Void]);
+fn of_letter(letter: &str) -> Option<SourceType> {
+    let types = SourceType::DECLARABLE.into_iter().chain([SourceType::Void]);
     types.into_iter().find(|t| letter.chars().eq([t.letter()]))
 }
 
@@ -235,12 +179,21 @@ mod tests {
 
     #[test]
     fn the_name_of_a_function_says_what_is_asked() {
-        let args = vec![(RslType::Float, false), (RslType::Color, true), (RslType::Array(&RslType::Point, 4), true)];
-        let asked = CoShaderCall { question: CoShaderQuery::Method, name: "eval".into(), result: RslType::Color, args };
+        let args = vec![
+            (SourceType::Float, false),
+            (SourceType::Color, true),
+            (SourceType::Array(&SourceType::Point, 4), true),
+        ];
+        let asked =
+            CoShaderCall { question: CoShaderQuery::Method, name: "eval".into(), result: SourceType::Color, args };
         assert_eq!(asked.to_string(), "coshader.method.eval.c.f.wc.wp4");
         assert_eq!(CoShaderCall::parse(&asked.to_string()), Some(asked));
-        let find =
-            CoShaderCall { question: CoShaderQuery::Find, name: "".into(), result: RslType::String, args: Vec::new() };
+        let find = CoShaderCall {
+            question: CoShaderQuery::Find,
+            name: "".into(),
+            result: SourceType::String,
+            args: Vec::new(),
+        };
         assert_eq!(CoShaderCall::parse(&find.to_string()), Some(find));
         for other in [
             "lights.sample",
