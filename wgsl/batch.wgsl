@@ -6,18 +6,18 @@ struct Batch {
     paths: u32,
     // Paths in use: those below this number.
     in_use: u32,
-    // The section that a turn starts with.
+    // The section that an iteration starts with.
     entry: u32,
-    // Back edges and calls that a turn may take.
+    // Back edges and calls that an iteration may take.
     budget: u32,
     // Sections of the program.
     sections: u32,
     // The most paths that one round runs; the others wait.
     take: u32,
-    // Items, and the turns of each.
+    // Items, and the iterations of each.
     items: u32,
-    turns: u32,
-    // Words of a turn's arguments.
+    iterations: u32,
+    // Words of an iteration's arguments.
     argument_words: u32,
     // How an iteration's results are handled: one of the constants below.
     film: u32,
@@ -26,11 +26,11 @@ struct Batch {
     reserved: u32,
 }
 
-// Results stay where they are; the film's sums start with the first turn; or go on from what the
-// film holds.
+// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of an item sets its sum in
+// the film. FILM_ADDS: every iteration adds to the sum.
 const FILM_NONE: u32 = 0u;
 const FILM_STARTS: u32 = 1u;
-const FILM_GOES_ON: u32 = 2u;
+const FILM_ADDS: u32 = 2u;
 
 // What the host reads after some rounds.
 struct Status {
@@ -38,27 +38,27 @@ struct Status {
     trap: u32,
     // Paths that have not finished.
     live: u32,
-    // Turns that have finished.
+    // Iterations that have finished.
     done: atomic<u32>,
     // Items that paths have taken.
     taken: atomic<u32>,
 }
 
 @group(0) @binding(0) var<uniform> batch: Batch;
-// Of path i: program counter at i, stack pointer at W + i, budget at 2 W + i, item at 3 W + i, turn
-// at 4 W + i.
+// Of path i: program counter at i, stack pointer at W + i, budget at 2 W + i, item at 3 W + i,
+// iteration at 4 W + i.
 @group(0) @binding(1) var<storage, read_write> state: array<u32>;
 
 // Number of paths of section s at 2 s, index of the first at 2 s + 1; then the paths, section by
-// section. Those whose turn is over are queued as if they waited for a section behind the last.
+// section. Those whose iteration is over are queued as if they waited for a section after the last.
 @group(0) @binding(6) var<storage, read_write> queue: array<u32>;
 
 const GROUP: u32 = 64u;
-// Program counters of paths that wait for no section: the turn is over; and there is no other.
+// Program counters of paths that wait for no section: the iteration has finished; the path is idle.
 const FINISHED: u32 = 0xffffffffu;
 const RESTING: u32 = 0xfffffffeu;
 
-// Queues: one a section, and one of the paths whose turn is over.
+// Queues: one a section, and one of the paths whose iteration is over.
 fn queue_count() -> u32 {
     return batch.sections + 1u;
 }

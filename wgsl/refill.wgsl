@@ -1,41 +1,42 @@
-// Gives paths their work. A batch is a number of items, each run for some turns, one after the
-// other, by the path that took it: the results of a turn are added to the item's place in the film,
-// then its next turn starts; after the last one the path takes the next item. So all paths have
-// work until the items run out, however long a turn takes, and every sum is made in the order of
-// the turns.
+// Assigns items to paths. A batch is a number of items, each run for a number of iterations, one
+// after the other, by the path that took it: the results of an iteration are added to the item's
+// place in the film, then its next iteration starts; after the last one the path takes the next
+// item. So all paths have work until the items run out, however long an iteration takes, and every
+// sum is made in the order of the iterations.
 //
 // `start` begins a batch, `refill` stands in every round and runs over the queue of the paths whose
-// turn is over. Follows `wgsl/batch.wgsl`. CPU counterpart: the tests of `src/render/gpu/batch.rs`.
+// iteration is over. Follows `wgsl/batch.wgsl`. CPU counterpart: the tests of
+// `src/render/gpu/batch.rs`.
 
 @group(0) @binding(2) var<storage, read_write> frames: array<u32>;
-// Word k of turn t of item i at (t · argument_words + k) · items + i.
+// Word k of iteration t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(3) var<storage, read> arguments: array<u32>;
-// The sum of each item's turns: the first four words of their results.
+// The sum of each item's iterations: the first four words of their results.
 @group(0) @binding(4) var<storage, read_write> film: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> status: Status;
 
 const RESULT_WORDS: u32 = 16u;
 
-// The path begins a turn: an empty stack, and the arguments above it.
-fn begin_turn(path: u32, item: u32, turn: u32) {
+// The path begins an iteration: an empty stack, and the arguments above it.
+fn begin_iteration(path: u32, item: u32, iteration: u32) {
     let stride = batch.paths;
     state[path] = batch.entry;
     state[stride + path] = RESULT_WORDS + 1u;
     state[2u * stride + path] = batch.budget;
     state[3u * stride + path] = item;
-    state[4u * stride + path] = turn;
+    state[4u * stride + path] = iteration;
     frames[RESULT_WORDS * stride + path] = FINISHED;
-    let first = turn * batch.argument_words;
+    let first = iteration * batch.argument_words;
     for (var k = 0u; k < batch.argument_words; k += 1u) {
         frames[(RESULT_WORDS + 1u + k) * stride + path] = arguments[(first + k) * batch.items + item];
     }
 }
 
-fn add_to_film(path: u32, item: u32, turn: u32) {
+fn add_to_film(path: u32, item: u32, iteration: u32) {
     let stride = batch.paths;
     let words = vec4<u32>(frames[path], frames[stride + path], frames[2u * stride + path], frames[3u * stride + path]);
     var sum = bitcast<vec4<f32>>(words);
-    if turn > 0u || batch.film == FILM_GOES_ON {
+    if iteration > 0u || batch.film == FILM_ADDS {
         sum += film[item];
     }
     film[item] = sum;
@@ -51,7 +52,7 @@ fn start(@builtin(global_invocation_id) id: vec3<u32>) {
         atomicStore(&status.taken, batch.in_use);
     }
     if path < batch.in_use {
-        begin_turn(path, path, 0u);
+        begin_iteration(path, path, 0u);
     }
 }
 
@@ -65,22 +66,22 @@ fn finished_path(invocation: u32) -> u32 {
     return select(RESTING, path, state[path] == FINISHED);
 }
 
-// Ends the turns of paths that have finished, and gives them the next ones.
+// Ends the iterations of paths that have finished, and starts the next ones.
 @compute @workgroup_size(64)
 fn refill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let path = finished_path(id.x);
     let ended = path != RESTING;
     var item = 0u;
-    var turn = 0u;
+    var iteration = 0u;
     if ended {
         item = state[3u * batch.paths + path];
-        turn = state[4u * batch.paths + path];
+        iteration = state[4u * batch.paths + path];
         if batch.film != FILM_NONE {
-            add_to_film(path, item, turn);
+            add_to_film(path, item, iteration);
         }
-        turn += 1u;
+        iteration += 1u;
     }
-    let wants_item = ended && turn >= batch.turns;
+    let wants_item = ended && iteration >= batch.iterations;
     // Every invocation comes here: those that reserve together must.
     let all_ended = amount_of_all(u32(ended));
     let all_wanting = amount_of_all(u32(wants_item));
@@ -92,10 +93,10 @@ fn refill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocatio
     let next = of_leader(first) + amount_before(u32(wants_item));
     if wants_item {
         item = next;
-        turn = 0u;
+        iteration = 0u;
     }
     if ended && item < batch.items {
-        begin_turn(path, item, turn);
+        begin_iteration(path, item, iteration);
     } else if ended {
         state[path] = RESTING;
     }

@@ -30,7 +30,7 @@ struct Bin {
 
 // The most workgroups that a dispatch takes in a dimension (WebGPU's default limit).
 const MAX_GROUPS: u32 = 65535u;
-// Paths that an invocation of the kernels over all paths takes in turn: workgroup barriers are dear
+// Paths that each invocation of the kernels over all paths processes: workgroup barriers are dear
 // on software drivers.
 const PATHS_EACH: u32 = 8u;
 // Programs of no more queues are sorted in workgroup memory first, so that paths of one section do
@@ -44,9 +44,9 @@ var<workgroup> local_next: array<u32, LOCAL_BINS>;
 // Paths in all queues.
 var<workgroup> queued: atomic<u32>;
 
-// The path that an invocation looks at as its `turn`th.
-fn path_of(group: u32, local: u32, turn: u32) -> u32 {
-    return (group * PATHS_EACH + turn) * GROUP + local;
+// Path `n` of an invocation.
+fn path_of(group: u32, local: u32, n: u32) -> u32 {
+    return (group * PATHS_EACH + n) * GROUP + local;
 }
 
 // The queue that the path belongs into.
@@ -69,8 +69,8 @@ fn clear_local_bins(local: u32) {
 @compute @workgroup_size(64)
 fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     clear_local_bins(local);
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let bin = queue_of(path_of(group.x, local, turn));
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let bin = queue_of(path_of(group.x, local, n));
         if bin != NO_QUEUE {
             atomicAdd(&local_count[bin], 1u);
         }
@@ -87,8 +87,8 @@ fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
 // The same for any number of queues.
 @compute @workgroup_size(64)
 fn count_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let bin = queue_of(path_of(group.x, local, turn));
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let bin = queue_of(path_of(group.x, local, n));
         if bin != NO_QUEUE {
             atomicAdd(&bins[bin].count, 1u);
         }
@@ -154,10 +154,10 @@ fn scan(@builtin(local_invocation_index) local: u32) {
 fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     clear_local_bins(local);
     var ranks: array<u32, PATHS_EACH>;
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let bin = queue_of(path_of(group.x, local, turn));
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let bin = queue_of(path_of(group.x, local, n));
         if bin != NO_QUEUE {
-            ranks[turn] = atomicAdd(&local_count[bin], 1u);
+            ranks[n] = atomicAdd(&local_count[bin], 1u);
         }
     }
     workgroupBarrier();
@@ -168,11 +168,11 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
         }
     }
     workgroupBarrier();
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let path = path_of(group.x, local, turn);
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let path = path_of(group.x, local, n);
         let bin = queue_of(path);
         if bin != NO_QUEUE {
-            queue[local_next[bin] + ranks[turn]] = path;
+            queue[local_next[bin] + ranks[n]] = path;
         }
     }
 }
@@ -180,8 +180,8 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 // The same for any number of queues.
 @compute @workgroup_size(64)
 fn scatter_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let path = path_of(group.x, local, turn);
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let path = path_of(group.x, local, n);
         let bin = queue_of(path);
         if bin != NO_QUEUE {
             queue[atomicAdd(&bins[bin].next, 1u)] = path;
@@ -193,8 +193,8 @@ fn scatter_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
 // sorted.
 @compute @workgroup_size(64)
 fn line_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let path = path_of(group.x, local, turn);
+    for (var n = 0u; n < PATHS_EACH; n += 1u) {
+        let path = path_of(group.x, local, n);
         if path < batch.in_use {
             queue[2u * queue_count() + path] = path;
         }

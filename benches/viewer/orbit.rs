@@ -9,7 +9,7 @@ use shadewright::render::gpu::has_hardware_adapter;
 use shadewright::render::{Backend, DEFAULT_BUDGET};
 use shadewright::scene::builtin;
 use shadewright::viewer::camera::Navigation;
-use shadewright::viewer::engine::{Command, Engine, Event, Options, Shown};
+use shadewright::viewer::workers::{Command, Event, Options, Shown, Workers};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ const TURN: Vec2 = Vec2::new(0.04, 0.01);
 
 /// The viewer's worker threads, and the signal that wakes the measuring thread.
 struct Desk {
-    engine: Engine,
+    workers: Workers,
     woken: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -46,7 +46,7 @@ impl Desk {
         });
         let adapter = adapter.map(str::to_string);
         let options = Options { project: Default::default(), adapter, budget: DEFAULT_BUDGET };
-        Self { engine: Engine::start(options, wake), woken }
+        Self { workers: Workers::start(options, wake), woken }
     }
 
     /// Waits for events until then; returns as soon as there are some.
@@ -55,7 +55,7 @@ impl Desk {
         let woken = lock(&self.woken.0);
         let waited = self.woken.1.wait_timeout_while(woken, time, |woken| !*woken);
         *waited.unwrap_or_else(std::sync::PoisonError::into_inner).0 = false;
-        self.engine.poll()
+        self.workers.poll()
     }
 
     /// The first event for which `find` returns a value.
@@ -113,8 +113,8 @@ pub fn orbit(mesh: Option<&Path>, adapter: Option<&str>, quiet: bool) -> anyhow:
         None => Source::BuiltIn(builtin::DEFAULT_SCENE.to_string()),
     };
     let mut desk = Desk::new(adapter);
-    desk.engine.send(Command::Samples(Some(1)));
-    desk.engine.send(Command::Open(source));
+    desk.workers.send(Command::Samples(Some(1)));
+    desk.workers.send(Command::Open(source));
     let state = desk.wait_for(|event| match event {
         Event::Loaded(state) => Some(state.clone()),
         _ => None,
@@ -171,12 +171,12 @@ fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<V
         View { camera: navigation.camera().clone(), format }
     };
     let mut times = Times::default();
-    desk.engine.send(Command::Draw(vec![machine]));
+    desk.workers.send(Command::Draw(vec![machine]));
     let mut device = String::new();
     for number in 0..UNCOUNTED + VIEWS {
         let view = next();
         let start = Instant::now();
-        desk.engine.send(Command::Look(view.clone()));
+        desk.workers.send(Command::Look(view.clone()));
         let first = desk.image(machine, |shown| shown.view == view)?;
         let first_time = start.elapsed();
         if !first.is_finished() {
@@ -193,7 +193,7 @@ fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<V
     let mut due = last;
     for _ in 0..DRAGGED_VIEWS {
         due += DRAG;
-        desk.engine.send(Command::Look(next()));
+        desk.workers.send(Command::Look(next()));
         while Instant::now() < due {
             for event in desk.events(due) {
                 if matches!(&event, Event::Image(shown) if shown.machine == machine) {

@@ -3,11 +3,11 @@
 //! A frame handles the worker threads' events, shows the panels, and performs the actions they
 //! return. The model handles most actions; the clipboard, files and the window are handled here.
 
-use super::engine::{Command, Engine};
 use super::model::{Action, Model, Notice};
 use super::settings::{Panel, Settings};
 use super::ui::{self, Chrome, Panels};
-use super::{Options, engine};
+use super::workers::{Command, Workers};
+use super::{Options, workers};
 use crate::image::file as image_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The interface of one window.
 pub struct Interface {
     model: Model,
-    engine: Engine,
+    workers: Workers,
     chrome: Chrome,
     panels: Panels,
     /// Whether the worker threads time kernels: while the timings panel is open.
@@ -32,12 +32,12 @@ impl Interface {
         let settings = file.as_deref().map(Settings::read).unwrap_or_default();
         let mut display = settings.display;
         display.machine = options.machine.unwrap_or(display.machine);
-        let engine = Engine::start(engine::Options::from(&options), wake);
+        let workers = Workers::start(workers::Options::from(&options), wake);
         let mut model = Model::new(options.source, display);
         if let Some(samples) = options.samples {
             model.apply(Action::SetSamples(Some(samples)));
         }
-        Self { model, engine, chrome: Chrome::new(settings), panels: Panels::default(), times_kernels: false, file }
+        Self { model, workers, chrome: Chrome::new(settings), panels: Panels::default(), times_kernels: false, file }
     }
 
     /// The settings.
@@ -71,7 +71,7 @@ impl Interface {
 
     /// One frame.
     pub fn show(&mut self, ui: &mut egui::Ui) {
-        for event in self.engine.poll() {
+        for event in self.workers.poll() {
             self.model.handle(event);
         }
         let mut actions = Vec::new();
@@ -82,10 +82,10 @@ impl Interface {
         let times_kernels = self.chrome.settings.shows(Panel::Timings);
         if times_kernels != self.times_kernels {
             self.times_kernels = times_kernels;
-            self.engine.send(Command::TimeKernels(times_kernels));
+            self.workers.send(Command::TimeKernels(times_kernels));
         }
         for command in self.model.commands.drain(..) {
-            self.engine.send(command);
+            self.workers.send(command);
         }
     }
 

@@ -2,20 +2,20 @@
 //! saved, and inspects its pixels.
 //!
 //! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws it
-//! with egui and returns the user's actions; [`engine`] has the worker threads that read, compile
+//! with egui and returns the user's actions; [`workers`] has the worker threads that read, compile
 //! and render; `app` and `screen` know the window system and its device. Only these last three know
 //! winit or wgpu, and nothing here prints.
 
 mod app;
 pub mod camera;
 pub mod develop;
-pub mod engine;
 mod interface;
 pub mod model;
 mod screen;
 pub mod settings;
 pub mod timing;
 pub mod ui;
+pub mod workers;
 
 pub use app::run;
 pub use screen::ScreenError;

@@ -7,8 +7,8 @@
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
-use super::engine::{Command, Event, Probed, Shown};
 use super::timing::History;
+use super::workers::{Command, Event, Probed, Shown};
 use crate::inspect::Inspection;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::Backend;

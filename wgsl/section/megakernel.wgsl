@@ -9,7 +9,7 @@
 // `stored_nodes_vector` and `stored_triangles_vector` that load from the tree
 // (`megakernel_rays.wgsl`).
 //
-// A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the
+// A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its iterations one after the
 // other. A dispatch takes a range of items, and each for a bounded number of steps, so that none
 // keeps the device for long: a path that is not finished then leaves its registers, words and hits
 // in storage, and the next dispatch goes on with it.
@@ -18,14 +18,14 @@ struct Wave {
     // The first item of this dispatch, and how many there are: no more than there are paths.
     first: u32,
     count: u32,
-    // The section that a turn starts with.
+    // The section that an iteration starts with.
     entry: u32,
-    // Back edges, calls and suspensions that a turn may take.
+    // Back edges, calls and suspensions that an iteration may take.
     budget: u32,
-    // Items of the batch, and the turns of each.
+    // Items of the batch, and the iterations of each.
     items: u32,
-    turns: u32,
-    // Words of a turn's arguments.
+    iterations: u32,
+    // Words of an iteration's arguments.
     argument_words: u32,
     // How an iteration's results are handled: one of the constants below.
     film: u32,
@@ -38,32 +38,32 @@ struct Wave {
     reserved: u32,
 }
 
-// Results stay in the path's words; the film's sums start with the first turn; or go on from what
-// the film holds.
+// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of an item sets its sum in
+// the film. FILM_ADDS: every iteration adds to the sum.
 const FILM_NONE = 0u;
 const FILM_STARTS = 1u;
-const FILM_GOES_ON = 2u;
+const FILM_ADDS = 2u;
 
 struct Status {
     // The largest trap, or zero.
     word: atomic<u32>,
     // Paths of this dispatch that are not finished.
     live: atomic<u32>,
-    // Turns that finished.
+    // Iterations that finished.
     done: atomic<u32>,
     reserved: u32,
 }
 
 // Layouts: `codegen::wgsl::megakernel_binding`.
 @group(0) @binding(1) var<uniform> wave: Wave;
-// Of path i: section at i, stack pointer at W + i, budget at 2 W + i, turn at 3 W + i.
+// Of path i: section at i, stack pointer at W + i, budget at 2 W + i, iteration at 3 W + i.
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
 // Word k of path i at k W + i; behind the frames the two vectors of each ray, and its hit.
 @group(0) @binding(3) var<storage, read_write> frames: array<u32>;
-// Word k of turn t of item i at (t · argument_words + k) · items + i.
+// Word k of iteration t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(4) var<storage, read> arguments: array<u32>;
 @group(0) @binding(6) var<storage, read_write> trap: Status;
-// The sum of each item's turns.
+// The sum of each item's iterations.
 @group(0) @binding(7) var<storage, read_write> film: array<vec4<f32>>;
 
 const RESULT_WORDS = 16u;
@@ -74,9 +74,9 @@ var<private> ray_uppers: array<vec4<f32>, PRIVATE_RAYS>;
 var<private> ray_hits: array<vec4<f32>, PRIVATE_RAYS>;
 // One bit for each ray that waits to be traced.
 var<private> waiting_rays: u32;
-// The item and the turn that the path runs, and the section that comes next.
+// The item and the iteration that the path runs, and the section that comes next.
 var<private> item: u32;
-var<private> turn: u32;
+var<private> iteration: u32;
 var<private> section: u32;
 // Steps taken in this dispatch but for those that the budget has counted since it was
 // `known_budget`.
@@ -206,28 +206,28 @@ fn abandon() {
     section = FINISHED;
 }
 
-// Starts the item's next turn: an empty stack, and the arguments above it.
-fn begin_turn() {
+// Starts the item's next iteration: an empty stack, and the arguments above it.
+fn begin_iteration() {
     section = wave.entry;
     sp = RESULT_WORDS + 1u;
     budget = wave.budget;
     known_budget = budget;
     set_word(RESULT_WORDS, FINISHED);
     for (var k = 0u; k < wave.argument_words; k += 1u) {
-        set_word(sp + k, arguments[(turn * wave.argument_words + k) * wave.items + item]);
+        set_word(sp + k, arguments[(iteration * wave.argument_words + k) * wave.items + item]);
     }
 }
 
-// Adds the turn's results to the film.
+// Adds the iteration's results to the film.
 fn end_turn() {
     if wave.film != FILM_NONE {
         var sum = bitcast<vec4<f32>>(vec4(word(0u), word(1u), word(2u), word(3u)));
-        if turn > 0u || wave.film == FILM_GOES_ON {
+        if iteration > 0u || wave.film == FILM_ADDS {
             sum += film[item];
         }
         film[item] = sum;
     }
-    turn += 1u;
+    iteration += 1u;
     atomicAdd(&trap.done, 1u);
 }
 
@@ -239,32 +239,33 @@ fn begin(index: u32) -> bool {
     item = wave.first + index;
     path = item % params.paths;
     if wave.resumed == 0u {
-        begin_turn();
+        begin_iteration();
         return true;
     }
     section = state[path];
     sp = state[params.paths + path];
     budget = state[2u * params.paths + path];
     known_budget = budget;
-    turn = state[3u * params.paths + path];
-    if turn == wave.turns {
+    iteration = state[3u * params.paths + path];
+    if iteration == wave.iterations {
         return false;
     }
     fetch();
     return true;
 }
 
-// Whether the path has a section to run in this dispatch. One whose turn is over begins the next.
+// Whether the path has a section to run in this dispatch. One whose iteration is over begins the
+// next.
 fn runs() -> bool {
     steps += wave.turn_steps + (known_budget - budget);
     known_budget = budget;
     if section == FINISHED {
         end_turn();
-        if turn == wave.turns || atomicLoad(&trap.word) != 0u {
-            turn = wave.turns;
+        if iteration == wave.iterations || atomicLoad(&trap.word) != 0u {
+            iteration = wave.iterations;
             return false;
         }
-        begin_turn();
+        begin_iteration();
     }
     return steps <= wave.steps;
 }
@@ -275,8 +276,8 @@ fn next_section() -> u32 {
 
 // Ends the path's part of the dispatch: leaves its results, or what it needs to go on.
 fn end_part() {
-    state[3u * params.paths + path] = turn;
-    if turn == wave.turns {
+    state[3u * params.paths + path] = iteration;
+    if iteration == wave.iterations {
         if wave.film == FILM_NONE {
             store_words(RESULT_WORDS);
         }

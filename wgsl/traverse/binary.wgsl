@@ -14,9 +14,9 @@ fn is_leaf(link: u32) -> bool {
     return (link & LEAF) != 0u && link != DONE;
 }
 
-// Where to go on from an inner node whose children are entered at these distances: the nearer
-// child, while a farther one that is entered waits on the stack; else what waits.
-fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, stack: ptr<function, Stack>) -> u32 {
+// The next link after an inner node whose children are entered at these distances: the nearer
+// child, with the farther one, if it is entered, on the stack; else the top of the stack.
+fn nearer_child(left: f32, left_link: u32, right: f32, right_link: u32, stack: ptr<function, Stack>) -> u32 {
     let right_first = right < left;
     let left_entered = left < OUTSIDE;
     let right_entered = right < OUTSIDE;
@@ -38,7 +38,7 @@ fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 
     let right_max = nodes_vector(4u * link + 3u);
     let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, t_far);
     let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, t_far);
-    return go_on(left, left_min.w, right, right_min.w, stack);
+    return nearer_child(left, left_min.w, right, right_min.w, stack);
 }
 
 // One step through a leaf: tests its first triangle. What is left of the leaf, one triangle further

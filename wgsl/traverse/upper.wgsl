@@ -20,7 +20,7 @@ fn descend_upper(link: u32, ray: Ray, reach: Reach, t_far: f32, stack: ptr<funct
     let to_right_max = bitcast<vec3<f32>>(right_max.xyz) - reach.below;
     let left = enter_from(to_left_min, to_left_max, ray, t_far);
     let right = enter_from(to_right_min, to_right_max, ray, t_far);
-    return go_on(left, left_min.w, right, right_min.w, stack);
+    return nearer_child(left, left_min.w, right, right_min.w, stack);
 }
 
 // The dot product of a row with a vector.

@@ -267,7 +267,7 @@ b0:
             ("entry", offset_of!(MegakernelWave, entry)),
             ("budget", offset_of!(MegakernelWave, budget)),
             ("items", offset_of!(MegakernelWave, items)),
-            ("turns", offset_of!(MegakernelWave, turns)),
+            ("iterations", offset_of!(MegakernelWave, iterations)),
             ("argument_words", offset_of!(MegakernelWave, argument_words)),
             ("film", offset_of!(MegakernelWave, film)),
             ("steps", offset_of!(MegakernelWave, steps)),

@@ -63,19 +63,19 @@ pub mod megakernel_binding {
     pub const PARAMS: u32 = 0;
     /// Uniform buffer: [`super::MegakernelWave`].
     pub const WAVE: u32 = 1;
-    /// `array<u32>`, read and written: like [`super::binding::STATE`], and the turn of path `i` at
-    /// `3·W + i`.
+    /// `array<u32>`, read and written: like [`super::binding::STATE`], and the iteration of path
+    /// `i` at `3·W + i`.
     pub const STATE: u32 = 2;
     /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and behind the frames
     /// [`super::MEGAKERNEL_RAY_WORDS`] words for each of the rays that a path may shoot at once.
     pub const FRAMES: u32 = 3;
-    /// `array<u32>`, read: word `k` of turn `t` of item `n` at `(t · argument_words + k) · items +
-    /// n`.
+    /// `array<u32>`, read: word `k` of iteration `t` of item `n` at `(t · argument_words + k) ·
+    /// items + n`.
     pub const ARGUMENTS: u32 = 4;
     /// `array<vec4<u32>>`, read: like [`super::binding::MEMORY`].
     pub const MEMORY: u32 = 5;
     /// Four words, read and written: zero or a [`super::Trap`], the paths that the dispatch left
-    /// unfinished, the turns that it finished, and nothing.
+    /// unfinished, the iterations that it finished, and nothing.
     pub const STATUS: u32 = 6;
     /// `array<vec4<f32>>`, read and written: the sum of each item's results.
     pub const FILM: u32 = 7;
@@ -88,7 +88,7 @@ pub mod megakernel_binding {
 pub const MEGAKERNEL_RAY_WORDS: u32 = 12;
 
 /// The second uniform buffer of the megakernel: what one dispatch does. Paths run the items of a
-/// batch; each item has some turns.
+/// batch; each item runs for a number of iterations.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct MegakernelWave {
@@ -96,15 +96,15 @@ pub struct MegakernelWave {
     pub first: u32,
     /// Items of the dispatch, no more than [`Params::paths`].
     pub count: u32,
-    /// The section that a turn starts with.
+    /// The section that an iteration starts with.
     pub entry: u32,
-    /// Back edges, calls and suspensions that a turn may take.
+    /// Back edges, calls and suspensions that an iteration may take.
     pub budget: u32,
     /// Items of the batch.
     pub items: u32,
-    /// Turns of each.
-    pub turns: u32,
-    /// Words of a turn's arguments.
+    /// Iterations of each.
+    pub iterations: u32,
+    /// Words of an iteration's arguments.
     pub argument_words: u32,
     /// How an iteration's results are handled: 0 they stay, 1 the first four words are summed, 2
     /// they are added to the sums that there are.

@@ -1,6 +1,6 @@
 //! Batches: the work of an executor's paths. A batch has items, each of which runs the entry a
-//! number of times (`turns`); `wgsl/refill.wgsl` assigns them to paths on the device. This file
-//! owns the paths' buffers and knows no sections.
+//! number of times (`iterations`); `wgsl/refill.wgsl` assigns them to paths on the device. This
+//! file owns the paths' buffers and knows no sections.
 
 use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::WORKGROUP_SIZE;
@@ -65,7 +65,7 @@ pub enum Results {
     AddToSums = 2,
 }
 
-/// Work for an executor: every item runs the entry `turns` times, one after the other.
+/// Work for an executor: every item runs the entry `iterations` times, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// The entry's section.
@@ -75,7 +75,7 @@ pub struct Batch<'a> {
     /// The number of items.
     pub items: u32,
     /// Runs of each, at least 1.
-    pub turns: u32,
+    pub iterations: u32,
     /// Words of a run's arguments.
     pub argument_words: u32,
     /// Word `k` of run `t` of item `i` at `(t · argument_words + k) · items + i`.
@@ -103,7 +103,7 @@ pub(super) struct BatchParams {
     /// Items.
     pub items: u32,
     /// Runs of each.
-    pub turns: u32,
+    pub iterations: u32,
     /// Words of a run's arguments.
     pub argument_words: u32,
     /// A [`Results`].
@@ -251,11 +251,11 @@ impl Paths {
         batch: &Batch<'_>,
         take: u32,
     ) -> Result<(), RenderError> {
-        let words = u64::from(batch.items) * u64::from(batch.turns) * u64::from(batch.argument_words);
+        let words = u64::from(batch.items) * u64::from(batch.iterations) * u64::from(batch.argument_words);
         let arguments = &batch.arguments[..words as usize];
         let paths = self.params.paths;
         let stays = batch.results == Results::Stay;
-        assert!(!stays || (batch.items <= paths && batch.turns == 1), "no place for the results");
+        assert!(!stays || (batch.items <= paths && batch.iterations == 1), "no place for the results");
         let film = if stays { 0 } else { 16 * u64::from(batch.items) };
         self.reserve(gpu, kernels, 4 * words, film)?;
         if !arguments.is_empty() {
@@ -267,7 +267,7 @@ impl Paths {
             budget: batch.budget,
             take,
             items: batch.items,
-            turns: batch.turns,
+            iterations: batch.iterations,
             argument_words: batch.argument_words,
             film: batch.results as u32,
             ..self.params
@@ -451,8 +451,8 @@ mod tests {
         [argument, argument / 3.0, 0.1 - argument, 1.0]
     }
 
-    fn argument(turn: u32, item: u32) -> f32 {
-        (turn * 37 + item * 11) as f32 / 7.0
+    fn argument(iteration: u32, item: u32) -> f32 {
+        (iteration * 37 + item * 11) as f32 / 7.0
     }
 
     #[test]
@@ -463,7 +463,7 @@ mod tests {
             entry: 5,
             budget: 1234,
             items: 100,
-            turns: 1,
+            iterations: 1,
             argument_words: 2,
             arguments: &arguments,
             results: Results::Stay,
@@ -488,18 +488,20 @@ mod tests {
 
     fn items_are_summed_by(lanes: Lanes) {
         let mut bench = Bench::with_lanes(64, lanes);
-        let (items, turns) = (300, 3);
+        let (items, iterations) = (300, 3);
         let mut expected = vec![FilmPixel::default(); items as usize];
         // The first sums are discarded, the last two accumulate.
         for (batch, results) in [(9, Results::Sum), (0, Results::Sum), (1, Results::AddToSums)] {
-            let arguments: Vec<u32> = (0..turns)
-                .flat_map(|turn| (0..items).map(move |item| argument(batch * turns + turn, item).to_bits()))
+            let arguments: Vec<u32> = (0..iterations)
+                .flat_map(|iteration| {
+                    (0..items).map(move |item| argument(batch * iterations + iteration, item).to_bits())
+                })
                 .collect();
             bench.start(&Batch {
                 entry: 0,
                 budget: 1,
                 items,
-                turns,
+                iterations,
                 argument_words: 1,
                 arguments: &arguments,
                 results,
@@ -508,15 +510,15 @@ mod tests {
                 assert!(round < 100, "{:?}", bench.status());
                 bench.end_runs(|path| path % 3 != round % 3);
                 bench.refill();
-                if bench.status().done == items * turns {
+                if bench.status().done == items * iterations {
                     break;
                 }
             }
             if results == Results::Sum {
                 expected.fill(FilmPixel::default());
             }
-            for turn in batch * turns..(batch + 1) * turns {
-                (0..items).zip(&mut expected).for_each(|(item, p)| p.add(sample(argument(turn, item)), 1.0));
+            for iteration in batch * iterations..(batch + 1) * iterations {
+                (0..items).zip(&mut expected).for_each(|(item, p)| p.add(sample(argument(iteration, item)), 1.0));
             }
             let expected: Vec<_> = expected.iter().map(|p| p.sum).collect();
             assert_eq!(bench.paths.sums(&bench.gpu).unwrap(), expected);
@@ -537,7 +539,7 @@ mod tests {
             format!("const RESULT_WORDS: u32 = {RESULT_WORDS}u;"),
             format!("const FILM_NONE: u32 = {}u;", Results::Stay as u32),
             format!("const FILM_STARTS: u32 = {}u;", Results::Sum as u32),
-            format!("const FILM_GOES_ON: u32 = {}u;", Results::AddToSums as u32),
+            format!("const FILM_ADDS: u32 = {}u;", Results::AddToSums as u32),
         ] {
             assert!(source.contains(&line), "{line}");
         }

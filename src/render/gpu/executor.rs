@@ -119,13 +119,13 @@ pub(super) trait PathExecutor: Debug + Send {
         self.stats().paths
     }
 
-    /// The number of items of a batch, and of runs of each, where every item has `turns` runs with
-    /// `argument_words` words: as many runs as leave work for every path.
-    fn batch_size(&self, turns: u32, argument_words: u32) -> (u32, u32) {
+    /// The number of items of a batch, and of runs of each, where every item has `iterations` runs
+    /// with `argument_words` words: as many runs as leave work for every path.
+    fn batch_size(&self, iterations: u32, argument_words: u32) -> (u32, u32) {
         let runs = MAX_ARGUMENT_WORDS / u64::from(argument_words.max(1));
-        let turns = u64::from(turns).min((runs / u64::from(self.paths())).max(1));
-        let items = (runs / turns).min(u64::from(MAX_ITEMS));
-        (items as u32, turns as u32)
+        let iterations = u64::from(iterations).min((runs / u64::from(self.paths())).max(1));
+        let items = (runs / iterations).min(u64::from(MAX_ITEMS));
+        (items as u32, iterations as u32)
     }
 
     /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are
@@ -149,7 +149,7 @@ pub(super) trait PathExecutor: Debug + Send {
             entry,
             budget,
             items: started,
-            turns: 1,
+            iterations: 1,
             argument_words: arguments.len() as u32,
             arguments: &rows,
             results: Results::Stay,

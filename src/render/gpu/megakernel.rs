@@ -119,7 +119,7 @@ impl<C: Deref<Target = Compute>> MegakernelExecutor<C> {
         // lanes that run other sections.
         let (steps, turn_steps) = match gpu.max_loop_iterations() {
             u32::MAX => (HARDWARE_STEPS, 1),
-            turns => (turns / 4, kernel.loops),
+            iterations => (iterations / 4, kernel.loops),
         };
         let executor = Self {
             pipeline: pipelines.into_iter().next().ok_or_else(|| RenderError::Device("no pipeline".to_string()))?,
@@ -240,7 +240,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecu
                 entry: batch.entry,
                 budget: batch.budget,
                 items: batch.items,
-                turns: batch.turns,
+                iterations: batch.iterations,
                 argument_words: batch.argument_words,
                 film: batch.results as u32,
                 steps: if self.stats.rounds == 0 { FIRST_STEPS } else { self.steps },
@@ -373,15 +373,16 @@ b2:
     fn more_items_than_paths_run_all_their_turns_into_the_film() {
         let (mut executor, entry) = executor(false);
         assert_eq!(executor.paths(), 64);
-        let (items, turns) = (150, 3);
-        let n = |turn: u32, item: u32| 1 + (item + turn) % 40;
-        let arguments: Vec<u32> =
-            (0..turns).flat_map(|turn| (0..items).map(move |item| (n(turn, item) as f32).to_bits())).collect();
+        let (items, iterations) = (150, 3);
+        let n = |iteration: u32, item: u32| 1 + (item + iteration) % 40;
+        let arguments: Vec<u32> = (0..iterations)
+            .flat_map(|iteration| (0..items).map(move |item| (n(iteration, item) as f32).to_bits()))
+            .collect();
         let batch = Batch {
             entry,
             budget: 10_000,
             items,
-            turns,
+            iterations,
             argument_words: 1,
             arguments: &arguments,
             results: Results::Sum,
@@ -394,10 +395,10 @@ b2:
                 ControlFlow::Continue(())
             };
             assert_eq!(executor.run_batch(&batch, &mut told).unwrap(), None);
-            assert_eq!(last, items * turns);
+            assert_eq!(last, items * iterations);
             let sums = executor.sums().unwrap();
             for item in 0..items {
-                let expected: f32 = (0..turns).map(|turn| sum(n(turn, item))).sum();
+                let expected: f32 = (0..iterations).map(|iteration| sum(n(iteration, item))).sum();
                 assert_eq!(sums[item as usize][0], expected, "item {item}");
             }
         }

@@ -42,7 +42,7 @@ pub(super) struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// Runs of a pass over the whole image, the imager's included.
-    pub fn turns(job: &Job, pass: Pass) -> u64 {
+    pub fn runs(job: &Job, pass: Pass) -> u64 {
         let [width, height] = pass.size(job.window).map(u64::from);
         width * height * (u64::from(pass.count) + u64::from(job.program.has_imager))
     }
@@ -50,8 +50,8 @@ impl Drawing<'_> {
     /// Adds the samples of a pass to the film.
     pub fn draw(&mut self, pass: Pass, film: &mut Film) -> Result<(), RenderError> {
         assert_eq!([film.width(), film.height()], pass.size(self.job.window), "the film of {pass:?}");
-        let (items, turns) = self.executor.batch_size(pass.count, self.job.program.camera_arguments() as u32);
-        each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, turns, film))
+        let (items, iterations) = self.executor.batch_size(pass.count, self.job.program.camera_arguments() as u32);
+        each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, iterations, film))
     }
 
     /// The means of a film that was rendered in blocks of `step`, after the imager.
@@ -64,8 +64,14 @@ impl Drawing<'_> {
         Ok(image)
     }
 
-    /// Takes every sample of a band's pixels, `turns` for each pixel in a batch.
-    fn sample_band(&mut self, band: &[[u32; 2]], pass: Pass, turns: u32, film: &mut Film) -> Result<(), RenderError> {
+    /// Takes every sample of a band's pixels, `iterations` for each pixel in a batch.
+    fn sample_band(
+        &mut self,
+        band: &[[u32; 2]],
+        pass: Pass,
+        iterations: u32,
+        film: &mut Film,
+    ) -> Result<(), RenderError> {
         let job = self.job;
         let (words, signed) = (job.program.camera_arguments(), job.film.filter.is_signed());
         let sample = |pixel, index| pass.sample(job.window, job.sampling, &job.film, pixel, index);
@@ -80,10 +86,10 @@ impl Drawing<'_> {
         }
         let mut arguments = Vec::new();
         let end = pass.first + pass.count;
-        for first in (pass.first..end).step_by(turns as usize) {
-            let turns = turns.min(end - first);
-            arguments.resize(turns as usize * words * band.len(), 0);
-            let rows = arguments.par_chunks_mut(words * band.len()).zip(first..first + turns);
+        for first in (pass.first..end).step_by(iterations as usize) {
+            let iterations = iterations.min(end - first);
+            arguments.resize(iterations as usize * words * band.len(), 0);
+            let rows = arguments.par_chunks_mut(words * band.len()).zip(first..first + iterations);
             rows.for_each(|(rows, index)| {
                 for (item, &pixel) in band.iter().enumerate() {
                     for (row, argument) in rows.chunks_mut(band.len()).zip(sample(pixel, index).arguments()) {
@@ -94,7 +100,7 @@ impl Drawing<'_> {
             let entry = self.program.entry(CAMERA_ENTRY)?;
             let budget = self.budget();
             let arguments = &arguments[..];
-            self.run(&Batch { entry, budget, items, turns, argument_words: words as u32, arguments, results })?;
+            self.run(&Batch { entry, budget, items, iterations, argument_words: words as u32, arguments, results })?;
             results = Results::AddToSums;
         }
         let sums = self.executor.sums()?;
@@ -122,7 +128,7 @@ impl Drawing<'_> {
             entry: self.program.entry(IMAGER_ENTRY)?,
             budget: self.budget(),
             items: band.len() as u32,
-            turns: 1,
+            iterations: 1,
             argument_words: arguments.len() as u32,
             arguments: &arguments.concat(),
             results: Results::Stay,
@@ -145,15 +151,15 @@ impl Drawing<'_> {
             return Err(RenderError::Stopped);
         }
         let (done, total, progress) = (self.done, self.total.max(1), self.progress);
-        let mut on_progress = |turns: u32| {
-            progress((done + u64::from(turns)) as f32 / total as f32);
+        let mut on_progress = |runs: u32| {
+            progress((done + u64::from(runs)) as f32 / total as f32);
             if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         if let Some(trap) = self.executor.run_batch(batch, &mut on_progress)? {
             let (module, limit) = (&self.job.program.module, self.executor.stats().frame_words);
             return Err(trap_error(trap, self.program.interface(), module, batch.budget, limit));
         }
-        self.done += u64::from(batch.items) * u64::from(batch.turns);
+        self.done += u64::from(batch.items) * u64::from(batch.iterations);
         Ok(())
     }
 }

@@ -191,11 +191,11 @@ mod tests {
 
     /// Takes long enough to be seen by any clock.
     const WGSL: &str = "
-        @group(0) @binding(0) var<uniform> turns: vec4<u32>;
+        @group(0) @binding(0) var<uniform> iterations: vec4<u32>;
         @group(0) @binding(1) var<storage, read_write> words: array<u32>;
         @compute @workgroup_size(64) fn work(@builtin(global_invocation_id) id: vec3<u32>) {
             var x = id.x;
-            for (var i = 0u; i < turns.x; i++) { x = x * 0x9e3779b9u + i; }
+            for (var i = 0u; i < iterations.x; i++) { x = x * 0x9e3779b9u + i; }
             words[id.x] = x;
         }";
 
@@ -236,9 +236,10 @@ mod tests {
         let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
         let layout = gpu.layout("work", &[false]);
         let [pipeline] = gpu.pipelines("work", WGSL, &layout.pipeline, ["work"]).unwrap();
-        let turns = gpu.upload("turns", bytemuck::cast_slice(&[1000, 0, 0, 0]), BufferUsages::UNIFORM).unwrap();
+        let iterations =
+            gpu.upload("iterations", bytemuck::cast_slice(&[1000, 0, 0, 0]), BufferUsages::UNIFORM).unwrap();
         let words = gpu.buffer("words", 4 * 6400, BufferUsages::STORAGE).unwrap();
-        let bound = gpu.bind(&layout, &[&turns, &words]);
+        let bound = gpu.bind(&layout, &[&iterations, &words]);
         let names = ["much", "never", "little"].map(String::from).to_vec();
         let mut profile = Profile::new(&gpu, names).expect("an adapter with timestamps");
         profile.clock = clock;

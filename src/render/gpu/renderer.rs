@@ -138,7 +138,7 @@ impl Renderer for GpuRenderer {
             progress,
             stop: &AtomicBool::new(false),
             done: 0,
-            total: Drawing::turns(job, pass),
+            total: Drawing::runs(job, pass),
         };
         drawing.draw(pass, &mut film)?;
         let image = drawing.finish(&film, pass.step)?;

@@ -180,7 +180,7 @@ mod tests {
                 entry: 0,
                 budget: 1,
                 items: started,
-                turns: 1,
+                iterations: 1,
                 argument_words: 0,
                 arguments: &[],
                 results: Results::Stay,
@@ -225,7 +225,7 @@ mod tests {
                 assert_eq!(found.len(), count, "queue {number}");
                 assert!(found.iter().all(|path| expected.contains(path)), "queue {number}");
                 if number == params.sections {
-                    assert_eq!(found, expected, "those whose turn is over");
+                    assert_eq!(found, expected, "those whose iteration is over");
                 } else {
                     waiting += expected.len();
                     running += count;

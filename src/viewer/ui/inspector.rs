@@ -9,8 +9,8 @@ mod values;
 
 use crate::probe::value::number;
 use crate::probe::{Probe, RayKind, RayRecord, RayTree, SurfacePoint};
-use crate::viewer::engine::Probed;
 use crate::viewer::model::{Action, Model, Picked};
+use crate::viewer::workers::Probed;
 use egui::{CollapsingHeader, DragValue, Grid, RichText, ScrollArea, Ui};
 use std::sync::Arc;
 use stepping::Stepping;

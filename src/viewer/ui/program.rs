@@ -369,8 +369,8 @@ mod tests {
     use super::*;
     use crate::inspect::{Line, Listings, Stage};
     use crate::text::source::FileId;
-    use crate::viewer::engine::Event;
     use crate::viewer::model::tests::{SPHERE, loaded, state};
+    use crate::viewer::workers::Event;
     use egui::accesskit::Toggled;
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT, Queryable};

@@ -4,7 +4,7 @@ use super::framing::covered;
 use super::worker::BackgroundWorker;
 use crate::image::Image;
 use crate::viewer::develop::{Look, develop};
-use crate::viewer::engine::Shown;
+use crate::viewer::workers::Shown;
 use egui::{Color32, ColorImage, Context, Painter, Rect, TextureHandle, TextureOptions};
 use std::sync::Arc;
 

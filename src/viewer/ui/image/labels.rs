@@ -1,8 +1,8 @@
 //! Labels over the image: back end, progress, state.
 
 use crate::render::Backend;
-use crate::viewer::engine::Shown;
 use crate::viewer::model::{Comparison, Model};
+use crate::viewer::workers::Shown;
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
 
 /// The background of words over the image, and their colour: the same in light and dark, because

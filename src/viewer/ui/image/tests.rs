@@ -5,8 +5,8 @@ use crate::image::Image;
 use crate::lang::types::SourceType;
 use crate::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
 use crate::render::sampling::Sampling;
-use crate::viewer::engine::{Event as EngineEvent, Probed};
 use crate::viewer::model::tests::{loaded, shown};
+use crate::viewer::workers::{Event as WorkerEvent, Probed};
 use egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -72,7 +72,7 @@ impl Window {
         let grey = shown(self.model(), machine, step);
         let image = Arc::new(image(grey.image.width, grey.image.height, blue));
         let news = Shown { image, wanted: 1, ..(*grey).clone() };
-        self.model().handle(EngineEvent::Image(Arc::new(news)));
+        self.model().handle(WorkerEvent::Image(Arc::new(news)));
         self.harness.step();
     }
 
@@ -285,7 +285,7 @@ fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
     assert_eq!(window.asked(), []);
     let view = window.model().view().unwrap();
     let probed = Probed { pixel, sample: 0, state: 1, view, result: Ok(probe(pixel)) };
-    window.model().handle(EngineEvent::Probed(Arc::new(probed)));
+    window.model().handle(WorkerEvent::Probed(Arc::new(probed)));
     window.harness.step();
     assert_eq!(window.asked(), [Action::SetPivot(glam::vec3(1.0, 2.0, 9.0))]);
     window.harness.step();
@@ -388,10 +388,10 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
 fn a_difference_without_one_of_the_machines_says_why() {
     let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
-    window.model().handle(EngineEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
+    window.model().handle(WorkerEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU is compiling…").is_some());
-    window.model().handle(EngineEvent::MachineFailed(Backend::GPU, "no device".into()));
+    window.model().handle(WorkerEvent::MachineFailed(Backend::GPU, "no device".into()));
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU cannot render this.").is_some());
 }
@@ -401,7 +401,7 @@ fn a_image_of_the_other_machine_says_so() {
     let mut window = Window::with_image(1);
     let display = Display { machine: Backend::GPU, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
-    window.model().handle(EngineEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
+    window.model().handle(WorkerEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's image.").is_some());
     window.draws(Backend::GPU, 1, 0.5);

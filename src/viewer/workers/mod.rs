@@ -1,10 +1,10 @@
 //! The worker threads behind the window: one that reads scenes, one for each machine that draws,
 //! one that probes pixels, one that lists the compiled forms of shaders.
 //!
-//! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that
-//! were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a function
-//! wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests,
-//! and whoever wants to watch a scene without one, use it as the window does.
+//! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
+//! that were not carried out. [`Workers::poll`] gives the [`Event`]s since the last call; a
+//! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the
+//! tests, and whoever wants to watch a scene without one, use it as the window does.
 //!
 //! | file | holds |
 //! |---|---|
@@ -66,7 +66,7 @@ impl From<&super::Options> for Options {
 }
 
 /// The worker threads. Dropping it ends them.
-pub struct Engine {
+pub struct Workers {
     outbox: Arc<Outbox>,
     /// Of the GPU and the RPU, in the order of [`Backend::INTERACTIVE`].
     slots: [Arc<Slot>; 2],
@@ -76,7 +76,7 @@ pub struct Engine {
     drawing: Vec<JoinHandle<()>>,
 }
 
-impl Engine {
+impl Workers {
     /// Starts the threads. They call `wake` when there is something to poll.
     pub fn start(options: Options, wake: Wake) -> Self {
         let Options { project, adapter, budget } = options;
@@ -88,7 +88,7 @@ impl Engine {
         let prober = Arc::new(Requests::default());
         let inspector = Arc::new(Requests::default());
 
-        let (news, drawn_by) = (outbox.clone(), slots.clone());
+        let (events, drawn_by) = (outbox.clone(), slots.clone());
         let (asked, asked_for_code) = (prober.clone(), inspector.clone());
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
@@ -96,12 +96,12 @@ impl Engine {
                 asked.set_state(state.clone());
                 asked_for_code.set_state(state.clone());
             };
-            loading::run(&requests, look, &project, &news, &share);
+            loading::run(&requests, look, &project, &events, &share);
         });
-        let (news, asked) = (outbox.clone(), prober.clone());
-        std::thread::spawn(move || probing::run(&asked, &news, budget));
-        let (news, asked) = (outbox.clone(), inspector.clone());
-        std::thread::spawn(move || inspecting::run(&asked, &news, budget));
+        let (events, asked) = (outbox.clone(), prober.clone());
+        std::thread::spawn(move || probing::run(&asked, &events, budget));
+        let (events, asked) = (outbox.clone(), inspector.clone());
+        std::thread::spawn(move || inspecting::run(&asked, &events, budget));
 
         let open_gpu: Opens<GpuProgressive> = Box::new(move || {
             let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
@@ -169,12 +169,12 @@ impl Engine {
     }
 
     fn request(&self, request: Request) {
-        // The thread ends only when this engine does.
+        // The thread ends only when this workers does.
         let _ = self.loader.send(request);
     }
 }
 
-impl Drop for Engine {
+impl Drop for Workers {
     /// Ends the drawing threads, and waits for them: their devices must not outlive the program.
     /// The others end when what they do is done.
     fn drop(&mut self) {

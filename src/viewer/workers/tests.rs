@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 /// How long anything may take before a test fails: a loaded machine compiles kernels for minutes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An engine, and what a window does with it.
+/// An workers, and what a window does with it.
 struct BackgroundWorker {
-    engine: Engine,
+    workers: Workers,
     woken: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -30,9 +30,9 @@ impl BackgroundWorker {
             wakes.1.notify_all();
         });
         let options = Options { project: Default::default(), adapter: None, budget: DEFAULT_BUDGET };
-        let engine = Engine::start(options, wake);
-        engine.send(Command::Draw(machines.to_vec()));
-        Self { engine, woken }
+        let workers = Workers::start(options, wake);
+        workers.send(Command::Draw(machines.to_vec()));
+        Self { workers, woken }
     }
 
     /// The first event of which `find` makes something.
@@ -40,7 +40,7 @@ impl BackgroundWorker {
         let start = Instant::now();
         loop {
             // Events behind the one that is found would be lost: they are of no interest then.
-            if let Some(found) = self.engine.poll().iter().find_map(&mut find) {
+            if let Some(found) = self.workers.poll().iter().find_map(&mut find) {
                 return found;
             }
             let woken = self.woken.0.lock().unwrap();
@@ -68,12 +68,12 @@ impl BackgroundWorker {
     }
 
     fn open_builtin(&mut self, name: &str) -> Arc<State> {
-        self.engine.send(Command::Open(Source::BuiltIn(name.to_string())));
+        self.workers.send(Command::Open(Source::BuiltIn(name.to_string())));
         self.loaded()
     }
 
     fn look(&self, view: &View) {
-        self.engine.send(Command::Look(view.clone()));
+        self.workers.send(Command::Look(view.clone()));
     }
 }
 
@@ -90,7 +90,7 @@ fn rendered(state: &State, view: &View, samples: u32) -> Image {
 #[test]
 fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
-    worker.engine.send(Command::Samples(Some(6)));
+    worker.workers.send(Command::Samples(Some(6)));
     let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
     worker.look(&view);
@@ -99,7 +99,7 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
     assert_eq!(shown.view, view);
     assert!(*shown.image == rendered(&state, &view, 6));
     // More samples go on from what is shown: no coarse image comes again.
-    worker.engine.send(Command::Samples(Some(9)));
+    worker.workers.send(Command::Samples(Some(9)));
     let shown = worker.image(|shown| {
         assert_eq!(shown.step, 1);
         shown.is_finished() && shown.wanted == 9
@@ -111,14 +111,14 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
 fn a_new_view_ends_the_drawing_of_the_old_one() {
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     // The old view would take hours.
-    worker.engine.send(Command::Samples(Some(1 << 20)));
+    worker.workers.send(Command::Samples(Some(1 << 20)));
     let state = worker.open_builtin("sepia");
     worker.look(&view(&state, 640, 480));
     worker.image(|shown| shown.step == 1);
     let mut moved = view(&state, 64, 48);
     moved.camera.world_to_camera.w_axis.x += 0.5;
     worker.look(&moved);
-    worker.engine.send(Command::Samples(Some(4)));
+    worker.workers.send(Command::Samples(Some(4)));
     let shown = worker.image(|shown| shown.view == moved && shown.is_finished());
     assert!(*shown.image == rendered(&state, &moved, 4));
     assert_eq!(shown.report.counts.iter().find(|c| c.name == "programs loaded").unwrap().count, 1);
@@ -163,7 +163,7 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     if let Some(rpu) = rpu {
         assert!(*rpu.image == expected);
     }
-    worker.engine.send(Command::TimeKernels(true));
+    worker.workers.send(Command::TimeKernels(true));
     let timed = |shown: &Shown| shown.report.kernels != KernelTimes::None;
     let again = worker.image(|shown| by(Backend::GPU)(shown) && timed(shown));
     assert!(again.image == gpu.image);
@@ -192,7 +192,7 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() { Ci = color(1, 0, 0); }");
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
-    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    worker.workers.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let first = worker.loaded();
     worker.look(&first.view());
     assert_eq!(middle(&worker.image(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
@@ -219,7 +219,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() {\n  float x = 1;\n  while (x > 0) x += 1;\n  Ci = x;\n}");
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
-    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    worker.workers.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let state = worker.loaded();
     worker.look(&state.view());
     let message = worker.wait_for(|event| match event {
@@ -228,7 +228,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     });
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
     write_scene(folder.path(), "surface own() { Ci = 1; }");
-    worker.engine.send(Command::Reload);
+    worker.workers.send(Command::Reload);
     assert_eq!(middle(&worker.image(Shown::is_finished)), [1.0; 4]);
 }
 
@@ -237,8 +237,8 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
     let options =
         Options { project: Default::default(), adapter: Some("no such adapter".to_string()), budget: DEFAULT_BUDGET };
     let mut worker = BackgroundWorker::new(&[]);
-    worker.engine = Engine::start(options, worker.engine.outbox.wake());
-    worker.engine.send(Command::Draw(vec![Backend::GPU]));
+    worker.workers = Workers::start(options, worker.workers.outbox.wake());
+    worker.workers.send(Command::Draw(vec![Backend::GPU]));
     let state = worker.open_builtin("sepia");
     worker.look(&view(&state, 32, 24));
     let (mut failed, mut drawn) = (0, None);
@@ -254,7 +254,7 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
         (failed > 0 && drawn == Some(Backend::RPU)).then_some(())
     });
     // It is tried again when the user says so.
-    worker.engine.send(Command::Retry(Backend::GPU));
+    worker.workers.send(Command::Retry(Backend::GPU));
     worker.wait_for(|event| matches!(event, Event::MachineFailed(Backend::GPU, _)).then_some(()));
 }
 
@@ -266,11 +266,11 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
     worker.image(Shown::is_finished);
     let instance = state.parameters.instances.iter().find(|i| i.params.iter().any(|p| p.name == "Kd")).unwrap().id;
     let set = |value| Command::SetParameter { instance, name: "Kd".to_string(), value: Some(value) };
-    worker.engine.send(set(crate::scene::ParamValue::Float(vec![0.25])));
+    worker.workers.send(set(crate::scene::ParamValue::Float(vec![0.25])));
     let edited = worker.loaded();
     let shown = worker.image(|shown| shown.state == edited.version && shown.is_finished());
     assert!(*shown.image == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
-    worker.engine.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
+    worker.workers.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
     let refused = worker.wait_for(|event| match event {
         Event::Refused(message) => Some(message.clone()),
         _ => None,
@@ -289,9 +289,9 @@ fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
         "Format 20 20 1 Projection \"perspective\" \"fov\" [40] Translate 0 0 5 WorldBegin \
          Attribute \"displacementbound\" \"float sphere\" [0.1] Displacement \"up\" Sphere 1 -1 1 360 WorldEnd",
     );
-    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    worker.workers.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let first = worker.loaded();
-    worker.engine.send(Command::CutFor(view(&first, 80, 80)));
+    worker.workers.send(Command::CutFor(view(&first, 80, 80)));
     let finer = worker.loaded();
     assert!(first.displaced_triangles > 0 && finer.displaced_triangles > 4 * first.displaced_triangles);
 }
@@ -299,13 +299,13 @@ fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
 #[test]
 fn a_pixel_is_looked_into() {
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
-    worker.engine.send(Command::Samples(Some(1)));
+    worker.workers.send(Command::Samples(Some(1)));
     let state = worker.open_builtin("glass");
     let view = view(&state, 40, 30);
     worker.look(&view);
     let shown = worker.image(Shown::is_finished);
     for pixel in [[20, 15], [3, 28]] {
-        worker.engine.send(Command::Probe { pixel, sample: 0 });
+        worker.workers.send(Command::Probe { pixel, sample: 0 });
         let probed = worker.wait_for(|event| match event {
             Event::Probed(probed) => Some(probed.clone()),
             _ => None,
@@ -314,18 +314,18 @@ fn a_pixel_is_looked_into() {
         let probe = probed.result.as_ref().expect("the pixel exists");
         assert_eq!(probe.color, shown.image.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
     }
-    worker.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
+    worker.workers.send(Command::Probe { pixel: [40, 0], sample: 0 });
     worker.wait_for(|event| matches!(event, Event::Probed(probed) if probed.result.is_err()).then_some(()));
 }
 
 #[test]
 fn an_engine_that_is_dropped_ends_its_threads() {
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
-    worker.engine.send(Command::Samples(Some(1 << 20)));
+    worker.workers.send(Command::Samples(Some(1 << 20)));
     let state = worker.open_builtin("showcase");
     worker.look(&view(&state, 640, 480));
     worker.image(|shown| shown.step == 1);
-    let outbox = Arc::downgrade(&worker.engine.outbox);
+    let outbox = Arc::downgrade(&worker.workers.outbox);
     drop(worker);
     let start = Instant::now();
     while outbox.strong_count() > 0 {
@@ -341,7 +341,7 @@ fn a_shader_is_listed_first_and_measured_then() {
     worker.look(&state.view());
     let used = |i: &&crate::project::Instance| state.program.instances[i.id.0 as usize].is_some();
     let instance = state.parameters.instances.iter().find(used).unwrap().id;
-    worker.engine.send(Command::Inspect(instance));
+    worker.workers.send(Command::Inspect(instance));
     let mut found = Vec::new();
     worker.wait_for(|event| {
         if let Event::Inspected(inspection) = event {
