@@ -8,6 +8,7 @@
 #[macro_use]
 mod output;
 
+mod aov;
 mod args;
 mod backend;
 mod bench;
@@ -29,7 +30,6 @@ mod kernels;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_kernels.rs"]
 mod kernels;
-mod layers;
 mod lsp;
 mod printf;
 mod probe;

@@ -10,11 +10,11 @@ use super::judgement::{Judgement, check_judgement};
 use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::stats::{Images, RenderStats};
-use super::{checkpoint, frames, layers as variables, printf, viewer, watch};
+use super::{aov, checkpoint, frames, printf, viewer, watch};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
-use shadewright::image::{file as image_file, layers};
+use shadewright::image::{aov as aov_file, file as image_file};
 use shadewright::project::Project;
 use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
@@ -58,7 +58,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (mut project, state) = open_project(scene)?;
     let job = job_of(scene, &state)?;
-    let names = variables::wanted(args, &state.scene.film, out)?;
+    let names = aov::wanted(args, &state.scene.film, out)?;
     let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
     let mut first = None;
     if let Some(file) = &args.preview {
@@ -86,11 +86,11 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
         return Err(checkpoint::interrupted(args, out, drawn.samples, job.sampling.count()));
     }
-    let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
+    let beside = aov::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
     match beside.as_slice() {
         [] => image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?,
-        beside => layers::write(out, &drawn.image, beside)?,
+        beside => aov_file::write(out, &drawn.image, beside)?,
     }
     args.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
     printf::print(&state, &job, args.judge.json)?;

@@ -2,13 +2,13 @@
 //!
 //! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows
 //! none of them. [`mod@decode`] reads untrusted bytes of any supported format, [`mod@file`] reads and
-//! writes whole files, [`layers`] writes EXR files with arbitrary output variables (AOVs),
+//! writes whole files, [`aov`] writes EXR files with arbitrary output variables (AOVs),
 //! [`color`] holds the sRGB transfer functions, and [`quantize`] turns linear values into integers.
 
+pub mod aov;
 pub mod color;
 pub mod decode;
 pub mod file;
-pub mod layers;
 pub mod quantize;
 
 pub use decode::{DecodeError, decode};

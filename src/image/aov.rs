@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// An arbitrary output variable (AOV).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Layer {
+pub struct Aov {
     /// Its name.
     pub name: String,
     /// The names of its channels, one to three, in the order of the image's red, green and blue.
@@ -21,15 +21,15 @@ pub struct Layer {
     pub image: Image,
 }
 
-/// Writes the colours and the layers as 32-bit floats, whole or not at all.
+/// Writes the colours and the variables as 32-bit floats, whole or not at all.
 ///
 /// # Errors
 /// When the folder is missing, the target is not a regular file, the system refuses, or the file
 /// cannot be encoded.
 ///
 /// # Panics
-/// When a layer has another size than the colours, a mistake of the caller.
-pub fn write(path: &Path, colors: &Image, layers: &[Layer]) -> Result<(), ImageFileError> {
+/// When a variable has another size than the colours, a mistake of the caller.
+pub fn write(path: &Path, colors: &Image, aovs: &[Aov]) -> Result<(), ImageFileError> {
     let channel = |name: String, image: &Image, component: usize| {
         let samples = image.rgba.iter().map(|pixel| pixel[component]).collect();
         AnyChannel::new(name.as_str(), FlatSamples::F32(samples))
@@ -38,11 +38,11 @@ pub fn write(path: &Path, colors: &Image, layers: &[Layer]) -> Result<(), ImageF
     for (component, name) in ["R", "G", "B", "A"].into_iter().enumerate() {
         channels.push(channel(name.to_string(), colors, component));
     }
-    for layer in layers {
-        let Image { width, height, .. } = layer.image;
-        assert_eq!((width, height), (colors.width, colors.height), "the size of layer {}", layer.name);
-        for (component, name) in layer.channels.iter().enumerate() {
-            channels.push(channel(format!("{}.{name}", layer.name), &layer.image, component));
+    for aov in aovs {
+        let Image { width, height, .. } = aov.image;
+        assert_eq!((width, height), (colors.width, colors.height), "the size of layer {}", aov.name);
+        for (component, name) in aov.channels.iter().enumerate() {
+            channels.push(channel(format!("{}.{name}", aov.name), &aov.image, component));
         }
     }
     let size = (colors.width as usize, colors.height as usize);
@@ -66,8 +66,8 @@ mod tests {
         let pixels = |k: f32| (0..6).map(|i| [i as f32, 10.0 * i as f32, -k, 0.5]).collect();
         let image = |k| Image::new(3, 2, pixels(k)).unwrap();
         let layers = [
-            Layer { name: "N".to_string(), channels: &["X", "Y", "Z"], image: image(7.0) },
-            Layer { name: "depth".to_string(), channels: &["Z"], image: image(0.0) },
+            Aov { name: "N".to_string(), channels: &["X", "Y", "Z"], image: image(7.0) },
+            Aov { name: "depth".to_string(), channels: &["Z"], image: image(0.0) },
         ];
         write(&path, &image(1.0), &layers).unwrap();
         // What reads images of colours finds them.

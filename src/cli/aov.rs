@@ -1,11 +1,12 @@
-//! Layers (AOVs) of an OpenEXR file: variables that `--layers` or the scene's displays name.
+//! Arbitrary output variables (AOVs) that `--layers` or the scene's displays name: layers of an
+//! OpenEXR file.
 
 use super::args::{BackendChoice, RenderArgs, SceneArgs};
 use super::backend::progressive;
 use super::failure::Failure;
 use super::input::{job_of, refreshed};
 use super::progress::{Work, with_progress};
-use shadewright::image::layers::Layer;
+use shadewright::image::aov::Aov;
 use shadewright::ir::Module;
 use shadewright::program::{LinkOptions, Output};
 use shadewright::project::{Project, State};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// Modes of a display that name the color channels.
 const COLORS: [&str; 5] = ["rgb", "rgba", "rgbz", "rgbaz", "a"];
 
-/// The names of the layers of `out`: those of `--layers`, then the others of the scene's displays.
+/// The names of the variables in `out`: those of `--layers`, then the others of the scene's displays.
 ///
 /// # Errors
 /// When `--layers` is given for a file without layers.
@@ -52,7 +53,7 @@ fn variables(mode: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Renders the layers, each with a program of its own that outputs the variable. Unknown variables
+/// Renders the variables, each with a program of its own that outputs the variable. Unknown variables
 /// are skipped with a warning.
 ///
 /// # Errors
@@ -64,7 +65,7 @@ pub fn draw(
     project: &mut Project,
     state: &Arc<State>,
     rpu: RpuRenderer,
-) -> Result<Vec<Layer>, Failure> {
+) -> Result<Vec<Aov>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -74,7 +75,7 @@ pub fn draw(
         chosen => chosen,
     };
     let (mut machine, _) = progressive(backend, &args.machine, rpu)?;
-    let mut layers = Vec::new();
+    let mut aovs = Vec::new();
     for name in names {
         let output = Output::named(name);
         let mut shown = Shown { scene, project, state: state.clone(), output: &output, module: None };
@@ -101,12 +102,12 @@ pub fn draw(
             return Err(failure);
         }
         let image = image.map_err(|e| Failure::render(&e, &first.program.sources))?;
-        layers.push(Layer { name: name.clone(), channels, image });
+        aovs.push(Aov { name: name.clone(), channels, image });
     }
-    Ok(layers)
+    Ok(aovs)
 }
 
-/// The inputs of a layer's jobs.
+/// The inputs of the jobs of a variable.
 struct Shown<'a> {
     scene: &'a SceneArgs,
     project: &'a mut Project,
