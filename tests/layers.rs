@@ -31,6 +31,7 @@ const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
     ("program/collect/shader_library", "rtsl", "compiles files of classes and absorbs lowered methods"),
     ("program/synthesise/surface_state/procedural", "rtsl", "the methods of classes that an entry calls"),
     ("cli/compile/packets", "rtsl", "the method of classes that packets are measured with"),
+    ("cli/args/shaders", "rtsl", "the option of the command that prints the reference"),
     ("cli/reference", "rsl", "prints the language's reference"),
     ("cli/reference", "rtsl", "prints the language's reference"),
 ];
