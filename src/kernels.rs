@@ -3,7 +3,7 @@
 //!
 //! A [`Kernel`] is a file of that folder. Its text is the one that the program was built with,
 //! until a [`Folder`] that watches the files takes over another; [`version`] then rises, and who
-//! has made pipelines opens the device anew. It knows names and sources, not what they mean.
+//! has made pipelines opens the device again. It knows names and sources, not what they mean.
 
 use crate::text::log::FileLog;
 use std::borrow::Cow;

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Packages, and for each what tells that it is there: a program, a library, or Mesa's driver.
+# Packages, and for each the sign that it is installed: a program, a library, or Mesa's driver.
 has_library() { ldconfig -p | grep -qF "$1 "; }
 missing=()
 ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1 || missing+=(libvulkan1 mesa-vulkan-drivers)

@@ -132,7 +132,7 @@ fn a_render_ends_when_its_error_is_small_enough() {
         assert!(output.status.success(), "{}", stderr(&output));
         fs::read(folder.path().join(out)).expect("an image")
     };
-    // Any error is good enough: 15 samples are the fewest that tell it.
+    // Any error is good enough: 15 samples are the fewest for an estimate.
     let few = with("few.exr", "64", &["--target-error", "1000"]);
     assert!(few == with("fifteen.exr", "15", &[]) && few != with("all.exr", "64", &[]));
     assert!(with("none.exr", "64", &["--target-error", "0"]) == with("all.exr", "64", &[]));

@@ -216,7 +216,7 @@ fn an_editor_opens_edits_asks_and_leaves() {
     editor.notify("textDocument/didChange", change(4, json!([{ "text": SHADER }])));
     assert_eq!(editor.diagnostics(&uri), []);
 
-    // A header that breaks on disk, and is mended there.
+    // A header that breaks on disk, and is fixed there.
     fs::write(root.join("inc/tools.h"), "float twice(float x) { return y; }\n").unwrap();
     editor.notify("textDocument/didSave", json!({ "textDocument": document }));
     assert_eq!(editor.diagnostics(&header), [(0, "unknown variable `y`".to_string())]);

@@ -35,7 +35,7 @@ fn draw(name: &str, extra: &[&str], out: &Path) {
     assert!(output.status.success(), "{name}: {}", stderr(&output));
 }
 
-/// The golden image of a program; drawn anew when that is asked for.
+/// The golden image of a program; rendered again on request.
 fn golden(name: &str, extra: &[&str]) -> (PathBuf, Image) {
     let path = repository(&format!("tests/golden/rpu/{name}.png"));
     if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {

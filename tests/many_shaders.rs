@@ -65,11 +65,11 @@ fn both_machines_draw_a_scene_of_many_shaders_alike() {
         let args = ["made.rib", "--size", "48x24", "--spp", "1", "--stats", "--json", "--backend", backend];
         let output = shadewright(folder.path(), &[&args[..], &["--render", &file]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        (image_file::read(&folder.path().join(file)).unwrap(), told)
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (image_file::read(&folder.path().join(file)).unwrap(), report)
     };
-    let ((rpu, _), (gpu, told)) = (render("rpu"), render("gpu"));
-    let counts = told["stats"]["render"]["counts"].as_array().unwrap();
+    let ((rpu, _), (gpu, report)) = (render("rpu"), render("gpu"));
+    let counts = report["stats"]["render"]["counts"].as_array().unwrap();
     let sections = counts.iter().find(|count| count["name"] == "sections").unwrap()["count"].as_u64().unwrap();
     // Without sharing there would be two of each shader's, and three of the camera's.
     assert!(sections < 2 * shaders as u64, "{sections} sections of {shaders} shaders");

@@ -29,7 +29,7 @@ const GROWTH: u64 = 64 << 20;
 /// Time between two looks at the program's health.
 const CHECKUP: Duration = Duration::from_secs(5);
 
-/// Events that are told of when something went wrong.
+/// Events that a failure prints.
 const REMEMBERED: usize = 40;
 
 /// Height of the menu bar, in pixels; menus are left alone.
@@ -121,7 +121,7 @@ fn run(backend: &str, arguments: &Arguments) {
     println!("{NAME}: {backend}, seed {}, {} s", arguments.seed, arguments.seconds);
     let folder = tempfile::tempdir().expect("a folder");
     let files = Files { folder: folder.path().to_path_buf() };
-    files.mend();
+    files.restore();
     let settings = json!({ "theme": "Dark", "window": [800, 600], "panels": ["Parameters"] });
     let mut player = Player {
         program: Program::start(folder.path(), &["scene.rib", "--backend", backend], &settings),
@@ -164,7 +164,7 @@ impl Files {
     }
 
     /// All files as they should be.
-    fn mend(&self) {
+    fn restore(&self) {
         for (name, text) in [("share.h", "#define SHARE 0.1\n"), ("random.sl", SHADER), ("scene.rib", SCENE)] {
             put(&self.path(name), text);
         }
@@ -348,7 +348,7 @@ impl Player {
     /// Puts the window and the files into order, and looks whether a key that shows a panel still
     /// does.
     fn check(&mut self) {
-        self.files.mend();
+        self.files.restore();
         self.program.resize([800, 600]);
         (0..3).for_each(|_| self.program.display.key(keys::ESCAPE));
         let sized = self.program.within(LONG, |seen| (seen.width, seen.height) == (800, 600));

@@ -1,4 +1,4 @@
-//! First images, through the binary: what `--preview` writes and what `--stats` tells of it.
+//! First images, through the binary: what `--preview` writes and what `--stats` reports of it.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn render(folder: &Path, args: &[&str]) -> String {
 fn the_preview_of_a_gpu_render_is_the_rpus_image_of_one_sample_and_is_there_first() {
     let folder = tempfile::tempdir().unwrap();
     render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "one.exr"]);
-    let told = render(
+    let report = render(
         folder.path(),
         &["--spp", "4", "--backend", "gpu", "--preview", "first.exr", "--render", "full.exr", "--stats", "--json"],
     );
@@ -25,17 +25,17 @@ fn the_preview_of_a_gpu_render_is_the_rpus_image_of_one_sample_and_is_there_firs
         ["one", "first", "full"].map(|name| image_file::read(&folder.path().join(format!("{name}.exr"))).unwrap());
     assert_eq!(first, one);
     assert_ne!(first, full);
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let [first, full] = ["first_image_ms", "full_image_ms"].map(|key| told["stats"][key].as_f64().unwrap());
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let [first, full] = ["first_image_ms", "full_image_ms"].map(|key| report["stats"][key].as_f64().unwrap());
     assert!(0.0 < first && first < full, "{first} {full}");
 }
 
 #[test]
 fn without_a_preview_the_first_image_is_the_full_one() {
     let folder = tempfile::tempdir().unwrap();
-    let told = render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "a.png", "--stats", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["stats"]["first_image_ms"], told["stats"]["full_image_ms"]);
+    let report = render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "a.png", "--stats", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["stats"]["first_image_ms"], report["stats"]["full_image_ms"]);
 }
 
 #[test]

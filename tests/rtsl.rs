@@ -475,7 +475,7 @@ void shade() {
 }
 
 /// Code is made for declared values where nobody gives others: here everybody who may give one does
-/// in turn.
+/// alternately.
 #[test]
 fn strings_are_what_the_scene_says_whoever_says_it_and_else_what_the_class_says() {
     let classes = "
@@ -506,7 +506,7 @@ void shade() { other.shade(); }
 }
 
 /// Code for empty strings is left out where somebody gives another: here another gives an empty one
-/// in turn.
+/// alternately.
 #[test]
 fn strings_that_are_given_are_empty_only_where_the_scene_says_so() {
     let classes = "

@@ -60,7 +60,7 @@ fn check(snippet: &Snippet, words: &[u32]) -> Result<(), String> {
     if fits { Ok(()) } else { Err(format!("{got:?}, expected {expected:?}")) }
 }
 
-/// Bits to compare: a NaN's payload and sign are not told apart.
+/// Bits to compare: a NaN's payload and sign are ignored.
 fn bits(words: &[u32]) -> Words {
     words.iter().map(|&w| if f32::from_bits(w).is_nan() { f32::NAN.to_bits() } else { w }).collect()
 }

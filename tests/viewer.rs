@@ -213,7 +213,7 @@ fn a_scene_is_edited_broken_mended_picked_resized_replaced_and_closed() {
     program.keep("errors");
     assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&shader, SHADER);
-    program.until("the mended scene without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+    program.until("the fixed scene without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
     pick(&mut program);
     parameters(&mut program);
@@ -237,7 +237,7 @@ fn a_scene_is_edited_broken_mended_picked_resized_replaced_and_closed() {
     assert!(recent.iter().any(|path| path.canonicalize().is_ok_and(|path| path == ours)), "{text}");
 }
 
-/// Opens the inspector, picks a pixel, and looks that the inspector tells something of it.
+/// Opens the inspector, picks a pixel, and checks that the inspector shows something about it.
 fn pick(program: &mut Program) {
     program.resize([900, 600]);
     program.display.key(keys::function(6));
@@ -306,7 +306,7 @@ fn a_class_that_paths_meet_is_edited_broken_and_mended_and_its_constructor_has_a
     program.keep("class errors");
     assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&class, CLASS);
-    program.until("the mended class without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+    program.until("the fixed class without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
     parameters(&mut program);
     assert_eq!(program.close().0, Some(0));
@@ -354,7 +354,7 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     let broken = program.until("errors over the GPU's image", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
     assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&shader, SHADER);
-    program.until("the mended scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+    program.until("the fixed scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
     sizes(&mut program);
     assert_eq!(program.close().0, Some(0));
 }
@@ -422,7 +422,7 @@ fn a_lost_device_of_the_window_and_edited_kernels_leave_the_window_alive() {
     program.until("what is wrong with the kernel", shows_errors);
     program.keep("kernel");
     save(&answer, &text);
-    program.until("the scene after the mended kernel", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+    program.until("the scene after the fixed kernel", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
     let before = until_still(&mut program, Region::WHOLE);
     for key in [keys::CONTROL, keys::SHIFT] {

@@ -156,8 +156,8 @@ fn editors_get_one_json_object_a_line_with_the_messages_that_hold() {
     replace(&watching.path("plain.sl"), "tnit", "tint");
     assert_eq!(watching.json()["diagnostics"].as_array().map(Vec::len), Some(1));
     replace(&watching.path("plain.sl"), "one", "1");
-    let mended = watching.json();
-    assert_eq!((&mended["event"], &mended["changed"][0]), (&"image".into(), &"plain.sl".into()));
+    let fixed = watching.json();
+    assert_eq!((&fixed["event"], &fixed["changed"][0]), (&"image".into(), &"plain.sl".into()));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renders Mitsuba 3's Cornell box by paths with Shadewright and with Mitsuba in turn, and prints the ratio of their rates, and of their times to the same error.
+"""Renders Mitsuba 3's Cornell box by paths with Shadewright and with Mitsuba alternately, and prints the ratio of their rates, and of their times to the same error.
 
     benches/peers/against_mitsuba.py [--turns N] [--size N] [--spp N] [--backend rpu|gpu] [--error 0.01] [--json FILE]
 

@@ -188,7 +188,7 @@ pub struct Query<'a> {
     pub name: &'a str,
     /// Of an array, the element's index and the number of elements.
     pub element: Option<(u32, u32)>,
-    /// Whether the input tells if there is a value (`f32`, 1 or 0), instead of the value.
+    /// Whether the input is the presence of a value (`f32`, 1 or 0), instead of the value.
     pub found: bool,
 }
 

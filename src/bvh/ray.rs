@@ -78,7 +78,7 @@ impl Ray {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shear {
     /// The components of the world that become x, y and z. z's is that of the direction's largest
-    /// component, the lowest of several; x and y follow it in turn.
+    /// component, the lowest of several; x and y follow it cyclically.
     pub axes: [usize; 3],
     /// Shear of x: the direction's x over its z.
     pub sx: f32,

@@ -98,7 +98,7 @@ pub fn encode_hits(hits: impl IntoIterator<Item = Option<Hit>>) -> Vec<u8> {
 }
 
 /// Column and row of the `i`th pixel (below 64) of a tile of a power of two a side, in Morton
-/// order: any 4, 16 or 64 in turn are a square, as packets like them.
+/// order: any 4, 16 or 64 consecutive ones are a square, as packets like them.
 pub fn place_in_tile(i: usize) -> [usize; 2] {
     let every_other = |i: usize| (i & 1) | (i >> 1 & 2) | (i >> 2 & 4);
     [every_other(i), every_other(i >> 1)]

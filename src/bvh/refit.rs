@@ -1,4 +1,4 @@
-//! Refitting: new positions for the triangles of a BVH, the same nodes, with boxes computed anew
+//! Refitting: new positions for the triangles of a BVH, the same nodes, with recomputed boxes
 //! from the leaves up.
 //!
 //! For geometry that moves a little. A tree keeps its form, so its cost grows as triangles leave
@@ -17,7 +17,7 @@ const TASK: usize = 2 * 1024;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum RefitError {
     /// There are more or fewer triangles than the tree was built of.
-    #[error("the tree is of {expected} triangles, not of {given}; build it anew")]
+    #[error("the tree is of {expected} triangles, not of {given}; rebuild it")]
     Count {
         /// Triangles that the tree was built of, those included that it left out.
         expected: usize,
@@ -26,7 +26,7 @@ pub enum RefitError {
     },
     /// A triangle of the tree has a coordinate that is not finite, or one that was left out has
     /// become finite.
-    #[error("other triangles than those of the tree have finite coordinates; build it anew")]
+    #[error("other triangles than those of the tree have finite coordinates; rebuild it")]
     Finite,
 }
 

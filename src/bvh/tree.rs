@@ -47,8 +47,8 @@ impl Bvh {
 
     /// Takes new positions of the triangles, given in the order of the build, and keeps the tree's
     /// form; much quicker than a build. Triangles that were split between leaves are whole again.
-    /// Returns [`BuildStats::sah_cost`], which tells by how much the tree has become worse, and
-    /// whether to build anew.
+    /// Returns [`BuildStats::sah_cost`], which measures by how much the BVH has become worse, and
+    /// whether to rebuild.
     ///
     /// # Errors
     ///

@@ -104,7 +104,7 @@ impl LeafTriangle {
 /// those that are zero replaced by the exact difference of their products.
 ///
 /// An edge function is the difference of two rounded products. Rounding keeps order, so one that is
-/// not zero has the sign of the exact difference; one that is zero tells nothing: seen from a
+/// not zero has the sign of the exact difference; one that is zero is inconclusive: seen from a
 /// distance all three of a tiny triangle may be. Of exact zeros the ray counts as inside of both
 /// triangles at the edge.
 #[cold]

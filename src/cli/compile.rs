@@ -1,4 +1,4 @@
-//! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much
+//! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] reports how much
 //! compiles.
 
 pub mod folder;

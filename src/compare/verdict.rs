@@ -24,7 +24,7 @@ pub struct Tolerance {
 /// over 4/255.
 ///
 /// The machines run the same arithmetic, so only rounding (fused multiply-adds, a driver's square
-/// root) may tell them apart: the share leaves room for pixels on edges, where a ray may fall on
+/// root) may distinguish them: the share leaves room for pixels on edges, where a ray may fall on
 /// the other side. FLIP's scale is steep: mid-grey off by one level everywhere is a mean of 0.030,
 /// by four levels 0.079 (the first is a test in [`super::flip`]), so 0.01 lets about a third of the
 /// pixels round to the neighbouring level.

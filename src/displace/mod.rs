@@ -128,7 +128,8 @@ impl Displacer {
             self.last = None;
             return Ok(Displaced::default());
         }
-        // Objects as they are tell which shaders move points at all, and whether all is as it was.
+        // The original objects determine which shaders move points at all, and whether all is as it
+        // was.
         let mut stage = scene_of(scene, &given);
         let mut program = self.link(&stage, sources, options)?;
         given.retain(|g| program.changes(g.shader, "P"));
@@ -224,7 +225,7 @@ impl Displacer {
     }
 }
 
-/// Gives a scene that was read anew, or edited, the displaced meshes of another with the same
+/// Gives a scene that was read again, or edited, the displaced meshes of another with the same
 /// objects.
 pub fn keep_meshes(scene: &mut Scene, displaced: &Scene) {
     let displaced = displaced.objects.iter().enumerate().filter(|(_, o)| o.attributes.displaced);

@@ -30,7 +30,7 @@ pub struct Weld {
     pub sides: Groups,
 }
 
-/// What tells vertices apart: the shader that moves them, the bits of the position, those of the
+/// What distinguishes vertices: the shader that moves them, the bits of the position, those of the
 /// normal.
 type Key = (u32, [u32; 3], [u32; 3]);
 

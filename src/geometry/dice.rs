@@ -66,7 +66,7 @@ impl Metric {
     }
 
     /// The number of segments for an edge of a patch. Straight ones are diced too where they are
-    /// long: the patch may be twisted, which the edge does not tell, and is joined to it by
+    /// long: the patch may be twisted, which the edge does not show, and is joined to it by
     /// triangles as long as its pieces.
     pub fn edge_rate(&self, edge: &[DVec3; SAMPLES]) -> u32 {
         const PIXELS: f64 = 8.0;

@@ -2,10 +2,10 @@
 //! of surfaces whose own triangles are as large as they can be.
 //!
 //! The caller decides for an edge, by its two ends alone, whether it is too long. A long edge is
-//! halved in every triangle that has it, and its halves are judged anew, so that two triangles with
-//! an edge in common split it alike: those of one mesh, of vertices that lie at the same position,
-//! and of other meshes. All that a mesh says of its vertices is the mean at a middle; what it says
-//! of triangles goes to their parts. Nothing here knows images or shaders.
+//! halved in every triangle that has it, and its halves are tested again, so that two triangles
+//! with an edge in common split it alike: those of one mesh, of vertices that lie at the same
+//! position, and of other meshes. All that a mesh says of its vertices is the mean at a middle;
+//! what it says of triangles goes to their parts. Nothing here knows images or shaders.
 
 use super::mesh::Mesh;
 use glam::Vec3;

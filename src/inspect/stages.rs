@@ -28,7 +28,7 @@ impl<'a> Stages<'a> {
 
     /// Records the final program.
     pub fn end(&mut self, module: &Module) {
-        // Values have other numbers now, so that a comparison with the stage before tells nothing.
+        // Values have other numbers now, so that a comparison with the stage before is meaningless.
         let listing = Listing::new(listing(self.extent, module, self.lines));
         self.list.push(Stage { name: "in the end".to_string(), listing });
     }

@@ -125,7 +125,7 @@ pub enum EvalError {
         /// The call that was one too many.
         loc: Loc,
     },
-    /// The module breaks the IR's rules (the verifier would have told).
+    /// The module breaks the IR's rules (the verifier reports those).
     #[error("`{function}` breaks the IR's rules at `{what}`")]
     Malformed {
         /// The function.
@@ -238,7 +238,7 @@ struct Frame {
 struct Machine<'a, O> {
     module: &'a Module,
     index: HashMap<Arc<str>, usize>,
-    /// For each function that has run: its blocks' order, which tells back edges.
+    /// For each function that has run: its blocks' order, which identifies back edges.
     prepared: Vec<Option<Rc<Dominators>>>,
     world: &'a mut dyn World,
     observer: &'a mut O,

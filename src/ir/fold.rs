@@ -7,7 +7,7 @@ use super::{Const, Op, Type, string_id};
 ///
 /// `None` for operations that are not pure or read the world (`uniform`, `load`), for operands that
 /// the verifier would refuse, and for a `bitcast` to `string` of anything but zero, as an
-/// identifier does not tell its text.
+/// identifier does not determine its string.
 pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
     use Const::*;
     Some(match (op, args) {

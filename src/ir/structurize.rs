@@ -408,7 +408,7 @@ fn escape(escaping: BTreeSet<Jump>, context: &Context, pending: &mut BTreeSet<Ju
     }
 }
 
-/// Appends a jump. `fresh` tells that the selector is not set to it yet; when a jump that was
+/// Appends a jump. `fresh` means that the selector is not set to it yet; when a jump that was
 /// selected arrives, the selector is cleared.
 fn jump(j: Jump, context: &Context, fresh: bool, pending: &mut BTreeSet<Jump>, out: &mut Vec<Stmt>) {
     let arrival = if context.fall.contains(&j) {
@@ -438,7 +438,7 @@ mod tests {
     use crate::ir::{FunctionKind, Op, Target, Type, Value};
     use proptest::prelude::*;
 
-    /// A function whose branches all test value 0, whose truth the test chooses anew each time.
+    /// A function whose branches all test value 0, whose truth the test chooses each time.
     fn graph(edges: &[Vec<u32>]) -> Function {
         let mut f = Function { values: vec![Type::Bool], ..Function::new("g", FunctionKind::Function) };
         let target = |b: u32| Target { block: BlockId(b), args: vec![] };

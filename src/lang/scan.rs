@@ -225,7 +225,7 @@ impl Scanner<'_> {
             }
         }
         // The suffix that C programmers write belongs to it: where whole numbers are of another
-        // type, it tells that this one is not.
+        // type, it means that this one is not.
         if matches!(self.peek(0), Some(b'f' | b'F'))
             && !self.peek(1).is_some_and(|c| c == b'_' || c.is_ascii_alphanumeric())
         {

@@ -180,7 +180,7 @@ fn what_is_wrong_in_an_included_file_is_shown_there_and_at_the_include() {
     let at_include = (1, format!("in the included file: {unknown}"));
     let both = [("b.h".to_string(), vec![(0, unknown)]), ("s.sl".to_string(), vec![at_include])];
     assert_eq!(messages(&mut documents), both);
-    // Mended in the editor only: what is open counts.
+    // Fixed in the editor only: the open document counts.
     documents.open(uri("b.h"), 1, "float f() { return 1; }\n".into());
     assert_eq!(messages(&mut documents), [("b.h".to_string(), vec![]), ("s.sl".to_string(), vec![])]);
     // Closed without saving: the file on disk counts again.
@@ -207,7 +207,7 @@ fn a_header_that_an_open_shader_includes_is_judged_as_a_part_of_it() {
     };
     assert!(count(&mut documents, "a.h").is_some_and(|m| m[0].contains("RESULT")));
     documents.open(uri("s.sl"), 1, "#define RESULT float\n#include \"a.h\"\nsurface s() { Ci = f(); }\n".into());
-    let said = count(&mut documents, "a.h").expect("it is judged anew");
+    let said = count(&mut documents, "a.h").expect("it is checked again");
     assert!(said.len() == 1 && said[0].contains("nowhere"), "{said:?}");
 }
 

@@ -121,7 +121,7 @@ impl Project {
         let read_scene = scene_files.as_ref().is_none_or(|files| !files.is_empty());
         let mut files = self.shader_files.changed();
         let edited_kernels = self.kernels.as_mut().map(kernels::Folder::refresh).unwrap_or_default();
-        // The shaders of a scene with errors wait until those are mended.
+        // The shaders of a scene with errors wait until those are fixed.
         let relink = read_scene || !(files.is_empty() || self.scene_is_broken);
         let mut redone = Redone { kernels: !edited_kernels.is_empty(), ..Redone::default() };
         files.extend(scene_files.into_iter().flatten().chain(edited_kernels));

@@ -128,7 +128,7 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     assert_eq!(shared(&first, &second), [false, true, true]);
     let again = second.link_again(second.link_options(), &mut ()).expect("the files are known");
     assert_eq!(again.module.to_string(), second.program.module.to_string());
-    // Another file comes to define it: the first in order is taken, and the user told.
+    // Another file comes to define it: the first in order is taken, and a warning is reported.
     fs::write(folder.path("other.sl"), "surface none() {}").unwrap();
     folder.edit("version2.sl", "2 * tint", "3 * tint");
     folder.ready();

@@ -62,12 +62,12 @@ impl Watcher {
         let (messages, receiver) = channel();
         let events = messages.clone();
         let thread = std::thread::spawn(move || {
-            let tell = move |event: notify::Result<notify::Event>| {
+            let on_event = move |event: notify::Result<notify::Event>| {
                 // An unknown event counts as any; the thread may have ended.
                 let touched = event.map_or(Some(Vec::new()), touched);
                 touched.into_iter().for_each(|paths| drop(events.send(Message::Touched(paths))));
             };
-            let system = if notified { notify::recommended_watcher(tell).ok() } else { None };
+            let system = if notified { notify::recommended_watcher(on_event).ok() } else { None };
             let (folders, files, aliases) = Default::default();
             Watch { pace, system, folders, files, aliases }.run(&receiver, &wake);
         });
@@ -290,7 +290,7 @@ mod tests {
         }
 
         fn expect(&self) {
-            self.wakes.recv_timeout(LONG).expect("the watcher tells of a change");
+            self.wakes.recv_timeout(LONG).expect("the watcher reports a change");
         }
 
         fn expect_none(&self) {

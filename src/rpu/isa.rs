@@ -745,7 +745,7 @@ pub struct Split {
 
 impl Split {
     /// The split of two operations: 3/1 if the second writes `w` alone, else 2/2. Whether the
-    /// machine has it, [`Split::validate`] tells.
+    /// machine has it, [`Split::validate`] checks.
     pub fn new(first: Arith, second: Arith) -> Split {
         let kind = if second.dst.mask == Mask::W { SplitKind::ThreeOne } else { SplitKind::TwoTwo };
         Split { kind, first, second }

@@ -30,7 +30,7 @@ struct Sight {
 struct Stamp {
     bytes: u64,
     modified: SystemTime,
-    /// Which file it is and when its status changed; zeros where the system does not tell.
+    /// Which file it is and when its status changed; zeros where the system does not report them.
     identity: [i64; 3],
 }
 

@@ -129,7 +129,7 @@ impl SourceMap {
         self.files.get(id.0 as usize)
     }
 
-    /// From now on there are the files that `files` tells of, as this map holds them, whatever
+    /// From now on there are the files that `files` lists, as this map holds them, whatever
     /// becomes of the disk.
     pub fn close(&mut self, files: Arc<FileLog>) {
         self.closed = Some(files);

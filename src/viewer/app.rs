@@ -186,7 +186,7 @@ impl App {
     }
 
     /// Opens another device for a window whose device failed. egui and the interface upload their
-    /// textures anew.
+    /// textures again.
     fn reopen(&mut self, event_loop: &ActiveEventLoop, error: ScreenError) {
         self.failures += 1;
         let Some(open) = self.open.take() else { return };

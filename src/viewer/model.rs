@@ -251,7 +251,7 @@ pub struct Model {
     /// The back ends that were asked to render.
     drawing: Vec<Backend>,
     /// The view last sent to the worker threads.
-    told: Option<View>,
+    sent_view: Option<View>,
     /// The version of the last state of the scene that was shown before this one, 0 when there was
     /// none.
     left: u64,
@@ -276,7 +276,7 @@ impl Model {
             navigation: None,
             room: [0, 0],
             drawing: Vec::new(),
-            told: None,
+            sent_view: None,
             left: 0,
         };
         model.choose_machines();
@@ -349,7 +349,7 @@ impl Model {
                 self.left = self.state.take().map_or(self.left, |state| state.version);
                 self.failure = None;
                 self.navigation = None;
-                self.told = None;
+                self.sent_view = None;
                 self.picked = None;
                 self.inspected = Inspected::default();
                 self.machines.iter_mut().for_each(|m| m.shown = None);
@@ -487,8 +487,8 @@ impl Model {
     /// Sends a new view to the worker threads.
     fn send_view(&mut self) {
         let view = self.view();
-        if view.is_some() && view != self.told {
-            self.told = view.clone();
+        if view.is_some() && view != self.sent_view {
+            self.sent_view = view.clone();
             self.commands.extend(view.map(Command::Look));
         }
     }
@@ -566,7 +566,7 @@ pub(super) mod tests {
         model
     }
 
-    /// The views that the worker threads are told of.
+    /// The views that the worker threads get.
     fn views(model: &mut Model) -> Vec<View> {
         let commands = model.commands.drain(..);
         commands.filter_map(|c| if let Command::Look(view) = c { Some(view) } else { None }).collect()
@@ -637,7 +637,7 @@ pub(super) mod tests {
         let mut edited = (*good).clone();
         edited.redone = project::Redone { memory: true, ..Default::default() };
         model.handle(Event::Loaded(Arc::new(edited)));
-        assert!(model.failure.is_some(), "an edit mends no file");
+        assert!(model.failure.is_some(), "an edit fixes no file");
         model.handle(Event::Loaded(good));
         assert!(model.failure.is_none());
     }

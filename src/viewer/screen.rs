@@ -3,7 +3,7 @@
 //! A [`Screen`] takes tessellated shapes and puts them on the window. It knows nothing of what they
 //! show. The device is the window's own: what renders images has others, so an image that takes the
 //! device down does not take the window with it. A device that is lost, or a surface that is gone,
-//! is an error that a new [`Screen`] mends.
+//! is an error that a new [`Screen`] resolves.
 
 use super::timing::Stopwatch;
 use egui::epaint::ClippedPrimitive;
@@ -36,7 +36,7 @@ pub struct Screen {
     config: wgpu::SurfaceConfiguration,
     renderer: Renderer,
     fault: Arc<Mutex<Option<String>>>,
-    /// Told by the surface that it should be configured again.
+    /// Whether the surface reports that it should be configured again.
     stale: bool,
 }
 
@@ -187,7 +187,7 @@ impl Screen {
                 _ => break,
             }
         }
-        // A device that was lost tells so only when it is asked; the answer itself is of no use.
+        // A lost device reports it only when it is asked; the answer itself is of no use.
         let _ = self.device.poll(wgpu::PollType::Poll);
         None
     }

@@ -1,5 +1,5 @@
 //! Somebody at the pointer and the keyboard: events from the server's XTEST extension, which
-//! programs cannot tell from those of a mouse.
+//! programs cannot distinguish from those of a mouse.
 
 use super::Display;
 use x11rb::protocol::xproto::{

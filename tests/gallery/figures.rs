@@ -1,4 +1,4 @@
-//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: the
+//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", reproduced: the
 //! scenes in `assets/rtsl/figures`.
 
 use super::*;

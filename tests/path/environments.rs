@@ -24,7 +24,7 @@ PointsPolygons [4 4 4 4 4] [0 1 2 3 4 5 6 7 0 4 5 1 1 5 6 2 2 6 7 3] \"P\" [-1 0
 WorldEnd
 ";
 
-/// A folder with the scene and a sky of 64 × 32 texels; `patch` tells the brightness of those that
+/// A folder with the scene and a sky of 64 × 32 texels; `patch` gives the brightness of those that
 /// are brighter than the others, by column and row.
 fn folder(scene: &str, patch: impl Fn(u32, u32) -> Option<f32>) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");

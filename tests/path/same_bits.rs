@@ -220,8 +220,8 @@ fn a_render_that_ends_early_is_one_of_fewer_samples() {
         let with = |more: &[&str]| by_the_program(&folder, &[&["--backend", backend], more].concat());
         let (few, all) = (with(&["--spp", "15"]), with(&["--spp", "40"]));
         assert!(few != all);
-        // Any error is good enough: 15 samples are the fewest that tell it. None is as small as the
-        // other.
+        // Any error is good enough: 15 samples are the fewest for an estimate. None is as small as
+        // the other.
         assert_same(backend, &with(&["--spp", "40", "--target-error", "1000"]), &few);
         assert_same(backend, &with(&["--spp", "40", "--target-error", "0"]), &all);
         assert_same(backend, &with(&["--spp", "40", "--resume", "film"]), &all);

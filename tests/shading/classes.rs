@@ -3,7 +3,7 @@
 
 use crate::Case;
 
-/// Each stage leaves its mark: digits of red tell the order, those of the variables that they share
+/// Each stage leaves its mark: digits of red give the order, those of the variables that they share
 /// green and blue.
 const STAGES: (&str, &str) = (
     "stages",

@@ -3,7 +3,7 @@
 
 use crate::Case;
 
-/// What other shaders call. `at` counts its runs, of which each starts anew.
+/// What other shaders call. `at` counts its runs, of which each starts from the initial values.
 const LAYER: (&str, &str) = (
     "layer",
     "struct Pair { float a; float b; }
@@ -210,7 +210,7 @@ pub const COSHADERS: &[Case] = &[
         [1.0, 0.75, 0.5],
     ),
     Case::opaque(
-        "co-shaders call each other in turn, as a stack of layers does",
+        "co-shaders call each other recursively, as a stack of layers does",
         &[
             (
                 "veil",

@@ -1,4 +1,4 @@
-//! What surfaces hear from lights: categories, messages, lights that take part in one kind of
+//! What surfaces get from lights: categories, messages, lights that take part in one kind of
 //! reflection only.
 
 use crate::Case;
@@ -52,7 +52,7 @@ pub const LIGHTS: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
-        name: "a light tells its outputs and its parameters",
+        name: "a light returns its outputs and its parameters",
         shaders: sum!(
             "illuminance (P, N, PI) {
                 float far = 0; color t = 0; uniform float power = 0; string c = \"\";

@@ -91,7 +91,7 @@ pub const RAYS: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
-        name: "gather tells what the surface that was hit makes of its variables",
+        name: "gather returns output variables of the surface that was hit",
         shaders: &[
             (
                 "told",
@@ -117,7 +117,7 @@ pub const RAYS: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
-        name: "gather tells where displacement has moved the point, and goes behind surfaces that are hidden",
+        name: "gather returns where displacement has moved the point, and goes behind surfaces that are hidden",
         shaders: &[
             GLOW,
             ("move", "displacement move(output varying float by = 0;) { P += vector (0, 0, 0.5); N = normal (0, 1, 0); by = 0.5; }"),
@@ -184,7 +184,7 @@ pub const RAYS: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
-        name: "a surface is told how many rays led to it and of what kind the last one was",
+        name: "a surface reads its ray depth and the kind of the last ray",
         shaders: &[
             ("tell", "surface tell() { Oi = 1; Ci = color (raylevel() / 2, isindirectray(), isshadowray()); }"),
             (

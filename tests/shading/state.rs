@@ -56,7 +56,7 @@ pub const STATE: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
-        name: "the ray tells where it comes from",
+        name: "the origin of the ray is available",
         shaders: &[(
             "ask",
             "float how_deep() { extern point P; float d = 9; rayinfo(\"depth\", d); return d; }
@@ -73,7 +73,7 @@ pub const STATE: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
-        name: "a surface and its displacement tell each other their parameters",
+        name: "a surface and its displacement read parameters of each other",
         shaders: &[
             (
                 "skin",

@@ -132,7 +132,7 @@ pub const VISIBILITY: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
-        name: "a shader that a shadow ray asks for its opacity is told so",
+        name: "a shader that a shadow ray evaluates for its opacity sees the kind of ray",
         shaders: &[
             PAINT,
             SUN,
@@ -178,7 +178,7 @@ pub const VISIBILITY: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
-        name: "occlusion finds what shadows find, unless it is told otherwise",
+        name: "occlusion finds what shadows find, unless an option says otherwise",
         shaders: &[
             PAINT,
             ("veil", "surface veil() { color light = diffuse(N) + occlusion(P, N, 4); Ci = light; Oi = isindirectray() * color (0.75, 0.25, 0.2) + isshadowray() * 0.875; }"),

@@ -184,7 +184,7 @@ pub const SNIPPETS: &[Snippet] = &[
     s("rgb to YIQ", "color f(color c) { return ctransform(\"YIQ\", c); }", &[V([1.0, 0.0, 0.0])], V([0.299, 0.596, 0.212])),
     s("YIQ to rgb", "color f(color c) { return ctransform(\"YIQ\", \"rgb\", c); }", &[V([0.299, 0.596, 0.212])], V([1.0, 0.0, 0.0])),
     s("a color space named while the shader runs", "color f(string space; color c) { return ctransform(space, \"rgb\", c); }", &[S("hsv"), V([0.5, 0.5, 0.8])], V([0.4, 0.8, 0.8])),
-    s("functions told apart by the length of an array", "float g(float a[2]) { return a[0]; } float g(float a[3]) { return a[2]; } float f(float x) { float a[2] = {x, 2}; float b[3] = {4, 5, 6}; return g(a) + g(b); }", &[F(1.0)], F(7.0)),
+    s("functions distinguished by the length of an array", "float g(float a[2]) { return a[0]; } float g(float a[3]) { return a[2]; } float f(float x) { float a[2] = {x, 2}; float b[3] = {4, 5, 6}; return g(a) + g(b); }", &[F(1.0)], F(7.0)),
     // --- splines with named bases ---
     s("spline catmull-rom", "float f(float x) { return spline(\"catmull-rom\", x, 0, 0, 1, 1); }", &[F(0.5)], F(0.5)),
     s("spline bspline", "float f(float x) { return spline(\"bspline\", x, 0, 0, 6, 0, 0); }", &[F(0.5)], F(4.0)),
@@ -196,7 +196,7 @@ pub const SNIPPETS: &[Snippet] = &[
     s("spline linear of points", "point f(float x) { return spline(\"linear\", x, point 9, point 0, point (4, 8, 12), point 9); }", &[F(0.25)], V([1.0, 2.0, 3.0])),
     s("spline solves a basis named while the shader runs", "float f(string basis; float x) { return spline(basis, x, 9, 0, 4, 9); }", &[S("solvelinear"), F(1.0)], F(0.25)),
     s("spline solves a curve that falls", "float f(string basis; float x) { return spline(basis, x, 8, 8, 0, 0); }", &[S("solvebezier"), F(4.0)], F(0.5)),
-    s("spline does not solve where it is not told to", "float f(string basis; float x) { return spline(basis, x, 9, 0, 4, 9); }", &[S("linear"), F(0.25)], F(1.0)),
+    s("spline solves only for `solve` bases", "float f(string basis; float x) { return spline(basis, x, 9, 0, 4, 9); }", &[S("linear"), F(0.25)], F(1.0)),
     s("spline of a basis named while the shader runs", "float f(string basis; float x) { return spline(basis, x, 0, 0, 8, 8); }", &[S("bezier"), F(0.5)], F(4.0)),
     s("spline of an unknown basis is catmull-rom", "float f(string basis; float x) { return spline(basis, x, 0, 0, 1, 1); }", &[S("cubic"), F(0.5)], F(0.5)),
     s("spline of an array", "float f(float x) { float a[4] = {0, 0, 1, 1}; return spline(x, a); }", &[F(0.5)], F(0.5)),

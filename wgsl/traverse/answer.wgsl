@@ -1,4 +1,4 @@
-// What a ray asks and what it is told, around any `nearest`.
+// Converts the ray and the hit, around any `nearest`.
 //
 // A ray is two vectors: (origin, t_min) and (direction, t_max). What is asked for is in the sign of
 // t_max: t_max > 0   the closest hit on the open interval (t_min, t_max) t_max < 0   whether there

@@ -31,7 +31,7 @@ fn product_error(a: f32, b: f32) -> f32 {
 }
 
 // The edge function of p and q: which side of the ray the edge is on. A difference of rounded
-// products that is zero tells nothing and is settled exactly (`settle_edges` in
+// products that is zero is inconclusive and is settled exactly (`settle_edges` in
 // `src/bvh/triangle.rs`).
 fn edge(p: vec2<f32>, q: vec2<f32>) -> f32 {
     let difference = p.x * q.y - p.y * q.x;

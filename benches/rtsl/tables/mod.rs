@@ -226,7 +226,7 @@ fn rounded_finely(x: f64) -> Value {
     json!((x * 1e6).round() / 1e6)
 }
 
-/// The best of some runs of each, in turn.
+/// The best of some runs of each, alternately.
 fn times<R: Routine>(
     compiled: &Compiled,
     machine: &Machine<'_>,

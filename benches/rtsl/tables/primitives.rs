@@ -33,7 +33,8 @@ impl<const N: usize> Ray<N> {
         Self { origin: row.vector(0), direction: row.vector(3), from: row.number(6), to, nearest: to }
     }
 
-    /// Takes a distance where it is asked for and the nearest so far; tells where it is.
+    /// Takes a distance where it is asked for and the nearest so far; returns the position of the
+    /// hit.
     #[inline(always)]
     fn hit(&mut self, asked: Mask<N>, t: Wide<N>) -> Mask<N> {
         let is_hit = asked & self.from.less(t) & t.less(self.nearest);

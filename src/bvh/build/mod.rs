@@ -15,7 +15,7 @@
 //! | [`top_down`] | the recursion of the top-down builder |
 //! | [`linear`] | the quick builder, along a space-filling curve |
 //! | [`frame`] | the scale of the scene, and what follows from it |
-//! | [`progress`] | telling how far a build is |
+//! | [`progress`] | reporting the progress of a build |
 //! | [`subtree`] | the tree in pieces, as tasks make them, and its assembly |
 
 pub(super) mod bounds;
@@ -80,8 +80,8 @@ pub struct BuildOptions<'a> {
     pub quality: Quality,
     /// The most triangles in a leaf, 1 to [`MAX_LEAF`](super::node::MAX_LEAF); 4 unless set.
     pub max_leaf: usize,
-    /// Told the number of triangles whose place in the tree is settled so far, from any thread,
-    /// after each piece of up to 8192 of them.
+    /// Called with the number of triangles whose place in the tree is settled so far, from any
+    /// thread, after each piece of up to 8192 of them.
     pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts references whose place in the tree is settled.
 pub struct Progress<'a> {
-    tell: Option<&'a (dyn Fn(usize) + Sync)>,
+    callback: Option<&'a (dyn Fn(usize) + Sync)>,
     settled: AtomicUsize,
     /// The number of triangles; pieces of split ones count beyond it.
     most: usize,
@@ -14,14 +14,14 @@ pub struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Of a build of so many triangles.
     pub fn new(options: &BuildOptions<'a>, triangles: usize) -> Self {
-        Self { tell: options.progress, settled: AtomicUsize::new(0), most: triangles }
+        Self { callback: options.progress, settled: AtomicUsize::new(0), most: triangles }
     }
 
-    /// Adds references, and tells.
+    /// Adds references, and reports the progress.
     pub fn settle(&self, count: usize) {
         let settled = self.settled.fetch_add(count, Ordering::Relaxed) + count;
-        if let Some(tell) = self.tell {
-            tell(settled.min(self.most));
+        if let Some(callback) = self.callback {
+            callback(settled.min(self.most));
         }
     }
 }

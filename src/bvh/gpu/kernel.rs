@@ -12,7 +12,7 @@
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
 //! | `upper` | a step down a tree over boxes of instances or procedural primitives |
 //! | `procedural` | `nearest_of_all`: `nearest`, then the BVH over procedural primitives |
-//! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
+//! | `answer` | `answer(lower, upper) -> vec4<u32>`: converts the ray and the hit, around `nearest` |
 //! | `pass` | rays and hits in buffers, around `answer` |
 //! | `measure_memory` | a kernel that times tables and stacks |
 //! | `one_ray`, `persistent_subgroup`, `persistent_workgroup` | entry points: which invocation traces which ray |
@@ -144,8 +144,8 @@ impl Store {
 /// `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that
 /// it declares besides are those of the parts.
 ///
-/// With [`Leaves::Procedural`] the caller also declares `intersect_procedural(origin: vec3<f32>, dir:
-/// vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
+/// With [`Leaves::Procedural`] the caller also declares `intersect_procedural(origin: vec3<f32>,
+/// dir: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
 pub fn answer(levels: Levels, leaves: Leaves) -> String {
     around(&[WHILE_WHILE], Stack::Private, levels, leaves)
 }

@@ -6,7 +6,7 @@
 //! a thousand times has one tree. Where nothing is placed, a `TwoLevel` is its plain tree and costs
 //! nothing more.
 //!
-//! Primitives are numbered through: first the plain triangles, then for each placement in turn its
+//! Primitives are numbered through: first the plain triangles, then for each placement its
 //! mesh's triangles. So "of hits at equal `t` the lower primitive index wins" means the same as in
 //! one tree.
 //!

@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Replaces the hits by those with instances that are nearer, or as near and lower in number.
-    /// `test` finds what rays hit within an instance, and tells of all active ones.
+    /// `test` finds the hits within an instance, for all active rays.
     pub fn closest(mut self, hits: &mut HitBatch, mut test: impl FnMut(&Instance, &RayBatch, &mut HitBatch)) {
         let (mut inside, mut found) = (RayBatch::default(), HitBatch::default());
         self.visit(|traversal, instance, mask| {
@@ -67,7 +67,8 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// The rays that any instance is in the way of: `test` tells which hit something within one.
+    /// The rays that any instance is in the way of: `test` returns those that hit something within
+    /// one.
     pub fn any(mut self, mut test: impl FnMut(&Instance, &RayBatch) -> u64) -> u64 {
         let mut inside = RayBatch::default();
         self.visit(|traversal, instance, mask| {

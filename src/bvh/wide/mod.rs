@@ -17,7 +17,7 @@
 //! | `intersect` | a ray prepared for triangles |
 //! | `single` | the kernel that traces one ray after another |
 //! | `counts` | counting the steps of a traversal |
-//! | `stream` | the kernel that takes all rays of a batch forward in turn |
+//! | `stream` | the kernel that advances all rays of a batch together |
 
 mod collapse;
 pub(super) mod interleaved;

@@ -33,7 +33,7 @@ impl LiveSet {
         self.0[node / 16] &= !((mask.bits() as u64) << (node % 16 * 4));
     }
 
-    /// Adds another set; tells whether anything changed.
+    /// Adds another set; returns whether anything changed.
     pub fn union(&mut self, other: &LiveSet) -> bool {
         let mut changed = false;
         for (a, b) in self.0.iter_mut().zip(&other.0) {

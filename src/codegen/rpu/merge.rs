@@ -116,7 +116,7 @@ fn look_through_copies(block: &mut MBlock, single: &impl Fn(Place) -> bool) {
 }
 
 /// An instruction whose result is that of `a` times a factor: only signs can move into the sources,
-/// without rounding anew.
+/// without another rounding.
 fn multiplied(a: &MArith, mult: Multiplier) -> Option<MArith> {
     if mult == Multiplier::ONE {
         return Some(a.clone());
@@ -246,7 +246,7 @@ pub fn widen(block: &mut MBlock) {
     while i < block.insts.len() {
         let mut k = i + 1;
         while k < block.insts.len().min(i + WINDOW) {
-            // Across a call, the stack keeps only what calls were told to push.
+            // Across a call, the stack keeps only what calls push.
             if matches!(block.insts[k].op, MOp::Call { .. }) {
                 break;
             }

@@ -1,12 +1,12 @@
 //! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine
 //! (Węgrzanowski 2006, ch. 7–10).
 //!
-//! A function goes through these steps, each in a file of its own: [`jump_threading`], [`legalize`] and
-//! [`branches`] rewrite IR into IR that the machine has instructions for; [`select`] makes machine
-//! code on virtual registers ([`vcode`]), with constants where [`constant_pool`] lays them out; [`forward`],
-//! [`merge`] and [`liveness`] improve it; [`regalloc`] finds registers; [`schedule`] reorders and
-//! pairs; [`emit`] writes the code, to which [`depend`] adds the dependency flags. It knows the IR
-//! and the instruction set, and neither languages nor scenes.
+//! A function goes through these steps, each in a file of its own: [`jump_threading`], [`legalize`]
+//! and [`branches`] rewrite IR into IR that the machine has instructions for; [`select`] makes
+//! machine code on virtual registers ([`vcode`]), with constants where [`constant_pool`] lays them
+//! out; [`forward`], [`merge`] and [`liveness`] improve it; [`regalloc`] finds registers;
+//! [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the
+//! dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
 
 use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
@@ -163,7 +163,7 @@ pub struct RpuProgram {
     pub frames: Vec<u32>,
 }
 
-/// The component of a `C` register, by numbers, that tells a program where its
+/// The component of a `C` register, by numbers, that gives a program the address of its
 /// [`RpuProgram::table`] starts.
 pub const TABLE_BASE: (usize, usize) = (constant_pool::BASE.0, 3);
 
@@ -327,7 +327,7 @@ fn compile_function(
     layout: &constant_pool::Layout,
 ) -> Result<vcode::MFunc, Error> {
     let passes = &options.passes;
-    // Spilling needs an input register to itself, which selection is told only once spilling turns
+    // Spilling needs an input register to itself, which selection reserves only once spilling turns
     // out necessary.
     for spill in [None, Some(INPUTS - 1)] {
         let inputs = spill.unwrap_or(INPUTS);

@@ -4,7 +4,7 @@
 //! The graph of [`super::interference`] is coloured with places: components of `R0`–`R14` and of
 //! the stack window `S0`–`S7`. What lives across a call can only be on the stack, where it is
 //! computed directly, and `push` covers it; other values go there when the `R` registers run out.
-//! What finds no place goes to the thread's memory ([`super::spill`]), and allocation starts anew.
+//! What finds no place goes to the thread's memory ([`super::spill`]), and allocation restarts.
 
 use super::conventions::{FREE, Preserved};
 use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};

@@ -89,7 +89,7 @@ impl Renamer {
         }
     }
 
-    /// Tells that an instruction is in the schedule.
+    /// Records that an instruction is in the schedule.
     pub fn scheduled(&mut self, i: usize) {
         self.count(i, -1);
     }
@@ -137,7 +137,7 @@ impl Renamer {
 
 impl Web {
     /// Puts the value that instruction `i` computes elsewhere, and lets its readers read it there;
-    /// tells which instructions changed, each once.
+    /// reports which instructions changed, each once.
     fn replace(self, insts: &mut [MInst], i: usize, form: MArith) -> Vec<usize> {
         let reg = if form.special.is_some() { Reg::Special } else { form.dst.register().unwrap_or(self.reg) };
         let component = only(form.mask).unwrap_or(Component::W);

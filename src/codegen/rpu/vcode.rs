@@ -485,7 +485,7 @@ impl MFunc {
         preds
     }
 
-    /// Number of places that liveness tells apart.
+    /// Number of places that liveness distinguishes.
     pub fn nodes(&self) -> usize {
         PHYSICAL_NODES + self.vregs.len()
     }

@@ -22,7 +22,7 @@ impl Ray {
     }
 }
 
-/// What a ray is told.
+/// What an observer gets for a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// Of `trace`: what it hit, or [`Hit::MISS`].
@@ -36,7 +36,7 @@ pub enum Answer {
     },
 }
 
-/// Is told what happens, in order. By default it looks at nothing, and then costs nothing.
+/// Observes an evaluation, in order. By default it looks at nothing, and then costs nothing.
 pub trait Observer {
     /// An instruction of the function entered last and not yet left is about to run.
     fn instruction(&mut self, _inst: &Inst) {}

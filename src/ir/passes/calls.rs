@@ -101,7 +101,7 @@ fn work_out(module: &mut Module, pure: &HashMap<Arc<str>, Purity>) -> usize {
                 }
                 let args: Option<Vec<Const>> = inst.args.iter().map(|a| constants.get(a).copied().cloned()).collect();
                 let results = args.and_then(|args| eval(module, name, &args, &mut EmptyWorld, LIMITS).ok());
-                // The identifier of a string does not tell its text.
+                // The identifier of a string does not determine the string.
                 let fits = |r: &Vec<Const>| r.iter().zip(&inst.results).all(|(c, &v)| c.ty() == func.ty(v));
                 if let Some(results) = results.filter(fits) {
                     found.push((f, b, at, results));

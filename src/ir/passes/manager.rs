@@ -227,10 +227,10 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Settles what is not normalised again (see [`super::unit_vectors`]), replaces matrices by their rows (see
-    /// [`matrices`]) and derivatives by what computes them (see [`derivatives`]), whatever passes
-    /// are chosen; then runs the passes on a verified module, round after round until nothing
-    /// changes, and numbers values anew at the end.
+    /// Settles what is not normalised again (see [`super::unit_vectors`]), replaces matrices by
+    /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
+    /// whatever passes are chosen; then runs the passes on a verified module, round after round
+    /// until nothing changes, and renumbers values at the end.
     ///
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.

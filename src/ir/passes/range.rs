@@ -2,8 +2,8 @@
 //! its operands.
 //!
 //! Rounding to nearest is monotone, so the same operations on the ends of the ranges give the ends
-//! exactly. The order is that of [`f32::total_cmp`], which tells −0 from 0. A range says nothing of
-//! NaN: a value lies in it or is NaN.
+//! exactly. The order is that of [`f32::total_cmp`], which distinguishes −0 from 0. A range says
+//! nothing of NaN: a value lies in it or is NaN.
 
 use crate::ir::fold::eval_op;
 use crate::ir::{Const, Op, Type};
@@ -72,7 +72,7 @@ fn lt(a: f32, b: f32) -> bool {
     a.total_cmp(&b) == Ordering::Less
 }
 
-/// The range of what `op` computes from operands in these ranges; `same` tells that two operands
+/// The range of what `op` computes from operands in these ranges; `same` means that two operands
 /// are one value. For operations without float results, everything.
 pub(super) fn range_of(op: &Op, args: &[Range], same: bool, operand: Option<Type>) -> Range {
     match (op, args) {

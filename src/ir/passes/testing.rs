@@ -18,7 +18,7 @@ pub(crate) fn check(pass: fn(&mut Function) -> usize, before: &str, after: &str)
     check_module(|m| m.functions.iter_mut().map(pass).sum(), before, after);
 }
 
-/// Asserts that a pass over modules turns one text into another, and tells that it changed
+/// Asserts that a pass over modules turns one text into another, and reports that it changed
 /// something exactly when it did.
 #[track_caller]
 pub(crate) fn check_module(pass: impl Fn(&mut Module) -> usize, before: &str, after: &str) {

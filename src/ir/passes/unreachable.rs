@@ -2,7 +2,7 @@
 
 use crate::ir::{BlockId, Function};
 
-/// Removes unreachable blocks; the others keep their order and are numbered anew. Returns how many
+/// Removes unreachable blocks; the others keep their order and are renumbered. Returns how many
 /// were removed.
 pub fn remove_unreachable(func: &mut Function) -> usize {
     let mut reachable = vec![false; func.blocks.len()];

@@ -1,6 +1,6 @@
 //! Value numbering: values that are known to be equal get one number.
 //!
-//! It takes a function and its dominator tree and tells which values are congruent; it changes
+//! It takes a function and its dominator tree and returns which values are congruent; it changes
 //! nothing. Two values are congruent when equal operations compute them from congruent operands,
 //! and two parameters of a block when every jump passes them congruent arguments. All are assumed
 //! congruent until shown otherwise (Alpern, Wegman, Zadeck: "Detecting Equality of Variables in

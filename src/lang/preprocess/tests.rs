@@ -134,14 +134,14 @@ fn definitions_and_uses_of_macros_are_told() {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, "#define A 1 + \\\n B\n#define B 2\n#define F(x) x\n  A F F(A)");
     let options = Options { defines: vec![("C".into(), "3".into())], ..Options::default() };
-    let told = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
-    let texts: Vec<&str> = told.macros.iter().map(|m| &*m.text).collect();
+    let output = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
+    let texts: Vec<&str> = output.macros.iter().map(|m| &*m.text).collect();
     assert_eq!(texts, ["SHADEWRIGHT 1", "PRMAN 1", "C 3", "A 1 + \\\n B", "B 2", "F(x) x"]);
-    let places: Vec<Option<String>> = told.macros.iter().map(|m| m.place.map(|p| sources.describe(p))).collect();
+    let places: Vec<Option<String>> = output.macros.iter().map(|m| m.place.map(|p| sources.describe(p))).collect();
     assert_eq!(places[2], None);
     assert_eq!(places[3].as_deref(), Some("t.sl:1:9"));
     let mut uses: Vec<(String, &str)> =
-        told.macro_uses.iter().map(|(s, i)| (sources.describe(*s), &*told.macros[*i].name)).collect();
+        output.macro_uses.iter().map(|(s, i)| (sources.describe(*s), &*output.macros[*i].name)).collect();
     uses.sort();
     let expected = [("t.sl:5:3", "A"), ("t.sl:5:7", "F"), ("t.sl:5:9", "A")];
     assert_eq!(uses, expected.map(|(place, name)| (place.to_string(), name)));
@@ -156,9 +156,9 @@ fn text_that_is_not_saved_stands_in_for_the_file() {
     let options = Options { unsaved, ..Options::default() };
     let mut sources = SourceMap::new();
     let file = sources.add("main.sl", Some(&main), "#include \"a.h\"\n");
-    let told = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
-    assert_eq!(told.tokens.iter().map(|t| &*t.text).collect::<Vec<_>>(), ["new"]);
-    let [include] = &told.includes[..] else { panic!("one file was included") };
+    let output = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
+    assert_eq!(output.tokens.iter().map(|t| &*t.text).collect::<Vec<_>>(), ["new"]);
+    let [include] = &output.includes[..] else { panic!("one file was included") };
     assert_eq!(sources.describe(include.place), "main.sl:1:10");
     assert_eq!(sources.get(include.file).and_then(|f| f.path.clone()), Some(header));
 }

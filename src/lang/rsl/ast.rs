@@ -188,7 +188,7 @@ impl Place {
 pub struct Decl {
     /// The name.
     pub name: Ident,
-    /// The type. Of a struct it tells only whether there is an array of them, as an array of floats
+    /// The type. Of a struct it says only whether there is an array of them, as an array of floats
     /// or a float.
     pub ty: SourceType,
     /// The struct whose value it is, until structs are taken apart (`rsl::objects`).
@@ -272,7 +272,7 @@ pub struct Definition {
     pub name: Ident,
     /// For a shader, which kind; a function has none.
     pub shader: Option<ShaderKind>,
-    /// The kind of a light whose statements do not tell.
+    /// The kind of a light whose statements do not determine it.
     pub light: Option<LightKind>,
     /// The type of a function's value; `Void` for shaders.
     pub result: SourceType,

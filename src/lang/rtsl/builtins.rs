@@ -211,9 +211,9 @@ const UNSUPPORTED: [(&str, &str); 10] = [
     ("texture3D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("textureCube", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("ftransform", "no vertices are transformed: points are in the world"),
-    ("dFdx", "rays have no neighbours on a screen: `rt_du` and `rt_dPdu` tell how fast things change"),
-    ("dFdy", "rays have no neighbours on a screen: `rt_dv` and `rt_dPdv` tell how fast things change"),
-    ("fwidth", "rays have no neighbours on a screen: `rt_du` and `rt_dv` tell how fast things change"),
+    ("dFdx", "rays have no neighbours on a screen: `rt_du` and `rt_dPdu` measure rates of change"),
+    ("dFdy", "rays have no neighbours on a screen: `rt_dv` and `rt_dPdv` measure rates of change"),
+    ("fwidth", "rays have no neighbours on a screen: `rt_du` and `rt_dv` measure rates of change"),
 ];
 
 /// Why a function of GLSL is not here.

@@ -24,8 +24,8 @@ use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 /// across.
 pub const MAX_PROBES: f32 = 16.0;
 
-/// Largest second moment that is told apart, in squares of the texture's side: what is wider sees
-/// the average of all.
+/// Largest second moment that is distinguished, in squares of the texture's side: what is wider
+/// sees the average of all.
 pub const MAX_MOMENT: f32 = 64.0;
 
 /// The source name of the function that filters an area of a texture.
@@ -284,7 +284,7 @@ fn walk(b: &mut FunctionBuilder, size: Value, area: Value) -> Walk {
     let root = b.op(Op::Sqrt, &[root]);
     let major = add(b, mean, root);
     // The smaller one by the determinant: a difference of roots would cancel. Below a texel there
-    // is nothing to tell apart.
+    // is nothing to distinguish.
     let (product, other) = (mul(b, p, r), mul(b, q, q));
     let determinant = sub(b, product, other);
     let major = b.op(Op::Max, &[one, major]);

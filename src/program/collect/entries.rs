@@ -113,7 +113,7 @@ impl SurfaceEntry {
     }
 }
 
-/// What tells surface entries apart.
+/// What distinguishes surface entries.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct EntryKey {
     surface: Arc<str>,

@@ -3,7 +3,7 @@
 //!
 //! A constructor's parameter that is a reference takes the handle of an object that `Shader` made
 //! before. The shader's parameters are those of the object and of all below it, whose names are
-//! told apart by the names of the references that lead to them: `bricks.mortar`.
+//! distinguished by the names of the references that lead to them: `bricks.mortar`.
 
 use crate::abi::referred_parameter;
 use crate::lang::rtsl::state::{Interface, Method};

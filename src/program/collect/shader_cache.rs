@@ -45,7 +45,7 @@ pub struct ShaderCache {
     units: HashMap<Key, Unit<CompiledFile>>,
     /// Files of classes, by the names by which scenes name them.
     classes: HashMap<String, Unit<rtsl::Unit>>,
-    /// Lowered methods of objects, by what tells their code apart.
+    /// Lowered methods of objects, by what distinguishes their code.
     cores: HashMap<String, ObjectCore>,
     /// Decoded images.
     pub(in crate::program) images: Images,

@@ -197,7 +197,7 @@ impl CompiledShader {
     }
 
     /// The values of all parameters, in order, of an instance whose shader space is `to_world`: one
-    /// constant for each of a parameter's values. `given` tells those that are given; the others
+    /// constant for each of a parameter's values. `given` lists those that are given; the others
     /// have their defaults, which may be made of the parameters before them.
     pub fn values(
         &self,
@@ -311,7 +311,7 @@ pub struct ShaderLibrary {
     spaces: Option<Arc<Function>>,
     /// Compiled files of RTSL, by their names.
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
-    /// What objects of their classes became, by what tells their code apart.
+    /// What objects of their classes became, by what distinguishes their code.
     objects: HashMap<String, CompiledShader>,
     /// The names of the scene's primitive variables that hold strings, once they are needed.
     variable_strings: Option<HashSet<Arc<str>>>,

@@ -3,7 +3,7 @@
 //! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions
 //! for each specialisation key, whose suffix their names end with. A function compares the handle
 //! with those of the key's list and calls the method of the co-shader that it names. A method's
-//! core constructs its class anew, so members that a method changes are reset at the next call.
+//! core constructs its class again, so members that a method changes are reset at the next call.
 //!
 //! Co-shaders may call each other, so these functions may be recursive, and are not inlined then.
 //! To keep calls small, there is one function for each method of each co-shader, which knows the

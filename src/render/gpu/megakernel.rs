@@ -390,11 +390,11 @@ b2:
         for steps in [1 << 14, 300] {
             executor.steps = steps;
             let mut last = 0;
-            let mut told = |done| {
+            let mut on_progress = |done| {
                 last = done;
                 ControlFlow::Continue(())
             };
-            assert_eq!(executor.run_batch(&batch, &mut told).unwrap(), None);
+            assert_eq!(executor.run_batch(&batch, &mut on_progress).unwrap(), None);
             assert_eq!(last, items * iterations);
             let sums = executor.sums().unwrap();
             for item in 0..items {

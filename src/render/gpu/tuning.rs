@@ -1,10 +1,10 @@
 //! Choices that are measured on a device rather than known of it.
 //!
 //! Where a traversal kernel finds its tables and its stack fastest differs between software
-//! drivers, and no query tells it. So the first use of such a driver times a small kernel for each
-//! placement. It takes a device and gives [`Places`]; hits and images are the same bits whichever
-//! they are. The result holds for the process: a run costs a few tens of milliseconds, little
-//! beside compiling what renders.
+//! drivers, and no query reports it. So the first use of such a driver times a small kernel for
+//! each placement. It takes a device and gives [`Places`]; hits and images are the same bits
+//! whichever they are. The result holds for the process: a run costs a few tens of milliseconds,
+//! little beside compiling what renders.
 
 use super::device::Gpu;
 use super::traversal::{Table, table_binding};

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const SHADER: &str = "gltf";
 /// The class that takes its place where paths are traced.
 const CLASS: &str = "pbr.rtsl:GltfScene";
-/// Sets of texture coordinates that it tells apart.
+/// Sets of texture coordinates that it distinguishes.
 const MAX_COORDINATES: usize = 3;
 
 /// A material as objects and meshes ask for it.
@@ -200,7 +200,7 @@ impl Maker<'_, '_> {
             Some(number) => number,
             None if self.coordinates.len() == MAX_COORDINATES => {
                 let what = format!(
-                    "it is the fourth texture with coordinates of its own; {MAX_COORDINATES} are told apart, and it uses the first"
+                    "it is the fourth texture with coordinates of its own; {MAX_COORDINATES} are distinguished, and it uses the first"
                 );
                 self.making.warn(self.document.warning(&place, what));
                 0

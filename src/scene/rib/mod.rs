@@ -72,7 +72,7 @@ pub(super) struct Input<'a> {
 ///
 /// # Errors
 ///
-/// All that is wrong with it, as far as one pass can tell.
+/// All that is wrong with it, as far as one pass can find.
 pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
     let Input { name, path, bytes } = input;
     let base = path.map(|p| p.parent().map(PathBuf::from).unwrap_or_default());

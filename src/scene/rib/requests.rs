@@ -405,7 +405,7 @@ mod tests {
         }
         let (found, expected): (Vec<_>, String) = (found.lines().collect(), table());
         for (i, line) in expected.lines().enumerate() {
-            assert_eq!(found.get(i), Some(&line), "write it anew as the mark before it says");
+            assert_eq!(found.get(i), Some(&line), "rewrite it as the marker before it says");
         }
         assert_eq!(found.len(), expected.lines().count(), "requests that are no more");
     }

@@ -16,7 +16,7 @@ const NULL: &str = "null";
 /// The light that does nothing, which is not named [`NULL`] as the surface is.
 const NULL_LIGHT: &str = "nulllight";
 
-/// Most co-shaders of an object: all are told apart where one is called, and as many fit into an
+/// Most co-shaders of an object: all are distinguished where one is called, and as many fit into an
 /// array that grows.
 const MAX_COSHADERS: usize = 64;
 

@@ -280,11 +280,11 @@ impl<M: Loads> Thread<M> {
     /// first, or none.
     fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
         let mut seen = None;
-        let mut told = None;
+        let mut reported = None;
         while !preparation.is_finished() {
             let progress @ [done, of] = preparation.progress();
-            if told != Some(progress) {
-                told = Some(progress);
+            if reported != Some(progress) {
+                reported = Some(progress);
                 self.context.outbox.send(Event::Preparing { machine: self.context.machine, done, of });
             }
             let Some(taken) = self.context.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };

@@ -183,7 +183,7 @@ impl Drop for Workers {
         self.inspector.quit();
         self.request(Request::End);
         for thread in self.drawing.drain(..) {
-            // One that panicked has told so.
+            // A panic is already reported.
             let _ = thread.join();
         }
     }

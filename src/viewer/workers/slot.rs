@@ -113,7 +113,7 @@ impl Slot {
         self.changed.notify_all();
     }
 
-    /// Tells the thread to end.
+    /// Ends the thread.
     pub fn quit(&self) {
         self.lock().quit = true;
         self.stop.store(true, Ordering::Relaxed);

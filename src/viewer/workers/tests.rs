@@ -206,11 +206,11 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
 
     write_scene(folder.path(), "surface own() { Ci = color(0, 1, 0); }");
     // A file may be read while it is written: errors of that moment go by.
-    let mended = worker.wait_for(|event| match event {
+    let fixed = worker.wait_for(|event| match event {
         Event::Loaded(state) if state.version > first.version => Some(state.clone()),
         _ => None,
     });
-    let shown = worker.image(|shown| shown.state == mended.version && shown.is_finished());
+    let shown = worker.image(|shown| shown.state == fixed.version && shown.is_finished());
     assert_eq!(middle(&shown), [0.0, 1.0, 0.0, 1.0]);
 }
 

@@ -1,4 +1,4 @@
-//! Writing functions anew: shadows beside their values, and calls that pass and take them.
+//! Rewrites functions: shadows beside their values, and calls that pass and take them.
 
 use super::super::replace::Replacements;
 use super::super::unreachable::remove_unreachable;

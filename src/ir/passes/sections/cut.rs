@@ -89,8 +89,8 @@ impl<'a> Cut<'a> {
         &self.func.block(p.block).insts[p.inst]
     }
 
-    /// The instructions of a piece that its sections carry out: not those that only tell a debugger
-    /// something.
+    /// The instructions of a piece that its sections carry out: not those that only inform a
+    /// debugger something.
     pub fn insts(&self, piece: &Piece) -> impl DoubleEndedIterator<Item = &'a Inst> + use<'a> {
         let insts = &self.func.block(piece.block).insts[piece.start..piece.end];
         insts.iter().filter(|i| !matches!(i.op, Op::Debug(_)))

@@ -162,7 +162,7 @@ fn in_order_of_need(func: &Function) -> Option<Function> {
     Some(func)
 }
 
-/// Removes the sections that others replace, and numbers those that are left anew.
+/// Removes the sections that others replace, and renumbers the others.
 fn remove(sections: &mut Sections, replaced: &HashMap<u32, u32>) {
     let mut new: Vec<u32> = Vec::new();
     let mut left = 0;

@@ -67,7 +67,7 @@ const NOWHERE: f32 = 1.0e30;
 fn instead_of(ty: SourceType) -> Option<&'static str> {
     match ty {
         SourceType::String => {
-            Some("ask for a number: let the shader that is hit have an output that tells its texts apart")
+            Some("ask for a number: let the shader that is hit have an output that distinguishes its strings")
         }
         SourceType::Matrix => {
             Some("ask for the rows: let the shader that is hit have an output of the type vector for each")

@@ -171,7 +171,7 @@ impl Flattening<'_> {
         };
         let shaders = self.shaders(&shader, &functions);
         let cores = self.cores(&shader, &functions, &class.public);
-        // The errors of a class's first shader are told.
+        // The errors of a class's first shader are reported.
         let sure = done.len() + functions.len() + shaders.len().min(1);
         done.extend(functions);
         done.extend(shaders);

@@ -114,8 +114,8 @@ impl Flattening<'_> {
     }
 
     /// Declares a variable in the innermost scope. Gives its name in the flat tree: a method's
-    /// variable that hides one of its class is told apart from that, so that what the method calls
-    /// still finds the other.
+    /// variable that hides one of its class is distinguished from that, so that what the method
+    /// calls still finds the other.
     fn bind(&mut self, d: &Decl, shape: Option<usize>) -> Arc<str> {
         let name = d.name.name.clone();
         let renamed = self.class.as_ref().and_then(|class| class.renamed(&name));

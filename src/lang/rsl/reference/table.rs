@@ -312,8 +312,8 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "| `{}` | {}{reason} | {what} |", entry.name, entry.state.word());
     }
     page += "\n## What is left out\n\n| of the language | message |\n|---|---|\n";
-    for (what, told) in UNSUPPORTED_OF_LANGUAGE {
-        let _ = writeln!(page, "| {what} | {told} |");
+    for (what, reason) in UNSUPPORTED_OF_LANGUAGE {
+        let _ = writeln!(page, "| {what} | {reason} |");
     }
     page += "\n| function | why |\n|---|---|\n";
     for (name, why) in UNSUPPORTED {
@@ -410,7 +410,7 @@ mod tests {
         let first = page.lines().zip(markdown().lines().map(str::to_string)).find(|(old, new)| old != new);
         assert!(
             page == markdown(),
-            "docs/rsl.md is out of date: `shadewright reference > docs/rsl.md` writes it anew; the first difference: {first:?}"
+            "docs/rsl.md is out of date: `shadewright reference > docs/rsl.md` rewrites it; the first difference: {first:?}"
         );
     }
 

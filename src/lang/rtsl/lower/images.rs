@@ -37,7 +37,7 @@ impl Body<'_> {
     }
 
     /// The second moments of the area that a sample stands for around a place; none where nothing
-    /// tells how places change to the next.
+    /// gives the change of coordinates to the next.
     fn area_of_sample(&mut self, place: [Value; 2]) -> Value {
         use Method::{Bsdf, Emission, EvaluatePdf, Lookup, Opacity, SampleBsdf, Shade};
         if !matches!(self.method, Some(Shade | Bsdf | SampleBsdf | EvaluatePdf | Emission | Opacity | Lookup)) {

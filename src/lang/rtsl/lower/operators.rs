@@ -128,7 +128,7 @@ impl Body<'_> {
     }
 
     /// `x / y` of integers, towards zero. Single precision gives the quotient up to some hundreds,
-    /// a second division the rest of that, and a last step mends what rounding left. By 0 it is
+    /// a second division the rest of that, and a last step corrects the rounding error. By 0 it is
     /// what comes out.
     fn quotient(&mut self, x: Value, y: Value) -> Value {
         let divisor = self.b.op(Op::ToFloat, &[y]);
@@ -162,8 +162,8 @@ impl Body<'_> {
         let is_less = self.b.op(Op::ILt, &[rest, by]);
         let is_whole = self.b.op(Op::Not, &[is_less]);
         let wrong = self.b.op(Op::Or, &[is_beyond, is_whole]);
-        let mended = self.b.op(Op::IAdd, &[sum, towards]);
-        self.b.op(Op::Select, &[wrong, mended, sum])
+        let corrected = self.b.op(Op::IAdd, &[sum, towards]);
+        self.b.op(Op::Select, &[wrong, corrected, sum])
     }
 
     fn integers(&mut self, op: BinaryOp, l: &Typed, r: &Typed) -> Option<Typed> {

@@ -1,5 +1,5 @@
-//! The image: one machine's, or both side by side, in turn or as their difference; magnified to its
-//! pixels; and the gestures that move the camera.
+//! The image: one machine's, or both side by side, alternately or as their difference; magnified to
+//! its pixels; and the gestures that move the camera.
 //!
 //! What takes long, developing and comparing images, runs on other threads ([`worker`]); a frame of
 //! the interface uploads what is ready and paints textures.
@@ -27,7 +27,7 @@ use framing::{Framing, Placement, SHARP};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For how long each machine's image is shown when they are shown in turn.
+/// For how long each machine's image is shown when they are shown alternately.
 const BLINK: f64 = 0.5;
 
 /// For how long an image may be out of date before a word is said about it. An orbit is always a

@@ -81,7 +81,8 @@ fn outline(painter: &Painter, rect: Rect, pixel: f32) {
     painter.rect_stroke(rect.expand(pixel), 0.0, Stroke::new(pixel, Color32::WHITE), StrokeKind::Outside);
 }
 
-/// Frames the pixel under the pointer, once it is large enough to be told from its neighbours.
+/// Frames the pixel under the pointer, once it is large enough to be distinguished from its
+/// neighbours.
 pub fn frame(painter: &Painter, placement: &Placement, [x, y]: [u32; 2]) {
     if placement.scale >= FRAMED {
         outline(painter, placement.pixels([x, y], [x + 1, y + 1]), 1.0 / placement.pixels_per_point);

@@ -12,7 +12,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use std::time::Instant;
 
-/// An image in which every pixel tells where it is: its column and its row in hundredths.
+/// An image in which every pixel encodes its position: its column and its row in hundredths.
 fn image(width: u32, height: u32, blue: f32) -> Image {
     let pixel = |i: u32| [(i % width) as f32 * 0.01, (i / width) as f32 * 0.01, blue, 1.0];
     Image::new(width, height, (0..width * height).map(pixel).collect()).unwrap()

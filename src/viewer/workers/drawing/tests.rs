@@ -1,4 +1,4 @@
-//! A drawing thread with a machine that does as it is told.
+//! A drawing thread with a scripted renderer.
 
 use super::*;
 use crate::image::Image;
@@ -43,7 +43,7 @@ impl Progressive for Fake {
             Fate::Success => Ok(()),
             Fate::Loss => Err(RenderError::Device("it was unplugged".to_string())),
             Fate::Endless => Err(RenderError::Budget { budget: 7, span: None }),
-            Fate::Panic => panic!("as told"),
+            Fate::Panic => panic!("as scripted"),
         }
     }
 
@@ -142,7 +142,7 @@ impl Bench {
         }
     }
 
-    /// Whether the deputy draws, once it has heard.
+    /// Whether the deputy draws, once it has the message.
     fn assert_stands_in(&self, expected: bool) {
         let start = Instant::now();
         while self.deputy.take(None, None).expect("it goes on").request.stands_in != expected {
