@@ -29,6 +29,7 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         integrator: args.integrator.map(Into::into),
         estimator: args.estimator.map(Into::into),
         clamp: args.clamp,
+        shadows: args.shadows.into(),
         ..OpenOptions::default()
     }
 }

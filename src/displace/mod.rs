@@ -72,6 +72,7 @@ struct Given {
     /// Its number.
     object: usize,
     shader: ShaderId,
+    /// How far the scene says that the shader moves points; 0 where it does not say.
     bound: f32,
     shading_rate: f32,
     mesh: Arc<Mesh>,
@@ -81,6 +82,9 @@ struct Given {
 
 impl Given {
     fn of((number, object): (usize, &Object)) -> Option<Self> {
+        if object.procedural.is_some() {
+            return None;
+        }
         let own = &object.attributes;
         Some(Self {
             object: number,
@@ -115,8 +119,7 @@ impl Displacer {
     /// their texts are added to `sources`.
     ///
     /// # Errors
-    /// What is wrong with the objects' shaders, a shader that does not end, and objects with more
-    /// triangles of their own than there may be.
+    /// What is wrong with the objects' shaders, and a shader that does not end.
     pub fn displace(
         &mut self,
         scene: &mut Scene,
@@ -145,6 +148,11 @@ impl Displacer {
         if asks {
             program = self.link(&stage, sources, options)?;
         }
+        let triangles: usize = given.iter().map(|g| g.mesh.triangles.len()).sum();
+        if triangles > self.most_triangles {
+            self.last = None;
+            return Ok(Displaced { triangles: 0, remarks: vec![too_many(triangles, self.most_triangles)] });
+        }
         let view = self.view.clone().unwrap_or_else(|| (scene.camera.clone(), scene.format));
         let is_last = |last: &Last| {
             last.view == view
@@ -156,7 +164,7 @@ impl Displacer {
         };
         if !self.last.as_ref().is_some_and(is_last) {
             let mut displaced = Displaced::default();
-            let dicer = self.dice(&mut stage, &view, &mut displaced)?;
+            let dicer = self.dice(&mut stage, &view, &mut displaced);
             let fine = self.link(&stage, sources, options)?;
             let meshes = points::moved(stage, &fine, &given, &dicer, &mut displaced.remarks)?;
             displaced.triangles = meshes.iter().map(|m| m.triangles.len()).sum();
@@ -185,19 +193,8 @@ impl Displacer {
 
     /// Moves the objects to world space and dices them as finely as the view asks, or as there is
     /// room for.
-    fn dice(
-        &self,
-        stage: &mut Scene,
-        (camera, format): &(Camera, Format),
-        displaced: &mut Displaced,
-    ) -> Result<Dicer, Diagnostics> {
+    fn dice(&self, stage: &mut Scene, (camera, format): &(Camera, Format), displaced: &mut Displaced) -> Dicer {
         let most = self.most_triangles;
-        let triangles: usize = stage.objects.iter().map(|o| o.mesh.triangles.len()).sum();
-        if triangles > most {
-            let message = format!("the objects to displace have {triangles} triangles; {most} is the limit");
-            let hint = "without Attribute \"displacementbound\" their shaders turn normals only";
-            return Err(Diagnostic::error(message).hint(hint).into());
-        }
         stage.objects.iter_mut().for_each(Object::flatten);
         let mut dicer = Dicer::new(camera, *format);
         let mut coarser = 1.0;
@@ -221,8 +218,16 @@ impl Displacer {
             );
             displaced.remarks.push(Diagnostic::warning(message).hint("a larger ShadingRate makes do with fewer"));
         }
-        Ok(dicer)
+        dicer
     }
+}
+
+/// The warning about objects with more triangles of their own than there may be after dicing.
+fn too_many(triangles: usize, most: usize) -> Diagnostic {
+    let message = format!(
+        "the objects to displace have {triangles} triangles; {most} is the limit: their geometry stays as it is"
+    );
+    Diagnostic::warning(message).hint("their displacement shaders change shading points and normals only")
 }
 
 /// Gives a scene that was read again, or edited, the displaced meshes of another with the same

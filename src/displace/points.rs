@@ -56,9 +56,12 @@ pub(super) fn moved(
         first = vertices.end;
         let positions = results.points[vertices.clone()].to_vec();
         let far = positions.iter().zip(&mesh.positions).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        let known = farthest.entry(given.shader).or_insert((far, given.bound));
-        if far / given.bound > known.0 / known.1 {
-            *known = (far, given.bound);
+        // Without a bound there is none to exceed.
+        if given.bound > 0.0 {
+            let known = farthest.entry(given.shader).or_insert((far, given.bound));
+            if far / given.bound > known.0 / known.1 {
+                *known = (far, given.bound);
+            }
         }
         let normals = if from_shader { &results.normals } else { &computed };
         let normal = |(i, own): (usize, &Vec3)| normals[i].try_normalize().unwrap_or(*own);

@@ -4,6 +4,8 @@ use crate::abi::{CAMERA_ENTRY, Query, QuerySource};
 use crate::ir::{Module, Op};
 use crate::lang::outline::Outline;
 use crate::program::collect::instances::{Instance, bind};
+use crate::program::collect::materials::MaterialMethods;
+use crate::program::collect::opacity::Opacities;
 use crate::program::collect::scene_queries::is_option;
 use crate::program::collect::{object_block, volume_ids};
 use crate::program::layout::constants::PROGRAM_CONSTANTS;
@@ -108,6 +110,15 @@ impl Program {
         // A string may name a texture, which must be read then, or a category, which is a constant
         // in the code.
         if !bound.strings().eq(old.strings()) {
+            return None;
+        }
+        // The hit modes that opacities imply are in the code.
+        let (mut before, mut after) = (Opacities::default(), Opacities::default());
+        let mode = |object: &Object, opacities: &mut Opacities, surface: &Arc<Instance>| {
+            opacities.visibility(object, surface, &MaterialMethods::default())
+        };
+        let mut shaded = scene.objects.iter().filter(|o| o.surface == Some(id));
+        if shaded.any(|o| mode(o, &mut before, old) != mode(o, &mut after, &bound)) {
             return None;
         }
         let mut program = self.clone();

@@ -27,8 +27,8 @@ pub struct Visibility {
     pub diffuse: bool,
     /// Rays between surfaces and lights, and those of `transmission`.
     pub transmission: bool,
-    /// What those find.
-    pub hit_mode: HitMode,
+    /// What those find; `None` for the opacity that the surface has for other rays.
+    pub hit_mode: Option<HitMode>,
     /// What rays of `occlusion` find, if that is something else.
     pub diffuse_hit_mode: Option<HitMode>,
     /// Whether it is a holdout (`Matte`): it hides objects behind it from the camera but is not
@@ -37,14 +37,14 @@ pub struct Visibility {
 }
 
 impl Default for Visibility {
-    /// All see it, and it is opaque to shadows and `occlusion`.
+    /// All see it, and its opacity counts.
     fn default() -> Self {
         Self {
             camera: true,
             specular: true,
             diffuse: true,
             transmission: true,
-            hit_mode: HitMode::Opaque,
+            hit_mode: None,
             diffuse_hit_mode: None,
             matte: false,
         }
@@ -66,8 +66,8 @@ pub struct CoShader {
 pub struct ObjectAttributes {
     /// The displacement shader.
     pub displacement: Option<ShaderId>,
-    /// The displacement bound in world space (`Attribute "displacementbound"`). Above 0 the mesh
-    /// itself is displaced, else only shading points.
+    /// The displacement bound in world space (`Attribute "displacementbound"`), which shaders may
+    /// ask for. Meshes are displaced before BVHs are built, so nothing depends on it.
     pub displacement_bound: f32,
     /// Whether the mesh is already displaced, so that the displacement shader does not run during
     /// shading.
@@ -116,7 +116,7 @@ impl Default for ObjectAttributes {
 impl ObjectAttributes {
     /// The shader that is to move the points of the mesh itself.
     pub fn true_displacement(&self) -> Option<ShaderId> {
-        self.displacement.filter(|_| self.displacement_bound > 0.0 && !self.displaced)
+        self.displacement.filter(|_| !self.displaced)
     }
 
     /// The shaders that it names.

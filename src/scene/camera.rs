@@ -63,8 +63,7 @@ pub struct Camera {
     /// `ScreenWindow` as left, right, bottom, top; `None` for RIB's default, which fits ±1 into the
     /// shorter side.
     pub screen_window: Option<[f32; 4]>,
-    /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives
-    /// one.
+    /// Width over height of the image within the format, where `FrameAspectRatio` gives one.
     pub frame_aspect: Option<f32>,
     /// Distance of the near clipping plane along z (`Clipping`).
     pub near: f32,
@@ -151,13 +150,25 @@ impl Camera {
         self.world_to_camera.inverse()
     }
 
-    /// The screen window as left, right, bottom, top, for an image of this format (RISpec 3.2,
-    /// §4.1.1).
+    /// The part of the format that the image takes, from its upper left corner, as shares of its
+    /// width and height: the largest with the aspect ratio of the frame (RISpec 3.2, §4.1.1).
+    pub fn image_share(&self, format: Format) -> [f32; 2] {
+        let Some(aspect) = self.frame_aspect else { return [1.0; 2] };
+        let narrower = aspect / format.frame_aspect();
+        if narrower < 1.0 { [narrower, 1.0] } else { [1.0, 1.0 / narrower] }
+    }
+
+    /// The screen window as left, right, bottom, top, of the whole format (RISpec 3.2, §4.1.1).
+    /// Where the image is smaller, the window is larger than the image's.
     pub fn window(&self, format: Format) -> [f32; 4] {
-        self.screen_window.unwrap_or_else(|| {
+        let [left, right, bottom, top] = self.screen_window.unwrap_or_else(|| {
             let aspect = self.frame_aspect.unwrap_or_else(|| format.frame_aspect());
             if aspect >= 1.0 { [-aspect, aspect, -1.0, 1.0] } else { [-1.0, 1.0, -1.0 / aspect, 1.0 / aspect] }
-        })
+        });
+        match self.image_share(format) {
+            [1.0, 1.0] => [left, right, bottom, top],
+            [across, down] => [left, left + (right - left) / across, top - (top - bottom) / down, top],
+        }
     }
 
     /// Half extents of the image: in camera units, for a perspective at distance 1.
@@ -219,6 +230,16 @@ mod tests {
         assert!((wide.half_height - 1.0).abs() < 1e-6 && (wide.half_width - 2.0).abs() < 1e-6);
         let tall = camera.frame(format(100, 200));
         assert!((tall.half_height - 2.0).abs() < 1e-6 && (tall.half_width - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_image_of_another_aspect_ratio_lies_in_the_upper_left_of_the_format() {
+        let camera = |aspect| Camera { frame_aspect: Some(aspect), ..Camera::default() };
+        assert_eq!(camera(1.0).image_share(format(200, 100)), [0.5, 1.0]);
+        assert_eq!(camera(1.0).window(format(200, 100)), [-1.0, 3.0, -1.0, 1.0]);
+        assert_eq!(camera(2.0).image_share(format(100, 100)), [1.0, 0.5]);
+        assert_eq!(camera(2.0).window(format(100, 100)), [-2.0, 2.0, -3.0, 1.0]);
+        assert_eq!(camera(2.0).window(format(200, 100)), [-2.0, 2.0, -1.0, 1.0]);
     }
 
     #[test]

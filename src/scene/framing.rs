@@ -158,7 +158,7 @@ fn add_beam(scene: &mut Scene, intensity: f32, at: Vec3, direction: Vec3, shadow
 /// Adds a light, called by its number from 1.
 fn push_light(scene: &mut Scene, shader: ShaderId, shadows: bool) {
     let handle = (scene.lights.len() + 1).to_string();
-    scene.lights.push(Light { shader, handle, shadows, area: false });
+    scene.lights.push(Light { shader, handle, shadows: Some(shadows), area: false });
 }
 
 #[cfg(test)]

@@ -194,6 +194,21 @@ pub struct OpenOptions {
     pub estimator: Option<Estimator>,
     /// What a contribution to a path is at most ([`Scene::clamp`]).
     pub clamp: Option<f32>,
+    /// Which lights cast shadows.
+    pub shadows: Shadows,
+}
+
+/// Which lights cast ray-traced shadows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shadows {
+    /// Those for which the scene does not turn them off.
+    #[default]
+    On,
+    /// None.
+    Off,
+    /// Those for which the scene turns them on, as in the RenderMan Interface, whose lights cast no
+    /// shadows of their own.
+    Asked,
 }
 
 impl OpenOptions {
@@ -203,6 +218,13 @@ impl OpenOptions {
         scene.integrator = self.integrator.unwrap_or(scene.integrator);
         scene.estimator = self.estimator.unwrap_or(scene.estimator);
         scene.clamp = self.clamp.unwrap_or(scene.clamp);
+        for light in &mut scene.lights {
+            light.shadows = match self.shadows {
+                Shadows::On => light.shadows,
+                Shadows::Off => Some(false),
+                Shadows::Asked => Some(light.shadows.unwrap_or(false)),
+            };
+        }
         opened
     }
 }

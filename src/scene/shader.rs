@@ -223,8 +223,8 @@ pub struct Light {
     /// What the scene calls it: a number or a name.
     pub handle: String,
     /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before
-    /// `LightSource`; on by default).
-    pub shadows: bool,
+    /// `LightSource`); they do where the scene does not say.
+    pub shadows: Option<bool>,
     /// Whether it is an area light (`AreaLightSource`), with objects as emitters.
     pub area: bool,
 }

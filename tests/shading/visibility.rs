@@ -104,10 +104,29 @@ pub const VISIBILITY: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
+        name: "shadows are as dense as surfaces where no hit mode is given",
+        shaders: &[PAINT, SUN, LIT, ("veil", "surface veil(float k = 1) { Oi = k * Os * color (0.5, 1, t); Ci = Oi * Cs; }")],
+        options: "",
+        world: between!("Opacity [0.25 0.5 1]", "Surface \"veil\""),
+        expected: [0.375, 0.0, 0.0, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "a shader that sets its opacity to a parameter casts a shadow as dense as that",
+        shaders: &[PAINT, SUN, LIT, ("veil", "surface veil(color k = 1) { Oi = k * Os; Ci = Oi * Cs; }")],
+        options: "",
+        world: between!("Surface \"veil\" \"color k\" [0.25 0.5 0.75]", "Surface \"veil\" \"color k\" [0.5 0.5 0.5]"),
+        expected: [0.375, 0.25, 0.125, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
         name: "an opaque object blocks light beside others that let it through",
         shaders: &[PAINT, SUN, LIT],
         options: "",
-        world: between!("Attribute \"visibility\" \"int transmission\" [0]", "Opacity [0.25 0.25 0.25]"),
+        world: between!(
+            "Attribute \"visibility\" \"int transmission\" [0]",
+            "Opacity [0.25 0.25 0.25] Attribute \"visibility\" \"transmission\" [\"opaque\"]"
+        ),
         expected: [0.0, 0.0, 0.0, 1.0],
         tolerance: 0.0,
     },
@@ -173,8 +192,9 @@ pub const VISIBILITY: &[Case] = &[
         ],
         options: "",
         world: behind!("Opacity [0.25 0.5 0.75] Attribute \"shade\" \"string diffusehitmode\" [\"primitive\"]"),
-        // The mean opacity of the first square; the second is opaque, and both are to transmission.
-        expected: [0.5, 1.0, 0.0, 1.0],
+        // The mean opacity of the first square; the second is opaque. Transmission goes by the
+        // first one's red.
+        expected: [0.5, 1.0, 0.75, 1.0],
         tolerance: 1e-6,
     },
     Case {

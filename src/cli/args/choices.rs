@@ -235,6 +235,28 @@ impl From<Integrator> for scene::Integrator {
     }
 }
 
+/// Which lights cast ray-traced shadows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Shadows {
+    /// All but those with Attribute "light" "shadows" "off"
+    #[default]
+    On,
+    /// None
+    Off,
+    /// Those with Attribute "light" "shadows" "on"
+    Asked,
+}
+
+impl From<Shadows> for scene::Shadows {
+    fn from(shadows: Shadows) -> scene::Shadows {
+        match shadows {
+            Shadows::On => scene::Shadows::On,
+            Shadows::Off => scene::Shadows::Off,
+            Shadows::Asked => scene::Shadows::Asked,
+        }
+    }
+}
+
 /// Estimators of direct light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Estimator {

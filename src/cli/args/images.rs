@@ -42,6 +42,9 @@ pub struct SceneArgs {
     /// biases the image darker. Off by default; overrides the scene
     #[arg(long, value_name = "MAX", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub clamp: Option<f32>,
+    /// Which lights cast ray-traced shadows
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    pub shadows: Shadows,
     /// Search this folder for shaders first; may be repeated
     #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
     pub shader_paths: Vec<PathBuf>,

@@ -129,6 +129,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         integrator: None,
         estimator: None,
         clamp: None,
+        shadows: Default::default(),
         scene: Some(path.to_path_buf()),
         size: Some(size),
         spp: Some(1),

@@ -115,6 +115,45 @@ fn random_numbers_fill_their_range_evenly() {
 }
 
 #[test]
+fn noise_deviates_as_far_in_all_dimensions() {
+    // Places that fill cells evenly, far from each other (Roberts, "The Unreasonable Effectiveness
+    // of Quasirandom Sequences").
+    let steps = [41.856_675, 29.733_892, 21.549_7, 15.618_034].map(Const::F32);
+    let declarations = "float a, b, c, d";
+    let statistics = |call: &str, of: &str| {
+        let source = format!(
+            "float f({declarations}) {{
+                float i, s = 0;
+                for (i = 0; i < 6000; i += 1) {{
+                    float x = mod(i * a, 8191), y = mod(i * b, 8179), z = mod(i * c, 8171), w = mod(i * d, 8167);
+                    float v = {call};
+                    s += {of};
+                }}
+                return s / 6000;
+            }}"
+        );
+        f64::from(results(source, &[steps.to_vec()])[0])
+    };
+    let calls = [
+        "noise(x)",
+        "noise(x, y)",
+        "noise(point (x, y, z))",
+        "noise(point (x, y, z), w)",
+        "comp(color noise(point (x, y, z)), 1)",
+        "pnoise(x, 8191)",
+        "pnoise(x, y, 400, 300)",
+        "pnoise(point (x, y, z), point (400, 300, 200))",
+    ];
+    for call in calls {
+        let (mean, square) = (statistics(call, "v"), statistics(call, "(v - 0.5) * (v - 0.5)"));
+        assert!((mean - 0.5).abs() < 0.006, "{call}: a mean of {mean}");
+        assert!((square.sqrt() - 0.12).abs() < 0.004, "{call}: a deviation of {}", square.sqrt());
+        let clamped = statistics(call, "v <= 0 || v >= 1 ? 1 : 0");
+        assert!(clamped < 1e-3, "{call}: {clamped} of all values are clamped");
+    }
+}
+
+#[test]
 fn a_called_function_goes_on_with_the_random_numbers() {
     assert_eq!(
         with_state("float g() { return random(); } float f() { float a = g(); return a == g() ? 1 : 0; }", 5.0),

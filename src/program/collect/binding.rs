@@ -213,8 +213,8 @@ impl<'a> Binder<'a> {
         coshaders
     }
 
-    /// The lights. Where objects are `selective`, shadow rays compute transmittance.
-    pub fn lights(&mut self, selective: bool) -> Vec<BoundLight> {
+    /// The lights, as opaque surfaces shadow them.
+    pub fn lights(&mut self) -> Vec<BoundLight> {
         let mut lights = Vec::with_capacity(self.scene.lights.len());
         for (light, number) in self.scene.lights.iter().zip(0..) {
             let Some(instance) = self.instance(light.shader) else { continue };
@@ -224,11 +224,7 @@ impl<'a> Binder<'a> {
                 let hint = "it is a point light at its origin; primitives that follow AreaLightSource in its attribute block are its geometry";
                 self.diagnostics.push(Diagnostic::warning(message).hint(hint));
             }
-            let shadows = match (light.shadows, selective) {
-                (false, _) => Shadows::None,
-                (true, false) => Shadows::Opaque,
-                (true, true) => Shadows::Dimming,
-            };
+            let shadows = if light.shadows.unwrap_or(true) { Shadows::Opaque } else { Shadows::None };
             lights.push(BoundLight { instance, shadows, points });
         }
         lights

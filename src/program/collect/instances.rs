@@ -6,7 +6,7 @@ use crate::lang::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::program::layout::memory::ParamBlock;
-use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
+use crate::scene::{Object, ParamValue, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, closest};
 use glam::Mat4;
 use std::collections::HashMap;
@@ -159,8 +159,9 @@ pub fn bind(
             None => d,
         }
     };
-    for (name, _) in &instance.params {
-        if !shader.params.iter().any(|p| p.name == *name) {
+    for (given, _) in &instance.params {
+        let name = own_name(&shader, instance, given);
+        if !shader.params.iter().any(|p| p.name == name) {
             let declared = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str());
             let known: Vec<_> = declared.chain(shader.references.iter().map(String::as_str)).collect();
             let hint = match (known.as_slice(), closest(name, known.iter().copied())) {
@@ -172,7 +173,8 @@ pub fn bind(
         }
     }
     let values = shader.values(instance.to_world, |p| {
-        let value = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v)?;
+        let value =
+            instance.params.iter().find(|(name, _)| own_name(&shader, instance, name) == p.name).map(|(_, v)| v)?;
         let values = convert(value, p.ty, p.array);
         if values.is_none() {
             let name = format!("parameter `{}` of shader `{}`", p.name, instance.shader);
@@ -218,6 +220,18 @@ pub fn bind(
     let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
     drop(given);
     Instance { shader, block, values, to_world: instance.to_world, strings, made }
+}
+
+/// The parameter that a scene means. That of the imager `background` has three names among
+/// renderers, whichever of them the shader declares.
+fn own_name<'a>(shader: &'a CompiledShader, instance: &ShaderInstance, name: &'a str) -> &'a str {
+    const BACKGROUND: [&str; 3] = ["background", "bgcolor", "color"];
+    let is_own = |name: &str| shader.params.iter().any(|p| p.name == name);
+    if instance.kind != ShaderKind::Imager || instance.shader.name() != BACKGROUND[0] || is_own(name) {
+        return name;
+    }
+    let mut synonyms = BACKGROUND.into_iter().filter(|_| BACKGROUND.contains(&name));
+    synonyms.find(|synonym| is_own(synonym)).unwrap_or(name)
 }
 
 /// A scene's value as constants of a parameter's type: one, or as many as the array has elements;

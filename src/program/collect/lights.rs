@@ -36,6 +36,13 @@ const CATEGORY: &str = "__category";
 const ENVIRONMENT: &str = "environment";
 
 impl BoundLight {
+    /// Makes its shadow rays compute transmittance.
+    pub fn dim(&mut self) {
+        if self.shadows == Shadows::Opaque {
+            self.shadows = Shadows::Dimming;
+        }
+    }
+
     /// Whether its shader gives a direction: `solar` or `illuminate`.
     pub fn has_direction(&self) -> bool {
         self.instance.shader.light != LightKind::Ambient

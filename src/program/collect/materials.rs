@@ -3,7 +3,7 @@
 
 use crate::abi::EntryPoint;
 use crate::ir::passes::Pipeline;
-use crate::ir::{Const, FunctionBuilder, FunctionKind, Op, Terminator, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Inst, Op, Terminator, Type, Value};
 use crate::program::collect::instances::Instance;
 use std::sync::Arc;
 
@@ -72,11 +72,15 @@ fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     if Pipeline::default().run(&mut module, &mut ()).is_err() {
         return false;
     }
-    let Some(entry) = module.function("method") else { return false };
-    let constants = entry.blocks.iter().flat_map(|block| &block.insts);
-    let same: Vec<Value> =
-        constants.filter(|i| i.op == Op::Const(color.clone())).filter_map(|i| i.results.first().copied()).collect();
-    entry.blocks.iter().all(|block| match &block.term {
+    module.function("method").is_some_and(|entry| returns_always(entry, &color))
+}
+
+/// Whether all results of a function are one constant.
+pub fn returns_always(function: &Function, constant: &Const) -> bool {
+    let insts = function.blocks.iter().flat_map(|block| &block.insts);
+    let is_constant = |i: &&Inst| matches!(&i.op, Op::Const(c) if c == constant);
+    let same: Vec<Value> = insts.filter(is_constant).filter_map(|i| i.results.first().copied()).collect();
+    function.blocks.iter().all(|block| match &block.term {
         Terminator::Return(values) => values.iter().all(|v| same.contains(v)),
         _ => true,
     })

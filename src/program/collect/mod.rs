@@ -10,6 +10,7 @@ pub mod entries;
 pub mod instances;
 pub mod lights;
 pub mod materials;
+pub mod opacity;
 pub mod procedural;
 pub mod rtsl_objects;
 pub mod scene_queries;
@@ -23,12 +24,13 @@ use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parame
 use crate::program::layout::procedural::ProceduralRecord;
 use crate::program::link::{Failure, LinkOptions, Stage};
 use crate::program::synthesise::visibility;
-use crate::scene::{Integrator, Object, Scene, ShaderId};
+use crate::scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use crate::text::diagnostics::Diagnostics;
 use binding::{Binder, BoundShaders, CoShaderCore};
 use entries::{BoundDisplacement, SpecialisationKey, SpecialisationKeys, SurfaceEntries, SurfaceEntry};
 use instances::Instance;
 use lights::BoundLight;
+use opacity::Opacities;
 use procedural::{BoundPrimitive, PrimitiveCores};
 use shader_library::{CompiledFunction, ShaderLibrary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +72,8 @@ pub struct BoundObject {
     pub entry: u32,
     /// The parameters of its surface shader, then those of its displacement shader.
     pub params: ParamBlock,
+    /// Which rays see it, with a hit mode.
+    pub visibility: Visibility,
     /// How its records lie.
     pub layout: RecordLayout,
     /// What it is in place of a mesh, if it is a procedural primitive.
@@ -110,9 +114,8 @@ pub fn collect(
     // A variable is shown where camera rays meet surfaces: no path goes on from there.
     let traces_paths =
         scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
-    let is_selective = visibility::is_selective(scene);
     let mut binder = Binder::new(scene, shaders, diagnostics);
-    let lights = binder.lights(is_selective);
+    let mut lights = binder.lights();
     let volumes = volume_ids(scene).into_iter().filter_map(|id| Some((id, binder.instance(id)?))).collect();
     let coshaders = binder.coshaders();
     let surfaces: Vec<_> = scene.objects.iter().map(|o| binder.surface(o)).collect();
@@ -120,6 +123,10 @@ pub fn collect(
         scene.objects.iter().map(|o| o.attributes.displacement.and_then(|id| binder.instance(id))).collect();
     let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| binder.instance(id));
     let needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths);
+    let is_selective = needed.objects.iter().any(|o| visibility::is_selective(o.visibility));
+    if is_selective {
+        lights.iter_mut().for_each(BoundLight::dim);
+    }
     let ray_function = scene.ray_function.as_ref().and_then(|function| binder.ray_function(function));
     let camera_shader = scene.camera_shader.and_then(|id| binder.instance(id));
     let camera = match (ray_function, camera_shader) {
@@ -196,6 +203,7 @@ fn bind_objects(
         surfaces.iter().zip(displacements).map(|(s, d)| s.iter().chain(d).cloned().collect()).collect();
     let stored = StoredPrimvars::of(scene, &shaders);
     let mut mismatches = PrimvarMismatches::default();
+    let mut opacities = Opacities::default();
     let mut needed = Needed::default();
     for ((object, surface), displacement) in scene.objects.iter().zip(surfaces).zip(displacements) {
         let Some(surface) = surface else { continue };
@@ -213,9 +221,10 @@ fn bind_objects(
             layout.procedural = Some(ProceduralRecord { kind, offset: params.len() as u32 });
             primitive = Some(bound);
         }
-        let unlit = visibility::is_shaded_for_transmittance(attributes.visibility)
-            .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));
         let methods = binder.material_methods(object, traces_paths);
+        let visible = opacities.visibility(object, surface, &methods);
+        let unlit = visibility::is_shaded_for_transmittance(visible)
+            .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));
         let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].shader;
         let is_surface = object.surface.zip(attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
         let displacement = displacement.clone().map(|instance| BoundDisplacement {
@@ -231,11 +240,11 @@ fn bind_objects(
             specialisation,
             layout: layout.clone(),
             primitive: kind,
-            visibility: attributes.visibility,
+            visibility: visible,
             methods,
             unlit,
         });
-        needed.objects.push(BoundObject { entry, params, layout, primitive });
+        needed.objects.push(BoundObject { entry, params, visibility: visible, layout, primitive });
     }
     needed
 }

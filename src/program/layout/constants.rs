@@ -48,6 +48,8 @@ pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: 
     c[6] = [frame.half_width, frame.half_height, kind, c[6][3]];
     let [radius, focus] = camera.lens.map_or([0.0, 1.0], |lens| [lens.radius, lens.focus]);
     c[8] = [radius, focus, camera.near, camera.far.min(f32::MAX)];
+    let [across, down] = camera.image_share(format);
+    [c[10][1], c[10][2]] = [across * width, down * height];
 }
 
 /// The ray bias of a scene that sets none, in scene units.

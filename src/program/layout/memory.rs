@@ -14,7 +14,7 @@ use crate::program::layout::procedural::ProceduralRecord;
 use crate::program::layout::textures::Textures;
 use crate::program::synthesise::surface_state::RibbonCoordinates;
 use crate::program::synthesise::visibility;
-use crate::scene::{MeshSpace, Object, Scene};
+use crate::scene::{MeshSpace, Object, Scene, Visibility};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub struct ObjectRecord {
     pub entry: u32,
     /// Its surface instance's parameters.
     pub params: ParamBlock,
+    /// Which rays see it.
+    pub visibility: Visibility,
     /// How its records lie. Objects that share a mesh share this.
     pub layout: RecordLayout,
 }
@@ -232,7 +234,7 @@ impl MemoryImage {
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
             image.objects.push(address);
-            let [transmission, specular, diffuse] = visibility::words(object.attributes.visibility);
+            let [transmission, specular, diffuse] = visibility::words(record.visibility);
             image.vectors.push([record.entry, transmission, specular, diffuse]);
             match object.mesh_space {
                 MeshSpace::World => {
@@ -546,7 +548,7 @@ mod tests {
         let records: Vec<_> = (0..4)
             .map(|entry| {
                 let layout = RecordLayout::of(&scene.objects[entry as usize], Arc::default());
-                ObjectRecord { entry, params: vec![[entry; 4]; 2], layout }
+                ObjectRecord { entry, params: vec![[entry; 4]; 2], visibility: Visibility::default(), layout }
             })
             .collect();
         let image = MemoryImage::build(&scene, &records, &[], &Textures::default()).expect("a small image");

@@ -109,7 +109,7 @@ fn object_records(scene: &Scene, collected: &Collected, area_lights: &AreaLights
         if let (Some(record), Some(primitive)) = (bound.layout.procedural, &bound.primitive) {
             params.extend(procedural::block(primitive, record.kind, object, area_lights.pdf_scale(number)));
         }
-        ObjectRecord { entry: bound.entry, params, layout: bound.layout.clone() }
+        ObjectRecord { entry: bound.entry, params, visibility: bound.visibility, layout: bound.layout.clone() }
     });
     records.collect()
 }

@@ -378,6 +378,8 @@ pub struct CameraOptions {
     pub matte: bool,
     /// Samples have a weight, the argument after the lens, which multiplies the results.
     pub weighted: bool,
+    /// The image may be smaller than the format.
+    pub framed: bool,
     /// Samples are numbered, by the last arguments: the camera takes all arguments then.
     pub numbered: bool,
 }
@@ -388,9 +390,13 @@ impl CameraOptions {
         let weighted = scene.film.filter.kind.has_negative_lobes();
         let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());
         let numbered = scene.integrator == Integrator::Path;
-        Self { lens, clipped, matte: visibility::has_matte(scene), weighted, numbered }
+        let framed = scene.camera.frame_aspect.is_some();
+        Self { lens, clipped, matte: visibility::has_matte(scene), weighted, framed, numbered }
     }
 }
+
+/// The program constant whose second and third number are the image's width and height in pixels.
+const IMAGE_SIZE: u32 = 10;
 
 /// The arguments of a camera's entry.
 struct CameraArguments {
@@ -444,8 +450,30 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let given = CameraArguments::declare(&mut b, options, options.lens);
     let lens = given.lens.unwrap_or_else(|| [(); 2].map(|()| b.f32(0.0)));
+    if options.framed {
+        return_outside(&mut b, given.raster);
+    }
     given.integrate(&mut b, options, library_function, [given.raster, lens].concat());
     b.finish()
+}
+
+/// Code that returns a colour and an alpha of 0 at raster positions outside of the image, where
+/// that is smaller than the format; the builder continues inside of it.
+fn return_outside(b: &mut FunctionBuilder, raster: [Value; 2]) {
+    let size = b.op(Op::Uniform(IMAGE_SIZE), &[]);
+    let [x, y] = [1, 2].map(|i| {
+        let side = b.op(Op::Extract(i), &[size]);
+        b.op(Op::Lt, &[raster[usize::from(i) - 1], side])
+    });
+    let is_inside = b.op(Op::And, &[x, y]);
+    let (inside, outside) = (b.block(), b.block());
+    b.branch(is_inside, inside, outside);
+    b.seal(inside);
+    b.seal(outside);
+    b.switch_to(outside);
+    let (black, clear) = (b.constant(Const::zero(Type::Vec3)), b.f32(0.0));
+    b.ret(vec![black, clear]);
+    b.switch_to(inside);
 }
 
 /// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays,
@@ -537,8 +565,8 @@ pub fn ray_function(function: &CompiledFunction) -> Function {
 }
 
 /// `@imager(x, y, Ci, alpha) -> (Ci, alpha)`: calls an imager's core with the globals of RISpec
-/// 3.2, table 12.5.
-pub fn imager(instance: &Instance) -> Function {
+/// 3.2, table 12.5. With `framed` the image may be smaller than the format.
+pub fn imager(instance: &Instance, framed: bool) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Imager);
     let x = b.param("x", Type::F32);
     let y = b.param("y", Type::F32);
@@ -546,6 +574,9 @@ pub fn imager(instance: &Instance) -> Function {
     let alpha = b.param("alpha", Type::F32);
     b.result("Ci", Type::Vec3);
     b.result("alpha", Type::F32);
+    if framed {
+        return_outside(&mut b, [x, y]);
+    }
     let outputs = instance.call(&mut b, &instance.shader.core, |b, slot, param| match (slot, &*param.name) {
         // An imager has one instance.
         (Some(slot), _) => instance.constant_parameter(b, slot, param.ty),

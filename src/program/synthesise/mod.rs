@@ -56,7 +56,7 @@ pub fn synthesise(
         module.functions.extend(sampling::functions());
     }
     specialise(&mut module, options, collected, layout, diagnostics);
-    module.functions.push(visibility::selective_function(scene));
+    module.functions.push(visibility::selective_function(collected.is_selective));
     module.functions.push(lights::ambient_there(collected.traces_paths));
     let outputs = GatherOutputs::of(&module);
     module.functions.extend(outputs.functions());
@@ -69,7 +69,8 @@ pub fn synthesise(
         let kinds = collected.primitive_kinds.iter().enumerate();
         module.functions.extend(kinds.map(|(n, cores)| intersection::intersect(n, cores)));
     }
-    module.functions.extend(collected.imager.as_deref().map(entries::imager));
+    let framed = scene.camera.frame_aspect.is_some();
+    module.functions.extend(collected.imager.as_deref().map(|imager| entries::imager(imager, framed)));
     coordinate_systems::check(&module, scene, diagnostics);
     module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
     check_strings(&module, diagnostics);

@@ -44,21 +44,22 @@ pub fn words(visible: Visibility) -> [u32; 3] {
 /// The kinds of rays that compute transmittance, whether the object is visible to them, and the hit
 /// mode then.
 fn hit_modes(visible: Visibility) -> [(u8, bool, HitMode); 2] {
-    let diffuse = visible.diffuse_hit_mode.unwrap_or(visible.hit_mode);
-    [(TRANSMISSION, visible.transmission, visible.hit_mode), (OCCLUSION, visible.diffuse, diffuse)]
+    let mode = visible.hit_mode.unwrap_or_default();
+    let diffuse = visible.diffuse_hit_mode.unwrap_or(mode);
+    [(TRANSMISSION, visible.transmission, mode), (OCCLUSION, visible.diffuse, diffuse)]
 }
 
-/// Whether some object is invisible to some rays or transmits light, so that rays which compute
+/// Whether an object is invisible to some rays or transmits light, so that rays which compute
 /// transmittance must check visibility.
-pub fn is_selective(scene: &Scene) -> bool {
-    scene.objects.iter().any(|o| words(o.attributes.visibility) != [0; 3])
+pub fn is_selective(visible: Visibility) -> bool {
+    words(visible) != [0; 3]
 }
 
 /// `rays.selective() -> f32`: whether rays must check visibility.
-pub fn selective_function(scene: &Scene) -> Function {
+pub fn selective_function(is_selective: bool) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::RaySelective);
     b.result("return", Type::F32);
-    let is_selective = b.f32(if is_selective(scene) { 1.0 } else { 0.0 });
+    let is_selective = b.f32(if is_selective { 1.0 } else { 0.0 });
     b.ret(vec![is_selective]);
     b.finish()
 }

@@ -21,7 +21,7 @@ use crate::rpu::texture::{self, Texture};
 use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
-use crate::scene::{Scene, TooManyTriangles};
+use crate::scene::{Scene, TooManyTriangles, Visibility};
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -196,7 +196,12 @@ impl StandaloneProgram {
                 names.len() - 1
             });
             let layout = RecordLayout::of(object, Default::default());
-            records.push(ObjectRecord { entry: entry as u32, params: Vec::new(), layout });
+            records.push(ObjectRecord {
+                entry: entry as u32,
+                params: Vec::new(),
+                visibility: Visibility::default(),
+                layout,
+            });
         }
         let entry = |name: &str| self.program.entry(name);
         let code = |name: &&str| entry(name).or_else(|| entry(ANY_SURFACE)).unwrap_or(u32::MAX);

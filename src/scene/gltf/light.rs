@@ -79,6 +79,6 @@ pub fn add(
     let at = (ty != Type::Directional).then_some(from);
     making.lamps.push(Lamp { at, intensity: json.intensity * color.max_element() });
     let handle = (making.scene.lights.len() + 1).to_string();
-    making.scene.lights.push(Light { shader, handle, shadows: true, area: false });
+    making.scene.lights.push(Light { shader, handle, shadows: Some(true), area: false });
     Ok(())
 }

@@ -73,7 +73,7 @@ pub fn add(
     };
     let lets_light_through = !matches!(json.alpha_mode, Checked::Valid(AlphaMode::Opaque));
     let hit_mode = if lets_light_through { HitMode::Shader } else { HitMode::Opaque };
-    let visibility = Visibility { hit_mode, ..Visibility::default() };
+    let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };
     Ok(Material {
         shader,
         sides: if json.double_sided { 2 } else { 1 },

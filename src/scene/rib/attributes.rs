@@ -49,8 +49,8 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
                 return Ok(false);
             }
             r.state.attributes.shadows = match one_string(p)? {
-                "on" => true,
-                "off" => false,
+                "on" => Some(true),
+                "off" => Some(false),
                 other => {
                     return Err(Diagnostic::error(format!("shadows are \"on\" or \"off\", not \"{other}\""))
                         .at(p.value_span, "expected \"on\" or \"off\""));

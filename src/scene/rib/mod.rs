@@ -19,7 +19,7 @@
 //! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
 //! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
 //! | `Attribute "visibility" "int camera" [0]`, `"specular"`, `"diffuse"`, `"trace"` (the last two), `"transmission"` | rays of that kind do not see later objects; the last are shadow rays | 1 |
-//! | `Attribute "shade" "string transmissionhitmode" ["primitive"]`, `["shader"]` | shadows of later objects are as dense as `Os`, or as the opacity that their shader gives | opaque |
+//! | `Attribute "shade" "string transmissionhitmode" ["primitive"]`, `["shader"]` | shadows of later objects are as dense as `Os`, or as the opacity that their shader gives | whichever the shader sets `Oi` to |
 //! | `Attribute "trace" "float bias" [0.01]` | how far from a surface its rays begin; one for the scene | a share of its size |
 //! | `Attribute "trace" "int maxspeculardepth" [2]`, `"maxdiffusedepth"` | how many rays may lead to one that later objects send | `maxdepth` |
 //! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |

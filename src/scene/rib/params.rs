@@ -166,7 +166,7 @@ impl Default for Declarations {
         let standard = [
             ("Ka Kd Ks Kr Km roughness intensity coneangle conedeltaangle beamdistribution", "uniform float"),
             ("distance mindistance maxdistance amplitude fov creaseangle maxdepth minwidth sphere", "uniform float"),
-            ("lightcolor specularcolor background bgcolor", "uniform color"),
+            ("lightcolor specularcolor background bgcolor color", "uniform color"),
             ("from to", "uniform point"),
             (
                 "texturename shadername mapname name shader texture archive shadows sense coordinatesystem",

@@ -24,7 +24,7 @@ pub fn set(r: &mut Reader<'_>, word: &Word) -> Result<bool, Diagnostic> {
             let mode = older_transmission(value)
                 .ok_or_else(|| word.wrong("0, 1, \"transparent\", \"opaque\", \"Os\" or \"shader\""))?;
             own.transmission = mode.is_some();
-            own.hit_mode = mode.unwrap_or(own.hit_mode);
+            own.hit_mode = mode.or(own.hit_mode);
             return Ok(true);
         }
         _ => return Err(word.wrong("0 or 1")),
@@ -67,7 +67,7 @@ pub fn set_hit_mode(r: &mut Reader<'_>, parameter: &str, word: &str) -> bool {
     let own = current(r);
     match parameter {
         DIFFUSE_HIT_MODE => own.diffuse_hit_mode = Some(mode),
-        _ => own.hit_mode = mode,
+        _ => own.hit_mode = Some(mode),
     }
     true
 }

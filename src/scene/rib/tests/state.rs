@@ -1,7 +1,8 @@
 //! Options, the camera, transforms, attributes, shaders and lights.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::{ParamValue, Projection, ShaderKind};
+use crate::scene::{OpenOptions, ParamValue, Projection, ShaderKind, Shadows, open_bytes};
+use crate::text::source::SourceMap;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
 
@@ -189,11 +190,17 @@ fn illuminate_switches_lights_within_the_block() {
 
 #[test]
 fn shadows_are_an_attribute_of_the_light() {
-    let s = world(
-        "LightSource \"pointlight\" 1 Attribute \"light\" \"string shadows\" [\"off\"] LightSource \"pointlight\" 2\n\
-         Attribute \"light\" \"shadows\" \"on\" LightSource \"pointlight\" 3",
-    );
-    assert_eq!(s.lights.iter().map(|l| l.shadows).collect::<Vec<_>>(), [true, false, true]);
+    let text = "WorldBegin LightSource \"pointlight\" 1 Attribute \"light\" \"string shadows\" [\"off\"] LightSource \"pointlight\" 2\n\
+         Attribute \"light\" \"shadows\" \"on\" LightSource \"pointlight\" 3 WorldEnd";
+    for (shadows, expected) in [
+        (Shadows::On, [None, Some(false), Some(true)]),
+        (Shadows::Asked, [Some(false), Some(false), Some(true)]),
+        (Shadows::Off, [Some(false); 3]),
+    ] {
+        let options = OpenOptions { shadows, ..OpenOptions::default() };
+        let opened = open_bytes("lights", text.into(), &options, &mut SourceMap::new()).expect("a scene");
+        assert_eq!(opened.scene.lights.iter().map(|l| l.shadows).collect::<Vec<_>>(), expected);
+    }
 }
 
 #[test]

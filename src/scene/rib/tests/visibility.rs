@@ -26,15 +26,18 @@ fn kinds_of_rays_are_named_with_or_without_a_declaration() {
         ),
         ("Attribute \"visibility\" \"int transmission\" [0]", Visibility { transmission: false, ..all }),
         ("Attribute \"visibility\" \"transmission\" [\"transparent\"]", Visibility { transmission: false, ..all }),
-        ("Attribute \"visibility\" \"string transmission\" [\"Os\"]", Visibility { hit_mode: HitMode::Color, ..all }),
-        ("Attribute \"visibility\" \"transmission\" \"shader\"", Visibility { hit_mode: HitMode::Shader, ..all }),
+        (
+            "Attribute \"visibility\" \"string transmission\" [\"Os\"]",
+            Visibility { hit_mode: Some(HitMode::Color), ..all },
+        ),
+        ("Attribute \"visibility\" \"transmission\" \"shader\"", Visibility { hit_mode: Some(HitMode::Shader), ..all }),
         (
             "Attribute \"visibility\" \"transmission\" \"Os\" Attribute \"visibility\" \"transmission\" \"opaque\"",
-            Visibility { hit_mode: HitMode::Opaque, ..all },
+            Visibility { hit_mode: Some(HitMode::Opaque), ..all },
         ),
         (
             "Attribute \"shade\" \"string transmissionhitmode\" [\"primitive\"]",
-            Visibility { hit_mode: HitMode::Color, ..all },
+            Visibility { hit_mode: Some(HitMode::Color), ..all },
         ),
         (
             "Attribute \"shade\" \"string diffusehitmode\" [\"shader\"]",
