@@ -21,7 +21,7 @@ struct Bin {
 
 @group(0) @binding(5) var<storage, read_write> bins: array<Bin>;
 @group(0) @binding(7) var<storage, read_write> status: Status;
-// Workgroups in x, y and z of queue s at 3 s; those of the traversal behind the last.
+// Workgroups in x, y and z of queue s at 3 s; those of the traversal after the last.
 @group(0) @binding(8) var<storage, read_write> groups: array<u32>;
 // Workgroups of the kernels that go over all paths: `count` and `scatter`.
 @group(0) @binding(9) var<storage, read_write> path_groups: array<u32>;
@@ -120,7 +120,7 @@ fn scan(@builtin(local_invocation_index) local: u32) {
         first = atomicAdd(&queued, all);
     }
     first = of_leader(first) + amount_before(sum);
-    // Paths that go on after another one trapped are nobody's concern any more.
+    // paths that continue after another one trapped are nobody's concern any more.
     let trapped = status.trap != 0u;
     for (var bin = begin; bin < end; bin += 1u) {
         let paths = atomicLoad(&bins[bin].count);
@@ -189,7 +189,7 @@ fn scatter_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
     }
 }
 
-// Puts all paths behind the queues' heads, in their order: what `scatter` is where nothing is
+// Puts all paths after the queues' heads, in their order: what `scatter` is where nothing is
 // sorted.
 @compute @workgroup_size(64)
 fn line_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {

@@ -5,7 +5,7 @@
 const NAMESPACE: &str = "std.";
 
 /// The name in the IR of a library function with the name `source` in the library's RSL text.
-/// Overloads have their types behind it.
+/// Overloads append their types.
 pub fn name(source: &str) -> String {
     format!("{NAMESPACE}{source}")
 }

@@ -2,7 +2,7 @@
 //! from the leaves up.
 //!
 //! For geometry that moves a little. A tree keeps its form, so its cost grows as triangles leave
-//! their places; the caller sees the cost and decides when to build anew.
+//! their places; the caller sees the cost and decides when to rebuild.
 
 use super::build::bounds::Aabb;
 use super::build::frame::Frame;

@@ -239,7 +239,7 @@ pub fn keep_meshes(scene: &mut Scene, displaced: &Scene) {
 
 /// Gives objects, by their numbers, displaced meshes.
 fn set_meshes(scene: &mut Scene, meshes: impl Iterator<Item = (usize, Arc<Mesh>)>) {
-    // Objects that share their attributes go on sharing them.
+    // Objects that share their attributes keep sharing them.
     let mut known = HashMap::new();
     for (number, mesh) in meshes {
         let object = &mut scene.objects[number];

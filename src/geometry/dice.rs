@@ -232,7 +232,7 @@ fn strip(triangles: &mut Vec<[u32; 3]>, outer: &[u32], inner: &[u32]) {
     let (pieces, inner_pieces) = (outer.len() - 1, inner.len() - 1);
     let (mut i, mut j) = (0, 0);
     while i < pieces || j < inner_pieces {
-        // The chain whose next piece has its middle first goes on: (i + ½) / pieces against (j +
+        // The chain whose next piece has its middle first continues: (i + ½) / pieces against (j +
         // 1½) / (inner_pieces + 2).
         let outer_first = (2 * i + 1) * (inner_pieces + 2) <= (2 * j + 3) * pieces;
         if j == inner_pieces || (i < pieces && outer_first) {

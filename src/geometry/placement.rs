@@ -96,7 +96,7 @@ impl Mesh {
             })
     }
 
-    /// Adds the triangles of `other`, which is alike ([`Mesh::is_alike`]), behind its own.
+    /// Adds the triangles of `other`, which is alike ([`Mesh::is_alike`]), after its own.
     pub fn append(&mut self, other: Mesh) {
         let (count, added) = (self.positions.len() as u32, other.positions.len() as u32);
         // Texture coordinates that one of them leaves to a default are written out.

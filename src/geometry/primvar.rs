@@ -182,7 +182,7 @@ impl Primvar {
         }
     }
 
-    /// The variable of a mesh whose triangles were subdivided: behind its vertices lie others, each
+    /// The variable of a mesh whose triangles were subdivided: after its vertices lie others, each
     /// between two that come before it, and each triangle is a part of one of `sources`.
     pub(super) fn refined(&self, between: &[[u32; 2]], sources: &[u32]) -> Primvar {
         let width = self.kind.width();
@@ -201,7 +201,7 @@ impl Primvar {
         Primvar { kind: self.kind.clone(), place: self.place, values }
     }
 
-    /// Adds the values of a variable of the same kind and place behind its own.
+    /// Adds the values of a variable of the same kind and place after its own.
     pub(super) fn append(&mut self, other: Primvar) {
         match (&mut self.values, other.values) {
             (PrimvarValues::Numbers(a), PrimvarValues::Numbers(b)) => a.extend(b),

@@ -61,7 +61,7 @@ pub fn refine(mesh: &Mesh, is_long: &IsLong<'_>, made: &AtomicUsize, room: usize
 
 struct Refiner<'a> {
     positions: Vec<Vec3>,
-    /// For each vertex behind the mesh's own, between which two it lies.
+    /// For each vertex after the mesh's own, between which two it lies.
     between: Vec<[u32; 2]>,
     /// The vertex in the middle of an edge, by the edge's ends.
     middles: HashMap<[u32; 2], u32>,
@@ -133,7 +133,7 @@ fn middle(a: Vec3, b: Vec3) -> Vec3 {
     (a + b) * 0.5
 }
 
-/// Values at vertices, with those of the vertices behind them: each the mean of two that come
+/// Values at vertices, with those of the vertices after them: each the mean of two that come
 /// before it. None where there are none.
 fn means<T: Copy + Add<Output = T> + Mul<f32, Output = T>>(values: &[T], between: &[[u32; 2]]) -> Vec<T> {
     let mut all = values.to_vec();

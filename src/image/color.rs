@@ -16,7 +16,7 @@ pub fn encode_srgb(linear: f32) -> f32 {
     encode_srgb_beyond_white(linear.min(1.0))
 }
 
-/// [`encode_srgb`] whose curve goes on beyond white.
+/// [`encode_srgb`] whose curve continues beyond white.
 #[must_use]
 pub fn encode_srgb_beyond_white(linear: f32) -> f32 {
     // NaN gives 0 too.

@@ -168,7 +168,7 @@ impl std::fmt::Display for Format {
 }
 
 /// Finds out whether [`write()`] to this path can work, before a long render: the extension, the
-/// folder, the permission to create a file there. Leaves nothing behind.
+/// folder, the permission to create a file there. Leaves no file.
 ///
 /// # Errors
 /// As [`write()`], except for what the image itself causes.
@@ -330,8 +330,8 @@ fn rgb8(image: &Image) -> Vec<u8> {
     image.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
 }
 
-/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour
-/// to tell: black.
+/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour:
+/// black.
 fn rgba8(image: &Image) -> Vec<u8> {
     image
         .rgba

@@ -91,7 +91,7 @@ mod tests {
     fn room_above_one_holds_what_is_lighter_than_white() {
         let bright = image(vec![[2.0, 100.0, -1.0, 1.0]]);
         let room = Quantize { one: 128.0, min: 0.0, max: 255.0, dither: 0.0 };
-        // The curve goes on: 1.055 · 2^(1/2.4) - 0.055 = 1.35326, times 128.
+        // The curve continues: 1.055 · 2^(1/2.4) - 0.055 = 1.35326, times 128.
         assert_eq!(samples(&bright, room), [173, 255, 0]);
     }
 

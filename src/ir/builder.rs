@@ -133,7 +133,7 @@ impl FunctionBuilder {
         v
     }
 
-    /// Goes on at the end of `block`.
+    /// Continues at the end of `block`.
     pub fn switch_to(&mut self, block: BlockId) {
         self.current = block;
     }

@@ -323,7 +323,7 @@ impl<O: Observer> Machine<'_, O> {
         Ok(Vec::new())
     }
 
-    /// Stores the results of the instruction at which the innermost frame stands, and goes on.
+    /// Stores the results of the instruction at which the innermost frame stands, and continues.
     fn give(&mut self, inst: &Inst, results: Vec<Const>) {
         if let Some(frame) = self.frames.last_mut() {
             for (r, value) in inst.results.iter().zip(results) {

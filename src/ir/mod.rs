@@ -79,7 +79,7 @@ impl Loc {
 /// What a [`Loc`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LocData {
-    /// The source text of the instruction; `None` for code that no source stands behind.
+    /// The source text of the instruction; `None` for code that has no source.
     pub span: Option<Span>,
     /// Where the function that holds this instruction was inlined.
     pub inlined_at: Option<Loc>,
@@ -200,7 +200,7 @@ pub struct Target {
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Terminator {
-    /// Goes on at a block.
+    /// Continues at a block.
     Jump(Target),
     /// Goes to the first target when the `bool` is true, else to the second.
     Branch(Value, Target, Target),
@@ -306,7 +306,7 @@ impl Function {
         }
     }
 
-    /// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that
+    /// Removes parameters after the first `keep` that nothing uses but `debug` instructions that
     /// do not print.
     pub fn drop_unused_params(&mut self, keep: usize) {
         let mut used = vec![false; self.values.len()];

@@ -4,10 +4,10 @@
 //! [`Stmt`]s that visit the same blocks in the same order. The method walks the dominator tree
 //! (Ramsey: "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
 //! Control Flow", 2022), with two changes. Blocks that a loop's blocks dominate but that are not of
-//! the loop go behind it, not into it, so that threads that leave a loop at different times meet
+//! the loop go after it, not into it, so that threads that leave a loop at different times meet
 //! again. And labelled exits are lowered to plain `break` and `continue`: an exit that falls out of
 //! its construct needs none; one that leaves several constructs at once goes through a *selector*
-//! that is tested behind each of them.
+//! that is tested after each of them.
 
 use super::dominators::Dominators;
 use super::{BlockId, Function, Terminator};
@@ -73,7 +73,7 @@ enum Nested {
     Insts(BlockId),
     Pass(BlockId, usize),
     If(BlockId, Vec<Nested>, Vec<Nested>),
-    /// `Leave` of the label goes behind it.
+    /// `Leave` of the label goes after it.
     Block(BlockId, Vec<Nested>),
     /// `Again` of the label starts over.
     Loop(BlockId, Vec<Nested>),
@@ -89,8 +89,8 @@ struct Shape<'a> {
     dominators: Dominators,
     /// Blocks that several forward edges reach.
     merges: Vec<bool>,
-    /// For each loop header, the blocks that go behind the loop, in reverse postorder.
-    behind: HashMap<BlockId, Vec<BlockId>>,
+    /// For each loop header, the blocks that go after the loop, in reverse postorder.
+    after: HashMap<BlockId, Vec<BlockId>>,
     hoisted: Vec<bool>,
 }
 
@@ -112,33 +112,33 @@ impl<'a> Shape<'a> {
         let contains = |header: BlockId, block: BlockId| {
             std::iter::successors(innermost[block.0 as usize], |h| outer.get(h).copied()).any(|h| h == header)
         };
-        let mut behind: HashMap<BlockId, Vec<BlockId>> = latches.keys().map(|&header| (header, Vec::new())).collect();
+        let mut after: HashMap<BlockId, Vec<BlockId>> = latches.keys().map(|&header| (header, Vec::new())).collect();
         let mut hoisted = vec![false; count];
         for &block in &dominators.order()[1..] {
             let Some(parent) = dominators.immediate(block) else { continue };
             let left = std::iter::successors(innermost[parent.0 as usize], |h| outer.get(h).copied())
                 .take_while(|&h| !contains(h, block))
                 .last();
-            if let Some(list) = left.and_then(|h| behind.get_mut(&h)) {
+            if let Some(list) = left.and_then(|h| after.get_mut(&h)) {
                 list.push(block);
                 hoisted[block.0 as usize] = true;
             }
         }
         let merges = forward.into_iter().map(|n| n > 1).collect();
-        Self { func, dominators, merges, behind, hoisted }
+        Self { func, dominators, merges, after, hoisted }
     }
 
-    /// Appends the code of `block` and of all that it dominates (apart from what goes behind a loop
+    /// Appends the code of `block` and of all that it dominates (apart from what goes after a loop
     /// around it).
     fn tree(&self, mut block: BlockId, out: &mut Vec<Nested>) {
         loop {
-            let next = match self.behind.get(&block) {
-                Some(behind) => {
+            let next = match self.after.get(&block) {
+                Some(after) => {
                     let mut body = Vec::new();
                     if let Some(next) = self.node(block, &mut body) {
                         self.tree(next, &mut body);
                     }
-                    self.stack(vec![Nested::Loop(block, body)], behind, out)
+                    self.stack(vec![Nested::Loop(block, body)], after, out)
                 }
                 None => self.node(block, out),
             };
@@ -219,7 +219,7 @@ impl<'a> Shape<'a> {
         match next {
             Some(next) => {
                 let returns = matches!(self.func.block(next).term, Terminator::Return(_));
-                let simple = returns && !self.behind.contains_key(&next);
+                let simple = returns && !self.after.contains_key(&next);
                 if simple {
                     list.extend([Nested::Insts(next), Nested::Return(next)]);
                 }
@@ -399,7 +399,7 @@ impl Lowering {
     }
 }
 
-/// Behind a construct: carries on the jumps that left it through the selector.
+/// After a construct: carries on the jumps that left it through the selector.
 fn escape(escaping: BTreeSet<Jump>, context: &Context, pending: &mut BTreeSet<Jump>, out: &mut Vec<Stmt>) {
     for j in escaping {
         let mut then = Vec::new();

@@ -32,7 +32,7 @@ pub struct TargetInfo {
     pub split_vectors: usize,
     /// Scalars, likewise.
     pub split_scalars: usize,
-    /// Operations that a value may take to be computed again behind a suspend point; a value that
+    /// Operations that a value may take to be computed again after a suspend point; a value that
     /// takes more is kept in the frame.
     pub rematerialized_operations: usize,
     /// Operations on one side of a branch that may be computed whether they are needed or not,

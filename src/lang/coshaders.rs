@@ -98,7 +98,7 @@ impl CoShaderQuery {
 
 /// A question with the types of its arguments and its answer: the name of a function of the linker.
 ///
-/// The function takes the handle (`Count` and `At` a category, behind the number), the values of
+/// The function takes the handle (`Count` and `At` a category, after the number), the values of
 /// the arguments, and [`inputs`] where the shader [runs](CoShaderQuery::runs). It gives the value;
 /// of `Member` 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind
 /// it the new values of those arguments that are variables.

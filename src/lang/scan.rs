@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub enum RawKind {
     /// A name or keyword: letters, digits, `_`, not starting with a digit.
     Word,
-    /// A number; the text is a valid floating-point literal, behind which `f` or `F` may stand.
+    /// A number; the text is a valid floating-point literal, after which `f` or `F` may stand.
     Number,
     /// A string; the text is its content with escapes replaced.
     String,
@@ -121,7 +121,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips a `\` with the line end behind it (and blanks between, as many editors leave them).
+    /// Skips a `\` with the line end after it (and blanks between, as many editors leave them).
     fn continuation(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.pos + 1..];
         let blanks = rest.iter().take_while(|c| matches!(c, b' ' | b'\t' | b'\r')).count();

@@ -266,7 +266,7 @@ fn steps(pattern: &str) -> Vec<Step> {
     while let Some(c) = rest.next() {
         let item = match (c, steps.last_mut()) {
             ('*' | '?' | '+', Some(last)) => {
-                // After one turn of `x+`, the pattern may stay or go on: as `x` and `x*`.
+                // After one turn of `x+`, the pattern may stay or continue: as `x` and `x*`.
                 last.optional |= c != '+';
                 last.repeats |= c != '?';
                 continue;

@@ -67,7 +67,7 @@ pub struct Ident {
     pub span: Span,
 }
 
-/// An error was reported; the caller looks for a place to go on.
+/// An error was reported; the caller looks for a place to continue.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop;
 
@@ -82,7 +82,7 @@ pub struct Cursor<'a> {
     pub at: usize,
     /// How deep the current one lies.
     pub depth: usize,
-    /// Whether nesting was too deep: going on would only repeat that.
+    /// Whether nesting was too deep: continuing would only repeat that.
     fatal: bool,
     diags: &'a mut Diagnostics,
 }

@@ -50,7 +50,7 @@ pub enum Ended {
     Abrupt,
 }
 
-/// Why the server cannot go on.
+/// Why the server cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The first request is none that starts a conversation.

@@ -76,7 +76,7 @@ impl Project {
         }
     }
 
-    /// A project in the place of this one: the versions of its states go on from this one's.
+    /// A project in the place of this one: the versions of its states continue from this one's.
     pub fn replaced_by(&self, source: Source) -> Self {
         Self { version: self.version, ..Self::new(source, self.options.clone()) }
     }

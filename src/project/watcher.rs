@@ -26,7 +26,7 @@ struct Pace {
     quiet: Duration,
     /// How long a file that was there may be gone or empty before that is reported.
     grace: Duration,
-    /// How long changes may go on before they are reported all the same.
+    /// How long changes may continue before they are reported all the same.
     patience: Duration,
 }
 
@@ -156,7 +156,7 @@ impl Watch {
         }
     }
 
-    /// Waits until nothing happens any more. Says whether to go on.
+    /// Waits until nothing happens any more. Says whether to continue.
     fn settle(&mut self, messages: &Receiver<Message>) -> bool {
         let begin = Instant::now();
         let mut quiet_since = begin;

@@ -143,7 +143,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Joins what may be pending into the state at the start of a block; a block whose state
-    /// changes goes on the worklist.
+    /// changes continues the worklist.
     fn enter(&mut self, address: usize, state: &State, work: &mut Vec<usize>) {
         let Some(block) = self.block_at.get(address).copied().flatten() else { return };
         let changed = match &mut self.starts[block] {

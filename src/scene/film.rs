@@ -86,7 +86,7 @@ impl Default for Exposure {
 /// An image that a scene asks for (`Display`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Display {
-    /// Its name, without the `+` of those behind the first. It never chooses an output path.
+    /// Its name, without the `+` of those after the first. It never chooses an output path.
     pub name: String,
     /// What it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`, or an output
     /// parameter of the surface shaders.
@@ -118,7 +118,7 @@ pub struct FilmOptions {
 }
 
 impl FilmOptions {
-    /// The crop window in pixels, as the first column and row and those behind the last, of an
+    /// The crop window in pixels, as the first column and row and those after the last, of an
     /// image of this size (RISpec 3.2, §4.1.1): a pixel belongs to it when `left · width ≤ column <
     /// right · width`, so windows that share a border share no pixel. At least one pixel is left.
     pub fn crop_pixels(&self, width: u32, height: u32) -> Option<[u32; 4]> {

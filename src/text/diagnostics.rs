@@ -12,7 +12,7 @@ use codespan_reporting::term;
 /// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; work goes on.
+    /// Worth knowing; work continues.
     Warning,
     /// The input cannot be used.
     Error,

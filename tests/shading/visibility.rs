@@ -41,7 +41,7 @@ macro_rules! behind {
 
 pub const VISIBILITY: &[Case] = &[
     Case {
-        name: "rays of the camera go on behind what they do not see",
+        name: "rays of the camera pass through what they do not see",
         shaders: &[PAINT],
         options: "",
         world: "Surface \"paint\" Color 0 1 0 SQUARE Color 1 0 0 Attribute \"visibility\" \"int camera\" [0] Translate 0 0 -2 SQUARE",

@@ -12,7 +12,7 @@
 // A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its iterations one after the
 // other. A dispatch takes a range of items, and each for a bounded number of steps, so that none
 // keeps the device for long: a path that is not finished then leaves its registers, words and hits
-// in storage, and the next dispatch goes on with it.
+// in storage, and the next dispatch continues with it.
 
 struct Wave {
     // The first item of this dispatch, and how many there are: no more than there are paths.
@@ -33,7 +33,7 @@ struct Wave {
     // budget, and for each iteration of the loop around the sections `turn_steps`.
     steps: u32,
     turn_steps: u32,
-    // 1 when the paths go on from where the last dispatch left them, 0 when they start.
+    // 1 when the paths continue from where the last dispatch left them, 0 when they start.
     resumed: u32,
     reserved: u32,
 }
@@ -58,7 +58,7 @@ struct Status {
 @group(0) @binding(1) var<uniform> wave: Wave;
 // Of path i: section at i, stack pointer at W + i, budget at 2 W + i, iteration at 3 W + i.
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
-// Word k of path i at k W + i; behind the frames the two vectors of each ray, and its hit.
+// Word k of path i at k W + i; after the frames the two vectors of each ray, and its hit.
 @group(0) @binding(3) var<storage, read_write> frames: array<u32>;
 // Word k of iteration t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(4) var<storage, read> arguments: array<u32>;
@@ -196,7 +196,7 @@ fn store_words(end: u32) {
     }
 }
 
-// Ends the section: the path goes on at section `next`.
+// Ends the section: the path continues at section `next`.
 fn leave(next: u32) {
     section = select(next, FINISHED, stopped);
 }
@@ -274,7 +274,7 @@ fn next_section() -> u32 {
     return section;
 }
 
-// Ends the path's part of the dispatch: leaves its results, or what it needs to go on.
+// Ends the path's part of the dispatch: leaves its results, or what it needs to continue.
 fn end_part() {
     state[3u * params.paths + path] = iteration;
     if iteration == wave.iterations {

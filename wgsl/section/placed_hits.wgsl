@@ -1,6 +1,6 @@
 // Whose triangle and object a hit is, in a scene with instances. Belongs to `steps.wgsl`.
 
-// The instance that a primitive belongs to, as in the table behind that of the shaders: (first
+// The instance that a primitive belongs to, as in the table after that of the shaders: (first
 // primitive, triangle records, object, 0); (0, plain triangle records, 0, 0) where there is none.
 fn placed_record(primitive: u32) -> vec4<u32> {
     let table = params.shader_table + params.shader_count;

@@ -110,7 +110,7 @@ fn unwind(words: u32) {
 }
 
 // The section that a call of the current hit's shader starts at. Without a shader the results are
-// zeros and the path goes on at `resume`.
+// zeros and the path continues at `resume`.
 fn shader_section(resume: u32) -> u32 {
     let shader = bitcast<u32>(hit().w);
     if ray_t(0u) < 0.0 || shader >= params.shader_count {
@@ -122,7 +122,7 @@ fn shader_section(resume: u32) -> u32 {
     return memory[params.shader_table + shader].x;
 }
 
-// Where the shader of the current hit starts, goes on, and traps: its vector of the shader table.
+// Where the shader of the current hit starts, continues, and traps: its vector of the shader table.
 // Asked by a shader, before it shoots.
 fn shader_start() -> vec4<u32> {
     return memory[params.shader_table + memory[hit_obj()].x];

@@ -34,7 +34,7 @@ fn begin(item: u32, section: u32, pop: u32) -> bool {
     return true;
 }
 
-// Ends the section: the path goes on at section `pc`.
+// Ends the section: the path continues at section `pc`.
 fn leave(pc: u32) {
     state[path] = select(pc, FINISHED, stopped);
     state[params.paths + path] = sp;

@@ -5,7 +5,7 @@
 // WGSL clears a invocation's own memory, which Mesa's software driver does for each lane by itself:
 // without that it traces 19 % more primary rays and 11 % more diffuse ones (`bench gpu-traversal`).
 
-// Page k of invocation i at k GROUP + i, those of the second stack behind the first.
+// Page k of invocation i at k GROUP + i, those of the second stack after the first.
 var<workgroup> pages: array<vec4<u32>, STACKSu * PAGES * GROUP>;
 var<private> pages_of: u32;
 

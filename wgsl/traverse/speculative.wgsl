@@ -1,5 +1,5 @@
 // Speculative while-while traversal of the binary tree (Aila & Laine 2009): a lane that has found a
-// leaf keeps it for later and goes on down while others still look for theirs. The hits are those
+// leaf keeps it for later and continues down while others still look for theirs. The hits are those
 // of `while_while.wgsl`.
 
 // Tests a leaf's triangles.

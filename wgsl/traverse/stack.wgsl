@@ -20,7 +20,7 @@ const LOWER_STACK: u32 = 0u;
 const UPPER_STACK: u32 = 1u;
 
 struct Stack {
-    // The latest link first; behind the last, DONE.
+    // The latest link first; after the last, DONE.
     latest: vec4<u32>,
     older: vec4<u32>,
     pages: Pages,
@@ -50,8 +50,8 @@ fn pop(stack: ptr<function, Stack>) -> u32 {
     return link;
 }
 
-// Makes room, and gives the link to go on from: this one, or where it is DONE the latest that waits
-// in memory; DONE when none does.
+// Makes room, and gives the link to continue from: this one, or where it is DONE the latest that
+// waits in memory; DONE when none does.
 fn turn_page(link: u32, stack: ptr<function, Stack>) -> u32 {
     if !has_room(stack) {
         push_page((*stack).older, stack);

@@ -4,7 +4,7 @@
 // CPU counterpart: `src/bvh/binary.rs`. Where the driver fuses no multiplication with an addition
 // and divides exactly, the hits are the CPU's to the bit.
 //
-// The loops end at their feet: Mesa's software driver goes on to the end of a loop's body when all
+// The loops end at their feet: Mesa's software driver runs to the end of a loop's body when all
 // of its lanes have left, so that a loop that ends at its head costs a turn more. It traces 12 %
 // more primary rays so, and 10 % more diffuse ones (`bench gpu-traversal`).
 

@@ -5,7 +5,7 @@
 //! Akenine-Möller, "Dynamic Ray Stream Traversal" (2014). A node's boxes are tested ray by ray, as
 //! by the kernel for single rays; but the tests of one node do not wait for each other, its boxes
 //! are loaded once, and there is one branch for all rays instead of one each. Below a mask of
-//! [`FEW`] rays, each goes on by itself.
+//! [`FEW`] rays, each continues by itself.
 
 use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch};
 use super::super::wide::intersect::Sheared;
@@ -16,7 +16,7 @@ use super::super::wide::slabs::Slabs;
 use super::super::wide::statistics::NoRecorder;
 use super::super::wide::{STACK, WideBvh, WideTree};
 
-/// The most rays that leave the others, to go on by themselves.
+/// The most rays that leave the others, to continue by themselves.
 ///
 /// Millions of rays a second by `bench traversal` through the 8-wide tree with AVX-512, for 0, 1,
 /// 2, 3, 4, 6, 8, 12: diffuse rays in Sponza 4.16, 4.44, 4.63, 4.69, 4.71, 4.78, 4.80, 4.80, from

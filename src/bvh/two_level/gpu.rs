@@ -4,7 +4,7 @@
 //! | table | holds, in scenes without instances | with instances |
 //! |---|---|---|
 //! | nodes, [`Layout::Binary`] | the plain tree's | the plain tree's, those of each mesh's tree, in one numbering; the upper tree's; the instances' records |
-//! | nodes, [`Layout::Compressed`] | an empty binary node; the plain tree's | the same, and behind it whatever fills up a binary node; the upper tree's, which is binary; the instances' records |
+//! | nodes, [`Layout::Compressed`] | an empty binary node; the plain tree's | the same, and after it whatever fills up a binary node; the upper tree's, which is binary; the instances' records |
 //! | triangles | in leaf order | the plain ones and each mesh's, in leaf order; numbers in a mesh begin at 0 |
 //!
 //! Links in the upper tree count binary nodes from the table's beginning, and its leaves name
@@ -105,13 +105,13 @@ impl TwoLevel {
     }
 }
 
-/// Puts the upper tree and the instances behind a table of whole binary nodes. `roots` are those of
+/// Puts the upper tree and the instances after a table of whole binary nodes. `roots` are those of
 /// the meshes' trees.
 fn append_placed(placed: &Placed, roots: &[u32], table: &mut Vec<u8>) {
     append_upper(&placed.upper, |instance| roots[instance.tree as usize], table);
 }
 
-/// Puts an upper tree and its instances behind a table of whole binary nodes; `tree` gives the word
+/// Puts an upper tree and its instances after a table of whole binary nodes; `tree` gives the word
 /// that stands for what is in an instance.
 fn append_upper(upper: &Upper, tree: impl Fn(&Instance) -> u32, table: &mut Vec<u8>) {
     let root = (table.len() / size_of::<Node>()) as u32;

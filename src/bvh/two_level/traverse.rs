@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
         let upper = self.upper;
         let nodes = upper.nodes();
         let mut done = 0;
-        // Each level leaves one entry behind and adds two.
+        // Each level leaves one entry and adds two.
         let mut stack: [(&Child, u64); STACK + 2] = [(&nodes[0].children[0], 0); STACK + 2];
         stack[0] = (&nodes[0].children[1], self.rays.active);
         stack[1] = (&nodes[0].children[0], self.rays.active);

@@ -109,7 +109,7 @@ impl Stack {
 const END: u32 = !(u32::MAX >> 1);
 
 /// The rays that are at nodes and those that are at blocks. A ray is in one queue at most, so
-/// neither overflows: the place behind the last is for a ray that is written but does not count.
+/// neither overflows: the place after the last is for a ray that is written but does not count.
 struct Queues {
     at_nodes: [u8; BATCH + 1],
     nodes: usize,

@@ -41,7 +41,7 @@ pub struct WideBvh<const W: usize> {
     pub(super) blocks: Vec<Block<W>>,
 }
 
-/// Entries that a stack needs, at any width: a level leaves at most seven siblings behind, and all
+/// Entries that a stack needs, at any width: a level leaves at most seven siblings, and all
 /// children of a node are pushed before the nearest is taken off. A leaf larger than a block is a
 /// level more than in the binary tree.
 pub const STACK: usize = (MAX_DEPTH as usize + 1) * 7 + 8;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 impl<const W: usize> WideBvh<W> {
     /// Takes the positions of triangles given in the order of the build, and computes the boxes
-    /// anew from the leaves up.
+    /// again from the leaves up.
     pub(in super::super) fn refit(&mut self, triangles: &[Triangle], frame: &Frame) {
         let fill = |block: &mut Block<W>| {
             let present: Vec<_> =

@@ -105,7 +105,7 @@ fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool) {
     block.term_loc = loc;
 }
 
-/// The operands of the comparison behind a condition.
+/// The operands of the comparison that computes a condition.
 fn tested_values(insts: &[Inst], condition: Value) -> Vec<Value> {
     insts.iter().find(|i| i.results.first() == Some(&condition)).map(|i| i.args.clone()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 //! listing). Vectors with different components, and second literals, lie in `C` registers, the most
 //! used first, where uses in loops count more. Values share registers component by component, since
 //! a swizzle picks what a use needs: `(1, 2, 3)` and `(3, 1, 0)` fit one. Vectors that find no room
-//! lie in memory, in a table that the program's loader puts behind the image ([`Layout::table`]);
+//! lie in memory, in a table that the program's loader puts after the image ([`Layout::table`]);
 //! where it starts stands in [`BASE`]. With fewer than three different components a vector is not
 //! worth a load, and is written as literals, component by component.
 

@@ -1,7 +1,7 @@
 //! Output: the graph of blocks becomes a sequence of machine instructions (Węgrzanowski 2006, ch.
 //! 10).
 //!
-//! Blocks are laid out in an order that keeps loops together and puts joins behind what they join,
+//! Blocks are laid out in an order that keeps loops together and puts joins after what they join,
 //! because the machine lets the threads at the lowest address run first. For the same reason a loop
 //! has one way back. A jump, call or return rides on the arithmetic in front of it; jumps to jumps
 //! and to returns are shortened.
@@ -71,7 +71,7 @@ struct Graph {
 
 impl Graph {
     /// The blocks of a function, where every loop with several ways back to where it begins has one
-    /// block that all of these lead to. It comes behind the rest of the loop, so threads wait there
+    /// block that all of these lead to. It comes after the rest of the loop, so threads wait there
     /// for those that are still inside. Otherwise those that go one of the ways can do so again and
     /// again before the others: paths of light that ended kept their lanes until the last path of
     /// their block did.
@@ -129,7 +129,7 @@ impl Graph {
 }
 
 /// The order of blocks: reverse postorder, visiting what leaves a loop first so that it comes last;
-/// `otherwise` comes directly behind its branch.
+/// `otherwise` comes directly after its branch.
 fn layout(graph: &Graph) -> Vec<usize> {
     let f = &graph.f;
     let loops = super::loops::loops(f.blocks.len(), |b| f.blocks[b].term.successors().collect());

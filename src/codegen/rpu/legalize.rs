@@ -151,15 +151,15 @@ fn any_hit_argument(e: &mut Emitter, arg: Value, defs: &HashMap<Value, Inst>) ->
 }
 
 /// What is known about array indices: a value's largest value by its definition, and exclusive
-/// bounds that comparisons put on values in the blocks behind them.
+/// bounds that comparisons put on values in the blocks after them.
 struct IndexBounds {
     defs: HashMap<Value, Inst>,
-    behind: HashMap<(BlockId, Value), u32>,
+    after: HashMap<(BlockId, Value), u32>,
 }
 
 impl IndexBounds {
     fn of(f: &Function) -> IndexBounds {
-        let mut bounds = IndexBounds { defs: definitions(f), behind: HashMap::new() };
+        let mut bounds = IndexBounds { defs: definitions(f), after: HashMap::new() };
         let tree = Dominators::new(f);
         let preds = f.predecessors();
         for x in f.block_ids() {
@@ -170,7 +170,7 @@ impl IndexBounds {
             if f.ty(index) == Type::U32 && most < u32::MAX {
                 let dominated: Vec<BlockId> = f.block_ids().filter(|&b| tree.dominates(x, b)).collect();
                 for b in dominated {
-                    let bound = bounds.behind.entry((b, index)).or_insert(most);
+                    let bound = bounds.after.entry((b, index)).or_insert(most);
                     *bound = most.min(*bound);
                 }
             }
@@ -203,7 +203,7 @@ impl IndexBounds {
 
     /// Whether an index in a block is below `len`.
     fn inside(&self, block: BlockId, index: Value, len: u32) -> bool {
-        self.largest(index) < len || self.behind.get(&(block, index)).is_some_and(|&bound| bound <= len)
+        self.largest(index) < len || self.after.get(&(block, index)).is_some_and(|&bound| bound <= len)
     }
 }
 
@@ -278,7 +278,7 @@ fn clear_slots(f: &mut Function) {
     }
 }
 
-/// Puts array writes whose index may be out of range behind a test.
+/// Puts array writes whose index may be out of range under a test.
 fn guard_stores(f: &mut Function) {
     let bounds = IndexBounds::of(f);
     let slots = &f.slots;

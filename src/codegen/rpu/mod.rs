@@ -153,7 +153,7 @@ pub struct RpuProgram {
     pub program: Program,
     /// Contents of `C0` upwards; program constant `k` belongs into `C[31-k]`.
     pub constants: Vec<[u32; 4]>,
-    /// Constants that found no register: vectors that the loader puts behind the memory image, at
+    /// Constants that found no register: vectors that the loader puts after the memory image, at
     /// the address that it writes into [`TABLE_BASE`]. Most programs have none.
     pub table: Vec<[u32; 4]>,
     /// Where each instruction comes from.
@@ -168,7 +168,7 @@ pub struct RpuProgram {
 pub const TABLE_BASE: (usize, usize) = (constant_pool::BASE.0, 3);
 
 impl RpuProgram {
-    /// Gives the program its table: puts it behind the image and writes its address into the
+    /// Gives the program its table: puts it after the image and writes its address into the
     /// constant registers. Without a table nothing changes.
     pub fn place_table<'a>(&self, constants: &mut [[u32; 4]; 32], image: &'a [[u32; 4]]) -> Cow<'a, [[u32; 4]]> {
         if self.table.is_empty() {

@@ -168,7 +168,7 @@ type Events = BTreeMap<usize, (bool, bool)>;
 
 /// Moves each value that nobody else sees to the free component that was touched longest ago, so
 /// that fewer instructions wait for a register only because its name is used again. The order
-/// stays; `taken` cells are needed behind the piece, or must not be used.
+/// stays; `taken` cells are needed after the piece, or must not be used.
 pub fn spread(insts: &mut [MInst], tested: Mask, taken: &[bool]) {
     let last = insts.len().wrapping_sub(1);
     let access = |insts: &[MInst], i: usize| Access::of(&insts[i], if i == last { tested } else { Mask::NONE });

@@ -148,9 +148,9 @@ fn reverse_postorder(f: &MFunc) -> Vec<usize> {
 /// Straight code up to a call or the block's end.
 struct Piece {
     insts: Vec<MInst>,
-    /// The call behind it.
+    /// The call after it.
     call: Option<MInst>,
-    /// Whether each cell is needed behind it, or must not be used at all.
+    /// Whether each cell is needed after it, or must not be used at all.
     taken: Vec<bool>,
 }
 
@@ -187,7 +187,7 @@ struct Task {
     insts: Vec<MInst>,
     /// The positions of the last instruction's result that the condition tests.
     tested: Mask,
-    /// Whether each cell is needed behind it, or must not be used at all.
+    /// Whether each cell is needed after it, or must not be used at all.
     taken: Vec<bool>,
     /// For each cell, the cycle in which its value from before can be read.
     available: Vec<u32>,
@@ -441,7 +441,7 @@ mod tests {
         MInst { op: MOp::Arith(MArith::new(op, Place::P(Reg::R(to)), mask, sources)), loc: Loc::default() }
     }
 
-    /// A piece of code that starts when everything is there; `live` registers are needed behind it.
+    /// A piece of code that starts when everything is there; `live` registers are needed after it.
     fn task(insts: Vec<MInst>, tested: Mask, live: &[u8]) -> Task {
         let mut taken = vec![false; CELLS];
         live.iter().flat_map(|&n| cells(n.into(), Mask::XYZW)).for_each(|c| taken[c] = true);

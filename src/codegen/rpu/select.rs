@@ -427,7 +427,7 @@ impl Selector<'_> {
     fn element(&mut self, slot: SlotId, index: Value) -> (Base, i32) {
         let first = self.slots[slot.0 as usize];
         match self.bits(index) {
-            // A store beyond the array's end stands behind a test that never lets it run; its
+            // A store beyond the array's end is after a test that never lets it run; its
             // offset has to fit all the same.
             MSrc::Lit(i) => {
                 let most = i32::from(i16::MAX);
@@ -745,8 +745,8 @@ pub struct Comparands<'a, 'b> {
 }
 
 impl Comparands<'_, '_> {
-    /// The comparison behind the condition: its operation and operands; `None` for a truth value in
-    /// a register.
+    /// The comparison that computes the condition: its operation and operands; `None` for a truth
+    /// value in a register.
     pub fn comparison(&self) -> Option<(&Op, Type, MSrc, MSrc)> {
         let def = self.selector.defs.get(&self.condition).filter(|d| is_comparison(&d.op))?;
         Some((&def.op, self.selector.f.ty(def.args[0]), self.scalar(def.args[0]), self.scalar(def.args[1])))

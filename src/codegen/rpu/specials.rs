@@ -167,7 +167,7 @@ fn is_fixed(f: &MFunc, dst: Place) -> bool {
     }
 }
 
-/// Copies a special register to a scalar one behind each instruction that writes it, and lets all
+/// Copies a special register to a scalar one after each instruction that writes it, and lets all
 /// others read that.
 fn copy_away(f: &mut MFunc, v: VReg) {
     let t = f.new_vreg(Class::Scalar);

@@ -132,8 +132,8 @@ pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg
     }
 }
 
-/// The last instruction of a block is what its condition tests, so a store behind it needs another
-/// test behind the store.
+/// The last instruction of a block is what its condition tests, so a store after it needs another
+/// test after the store.
 fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
     let component =
         if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };

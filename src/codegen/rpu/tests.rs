@@ -566,7 +566,7 @@ b0:
     let pixels = (0..64).map(|i| Const::Vec3([(i % 8) as f32 / 8.0 + 0.0625, (i / 8) as f32 / 8.0 + 0.0625, 0.0]));
     for shader in [DEPTH, LIT] {
         let (bound, program) = thesis_program(&format!("{shader}\n{MAIN}"));
-        // Behind the position come inputs that only the renderer's own `trace` looks at.
+        // After the position come inputs that only the renderer's own `trace` looks at.
         let hidden = &bound.function("m").expect("the main function").params[1..];
         let row = |pixel| std::iter::once(pixel).chain(hidden.iter().map(|p| Const::zero(p.ty))).collect();
         let rows: Vec<Vec<Const>> = pixels.clone().map(row).collect();

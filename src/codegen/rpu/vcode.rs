@@ -396,7 +396,7 @@ fn base_use(base: Base, f: &mut impl FnMut(Place, Mask)) {
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MTerm {
-    /// Goes on at a block.
+    /// Continues at a block.
     Jump(usize),
     /// Goes to `then` when the result of the block's last instruction satisfies the condition, else
     /// to `otherwise`.

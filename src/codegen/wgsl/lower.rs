@@ -1,7 +1,7 @@
 //! Lowers the body of one IR function to naga statements, through the structurizer.
 //!
 //! A value is a naga expression where it is defined, which nested blocks see. A value that is used
-//! where its definition is not seen (behind a loop that defines it) goes through a local variable,
+//! where its definition is not seen (after a loop that defines it) goes through a local variable,
 //! as block parameters do. Constants are written where they are used, and what computes from
 //! constants alone is folded, since WGSL refuses constant expressions that overflow.
 
@@ -353,7 +353,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// The address `offset` vectors behind a base that is a constant.
+    /// The address `offset` vectors after a base that is a constant.
     fn known_address(&self, base: Value, offset: u32) -> Option<u32> {
         match self.constant(base) {
             Some(Const::Ref(base)) => base.checked_add(offset),

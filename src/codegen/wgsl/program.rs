@@ -66,7 +66,7 @@ pub mod megakernel_binding {
     /// `array<u32>`, read and written: like [`super::binding::STATE`], and the iteration of path
     /// `i` at `3·W + i`.
     pub const STATE: u32 = 2;
-    /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and behind the frames
+    /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and after the frames
     /// [`super::MEGAKERNEL_RAY_WORDS`] words for each of the rays that a path may shoot at once.
     pub const FRAMES: u32 = 3;
     /// `array<u32>`, read: word `k` of iteration `t` of item `n` at `(t · argument_words + k) ·
@@ -115,7 +115,7 @@ pub struct MegakernelWave {
     /// See `steps`: at least 1, and [`Megakernel::loops`] for a device that counts the iterations
     /// of all loops together.
     pub turn_steps: u32,
-    /// 1 when paths go on from where the last dispatch left them, 0 when they start.
+    /// 1 when paths continue from where the last dispatch left them, 0 when they start.
     pub resumed: u32,
     /// Zero.
     pub reserved: u32,
@@ -143,7 +143,7 @@ pub struct Params {
     /// Always zero. Kernels mix it into constants that WGSL forbids as literals (NaN, infinities).
     pub zero: u32,
     /// Number of instances, which kernels of [`super::Options::instances`] look up. Their table is
-    /// behind that of the shaders, in the order of their primitives: of each the first primitive's
+    /// after that of the shaders, in the order of their primitives: of each the first primitive's
     /// number, the address of its triangle record, and that of the object.
     pub placed_count: u32,
     /// The program constants (`docs/internals/linking.md`, "Program constants").
@@ -252,7 +252,7 @@ pub struct Megakernel {
 pub struct ShaderStart {
     /// The section that starts the shader.
     pub section: u32,
-    /// Where it goes on when other shaders start with that section too; else 0.
+    /// Where it continues when other shaders start with that section too; else 0.
     pub resume: u32,
     /// The word of the trap when the budget ends there; else 0.
     pub trap: u32,

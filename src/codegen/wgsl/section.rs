@@ -181,7 +181,7 @@ impl Ending for Exits<'_> {
 }
 
 impl Exits<'_> {
-    /// Where the path goes on after an exit, and the trap when its budget ends there.
+    /// Where the path continues after an exit, and the trap when its budget ends there.
     fn resumption(&self, lower: &mut Lower, resume: u32, exit: &Exit) -> Result<(Expr, Expr), Error> {
         if self.section.shared {
             let start = lower.code.ask("shader_start", vec![])?;

@@ -190,8 +190,8 @@ impl Inliner<'_> {
         lay_out(&mut self.func, &layout);
     }
 
-    /// Ends `block` with a copy of `callee` in place of the call and returns the block that goes on
-    /// after it. It takes over the end of `block`.
+    /// Ends `block` with a copy of `callee` in place of the call and returns the block that
+    /// continues after it. It takes over the end of `block`.
     fn inline(
         &mut self,
         block: BlockId,

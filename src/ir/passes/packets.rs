@@ -2,9 +2,9 @@
 //! Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet,
 //! and directions of length 1 make squares of lengths and divisions by them vanish.
 //!
-//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells
-//! how many operations on floats one ray costs; [`split()`] parts a function into what the rays of
-//! a packet, or other calls of it, share, and the rest. Both know no language.
+//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and
+//! returns how many operations on floats one ray costs; [`split()`] parts a function into what the
+//! rays of a packet, or other calls of it, share, and the rest. Both know no language.
 
 mod split;
 

@@ -34,7 +34,7 @@ pub enum Again {
     #[default]
     Constants,
     /// All that pure operations and calls of pure functions give. A section then starts with what
-    /// its rays need and leaves the rest to the one behind them, so that shaders that differ in
+    /// its rays need and leaves the rest to the one after them, so that shaders that differ in
     /// their patterns alone start alike; the operations that both need are done twice.
     All,
 }
@@ -54,11 +54,11 @@ pub struct Sections {
     pub sections: Vec<Section>,
     /// The section that starts each function that was cut, by name.
     pub entries: BTreeMap<Arc<str>, u32>,
-    /// Where each shader whose first section is [`Section::shared`] goes on behind it, by name.
+    /// Where each shader whose first section is [`Section::shared`] continues after it, by name.
     pub resumes: BTreeMap<Arc<str>, Resumption>,
 }
 
-/// Where a shader goes on behind a section that it shares.
+/// Where a shader continues after a section that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resumption {
     /// The section.
@@ -123,14 +123,14 @@ pub enum ExitKind {
     Wait {
         /// What is shot.
         rays: Rays,
-        /// The section that goes on.
+        /// The section that continues.
         resume: u32,
     },
     /// A function is called: the values of the frame of `resume`, then the arguments.
     Call {
         /// Who is called.
         callee: Callee,
-        /// The section that goes on.
+        /// The section that continues.
         resume: u32,
     },
 }
@@ -250,7 +250,7 @@ pub fn cut(module: &Module, entries: &[&str], again: Again, target: &TargetInfo)
     Ok(Sections { sections, entries: entry_numbers, resumes: BTreeMap::new() })
 }
 
-/// Removes from a section what only the section behind it needs.
+/// Removes from a section what only the section after it needs.
 fn clean(body: &mut Function, pure: &HashSet<Arc<str>>, target: &TargetInfo) {
     slots::run(body, target);
     while calls::remove_unused(body, pure) + dce::run(body) > 0 {}

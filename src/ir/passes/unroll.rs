@@ -181,7 +181,7 @@ fn unroll(func: &mut Function, found: &Counted) {
         before = (first..func.blocks.len() as u32).map(BlockId).collect();
     }
     enter(func, before[0], false);
-    // Behind the loop the header's values are those of its last copy; other blocks of the loop
+    // After the loop the header's values are those of its last copy; other blocks of the loop
     // dominate nothing there.
     let copies: HashSet<BlockId> =
         (func.blocks.len() - copies_of(found)..func.blocks.len()).map(|b| BlockId(b as u32)).collect();

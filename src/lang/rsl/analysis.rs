@@ -221,7 +221,7 @@ mod tests {
         (analyse(&mut sources, file, &Options::default()), sources)
     }
 
-    /// Analyses text with a `|`, and says what variable the name behind it means: its type and the
+    /// Analyses text with a `|`, and says what variable the name after it means: its type and the
     /// line that declares it.
     fn meaning(text: &str) -> Option<(SourceType, Option<u32>)> {
         let offset = text.find('|').expect("a mark");

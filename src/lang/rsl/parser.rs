@@ -1,6 +1,6 @@
 //! Reads tokens into a syntax tree, by recursive descent.
 //!
-//! After an error it goes on behind the next `;` or at the next `}`, so that one run finds all of
+//! After an error it continues after the next `;` or at the next `}`, so that one run finds all of
 //! them. Depth is bounded by [`MAX_NESTING`]; chains of operators and of `else if` are read in
 //! loops and cost no depth.
 

@@ -190,12 +190,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "pnoise",
-        "Noise that repeats: behind each coordinate's place in the arguments of `noise` follow as many periods, whole numbers.",
+        "Noise that repeats: after each coordinate of the arguments of `noise` follow as many periods, whole numbers.",
     ),
     ("pop", "Takes the last element from an array whose length changes, and gives it."),
     ("pow", "`x` to the power of `y`. A negative `x` takes whole exponents only and gives 0 for others."),
     ("ptlined", "The distance of the point `q` from the line segment between `a` and `b`."),
-    ("push", "Puts an element behind the last of an array whose length changes, if there is room."),
+    ("push", "Appends an element to an array whose length changes, if there is room."),
     ("radians", "Converts an angle from degrees to radians."),
     (
         "rayinfo",
@@ -208,7 +208,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
     (
         "refract",
-        "The direction in which a ray of unit direction `i` goes on behind a surface with unit normal `n`; `eta` is the index of refraction on the ray's side over that behind. Total internal reflection gives the zero vector.",
+        "The direction in which a ray of unit direction `i` continues after a surface with unit normal `n`; `eta` is the index of refraction on the ray's side over that behind. Total internal reflection gives the zero vector.",
     ),
     (
         "rendererinfo",
@@ -372,7 +372,7 @@ const KEYWORDS: [(&str, &str); 22] = [
     ("while", "Repeats a statement as long as a condition holds."),
     ("for", "Repeats a statement: `for (first; condition; step)`."),
     ("break", "Leaves the innermost loop, or with a number as many loops."),
-    ("continue", "Goes on with the next turn of the innermost loop; a number counts loops outwards."),
+    ("continue", "Continues with the next iteration of the innermost loop; a number counts loops outwards."),
     ("return", "Ends the function with a value."),
     (
         "illuminate",

@@ -282,7 +282,7 @@ pub enum StmtKind {
     For {
         /// Runs once, before.
         init: Option<Box<Stmt>>,
-        /// Goes on while this holds; absent means for ever.
+        /// Continues while this holds; absent means for ever.
         condition: Option<ExprId>,
         /// Runs after each iteration.
         step: Option<ExprId>,

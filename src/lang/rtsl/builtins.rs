@@ -1,7 +1,7 @@
 //! What the language has built in: GLSL's functions (GLSL 1.20, chapter 8) without those for
 //! rasterisation, and RTSL's (§3.2).
 //!
-//! A row has a name, what it takes and gives, and what a call becomes. In signatures, behind which
+//! A row has a name, what it takes and gives, and what a call becomes. In signatures, after which
 //! a colon the result stands: `g` is `float`, `vec2` to `vec4` or `color`, `v` the same without
 //! colours, `V` a vector of floats, each the same type all along a row; `f i b` are `float int
 //! bool`, `c` is `color`, `3` is `vec3`, `I` an `int` or `ivec`, `B` a `bvec`, `M` a matrix; as a

@@ -6,7 +6,7 @@
 //! in materials, the hit point in primitives and textures, the colour of lights,
 //! `rt_FloatTextureValue` outside of textures), and gives `dsdu` and its relatives two types: here
 //! they are four floats. What an object that a method calls leaves in a variable is read by the
-//! caller: a material reads `rt_TextureColor` behind `texture.lookup()`. It also says nothing of
+//! caller: a material reads `rt_TextureColor` after `texture.lookup()`. It also says nothing of
 //! textures in lights, or looked up elsewhere than at the surface's coordinates: here the methods
 //! that call textures, and textures themselves, may set the coordinates.
 

@@ -81,7 +81,7 @@ fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
 }
 
 /// Parameters for a position or its periods, by the names of a first and second float, a point, and
-/// a float behind it.
+/// a float after it.
 fn coordinates(b: &mut FunctionBuilder, dimensions: u32, [x, y, p, t]: [&'static str; 4]) -> Vec<Value> {
     let (float, triple) = (Type::F32, Type::Vec3);
     let parts: &[(&str, Type)] = match dimensions {

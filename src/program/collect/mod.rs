@@ -111,7 +111,7 @@ pub fn collect(
     shaders: &mut ShaderLibrary,
     diagnostics: &mut Diagnostics,
 ) -> Result<Collected, Failure> {
-    // A variable is shown where camera rays meet surfaces: no path goes on from there.
+    // A variable is shown where camera rays meet surfaces: no path continues from there.
     let traces_paths =
         scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
     let mut binder = Binder::new(scene, shaders, diagnostics);

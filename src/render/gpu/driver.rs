@@ -7,7 +7,7 @@
 /// Facts about the driver of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DriverQuirks {
-    /// Loop iterations and calls that an invocation may take; behind that the driver leaves loops
+    /// Loop iterations and calls that an invocation may take; beyond that the driver leaves loops
     /// without a word. `u32::MAX`: it does not.
     pub max_loop_iterations: u32,
     /// Whether kernels are compiled when they are first dispatched, on the queue's thread, and what
@@ -32,7 +32,7 @@ impl DriverQuirks {
     /// hits in storage it compiles the megakernel of quadrics.rib more than twice as fast.
     pub const LLVMPIPE: Self = Self { max_loop_iterations: 32_768, slow_private_arrays: true, ..Self::NONE };
 
-    /// What is known of the driver behind an adapter. [`DriverQuirks::NONE`] holds for SwiftShader
+    /// What is known of the driver of an adapter. [`DriverQuirks::NONE`] holds for SwiftShader
     /// too, which compiles when a pipeline is made and bounds no loop.
     pub fn of(adapter: &wgpu::AdapterInfo) -> Self {
         let is_llvmpipe = [&adapter.name, &adapter.driver].iter().any(|name| name.contains("llvmpipe"));

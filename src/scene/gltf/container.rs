@@ -95,8 +95,8 @@ pub enum UriError {
     /// It names a place that is no file.
     #[error("it is no file's name: only relative paths and `data:` URIs are read")]
     Scheme,
-    /// The text behind `base64,` is something else.
-    #[error("the data behind `base64,` are damaged")]
+    /// The text after `base64,` is something else.
+    #[error("the data after `base64,` are damaged")]
     Base64,
     /// A `%` without two hexadecimal digits, or bytes that are no text.
     #[error("its `%` escapes are damaged")]

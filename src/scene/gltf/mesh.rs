@@ -17,7 +17,7 @@ use gltf::json::mesh::{Mode, Primitive, Semantic};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, accessor::Accessor};
 
-/// The shader's parameters for the texture coordinates behind `s` and `t`.
+/// The shader's parameters for the texture coordinates after `s` and `t`.
 const COORDINATES: [&str; 2] = ["texcoord1", "texcoord2"];
 /// The shader's parameters for the tangents of a normal map.
 const TANGENTS: [&str; 2] = ["tangent", "bitangent"];

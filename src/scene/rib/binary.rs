@@ -4,7 +4,7 @@
 //! | first byte (octal) | meaning |
 //! |---|---|
 //! | below 200 | text, as it stands |
-//! | 200 + 4·d + w | a number of w + 1 bytes, the last d of them behind the point; of four bytes signed, of fewer not |
+//! | 200 + 4·d + w | a number of w + 1 bytes, the last d of them after the point; of four bytes signed, of fewer not |
 //! | 220 + n | a string of n bytes |
 //! | 240 + l | a string; its length in l + 1 bytes, l at most 3 |
 //! | 244, 245 | a number in IEEE single, double precision |
@@ -92,7 +92,7 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |n| at + n)
 }
 
-/// Behind the closing quote of the string whose opening one is at `at`.
+/// After the closing quote of the string whose opening one is at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while end < bytes.len() {
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(text(&[0o200, 200]), "2e2");
         assert_eq!(text(&[0o201, 1, 0]), "2.56e2");
         assert_eq!(text(&[0o203, 0xff, 0xff, 0xff, 0xfe]), "-2e0");
-        // One byte before the point and one behind it.
+        // One byte before the point and one after it.
         assert_eq!(text(&[0o205, 3, 0x80]), "3.5e0");
         assert_eq!(text(&[0o210, 0x40]), "9.765625e-4", "one byte, two places behind the point");
         assert_eq!(text(&[0o217, 1, 0, 0, 0]), "1e0");

@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
     fn primary(&mut self) -> Result<Value, String> {
         if self.accept("defined") {
             if !self.accept("(") {
-                return Err("a `(` is missing behind `defined`".to_string());
+                return Err("a `(` is missing after `defined`".to_string());
             }
             let _ = self.accept("$");
             let name = self.name()?;

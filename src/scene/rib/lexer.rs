@@ -107,7 +107,7 @@ impl<'a> Lexer<'a> {
     ///
     /// # Errors
     ///
-    /// Text that is no token. The offending characters are skipped, so asking again goes on behind
+    /// Text that is no token. The offending characters are skipped, so asking again continues after
     /// them.
     pub fn peek(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
         match self.peeked {

@@ -210,7 +210,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads the requests of a file that `sources` holds, as if they stood where it is read from
-    /// (RISpec 3.2, §7.1): blocks may be open behind it.
+    /// (RISpec 3.2, §7.1): blocks may be open after it.
     pub fn run(&mut self, file: FileId, path: Option<PathBuf>) {
         let end = self.sources.get(file).map_or(0, |f| f.text.len());
         self.run_part(file, path, 0..end);
@@ -412,7 +412,7 @@ impl<'s> Reader<'s> {
     /// # Errors
     ///
     /// When the innermost open block is of another kind, or none is open. If one of the kind is
-    /// open further out, all up to it are closed, so that reading can go on.
+    /// open further out, all up to it are closed, so that reading can continue.
     pub fn close(&mut self, kind: BlockKind, span: Span) -> Result<(), Diagnostic> {
         let inner = self.blocks.last().map(|b| (b.kind, b.span));
         let result = match inner {
@@ -518,7 +518,7 @@ fn drop_unused_shaders(scene: &mut Scene) {
         instance.objects =
             kept.map(|o| CoShader { shader: new_ids[o.shader.0 as usize], handle: o.handle.clone() }).collect();
     }
-    // Objects that share their attributes go on sharing them.
+    // Objects that share their attributes keep sharing them.
     let mut known: HashMap<*const ObjectAttributes, [Arc<ObjectAttributes>; 2]> = HashMap::new();
     for object in scene.objects.iter_mut().filter(|o| o.attributes.shaders().next().is_some()) {
         let old = object.attributes.clone();

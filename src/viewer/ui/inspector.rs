@@ -81,7 +81,7 @@ impl InspectorPanel {
     }
 
     /// Begins with another sample. The place in the steps stays when the new one has it too: after
-    /// an edit one goes on looking at the same line.
+    /// an edit the user keeps looking at the same line.
     fn take(&mut self, known: &Arc<Probed>) {
         let is_same = self.of.as_ref().is_some_and(|of| (of.pixel, of.sample) == (known.pixel, known.sample));
         if let Ok(probe) = &known.result {

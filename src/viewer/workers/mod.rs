@@ -1,4 +1,4 @@
-//! The worker threads behind the window: one that reads scenes, one for each machine that draws,
+//! The worker threads of the window: one that reads scenes, one for each machine that draws,
 //! one that probes pixels, one that lists the compiled forms of shaders.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those

@@ -39,7 +39,7 @@ impl BackgroundWorker {
     fn wait_for<T>(&mut self, mut find: impl FnMut(&Event) -> Option<T>) -> T {
         let start = Instant::now();
         loop {
-            // Events behind the one that is found would be lost: they are of no interest then.
+            // Events after the one that is found would be lost: they are of no interest then.
             if let Some(found) = self.workers.poll().iter().find_map(&mut find) {
                 return found;
             }
@@ -98,7 +98,7 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
     assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Backend::RPU, state.version, 6, 6));
     assert_eq!(shown.view, view);
     assert!(*shown.image == rendered(&state, &view, 6));
-    // More samples go on from what is shown: no coarse image comes again.
+    // More samples continue from what is shown: no coarse image comes again.
     worker.workers.send(Command::Samples(Some(9)));
     let shown = worker.image(|shown| {
         assert_eq!(shown.step, 1);

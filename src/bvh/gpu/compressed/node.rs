@@ -71,7 +71,7 @@ impl CompressedNode {
         }
     }
 
-    /// Makes the child in a slot a node, which is behind the nodes of lower slots.
+    /// Makes the child in a slot a node, which is after the nodes of lower slots.
     pub fn set_node(&mut self, slot: usize) {
         self.nodes |= 1 << slot;
         self.kinds[slot] = 1 << 5 | (NODE_PLACE + slot as u8);

@@ -145,7 +145,7 @@ lanes_in_register! {
         unsafe {
             // The bits of floats that are not negative order as the floats do. The lane's number
             // takes the place of the lowest three, so it moves with the value; absent lanes become
-            // zero and sort behind.
+            // zero and sort last.
             let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let bits = _mm256_castps_si256(self.0);
             let keys = _mm256_maskz_ternarylogic_epi32::<0xF8>(mask, numbers, bits, _mm256_set1_epi32(!7));

@@ -70,7 +70,7 @@ pub trait Lanes<const W: usize>: Copy {
     /// Writes the lanes of `self` that the mask holds, and what `items` has for them, to the first
     /// places of `values` and `sorted`: the largest first. `self` must not be negative. Up to three
     /// of the lowest bits of a value may be lost, and the order of values that differ in nothing
-    /// else is left open, as is what the places behind get.
+    /// else is left open, as is what the places after them get.
     #[inline(always)]
     fn sort(self, mask: Self::Mask, items: &[u32; W], values: &mut [f32; W], sorted: &mut [u32; W]) {
         let lanes = self.store();
@@ -90,7 +90,7 @@ pub trait Lanes<const W: usize>: Copy {
     }
 
     /// Writes what `items` has for the lanes that the mask holds to the first places of `packed`;
-    /// what the places behind get is left open.
+    /// what the places after them get is left open.
     #[inline(always)]
     fn pack(mask: Self::Mask, items: &[u32; W], packed: &mut [u32; W]) {
         let mut left = Self::bits(mask);

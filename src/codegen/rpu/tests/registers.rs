@@ -7,7 +7,7 @@ use crate::ir::Const;
 use crate::rpu::disasm::disassemble;
 use std::fmt::Write;
 
-/// The code of `f` behind its label, one instruction a line. Scheduling, which would reorder and
+/// The code of `f` after its label, one instruction a line. Scheduling, which would reorder and
 /// pair what these tests look at, is off.
 fn listing(text: &str, convention: Convention) -> String {
     let mut options = Options { convention, ..Options::default() };
@@ -71,7 +71,7 @@ fn nothing_is_pushed_where_callees_leave_registers_alone() {
     }
 }
 
-/// Two scalars that live across a call and become components of vectors behind it.
+/// Two scalars that live across a call and become components of vectors after it.
 const PARTS: &str = "fn g(v0 x: f32) -> (x: f32) {
 b0:
   v1: f32 = mul v0, v0
@@ -99,7 +99,7 @@ mov R0.xyz, S0.wxw
     assert!(code.starts_with(expected), "{code}");
 }
 
-/// Three vectors on the stack, two of which every sum behind the call reads.
+/// Three vectors on the stack, two of which every sum after the call reads.
 const PORT: &str = "fn g(v0 x: f32) -> (x: f32) {
 b0:
   v1: f32 = mul v0, v0

@@ -24,7 +24,7 @@ pub enum Once<'a> {
 pub struct Split {
     /// What only the common arguments decide, as results.
     pub shared: Function,
-    /// The function, with the results of the other part behind its parameters.
+    /// The function, with the results of the other part after its parameters.
     pub rest: Function,
 }
 

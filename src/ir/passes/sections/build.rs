@@ -12,8 +12,8 @@ use crate::ir::{
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The section behind a suspend point of the function, or the one that starts it. `first` is the
-/// number of the section behind suspend point 0.
+/// The section after a suspend point of the function, or the one that starts it. `first` is the
+/// number of the section after suspend point 0.
 pub(super) fn section(cut: &Cut, point: Option<usize>, entries: &BTreeMap<Arc<str>, u32>, first: u32) -> Section {
     let func = cut.func;
     let start = point.map_or(0, |p| cut.points[p].next);

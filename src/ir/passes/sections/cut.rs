@@ -19,7 +19,7 @@ pub(super) struct Point {
     /// Where its instruction stands.
     pub block: BlockId,
     pub inst: usize,
-    /// The piece that goes on behind it.
+    /// The piece that continues after it.
     pub next: usize,
     /// Values kept across it, in order.
     pub kept: Vec<Value>,

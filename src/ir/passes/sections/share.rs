@@ -2,8 +2,8 @@
 //!
 //! It takes a cut module and gives fewer sections. What a shader does before it waits for the first
 //! time is often the same in many: to find the position and the normal, and to send shadow rays to
-//! the lights. The section that does it then goes on at the one of the shader that was hit, which
-//! [`Sections::resumes`] tells.
+//! the lights. The section that does it then continues at the one of the shader that was hit, which
+//! [`Sections::resumes`] lists.
 
 use super::super::renumber;
 use super::{Callee, Exit, ExitKind, Resume, Resumption, Section, Sections};

@@ -392,7 +392,7 @@ proptest! {
     }
 }
 
-/// Three shaders: two do the same before they wait and other things behind, two do the same behind.
+/// Three shaders: two do the same before they wait and other things after, two do the same after.
 fn shaders_alike() -> Module {
     let shader = |name: &str, pattern: &str, before: &str, behind: &str| {
         format!(

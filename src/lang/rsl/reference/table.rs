@@ -351,7 +351,7 @@ that the compiler uses.
 
 ## Functions
 
-Behind the positional arguments of a call, options are given by name: `filterstep(edge, a, b, \"filter\", \"box\")`. The name is a string literal. An option that is
+After the positional arguments of a call, options are given by name: `filterstep(edge, a, b, \"filter\", \"box\")`. The name is a string literal. An option that is
 not given has the value shown; one that a function does not know is ignored, with a warning. `…` stands for more arguments like the last; `a/b f(…)` is a
 function for each of these results, and what the call is used for decides.
 ";

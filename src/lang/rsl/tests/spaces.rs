@@ -29,7 +29,7 @@ impl World for Image {
     }
 }
 
-/// Evaluates `f` on its arguments and, behind them, the inputs by their names: the system above is
+/// Evaluates `f` on its arguments and, after them, the inputs by their names: the system above is
 /// "shader" and "object".
 fn f(source: &str, args: &[Const]) -> [f32; 3] {
     let unit = unit(source);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A triangle in z = 0 whose geometric normal is +z.
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 
-/// A world that defines object 1 and goes on with `requests`.
+/// A world that defines object 1 and continues with `requests`.
 fn with_object(definition: &str, requests: &str) -> Scene {
     scene(&format!("WorldBegin ObjectBegin 1 {definition} ObjectEnd {requests} WorldEnd"))
 }

@@ -85,7 +85,7 @@ fn rims_of_quadrics_meet_wherever_they_are_seen_from() {
     // Close to the camera and askew: a disk is far smaller on the image than the rod that it
     // closes.
     let view = "Projection \"perspective\" \"fov\" [60] Translate 0 0 3 Rotate 40 1 1 0 WorldBegin";
-    // Disks look along +z, and pieces go on facing as their surfaces do: those at the bottom are
+    // Disks look along +z, and pieces keep facing as their surfaces do: those at the bottom are
     // turned around.
     let bottom = |disk: &str| format!("AttributeBegin ReverseOrientation Disk {disk} 360 AttributeEnd ");
     let third = std::f64::consts::FRAC_PI_3;

@@ -5,7 +5,7 @@ use crate::scene::{HitMode, Visibility};
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 
-/// How the triangle behind these requests is seen.
+/// How the triangle after these requests is seen.
 fn seen(requests: &str) -> Visibility {
     scene(&format!("WorldBegin AttributeBegin {requests} {TRIANGLE} AttributeEnd {TRIANGLE} WorldEnd")).objects[0]
         .attributes

@@ -107,9 +107,7 @@ fn gutter(ui: &mut Ui, number: u32, ran: bool, is_current: bool) -> bool {
     };
     let text = egui::RichText::new(format!("{mark}{number:>4}")).monospace().color(color);
     let label = ui.add(egui::Label::new(text).sense(Sense::click()).selectable(false));
-    ran && label
-        .on_hover_text("Click: go on to where this line runs next; from the last time on to the first")
-        .clicked()
+    ran && label.on_hover_text("Click: jump to the next run of this line; after the last one, to the first").clicked()
 }
 
 /// What a decision is called, and its colour.
@@ -149,7 +147,7 @@ fn line(ui: &Ui, text: &str, start: usize, statement: Span, branch: Option<(Stat
     };
     let mut job = LayoutJob::default();
     let place = |at: u32| (at as usize).saturating_sub(start).min(text.len());
-    // A statement that goes on from the line above is marked from the first letter.
+    // A statement that continues from the line above is marked from the first letter.
     let indent = text.len() - text.trim_start().len();
     let begin = place(statement.start).max(indent);
     let end = place(statement.end).max(begin);
