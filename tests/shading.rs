@@ -19,6 +19,8 @@ mod lights;
 mod rays;
 #[path = "shading/ribbons.rs"]
 mod ribbons;
+#[path = "shading/spaces.rs"]
+mod spaces;
 #[path = "shading/state.rs"]
 mod state;
 #[path = "shading/visibility.rs"]
@@ -40,6 +42,7 @@ use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Scene, open};
 use shadewright::text::source::SourceMap;
+use spaces::SPACES;
 use state::STATE;
 use std::fs;
 use std::process::Command;
@@ -77,7 +80,7 @@ impl Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, SPACES, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

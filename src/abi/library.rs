@@ -32,6 +32,8 @@ pub const PATH: &str = "std.__path";
 pub const TRANSMITTANCE: &str = "std.__transmittance";
 /// `trace` of RSL for a point and a vector: `(vec3 origin, vec3 direction, …) → vec3`.
 pub const TRACE: &str = "std.trace.pv.c";
+/// The exponent of `specular` for a roughness: `(f32) → f32`.
+pub const SPECULAR_EXPONENT: &str = "std.__specular_exponent";
 /// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below
 /// 2²⁴.
 pub const SEED: &str = "std.__seed";

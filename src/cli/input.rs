@@ -30,6 +30,7 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         estimator: args.estimator.map(Into::into),
         clamp: args.clamp,
         shadows: args.shadows.into(),
+        current: args.current.map(Into::into),
         ..OpenOptions::default()
     }
 }

@@ -24,6 +24,9 @@ pub struct Options {
     /// Whether assignments to variables emit `debug` instructions, and the unit has outlines.
     /// Nothing else depends on it.
     pub debug: bool,
+    /// Whether world space is not the space that shaders compute in, so that `"world"` names a
+    /// coordinate system of the scene.
+    pub world_is_named: bool,
     /// Lengths of shader parameters that are arrays declared without one; others are as long as
     /// their defaults.
     pub lengths: Lengths,

@@ -117,7 +117,7 @@ fn run(
     cache: &mut ShaderCache,
     observer: &mut dyn Observer,
 ) -> Result<Program, LinkError> {
-    let mut shaders = ShaderLibrary::new(sources, std::mem::take(cache), options, &scene.search_paths.shader)
+    let mut shaders = ShaderLibrary::new(sources, std::mem::take(cache), options, scene)
         .with_spaces(coordinate_systems::named(&scene.coordinate_systems));
     let mut diagnostics = Diagnostics::new();
     let program = link_phases(scene, options, &mut shaders, &mut diagnostics, observer);

@@ -18,7 +18,7 @@ pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {
     });
     let (camera, depths) = (&scene.camera, depths.collect());
     let to_ndc = frame.to_ndc([camera.near, camera.far]);
-    DepthMap { width, height, depths, to_camera: camera.world_to_camera, to_ndc }
+    DepthMap { width, height, depths, to_camera: camera.world_to_camera, to_ndc }.placed(scene.world_to_current())
 }
 
 /// The depth at a place of the image, from −1 to 1, right and up.

@@ -92,6 +92,8 @@ pub struct Scene {
     pub estimator: Estimator,
     /// Clamp on indirect path contributions; 0 for no limit.
     pub clamp: f32,
+    /// What `specular` divides by the roughness for its exponent; 1 in RISpec 3.2, §15.6.
+    pub specular_sharpness: f32,
     /// Ray bias: distance of ray origins from the surface, if the scene sets it.
     pub ray_bias: Option<f32>,
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha.
@@ -103,7 +105,8 @@ pub struct Scene {
     pub textures: BTreeMap<String, TextureSource>,
     /// Files that lie within the scene's own, by names that are found before those of other files.
     pub embedded: BTreeMap<String, Arc<[u8]>>,
-    /// Named coordinate systems, each as its matrix to world space. Always holds `world` and
+    /// Named coordinate systems, each as its matrix to the space that all coordinates of the scene
+    /// are in: world space, or camera space ([`Current::Camera`]). Always holds `world` and
     /// `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
     /// Every shader that something in the scene uses, with its parameters.
@@ -196,6 +199,30 @@ pub struct OpenOptions {
     pub clamp: Option<f32>,
     /// Which lights cast shadows.
     pub shadows: Shadows,
+    /// The space that shaders of a RIB scene compute in; wins over what the scene says.
+    pub current: Option<Current>,
+}
+
+/// The space that shaders compute in (RISpec 3.2, §4.5: the space `current`), and with it that of a
+/// scene's objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Current {
+    /// World space.
+    #[default]
+    World,
+    /// Camera space: z is the depth.
+    Camera,
+}
+
+impl Current {
+    /// The space of that name, as `Option "shading" "string current"` has it.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "world" => Some(Current::World),
+            "camera" => Some(Current::Camera),
+            _ => None,
+        }
+    }
 }
 
 /// Which lights cast ray-traced shadows.
@@ -378,6 +405,12 @@ impl Object {
 }
 
 impl Scene {
+    /// The matrix from world space to the space that all coordinates of the scene are in; the
+    /// identity unless that is camera space ([`Current`]).
+    pub fn world_to_current(&self) -> Mat4 {
+        self.coordinate_systems.get("world").copied().unwrap_or(Mat4::IDENTITY)
+    }
+
     /// A scene without objects, seen by RIB's default camera.
     pub fn empty(name: impl Into<String>) -> Self {
         Self {
@@ -392,6 +425,7 @@ impl Scene {
             integrator: Integrator::default(),
             estimator: Estimator::default(),
             clamp: 0.0,
+            specular_sharpness: 1.0,
             ray_bias: None,
             background: [0.0; 4],
             coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]

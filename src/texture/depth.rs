@@ -59,6 +59,13 @@ impl DepthMap {
         Ok(bytes.into_inner())
     }
 
+    /// The map for points of another space, which `to_world` takes to the one that its matrices
+    /// begin at.
+    #[must_use]
+    pub fn placed(&self, to_world: Mat4) -> Self {
+        Self { to_camera: self.to_camera * to_world, to_ndc: self.to_ndc * to_world, ..self.clone() }
+    }
+
     /// Reads a map.
     ///
     /// # Errors

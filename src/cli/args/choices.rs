@@ -257,6 +257,24 @@ impl From<Shadows> for scene::Shadows {
     }
 }
 
+/// Spaces in which shaders compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Current {
+    /// World space
+    World,
+    /// Camera space: the z of P is the depth
+    Camera,
+}
+
+impl From<Current> for scene::Current {
+    fn from(current: Current) -> scene::Current {
+        match current {
+            Current::World => scene::Current::World,
+            Current::Camera => scene::Current::Camera,
+        }
+    }
+}
+
 /// Estimators of direct light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Estimator {

@@ -45,6 +45,10 @@ pub struct SceneArgs {
     /// Which lights cast ray-traced shadows
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub shadows: Shadows,
+    /// Space in which the shaders of a RIB scene compute: `camera`, as in other RenderMan renderers,
+    /// or `world`, the default; overrides the scene
+    #[arg(long, value_enum, value_name = "SPACE", hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    pub current: Option<Current>,
     /// Search this folder for shaders first; may be repeated
     #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
     pub shader_paths: Vec<PathBuf>,

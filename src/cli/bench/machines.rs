@@ -130,6 +130,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         estimator: None,
         clamp: None,
         shadows: Default::default(),
+        current: None,
         scene: Some(path.to_path_buf()),
         size: Some(size),
         spp: Some(1),

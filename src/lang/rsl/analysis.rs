@@ -98,7 +98,7 @@ pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Anal
     {
         let broken = diags.has_errors();
         let program = Program::new(&ast, own, &mut diags);
-        let mut lowering = Lowering::new(&program, false, broken);
+        let mut lowering = Lowering::new(&program, &Options::default(), broken);
         lowering.symbols = Some(Symbols::default());
         let (unit, symbols) = lower(lowering, own, &HashSet::new(), diags);
         analysis.diagnostics = unit.map_or_else(|errors| errors, |unit| unit.warnings);

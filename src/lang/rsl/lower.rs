@@ -14,6 +14,7 @@ use crate::ir::{
     Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
     Variable,
 };
+use crate::lang::Options;
 use crate::lang::globals::{self, Global};
 use crate::lang::strings::StringExpr;
 use crate::lang::types::{OPEN, SourceType, StorageClass};
@@ -52,6 +53,8 @@ pub struct Lowering<'a> {
     pub diags: Diagnostics,
     /// Whether assignments to variables leave `debug` instructions.
     pub debug: bool,
+    /// Whether `"world"` names a coordinate system of the scene.
+    pub world_is_named: bool,
     /// Whether the file had syntax errors: names may then be unknown because their declaration
     /// could not be read.
     pub broken: bool,
@@ -165,12 +168,13 @@ struct Body<'c, 'a> {
 
 impl<'a> Lowering<'a> {
     /// Nothing lowered yet.
-    pub fn new(program: &'a Program<'a>, debug: bool, broken: bool) -> Self {
+    pub fn new(program: &'a Program<'a>, options: &Options, broken: bool) -> Self {
         Self {
             program,
             module: Module::new(),
             diags: Diagnostics::new(),
-            debug,
+            debug: options.debug,
+            world_is_named: options.world_is_named,
             broken,
             needed: BTreeSet::new(),
             prints: false,

@@ -94,7 +94,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     ast.append(library_ast(sources)?);
     let broken = diags.has_errors();
     let program = Program::new(&ast, own, &mut diags);
-    let lowering = Lowering::new(&program, options.debug, broken);
+    let lowering = Lowering::new(&program, options, broken);
     let mut unit = lower(lowering, own, &HashSet::new(), diags).0?;
     let functions = program.functions[..own].iter().zip(&ast.definitions).filter(|(_, d)| d.shader.is_none());
     unit.functions = functions
@@ -117,7 +117,7 @@ pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Option
     let ast = library_ast(sources)?;
     let mut diags = Diagnostics::new();
     let program = Program::new(&ast, 0, &mut diags);
-    let lowering = Lowering::new(&program, options.debug, false);
+    let lowering = Lowering::new(&program, options, false);
     lower(lowering, 0, &names.iter().copied().collect(), diags).0
 }
 

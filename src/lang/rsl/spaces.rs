@@ -26,10 +26,13 @@ pub enum Space {
     Named,
 }
 
-/// What a name of a coordinate system means.
+/// The name of world space, which is the current one unless the scene says otherwise.
+pub const WORLD: &str = "world";
+
+/// What a name of a coordinate system means, where world space is the current one.
 pub fn space(name: &str) -> Space {
     match name {
-        "current" | "world" => Space::Current,
+        "current" | WORLD => Space::Current,
         "shader" => Space::Input(ShaderSpace::Shader.inputs()),
         "object" => Space::Input(ShaderSpace::Object.inputs()),
         "camera" => Space::Camera,

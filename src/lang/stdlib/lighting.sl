@@ -20,6 +20,9 @@ color diffuse(normal n)
     return sum;
 }
 
+/* The exponent of specular(). The linker replaces it for scenes that ask for another. */
+float __specular_exponent(float roughness) { return 1 / roughness; }
+
 color specular(normal n; vector v; float roughness)
 {
     extern point P;
@@ -28,7 +31,7 @@ color specular(normal n; vector v; float roughness)
         float nonspecular = 0;
         lightsource("__nonspecular", nonspecular);
         vector h = normalize(normalize(L) + v);
-        sum += (1 - nonspecular) * Cl * pow(max(0, n . h), 1 / roughness);
+        sum += (1 - nonspecular) * Cl * pow(max(0, n . h), __specular_exponent(roughness));
     }
     return sum;
 }
@@ -50,5 +53,5 @@ color phong(normal n; vector v; float size)
 color specularbrdf(vector l; normal n; vector v; float roughness)
 {
     vector h = normalize(normalize(l) + v);
-    return pow(max(0, n . h), 1 / roughness);
+    return pow(max(0, n . h), __specular_exponent(roughness));
 }

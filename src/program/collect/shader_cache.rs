@@ -60,6 +60,8 @@ pub(in crate::program) struct CompileOptions {
     pub defines: Vec<(String, String)>,
     /// Whether variables leave records.
     pub debug: bool,
+    /// Whether `"world"` names a coordinate system of the scene.
+    pub world_is_named: bool,
 }
 
 /// A compiled file.

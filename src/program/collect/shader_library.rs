@@ -320,14 +320,15 @@ pub struct ShaderLibrary {
 impl ShaderLibrary {
     /// A library that searches the folders of the options, then the scene's folders `then`, then
     /// the built-in shaders. `units` were compiled with the same `sources` before.
-    pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, then: &[PathBuf]) -> Self {
+    pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, scene: &Scene) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
-        for folder in options.shader_paths.iter().chain(then) {
+        for folder in options.shader_paths.iter().chain(&scene.search_paths.shader) {
             if !folders.contains(folder) {
                 folders.push(folder.clone());
             }
         }
-        units.begin(CompileOptions { folders, defines: options.defines.clone(), debug: options.debug });
+        let world_is_named = scene.world_to_current() != Mat4::IDENTITY;
+        units.begin(CompileOptions { folders, defines: options.defines.clone(), debug: options.debug, world_is_named });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
@@ -532,10 +533,10 @@ impl ShaderLibrary {
 
     /// How files are compiled for this program.
     fn language_options(&self, lengths: Lengths) -> lang::Options {
-        let CompileOptions { folders, defines, debug } = self.units.options();
+        let CompileOptions { folders, defines, debug, world_is_named } = self.units.options();
         let preprocess =
             PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
-        lang::Options { preprocess, debug: *debug, lengths }
+        lang::Options { preprocess, debug: *debug, world_is_named: *world_is_named, lengths }
     }
 
     /// Whether an object of the scene may have a string of its own for a parameter.

@@ -8,11 +8,12 @@ use glam::Mat4;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Names of world space, which are no coordinate systems of the scene.
-const WORLD: [&str; 3] = ["", "world", "current"];
+/// Names of the current space, which are no coordinate systems of the scene. World space is the
+/// current one unless the scene has it as a coordinate system of its own.
+const CURRENT: [&str; 2] = ["", "current"];
 
 /// `spaces.named(string name) -> (x, y, z, origin)`: the axes and the origin of the named
-/// coordinate system, in world space; those of world space where there is none.
+/// coordinate system, in the current space; those of the current space where there is none.
 pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::SpaceNamed);
     let name = b.param("name", Type::String);
@@ -21,7 +22,10 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
         [m.x_axis, m.y_axis, m.z_axis, m.w_axis].map(|axis| b.constant(Const::Vec3(axis.truncate().to_array())))
     };
     let mut chosen: [Value; 4] = columns(&mut b, &Mat4::IDENTITY);
-    for (system, matrix) in systems.iter().filter(|(system, _)| !WORLD.contains(&system.as_str())) {
+    let is_other = |(name, matrix): &(&String, &Mat4)| {
+        !CURRENT.contains(&name.as_str()) && !(*name == "world" && **matrix == Mat4::IDENTITY)
+    };
+    for (system, matrix) in systems.iter().filter(is_other) {
         let system = b.constant(Const::String(system.as_str().into()));
         let is_it = b.op(Op::IEq, &[name, system]);
         let columns = columns(&mut b, matrix);
@@ -43,7 +47,7 @@ pub fn check(module: &Module, scene: &Scene, diagnostics: &mut Diagnostics) {
             .collect();
         for call in insts().filter(|i| matches!(&i.op, Op::Call(callee) if Intrinsic::SpaceNamed.is(callee))) {
             let Some(&name) = call.args.first().and_then(|name| strings.get(name)) else { continue };
-            if WORLD.contains(&&**name) || scene.coordinate_systems.contains_key(&**name) {
+            if CURRENT.contains(&&**name) || scene.coordinate_systems.contains_key(&**name) {
                 continue;
             }
             let message = format!("the scene has no coordinate system \"{name}\"; the world's is used");

@@ -66,6 +66,18 @@ pub fn ambient_there(traces_paths: bool) -> Function {
     b.finish()
 }
 
+/// The exponent of `specular` where a scene has its sharpness: that over the roughness.
+pub fn specular_exponent(sharpness: f32) -> Function {
+    let mut b = FunctionBuilder::library(library::SPECULAR_EXPONENT);
+    b.result("return", Type::F32);
+    let roughness = b.param("roughness", Type::F32);
+    let sharpness = b.f32(sharpness);
+    let inverse = b.op(Op::Rcp, &[roughness]);
+    let exponent = b.op(Op::Mul, &[sharpness, inverse]);
+    b.ret(vec![exponent]);
+    b.finish()
+}
+
 /// A light that `lights.sample` samples.
 #[derive(Clone, Copy)]
 enum Sampled<'a> {

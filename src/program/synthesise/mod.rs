@@ -71,6 +71,11 @@ pub fn synthesise(
     }
     let framed = scene.camera.frame_aspect.is_some();
     module.functions.extend(collected.imager.as_deref().map(|imager| entries::imager(imager, framed)));
+    if scene.specular_sharpness != 1.0
+        && let Some(exponent) = module.function_mut(library::SPECULAR_EXPONENT)
+    {
+        *exponent = lights::specular_exponent(scene.specular_sharpness);
+    }
     coordinate_systems::check(&module, scene, diagnostics);
     module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
     check_strings(&module, diagnostics);

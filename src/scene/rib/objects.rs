@@ -166,7 +166,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
     }
     let object_to_world = r.state.transform;
     let attributes = &r.state.attributes;
-    let left_handed = object_to_world.determinant() * r.scene.camera.world_to_camera.determinant() > 0.0;
+    let left_handed = r.is_left_handed(object_to_world);
     let inside = attributes.orientation.is_inside(left_handed);
     if let Some(definition) = &mut r.retained.open {
         definition.pieces.extend(pieces.iter().map(|piece| Piece {

@@ -1,6 +1,6 @@
 //! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
 
-use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
+use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::read_params;
@@ -65,6 +65,28 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
                     p.expect(1, "one value")?;
                     let Some(c) = p.triples().first().copied() else { return Ok(false) };
                     r.scene.background = c.extend(1.0).to_array();
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        }),
+        "shading" => for_each_param(r, args, GROUPS, "shading", |r, p| {
+            match p.name.as_str() {
+                "current" => {
+                    let name = one_string(p)?;
+                    let current = Current::named(name).ok_or_else(|| {
+                        Diagnostic::error(format!("shaders compute in \"world\" or \"camera\", not \"{name}\""))
+                            .at(p.value_span, "expected \"world\" or \"camera\"")
+                    })?;
+                    r.set_current(current, p.name_span);
+                }
+                "specularsharpness" => {
+                    let sharpness = one_float(p)?;
+                    if !(sharpness > 0.0 && sharpness.is_finite()) {
+                        return Err(Diagnostic::error(format!("a sharpness of {sharpness} is not possible"))
+                            .at(p.value_span, "expected more than 0: 1 as specified, 8 as in some renderers"));
+                    }
+                    r.scene.specular_sharpness = sharpness;
                 }
                 _ => return Ok(false),
             }

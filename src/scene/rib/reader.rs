@@ -3,7 +3,7 @@
 
 use super::super::files::FileAccess;
 use super::super::{
-    CameraFrame, CoShader, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
+    CameraFrame, CoShader, Current, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
 };
 use super::args::Args;
 use super::condition::{Conditional, Value};
@@ -73,6 +73,10 @@ pub struct Reader<'s> {
     known: usize,
     /// The size asked for on the command line.
     size: Option<(u32, u32)>,
+    /// The space that shaders compute in, and whether the command line asks for it.
+    current: (Current, bool),
+    /// World space to that space, from `WorldBegin` on.
+    world_to_current: Mat4,
     /// The request up to which everything is skipped, and what began that.
     skip_until: Option<(&'static str, &'static str, Span)>,
     /// The shutter's share at which the scene is read, from 0 to 1.
@@ -128,6 +132,8 @@ impl<'s> Reader<'s> {
             unknown: 0,
             known: 0,
             size: options.size,
+            current: (options.current.unwrap_or_default(), options.current.is_some()),
+            world_to_current: Mat4::IDENTITY,
             skip_until: None,
             share: options.time,
             moves: false,
@@ -431,9 +437,42 @@ impl<'s> Reader<'s> {
         result
     }
 
-    /// Takes everything that was placed in camera space to world space, now that the camera is
-    /// known.
-    pub fn enter_world(&mut self, camera_to_world: Mat4) {
+    /// Sets the space that shaders compute in, unless the command line has set it.
+    pub fn set_current(&mut self, current: Current, span: Span) {
+        if self.world != World::Before {
+            self.warn(
+                Diagnostic::warning("the space that shaders compute in is set too late")
+                    .at(span, "this has no effect")
+                    .hint("Option \"shading\" \"string current\" stands before `WorldBegin`"),
+            );
+        } else if let (own, false) = &mut self.current {
+            *own = current;
+        }
+    }
+
+    /// The transform of a primitive that is declared in world space, or in the space of the object
+    /// that is being defined.
+    pub fn outermost_transform(&self) -> Mat4 {
+        if self.retained.is_open() { Mat4::IDENTITY } else { self.world_to_current }
+    }
+
+    /// Whether the space of a transform is left-handed in camera space. An object's definition
+    /// stands in world space.
+    pub fn is_left_handed(&self, transform: Mat4) -> bool {
+        let around = if self.retained.is_open() { self.world_to_current.determinant() } else { 1.0 };
+        transform.determinant() * around * self.scene.camera.world_to_camera.determinant() > 0.0
+    }
+
+    /// Enters the world, whose transform from world space to camera space this is. Everything that
+    /// was placed in camera space is taken to world space, unless shaders compute in camera space:
+    /// then the world is placed in that.
+    pub fn enter_world(&mut self, world_to_camera: Mat4) {
+        let (world_to_camera, world_to_current) = match self.current.0 {
+            Current::World => (world_to_camera, Mat4::IDENTITY),
+            Current::Camera => (Mat4::IDENTITY, world_to_camera),
+        };
+        let camera_to_world = world_to_camera.inverse();
+        self.scene.camera.world_to_camera = world_to_camera;
         for instance in &mut self.scene.shader_instances {
             instance.to_world = camera_to_world * instance.to_world;
             for (_, value) in &mut instance.params {
@@ -443,10 +482,11 @@ impl<'s> Reader<'s> {
         for matrix in self.scene.coordinate_systems.values_mut() {
             *matrix = camera_to_world * *matrix;
         }
-        self.scene.coordinate_systems.insert("world".to_string(), Mat4::IDENTITY);
+        self.scene.coordinate_systems.insert("world".to_string(), world_to_current);
         self.scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
         self.frame = self.scene.camera_frame();
-        self.state.transform = Mat4::IDENTITY;
+        self.world_to_current = world_to_current;
+        self.state.transform = world_to_current;
         self.world = World::Inside;
     }
 

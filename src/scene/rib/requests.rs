@@ -86,7 +86,7 @@ const REQUESTS: &[Request] = &[
     request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))
         .noted("visibility is ray traced"),
     request("Identity", "Identity", |r, _| {
-        r.state.transform = Mat4::IDENTITY;
+        r.state.transform = r.outermost_transform();
         Ok(())
     }),
     request("IfBegin", "IfBegin \"condition\"", condition::if_begin),
@@ -171,7 +171,7 @@ const REQUESTS: &[Request] = &[
     request("Shader", "Shader \"name\" \"handle\" parameters", shading::shader),
     request("Surface", "Surface \"name\" parameters", shading::surface),
     request("Transform", "Transform [16 numbers]", |r, a| {
-        r.state.transform = transforms::matrix(a)?;
+        r.state.transform = r.outermost_transform() * transforms::matrix(a)?;
         Ok(())
     }),
     request("TransformBegin", "TransformBegin", |r, a| block(r, a, BlockKind::Transform)),
@@ -337,8 +337,7 @@ fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     r.open(BlockKind::World, args.span);
     let camera = r.state.transform;
     let inverse = camera.inverse();
-    r.scene.camera.world_to_camera = camera;
-    r.enter_world(inverse);
+    r.enter_world(camera);
     if camera.is_finite() && inverse.is_finite() && camera.determinant() != 0.0 {
         return Ok(());
     }

@@ -88,7 +88,11 @@ impl Body<'_, '_> {
 
     /// The system that a constant names.
     fn system(&mut self, space: &Ident) -> Lower<System> {
-        Ok(match spaces::space(&space.name) {
+        let named = match spaces::space(&space.name) {
+            Space::Current if self.cx.world_is_named && *space.name == *spaces::WORLD => Space::Named,
+            known => known,
+        };
+        Ok(match named {
             Space::Current => System::Current,
             Space::Input(names) => {
                 let mut axes = Vec::new();

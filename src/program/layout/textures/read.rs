@@ -7,6 +7,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source::Span;
 use crate::texture::{DepthMap, Pyramid, layout};
+use glam::Mat4;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -85,7 +86,9 @@ impl Images {
         let found: Vec<Found> =
             names.into_iter().map(|(name, span)| find(scene, name, span, log, &mut remarks)).collect();
         self.refresh(scene, found.iter().flat_map(|f| &f.files));
-        let list = found.iter().map(|f| (f.name.clone(), self.texture(f, log, &mut remarks)));
+        // The matrices of depth maps begin at world space.
+        let to_world = scene.world_to_current().inverse();
+        let list = found.iter().map(|f| (f.name.clone(), self.texture(f, to_world, log, &mut remarks)));
         let mut list: Vec<(Arc<str>, Option<Texture>)> = list.collect();
         fit(&mut list, MAX_TEXTURE_VECTORS, &mut remarks);
         Read { textures: Textures::new(list), remarks }
@@ -93,7 +96,7 @@ impl Images {
 
     /// The texture made of the files that were found; `None` where one is missing or damaged, which
     /// is reported unless it was before.
-    fn texture(&self, found: &Found, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
+    fn texture(&self, found: &Found, to_world: Mat4, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
         let (mut pyramids, mut depths) = (Vec::new(), None);
         for key in &found.files {
             let kept = &self.kept[key];
@@ -113,6 +116,9 @@ impl Images {
             TextureSource::Cube { fov, .. } => {
                 let zoom = 1.0 / (0.5 * fov).to_radians().tan();
                 pyramids.try_into().ok().map(|faces| Texture::Cube { faces, zoom })
+            }
+            TextureSource::Depth { .. } if to_world != Mat4::IDENTITY => {
+                depths.map(|map| Texture::Depths(Arc::new(map.placed(to_world))))
             }
             TextureSource::Depth { .. } => depths.map(Texture::Depths),
         }

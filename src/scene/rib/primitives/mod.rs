@@ -49,7 +49,7 @@ pub fn add_object(
     }
     let m = r.state.transform;
     let mirrored = m.determinant() < 0.0;
-    let left_handed = (m.determinant() * r.scene.camera.world_to_camera.determinant()) > 0.0;
+    let left_handed = r.is_left_handed(m);
     let attributes = r.state.attributes.clone();
     // What faces whoever looks at it has no inside.
     let inside = !faces.ribbons && attributes.orientation.is_inside(left_handed);
