@@ -13,7 +13,8 @@
 //! - Camera space is RIB's: x right, y up, z into the image, left-handed.
 //! - World space is the *current* space of every shader: points, vectors and normals among shader
 //!   parameters are already in world space, as are all meshes but those of instances
-//!   ([`MeshSpace`]).
+//!   ([`MeshSpace`]). A RIB scene may have camera space in its place ([`Current`]): then that is
+//!   what is called world space here, and the scene's own world is one of its coordinate systems.
 //! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in its mesh's space as it
 //!   stands, and follows the inverse transpose of the mesh's transform. The reader orders the
 //!   vertices so that this is RI's normal: in object space `dPdu × dPdv`, or the same cross product

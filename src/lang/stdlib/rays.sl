@@ -1,5 +1,5 @@
 /* The rays that shaders send: trace (RISpec 3.2, section 15.6), transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
-   Objects are opaque to transmission and occlusion, as to shadow rays, unless an attribute says otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
+   Objects are as opaque to transmission and occlusion, and to shadow rays, as their surfaces are, unless an attribute says otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
    is the scene's. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)

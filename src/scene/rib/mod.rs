@@ -15,6 +15,8 @@
 //! |---|---|---|
 //! | `Option "trace" "integer maxdepth" [8]` | how many times a ray may spawn another | 8 |
 //! | `Option "trace" "color background" [r g b]` | what rays that hit nothing see | transparent black |
+//! | `Option "shading" "string current" ["camera"]` | shaders compute in camera space | `"world"` |
+//! | `Option "shading" "float specularsharpness" [8]` | what `specular` divides by the roughness | 1 |
 //! | `Option "searchpath" "string shader"`, `"texture"`, `"archive"` | folders, `:` between them, `&` for the list so far | the scene's folder |
 //! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
 //! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
@@ -23,7 +25,7 @@
 //! | `Attribute "trace" "float bias" [0.01]` | how far from a surface its rays begin; one for the scene | a share of its size |
 //! | `Attribute "trace" "int maxspeculardepth" [2]`, `"maxdiffusedepth"` | how many rays may lead to one that later objects send | `maxdepth` |
 //! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |
-//! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move the geometry itself, by r at most | 0, they do not |
+//! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move points by r at most | a hint, for other renderers |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
 
 mod archive;
