@@ -455,9 +455,10 @@ mod tests {
     #[test]
     fn images_of_a_disk_a_sphere_and_a_torus_keep_their_area() {
         let segments = segments_for(100.0);
-        let close = |what: &str, found: f64, exact: f64| {
-            assert!((found / exact - 1.0).abs() < 1e-3, "{what}: {found}, not {exact}");
+        let within = |most: f64, what: &str, found: f64, exact: f64| {
+            assert!((found / exact - 1.0).abs() < most, "{what}: {found}, not {exact}");
         };
+        let close = |what: &str, found: f64, exact: f64| within(1e-3, what, found, exact);
         for theta_max in [360.0, 100.0, -30.0] {
             let disk = Quadric::Disk { height: 1.0, radius: 2.0, theta_max };
             close("disk", covered(&mesh(disk, segments), Vec3::Z, 1.0), 4.0 * PI * f64::from(theta_max.abs()) / 360.0);
@@ -466,7 +467,8 @@ mod tests {
         for along in [Vec3::Z, Vec3::X, Vec3::new(0.3, 1.0, 0.0), Vec3::new(0.2, -0.7, 0.5), Vec3::new(1.0, 1.0, 2.0)] {
             close("sphere", covered(&whole, along, 2.0), 4.0 * PI);
         }
-        close("torus", covered(&mesh(TORUS, segments), Vec3::Z, 2.0), 4.0 * PI * 2.0 * 0.5);
+        // Along the axis its silhouette runs through vertices, which lie outside of the tube.
+        within(2e-3, "torus", covered(&mesh(TORUS, segments), Vec3::Z, 2.0), 4.0 * PI * 2.0 * 0.5);
         close("cone", covered(&mesh(CONE, segments), Vec3::Z, 1.0), 4.0 * PI);
         // The parabola x² = z of height 4 encloses 32/3.
         let around =
