@@ -67,7 +67,7 @@ pub fn rib(data: &[u8]) {
         let mut sources = SourceMap::new();
         let options = OpenOptions { time, ..OpenOptions::default() };
         match open_bytes("fuzz.rib", data.to_vec(), &options, &mut sources) {
-            Ok(opened) => assert!(!opened.warnings.has_errors()),
+            Ok(opened) => assert!(!opened.diagnostics.has_errors()),
             Err(errors) => {
                 assert!(errors.has_errors());
                 errors.render(&sources);

@@ -50,7 +50,7 @@ fn displaced(shaders: &[(&str, &str)], world: &str) -> (Scene, Displaced) {
     let mut sources = SourceMap::new();
     let opened =
         open(&path, &OpenOptions::default(), &mut sources).unwrap_or_else(|e| panic!("{}", e.render(&sources)));
-    assert!(opened.warnings.is_empty(), "{}", opened.warnings.render(&sources));
+    assert!(opened.diagnostics.is_empty(), "{}", opened.diagnostics.render(&sources));
     let mut scene = opened.scene;
     let displaced = Displacer::default().displace(&mut scene, &mut sources, &LinkOptions::default());
     let displaced = displaced.unwrap_or_else(|e| panic!("{}", e.render(&sources)));

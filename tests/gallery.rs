@@ -80,10 +80,10 @@ fn job_of(name: &str, options: &OpenOptions, strata: Option<[u32; 2]>) -> Job {
     let mut sources = SourceMap::new();
     let opened = open(&repository(name), options, &mut sources)
         .unwrap_or_else(|errors| panic!("{name}: {}", errors.render(&sources)));
-    assert!(opened.warnings.is_empty(), "{name}: {}", opened.warnings.render(&sources));
+    assert!(opened.diagnostics.is_empty(), "{name}: {}", opened.diagnostics.render(&sources));
     let program = link(&opened.scene, sources, &LinkOptions::default());
     let program = program.unwrap_or_else(|e| panic!("{name}: {}", e.diagnostics.render(&e.sources)));
-    assert!(program.warnings.is_empty(), "{name}: {}", program.warnings.render(&program.sources));
+    assert!(program.diagnostics.is_empty(), "{name}: {}", program.diagnostics.render(&program.sources));
     let sampling = Sampling { strata: strata.unwrap_or(opened.scene.pixel_samples), seed: 0 };
     let window = Window::whole(opened.scene.format.width, opened.scene.format.height);
     prepare(program, &opened.scene, window, sampling, DEFAULT_BUDGET).unwrap_or_else(|e| panic!("{name}: {e}"))

@@ -28,7 +28,7 @@ fn linked(shader: &str, rib: &str) -> (Scene, Program, TempDir) {
 /// The image of a scene whose every link is without a remark.
 fn image(shader: &str, rib: &str) -> Image {
     let (scene, program, _folder) = linked(shader, rib);
-    let warnings = program.warnings.render(&program.sources);
+    let warnings = program.diagnostics.render(&program.sources);
     assert!(warnings.is_empty(), "{warnings}");
     let window = Window::whole(scene.format.width, scene.format.height);
     let sampling = Sampling { strata: scene.pixel_samples, seed: 0 };
@@ -141,7 +141,7 @@ fn what_does_not_fit_a_parameter_is_told_with_its_line_and_the_default_stays() {
                Polygon \"P\" [-2 -2 0 2 -2 0 0 2 0] \"varying vector c\" [1 1 1 1 1 1 1 1 1] \"varying float f\" [1 2 3]\n\
                WorldEnd";
     let (_, program, _folder) = linked(shader, rib);
-    let text = program.warnings.render(&program.sources);
+    let text = program.diagnostics.render(&program.sources);
     assert!(text.contains("the primitive variable `c` is a vector, but the shader's parameter is a color"), "{text}");
     assert!(text.contains("`f` varies over the primitive, but the shader's parameter is uniform"), "{text}");
     assert!(text.contains("varying float f") && text.contains(":3:1"), "{text}");

@@ -104,9 +104,9 @@ fn read(case: &Case, debug: bool) -> Result<(Scene, Program), String> {
         false => link(&opened.scene, sources, &options),
     };
     let program = linked.map_err(|e| e.diagnostics.render(&e.sources))?;
-    match program.warnings.is_empty() {
+    match program.diagnostics.is_empty() {
         true => Ok((opened.scene, program)),
-        false => Err(program.warnings.render(&program.sources)),
+        false => Err(program.diagnostics.render(&program.sources)),
     }
 }
 

@@ -42,7 +42,7 @@ fn job(folder: &Path) -> (Job, Diagnostics) {
     let Opened { scene, .. } = opened.unwrap_or_else(|errors| panic!("{}", errors.render(&sources)));
     let program = link(&scene, sources, &LinkOptions::default())
         .unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)));
-    let remarks = program.warnings.clone();
+    let remarks = program.diagnostics.clone();
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     (prepare(program, &scene, Window::whole(SIDE, SIDE), sampling, DEFAULT_BUDGET).expect("a small scene"), remarks)
 }

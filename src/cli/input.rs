@@ -15,7 +15,7 @@ pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
     let mut sources = SourceMap::new();
     let opened = source_of(args).open(&open_options(args), &mut sources);
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
-    eprint!("{}", opened.warnings.render(&sources));
+    eprint!("{}", opened.diagnostics.render(&sources));
     Ok((opened.scene, sources))
 }
 
@@ -79,7 +79,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Times), Failure> {
 pub fn open_project(args: &SceneArgs) -> Result<(Project, Arc<State>), Failure> {
     let mut project = Project::new(source_of(args), project_options(args)?);
     let state = refreshed(&mut project)?;
-    eprint!("{}", state.warnings.render(&state.program.sources));
+    eprint!("{}", state.diagnostics.render(&state.program.sources));
     Ok((project, state))
 }
 

@@ -23,7 +23,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
     let displaced = Displacer::default().displace(&mut scene, &mut sources, &options);
     displaced.map_err(|d| Failure::diagnostics(&d, &sources))?;
     let program = probe::link(&scene, sources, &options)?;
-    eprint!("{}", program.warnings.render(&program.sources));
+    eprint!("{}", program.diagnostics.render(&program.sources));
     let sampling = sampling(&args.scene, &scene);
     let sample = Sample { pixel: args.pixel.0, number: args.sample, sampling, budget: args.scene.budget };
     let bvh = build_tree(&scene, &BuildOptions::default()).map_err(JobError::from)?;

@@ -188,11 +188,11 @@ impl Reporter<'_> {
                 "samples": samples,
                 "seconds": seconds(took),
                 "changed": if state.version > 1 { changed } else { Vec::new() },
-                "diagnostics": messages(&state.warnings, sources),
+                "diagnostics": messages(&state.diagnostics, sources),
             }));
             return;
         }
-        eprint!("{}", state.warnings.render(sources));
+        eprint!("{}", state.diagnostics.render(sources));
         let why = if state.version > 1 { because(&changed) } else { String::new() };
         let (out, plural) = (self.out.display(), if samples == 1 { "" } else { "s" });
         let size = format!("{}x{}", image.width, image.height);

@@ -10,7 +10,7 @@ use crate::program::layout::memory::MemoryError;
 use crate::program::optimise::optimise;
 use crate::program::synthesise::outputs::Output;
 use crate::program::synthesise::{coordinate_systems, synthesise};
-use crate::scene::Scene;
+use crate::scene::{Scene, Unusable};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use std::path::PathBuf;
@@ -35,6 +35,9 @@ pub struct LinkOptions {
     /// Whether variables leave `debug` instructions, and the program has outlines and entries for
     /// the globals at a hit. The memory image is the same.
     pub debug: bool,
+    /// Whether textures that cannot be read are errors of the link; otherwise they are black, and
+    /// the program's diagnostics have the errors.
+    pub strict: bool,
 }
 
 /// What a program is linked for.
@@ -55,6 +58,8 @@ pub struct LinkError {
     pub diagnostics: Diagnostics,
     /// What they point into.
     pub sources: SourceMap,
+    /// The shaders without which the scene may link ([`Scene::leave_out`]).
+    pub unusable: Unusable,
 }
 
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
@@ -65,6 +70,8 @@ pub const DEFAULT_SURFACE: &str = "defaultsurface";
 pub enum Failure {
     /// The diagnostics have an error.
     Reported,
+    /// Some shaders cannot be used, for reasons that the diagnostics have.
+    Unusable(Unusable),
     /// The memory image is too large.
     Memory(MemoryError),
 }
@@ -125,16 +132,19 @@ fn run(
     let (sources, kept) = shaders.into_parts();
     *cache = kept;
     match program {
-        Ok(program) if !diagnostics.has_errors() => Ok(Program { sources, warnings: diagnostics, ..program }),
-        Err(Failure::Memory(error)) if !diagnostics.has_errors() => {
-            diagnostics.push(Diagnostic::error(error.to_string()).hint("use fewer or smaller meshes"));
-            Err(LinkError { diagnostics, sources })
+        Ok(program) if !(options.strict && diagnostics.has_errors()) => {
+            Ok(Program { sources, diagnostics, ..program })
         }
-        _ => Err(LinkError { diagnostics, sources }),
+        Err(Failure::Memory(error)) => {
+            diagnostics.push(Diagnostic::error(error.to_string()).hint("use fewer or smaller meshes"));
+            Err(LinkError { diagnostics, sources, unusable: Unusable::default() })
+        }
+        Err(Failure::Unusable(unusable)) => Err(LinkError { diagnostics, sources, unusable }),
+        _ => Err(LinkError { diagnostics, sources, unusable: Unusable::default() }),
     }
 }
 
-/// The phases. The program lacks its sources and warnings, which are complete only afterwards.
+/// The phases. The program lacks its sources and diagnostics, which are complete only afterwards.
 fn link_phases(
     scene: &Scene,
     options: &LinkOptions,
@@ -145,7 +155,7 @@ fn link_phases(
     let collected = collect(scene, options, shaders, diagnostics)?;
     let layout = lay_out(scene, options, &collected, shaders, diagnostics)?;
     let module = synthesise(scene, options, &collected, &layout, shaders.take_module(), diagnostics);
-    let module = optimise(options, &collected, module, observer, diagnostics);
+    let module = optimise(options, &collected, module, observer, diagnostics)?;
     Ok(Program {
         module: module.into(),
         memory: layout.memory.into(),
@@ -155,7 +165,7 @@ fn link_phases(
         prints: shaders.prints(),
         constants: layout.constants,
         sources: SourceMap::new(),
-        warnings: Diagnostics::new(),
+        diagnostics: Diagnostics::new(),
         instances: collected.shaders.in_order(scene),
         outlines: shaders.take_outlines().into(),
     })

@@ -39,7 +39,7 @@ pub struct Program {
     /// The text of everything that was compiled, for messages.
     pub sources: SourceMap,
     /// Warnings.
-    pub warnings: Diagnostics,
+    pub diagnostics: Diagnostics,
     /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for
     /// one that nothing uses.
     pub instances: Arc<[Option<Arc<Instance>>]>,

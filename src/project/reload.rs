@@ -13,12 +13,12 @@ use crate::program::memory::build_tree;
 use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, ShaderCache, link_cached, set_options, set_view};
 use crate::render::film::FilmSettings;
 use crate::render::{default_quality, triangles_to_build};
-use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
 use glam::Mat4;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,6 +42,8 @@ pub struct Project {
     displacer: Displacer,
     /// The files of the shaders, when they were last linked.
     shader_files: FileLog,
+    /// Shaders that the state does without, as the scene names them.
+    left_out: HashSet<String>,
     kernels: Option<kernels::Folder>,
     state: Option<Arc<State>>,
     failure: Option<Arc<Failure>>,
@@ -52,7 +54,7 @@ pub struct Project {
 #[derive(Clone, Debug)]
 struct Read {
     scene: Arc<Scene>,
-    warnings: Diagnostics,
+    diagnostics: Diagnostics,
 }
 
 impl Project {
@@ -70,6 +72,7 @@ impl Project {
             units: ShaderCache::default(),
             displacer: Displacer::default(),
             shader_files: FileLog::default(),
+            left_out: HashSet::new(),
             state: None,
             failure: None,
             version: 0,
@@ -241,7 +244,7 @@ impl Project {
         if let Some(old) = &self.state {
             share_meshes(&mut opened.scene, &old.as_read);
         }
-        self.read = Some(Read { scene: Arc::new(opened.scene), warnings: opened.warnings });
+        self.read = Some(Read { scene: Arc::new(opened.scene), diagnostics: opened.diagnostics });
         Ok(())
     }
 
@@ -249,10 +252,10 @@ impl Project {
     fn update(&mut self, mut redone: Redone, mut times: Times) -> Outcome {
         let Some(read) = self.read.clone() else { return Outcome::Unchanged };
         let start = Instant::now();
-        let Linked { scene, mut program, displaced } = match self.link(&read.scene, &mut times) {
+        let Read { scene: read, mut diagnostics } = read;
+        let Linked { read, scene, mut program, displaced } = match self.link(read, &mut diagnostics, &mut times) {
             Ok(linked) => linked,
             Err(errors) => {
-                let mut diagnostics = read.warnings;
                 diagnostics.extend(errors);
                 return self.broken(diagnostics);
             }
@@ -277,20 +280,19 @@ impl Project {
         }
         redone.code = old.is_none_or(|old| !Arc::ptr_eq(&old.program.module, &program.module));
         redone.memory = old.is_none_or(|old| !Arc::ptr_eq(&old.program.memory, &program.memory));
-        let mut warnings = read.warnings;
-        warnings.extend(program.warnings.clone());
-        displaced.remarks.into_iter().for_each(|remark| warnings.push(remark));
-        let parameters = Parameters::new(&read.scene, &program, &self.edits);
+        diagnostics.extend(program.diagnostics.clone());
+        displaced.remarks.into_iter().for_each(|remark| diagnostics.push(remark));
+        let parameters = Parameters::new(&read, &program, &self.edits);
         self.failure = None;
         self.publish(State {
             version: 0,
-            as_read: read.scene,
+            as_read: read,
             film: FilmSettings::of(&scene.film, &program),
             scene: Arc::new(scene),
             program,
             bvh,
             parameters: Arc::new(parameters),
-            warnings,
+            diagnostics,
             displaced_triangles: displaced.triangles,
             kernels: 0,
             redone,
@@ -302,10 +304,20 @@ impl Project {
 
     /// Displaces and links the scene with the edits in it. Edits that it has no place for are
     /// forgotten.
-    fn link(&mut self, read: &Scene, times: &mut Times) -> Result<Linked, Diagnostics> {
-        let keys = edits::keys(read);
+    ///
+    /// Shaders that are missing or wrong are left out, unless the options are strict or there is a
+    /// state that had them: a shader that breaks while it is edited leaves the last image.
+    fn link(
+        &mut self,
+        mut read: Arc<Scene>,
+        diagnostics: &mut Diagnostics,
+        times: &mut Times,
+    ) -> Result<Linked, Diagnostics> {
+        let keys = edits::keys(&read);
+        let mut is_whole = true;
+        self.shader_files = FileLog::default();
         loop {
-            let mut scene = read.clone();
+            let mut scene = (*read).clone();
             self.edits.apply(&mut scene);
             let start = Instant::now();
             let options = self.link_options();
@@ -315,12 +327,30 @@ impl Project {
             let linked = link_cached(&scene, sources, &options, &mut self.units);
             let (sources, result) = match linked {
                 Ok(program) => (program.sources.clone(), Ok(program)),
-                Err(e) => (e.sources, Err(e.diagnostics)),
+                Err(e) => (e.sources, Err((e.diagnostics, e.unusable))),
             };
             self.sources = sources;
-            self.shader_files = self.sources.take_log();
-            let mut program = result?;
-            let displaced = displaced?;
+            self.shader_files.extend(&self.sources.take_log());
+            let mut program = match result {
+                Ok(program) => program,
+                Err((errors, unusable)) => {
+                    read = self.without(read, &unusable).ok_or_else(|| errors.clone())?;
+                    diagnostics.extend(errors);
+                    is_whole = false;
+                    continue;
+                }
+            };
+            if is_whole {
+                self.left_out.clear();
+            }
+            let displaced = match displaced {
+                Ok(displaced) => displaced,
+                Err(errors) if self.options.open.strict => return Err(errors),
+                Err(errors) => {
+                    diagnostics.extend(errors);
+                    Displaced::default()
+                }
+            };
             let _ = program.sources.take_log();
             let fits = |number: usize, name: &str, value: &ParamValue| {
                 let bound = program.instances[number].as_ref();
@@ -328,15 +358,32 @@ impl Project {
                 param.is_some_and(|p| in_type(value, p).is_some())
             };
             if !self.edits.retain(&keys, fits) {
-                return Ok(Linked { scene, program, displaced });
+                return Ok(Linked { read, scene, program, displaced });
             }
         }
+    }
+
+    /// The scene without shaders that cannot be used; `None` where it needs them.
+    fn without(&mut self, scene: Arc<Scene>, unusable: &Unusable) -> Option<Arc<Scene>> {
+        if self.options.open.strict || unusable.is_empty() {
+            return None;
+        }
+        let names = unusable.shaders.iter().map(|id| scene.shader_instances[id.0 as usize].shader.to_string());
+        let names: HashSet<String> = names.collect();
+        if self.state.is_some() && !names.is_subset(&self.left_out) {
+            return None;
+        }
+        self.left_out.extend(names);
+        let mut scene = Arc::unwrap_or_clone(scene);
+        scene.leave_out(unusable);
+        (!scene.shows_nothing()).then(|| scene.into())
     }
 
     fn link_options(&self) -> LinkOptions {
         LinkOptions {
             shader_paths: self.options.shader_paths.clone(),
             pipeline: self.options.pipeline.clone(),
+            strict: self.options.open.strict,
             ..LinkOptions::default()
         }
     }
@@ -361,6 +408,8 @@ impl Project {
 
 /// A scene that is ready for its tree.
 struct Linked {
+    /// As it was read, less the shaders that are left out.
+    read: Arc<Scene>,
     scene: Scene,
     program: Program,
     displaced: Displaced,

@@ -77,7 +77,7 @@ pub fn options_rib(edits: &OptionEdits) -> String {
 fn values(value: &ParamValue) -> String {
     let triples = |v: &[Vec3]| numbers(&v.iter().flat_map(|v| v.to_array()).collect::<Vec<_>>());
     match value {
-        ParamValue::Float(v) => numbers(v),
+        ParamValue::Numbers(v) | ParamValue::Float(v) => numbers(v),
         ParamValue::Integer(v) => v.iter().map(i32::to_string).collect::<Vec<_>>().join(" "),
         ParamValue::String(v) => v.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "),
         ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => triples(v),

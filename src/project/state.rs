@@ -32,7 +32,7 @@ pub struct State {
     pub parameters: Arc<Parameters>,
     /// What there was to remark on, in the scene and in the shaders; it points into the program's
     /// sources.
-    pub warnings: Diagnostics,
+    pub diagnostics: Diagnostics,
     /// The triangles that displacement shaders have moved.
     pub displaced_triangles: usize,
     /// The [`crate::kernels::version`] that a GPU is to draw with.

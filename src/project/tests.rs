@@ -120,7 +120,7 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     fs::rename(folder.path("dull.sl"), folder.path("version2.sl")).unwrap();
     folder.edit("version2.sl", "surface dull", &format!("{more}\nsurface dull"));
     let first = folder.ready();
-    assert!(first.program.warnings.is_empty(), "{}", first.program.warnings.render(&first.program.sources));
+    assert!(first.program.diagnostics.is_empty(), "{}", first.program.diagnostics.render(&first.program.sources));
     let built_in = |state: &State| state.program.sources.files().iter().any(|f| f.name.contains("marble.sl"));
     assert!(!built_in(&first));
     folder.edit("version2.sl", "tint * shade", "2 * tint * shade");
@@ -134,7 +134,7 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     folder.ready();
     folder.edit("other.sl", "none() {", "dull(float Kd = 1;) { Ci = Kd;");
     let third = folder.ready();
-    let warnings = third.program.warnings.render(&third.program.sources);
+    let warnings = third.program.diagnostics.render(&third.program.sources);
     assert!(warnings.contains("the surface `dull` is defined in `other.sl`, `version2.sl`"), "{warnings}");
     assert!(
         warnings.contains("the one in `other.sl` is used") && warnings.matches("warning").count() == 1,
@@ -142,7 +142,7 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     );
     // A file of its name comes before all others.
     fs::write(folder.path("dull.sl"), "surface dull(float Kd = 1;) { Ci = 2 * Kd; }").unwrap();
-    assert!(folder.ready().program.warnings.is_empty());
+    assert!(folder.ready().program.diagnostics.is_empty());
     fs::remove_file(folder.path("dull.sl")).unwrap();
     fs::remove_file(folder.path("other.sl")).unwrap();
     folder.edit("version2.sl", "surface dull", "light dull");

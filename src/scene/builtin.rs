@@ -63,7 +63,7 @@ mod tests {
         let mut sources = SourceMap::new();
         let opened = open_builtin(name, &OpenOptions::default(), &mut sources)
             .unwrap_or_else(|e| panic!("{name}: {}", e.render(&sources)));
-        assert!(opened.warnings.is_empty(), "{name}: {}", opened.warnings.render(&sources));
+        assert!(opened.diagnostics.is_empty(), "{name}: {}", opened.diagnostics.render(&sources));
         opened
     }
 

@@ -41,7 +41,7 @@ impl Lit {
 /// Makes a scene of one mesh, whose coordinates are right-handed.
 pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     let (low, high) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
-    let view = look_at(&mut scene, low, high);
+    let view = look_at(&mut scene, low, high, Handedness::Right);
     light(&mut scene, 0.5 * (low + high), view, Lit::PLAIN);
     let params = vec![
         ("Ks".to_string(), ParamValue::Float(vec![0.2])),
@@ -67,13 +67,47 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
-/// Gives the scene a camera that frames a box, whose coordinates are right-handed; its directions
-/// to the right, up and into the image.
-pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
+/// Which way the z axis of a file points where x points to the right and y up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handedness {
+    /// Towards the viewer, as in most mesh files.
+    Right,
+    /// Away from the viewer, as in RIB.
+    Left,
+}
+
+/// Frames the objects of a scene without a camera, whose coordinates are left-handed; adds lights
+/// unless there are any.
+pub(super) fn frame_objects(scene: &mut Scene) {
+    let (low, high) = scene.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
+    let view = look_at(scene, low, high, Handedness::Left);
+    if scene.lights.is_empty() {
+        light(scene, 0.5 * (low + high), view, Lit::PLAIN);
+        illuminate_all(scene);
+    }
+}
+
+/// Adds a light that travels in the direction of view, without shadows.
+pub(super) fn add_headlight(scene: &mut Scene) {
+    let to_world = scene.coordinate_systems.get("camera").copied().unwrap_or(Mat4::IDENTITY);
+    let (origin, forward) = (to_world.transform_point3(Vec3::ZERO), to_world.transform_vector3(Vec3::Z));
+    add_beam(scene, 1.0, origin + forward, forward, false);
+    illuminate_all(scene);
+}
+
+/// All lights illuminate all objects.
+fn illuminate_all(scene: &mut Scene) {
+    let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
+    scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());
+}
+
+/// Gives the scene a camera that frames a box; its directions to the right, up and into the image.
+pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3, handedness: Handedness) -> [Vec3; 3] {
     let centre = 0.5 * (low + high);
-    let forward = -TOWARDS_CAMERA.normalize();
-    let right = forward.cross(Vec3::Y).normalize();
-    let up = right.cross(forward);
+    let z = if handedness == Handedness::Right { 1.0 } else { -1.0 };
+    let forward = -TOWARDS_CAMERA.normalize() * Vec3::new(1.0, 1.0, z);
+    let right = z * forward.cross(Vec3::Y).normalize();
+    let up = z * right.cross(forward);
 
     let half_high = (0.5 * FOV).to_radians().tan();
     let half_wide = half_high * scene.format.frame_aspect().max(1.0);

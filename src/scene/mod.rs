@@ -32,6 +32,7 @@ mod gltf;
 mod instancing;
 mod integrator;
 mod meshfile;
+mod repair;
 mod rib;
 mod shader;
 mod texture;
@@ -53,7 +54,8 @@ pub use files::{FileAccess, FileError, read as read_file, read_noting as read_fi
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use instancing::TooManyTriangles;
 pub use integrator::{Estimator, Integrator};
-pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind};
+pub use repair::Unusable;
+pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
 pub use texture::TextureSource;
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
@@ -202,6 +204,11 @@ pub struct OpenOptions {
     pub shadows: Shadows,
     /// The space that shaders of a RIB scene compute in; wins over what the scene says.
     pub current: Option<Current>,
+    /// Whether every error refuses the scene. Otherwise the scene is what remains without the
+    /// requests that have errors.
+    pub strict: bool,
+    /// Whether a scene without lights gets one at the camera.
+    pub headlight: bool,
 }
 
 /// The space that shaders compute in (RISpec 3.2, §4.5: the space `current`), and with it that of a
@@ -262,8 +269,8 @@ impl OpenOptions {
 pub struct Opened {
     /// The scene.
     pub scene: Scene,
-    /// Warnings only.
-    pub warnings: Diagnostics,
+    /// Warnings, and the errors of what was left out.
+    pub diagnostics: Diagnostics,
     /// The numbers of the file's frames, in its order; none where it has no `FrameBegin`.
     pub frames: Vec<i32>,
 }
@@ -274,7 +281,9 @@ pub struct Opened {
 ///
 /// # Errors
 ///
-/// All that is wrong with the file, as diagnostics over `sources`.
+/// A file that is no scene, damage after which the reader cannot find the next request, a limit
+/// that is exceeded, nothing left to show; with [`OpenOptions::strict`] any error. The diagnostics
+/// have all that is wrong with the file.
 pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
     read(path, options, sources).map(|opened| options.overrule(opened))
 }
@@ -365,7 +374,7 @@ fn open_mesh(
         return Err(Diagnostic::error(format!("`{name}`: every triangle has zero area")).into());
     }
     let scene = in_folder(Scene::empty(name), path, options);
-    Ok(Opened { scene: framing::frame(scene, made.mesh), warnings, frames: Vec::new() })
+    Ok(Opened { scene: framing::frame(scene, made.mesh), diagnostics: warnings, frames: Vec::new() })
 }
 
 /// A scene that finds its files in the folder of its own file, of the size that the options ask

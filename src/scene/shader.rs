@@ -6,6 +6,7 @@ use crate::abi;
 use crate::lang::{Naming, ShaderRef, registry};
 use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Index into [`super::Scene::shader_instances`].
@@ -93,11 +94,20 @@ pub struct ShaderInstance {
     pub objects: Arc<[CoShader]>,
 }
 
+/// Whether a parameter's name begins with two underscores: exporters and shaders use such
+/// parameters among themselves, to group lights for example.
+pub fn is_private(name: &str) -> bool {
+    name.starts_with("__")
+}
+
 /// A parameter's value with the type it was declared with: one element, or several for an array.
 ///
 /// Points, vectors and normals are in world space.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamValue {
+    /// Numbers that nothing in the scene declares: the shader's parameter gives them its type.
+    /// Points, vectors and normals among them are in shader space.
+    Numbers(Vec<f32>),
     /// `float`
     Float(Vec<f32>),
     /// `integer`
@@ -125,6 +135,7 @@ impl ParamValue {
             Some(values.chunks(size).map(|piece| make(piece.to_vec())).collect())
         }
         match self {
+            ParamValue::Numbers(v) => pieces(v, count, ParamValue::Numbers),
             ParamValue::Float(v) => pieces(v, count, ParamValue::Float),
             ParamValue::Integer(v) => pieces(v, count, ParamValue::Integer),
             _ if self.len() != count => None,
@@ -140,7 +151,7 @@ impl ParamValue {
     /// The type's name in RIB and RSL.
     pub fn type_name(&self) -> &'static str {
         match self {
-            ParamValue::Float(_) => "float",
+            ParamValue::Numbers(_) | ParamValue::Float(_) => "float",
             ParamValue::Integer(_) => "integer",
             ParamValue::String(_) => "string",
             ParamValue::Color(_) => "color",
@@ -154,7 +165,7 @@ impl ParamValue {
     /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
-            ParamValue::Float(v) => v.len(),
+            ParamValue::Numbers(v) | ParamValue::Float(v) => v.len(),
             ParamValue::Integer(v) => v.len(),
             ParamValue::String(v) => v.len(),
             ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => v.len(),
@@ -166,7 +177,7 @@ impl ParamValue {
     /// ones.
     pub fn count(&self, components: usize) -> Option<usize> {
         match self {
-            ParamValue::Float(_) | ParamValue::Integer(_) => {
+            ParamValue::Numbers(_) | ParamValue::Float(_) | ParamValue::Integer(_) => {
                 (self.len().is_multiple_of(components)).then_some(self.len() / components)
             }
             _ => Some(self.len()),
@@ -176,6 +187,23 @@ impl ParamValue {
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The value with the type of a shader's parameter, where it has none of its own: `type_name` is
+    /// one of RSL's. Takes points, vectors and normals from shader space to the world's.
+    pub fn declared_as(&self, type_name: &str, to_world: Mat4) -> Cow<'_, Self> {
+        let ParamValue::Numbers(numbers) = self else { return Cow::Borrowed(self) };
+        let triples = || numbers.chunks_exact(3).map(Vec3::from_slice).collect();
+        Cow::Owned(match type_name {
+            "color" if numbers.len().is_multiple_of(3) => ParamValue::Color(triples()),
+            "point" if numbers.len().is_multiple_of(3) => ParamValue::Point(triples()).transformed(to_world),
+            "vector" if numbers.len().is_multiple_of(3) => ParamValue::Vector(triples()).transformed(to_world),
+            "normal" if numbers.len().is_multiple_of(3) => ParamValue::Normal(triples()).transformed(to_world),
+            "matrix" if numbers.len().is_multiple_of(16) => {
+                ParamValue::Matrix(numbers.chunks_exact(16).map(Mat4::from_cols_slice).collect())
+            }
+            _ => ParamValue::Float(numbers.clone()),
+        })
     }
 
     /// The value with its points, vectors and normals taken through `m`: points with its

@@ -8,9 +8,10 @@ use super::source::{SourceMap, Span};
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
+use std::collections::HashMap;
 
 /// The severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing; work continues.
     Warning,
@@ -72,10 +73,19 @@ impl Diagnostic {
     }
 }
 
+/// Diagnostics of the same message that are kept in full; of the rest only the number is.
+pub const MAX_ALIKE: usize = 5;
+
 /// The messages of one run, in the order they were found.
+///
+/// Diagnostics that differ in nothing but their places are kept [`MAX_ALIKE`] times and counted from
+/// then on, so that a fault that a file repeats a thousand times takes a few lines.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// By message and severity: the positions in the list of those that are kept, and the number of
+    /// the others.
+    alike: HashMap<(Severity, String), (Vec<usize>, usize)>,
 }
 
 impl Diagnostics {
@@ -86,9 +96,17 @@ impl Diagnostics {
 
     /// Adds one; an exact repetition is dropped.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.list.contains(&diagnostic) {
-            self.list.push(diagnostic);
+        let key = (diagnostic.severity, diagnostic.message.clone());
+        let (kept, more) = self.alike.entry(key).or_default();
+        if kept.iter().any(|&i| self.list[i] == diagnostic) {
+            return;
         }
+        if kept.len() >= MAX_ALIKE {
+            *more += 1;
+            return;
+        }
+        kept.push(self.list.len());
+        self.list.push(diagnostic);
     }
 
     /// Adds all of `other`.
@@ -96,37 +114,65 @@ impl Diagnostics {
         for d in other.list {
             self.push(d);
         }
+        for (key, (_, more)) in other.alike {
+            if more > 0 {
+                self.alike.entry(key).or_default().1 += more;
+            }
+        }
     }
 
     /// Whether any is an error.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(|d| d.severity == Severity::Error)
+        self.alike.keys().any(|(severity, _)| *severity == Severity::Error)
     }
 
-    /// Number of errors.
+    /// Number of errors, those that are only counted included.
     pub fn error_count(&self) -> usize {
-        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+        self.count(Severity::Error)
     }
 
-    /// Whether there is nothing to say.
+    /// Number of warnings, those that are only counted included.
+    pub fn warning_count(&self) -> usize {
+        self.count(Severity::Warning)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.alike.iter().filter(|((of, _), _)| *of == severity).map(|(_, (kept, more))| kept.len() + more).sum()
+    }
+
+    /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The messages.
+    /// The messages that are kept.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
+    /// The number of diagnostics that are counted after this one: those with its message, if it is
+    /// the last of them that is kept.
+    pub fn more_like(&self, diagnostic: &Diagnostic) -> usize {
+        let Some((kept, more)) = self.alike.get(&(diagnostic.severity, diagnostic.message.clone())) else { return 0 };
+        let is_last = kept.last().is_some_and(|&last| self.list[last] == *diagnostic);
+        if is_last { *more } else { 0 }
+    }
+
     /// All messages as source excerpts.
     pub fn render(&self, sources: &SourceMap) -> String {
-        self.list.iter().map(|d| render(d, sources)).collect()
+        let one = |d: &Diagnostic| match self.more_like(d) {
+            0 => render(d, sources),
+            more => format!("{}  ({more} more like this)\n\n", render(d, sources)),
+        };
+        self.list.iter().map(one).collect()
     }
 }
 
 impl From<Diagnostic> for Diagnostics {
     fn from(d: Diagnostic) -> Self {
-        Self { list: vec![d] }
+        let mut diagnostics = Self::new();
+        diagnostics.push(d);
+        diagnostics
     }
 }
 
@@ -228,6 +274,27 @@ mod tests {
         let f = map.add("m.sl", None, "(".repeat(1 << 20));
         let text = render(&Diagnostic::error("too deep").at(Span::new(f, 300, 301), "here").hint("less"), &map);
         assert_eq!(text, "error: too deep\n  --> m.sl:1:301: here\n  = hint: less\n\n");
+    }
+
+    #[test]
+    fn diagnostics_that_differ_in_their_places_alone_are_counted() {
+        let mut map = SourceMap::new();
+        let f = map.add("m.sl", None, " ".repeat(100));
+        let at = |i| Diagnostic::error("unknown name `foo`").at(Span::new(f, i, i + 1), "here");
+        let mut all = Diagnostics::new();
+        all.push(at(0));
+        all.push(at(0));
+        assert_eq!(all.error_count(), 1, "an exact repetition");
+        (0..50).for_each(|i| all.push(at(i)));
+        all.push(Diagnostic::warning("another"));
+        assert_eq!((all.error_count(), all.warning_count(), all.iter().count()), (50, 1, MAX_ALIKE + 1));
+        let text = all.render(&map);
+        assert_eq!(text.matches("unknown name").count(), MAX_ALIKE);
+        assert_eq!(text.matches("(45 more like this)").count(), 1, "{text}");
+        let mut both = Diagnostics::new();
+        both.extend(all.clone());
+        both.extend(all);
+        assert_eq!(both.error_count(), 95, "the first five are repetitions");
     }
 
     #[test]

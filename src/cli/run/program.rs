@@ -107,7 +107,7 @@ pub fn set_scene(
 ) -> Result<(), Failure> {
     let opened = scene::open(path, &OpenOptions::default(), sources);
     let opened = opened.map_err(|errors| Failure::diagnostics(&errors, sources))?;
-    eprint!("{}", opened.warnings.render(sources));
+    eprint!("{}", opened.diagnostics.render(sources));
     bare.set_scene(&opened.scene).map_err(|e| failure(&e, spans, sources))
 }
 

@@ -33,10 +33,10 @@ pub const SOURCES: [(&str, &str); 10] = [
     ("path.sl", include_str!("path.sl")),
 ];
 
-/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a
-/// light that do nothing, those of glTF scenes, and those that take the place of all surfaces
+/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, the
+/// one in place of a surface that is missing or wrong, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces
 /// ([`crate::scene::Integrator`]).
-const SHADERS: [(&str, &str); 22] = [
+const SHADERS: [(&str, &str); 23] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),
@@ -44,6 +44,7 @@ const SHADERS: [(&str, &str); 22] = [
     ("plastic", include_str!("shaders/plastic.sl")),
     ("paintedplastic", include_str!("shaders/paintedplastic.sl")),
     ("defaultsurface", include_str!("shaders/defaultsurface.sl")),
+    ("missingsurface", include_str!("shaders/missingsurface.sl")),
     ("ambientlight", include_str!("shaders/ambientlight.sl")),
     ("distantlight", include_str!("shaders/distantlight.sl")),
     ("pointlight", include_str!("shaders/pointlight.sl")),

@@ -10,7 +10,7 @@ use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, 
 use crate::program::collect::procedural::BoundPrimitive;
 use crate::program::collect::shader_library::{CompiledFunction, ShaderLibrary};
 use crate::program::link::DEFAULT_SURFACE;
-use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use glam::Mat4;
 use std::borrow::Cow;
@@ -63,6 +63,7 @@ pub struct Binder<'a> {
     shaders: &'a mut ShaderLibrary,
     bound: BoundShaders,
     methods: HashMap<ShaderId, MaterialMethods>,
+    unusable: Unusable,
 }
 
 /// The surface shader that an integrator runs in place of every other.
@@ -78,12 +79,12 @@ impl<'a> Binder<'a> {
     /// Of a scene, with shaders from a library.
     pub fn new(scene: &'a Scene, shaders: &'a mut ShaderLibrary, diagnostics: &'a mut Diagnostics) -> Self {
         let bound = BoundShaders { instances: HashMap::new(), other_cores: HashMap::new() };
-        Self { scene, diagnostics, shaders, bound, methods: HashMap::new() }
+        Self { scene, diagnostics, shaders, bound, methods: HashMap::new(), unusable: Unusable::default() }
     }
 
-    /// What was bound.
-    pub fn finish(self) -> BoundShaders {
-        self.bound
+    /// What was bound, and what could not be.
+    pub fn finish(self) -> (BoundShaders, Unusable) {
+        (self.bound, self.unusable)
     }
 
     /// The instance of that number, bound once.
@@ -92,6 +93,7 @@ impl<'a> Binder<'a> {
             return known.clone();
         }
         let bound = self.bind(&self.scene.shader_instances[id.0 as usize]);
+        self.note(id, bound.is_some());
         self.bound.instances.insert(Some(id.0), bound.clone());
         bound
     }
@@ -141,7 +143,9 @@ impl<'a> Binder<'a> {
         if let Some(known) = self.methods.get(&id) {
             return known.clone();
         }
+        let errors = self.diagnostics.error_count();
         let methods = self.bind_methods(&self.scene.shader_instances[id.0 as usize], traces_paths);
+        self.note(id, self.diagnostics.error_count() == errors);
         self.bound.other_cores.insert(id.0, methods.all().cloned().collect());
         self.methods.insert(id, methods.clone());
         methods
@@ -177,7 +181,9 @@ impl<'a> Binder<'a> {
         let bound =
             found.and_then(|(shaders, whole)| Ok(BoundPrimitive::new(shaders, &whole, self.scene, &mut remarks)?));
         self.remark(remarks);
-        let bound = self.reported(bound)?;
+        let bound = self.reported(bound);
+        self.note(id, bound.is_some());
+        let bound = bound?;
         self.bound.instances.insert(Some(id.0), Some(bound.cores.intersect.clone()));
         self.bound.other_cores.insert(id.0, bound.cores.others().cloned().collect());
         Some(bound)
@@ -195,7 +201,9 @@ impl<'a> Binder<'a> {
                 continue;
             }
             let found = self.shaders.coshader(given);
-            let Some(compiled) = self.reported(found) else { continue };
+            let compiled = self.reported(found);
+            self.note(id, compiled.is_some());
+            let Some(compiled) = compiled else { continue };
             let mut remarks = Vec::new();
             let mut cores = Vec::with_capacity(compiled.len());
             for (method, shader) in compiled {
@@ -233,7 +241,16 @@ impl<'a> Binder<'a> {
     /// The function that makes the image in place of a camera.
     pub fn ray_function(&mut self, function: &RayFunction) -> Option<CompiledFunction> {
         let found = self.shaders.ray_function(function);
-        self.reported(found)
+        let function = self.reported(found);
+        self.unusable.ray_function = function.is_none();
+        function
+    }
+
+    /// Notes whether a shader can be used.
+    fn note(&mut self, id: ShaderId, is_usable: bool) {
+        if !is_usable {
+            self.unusable.shaders.insert(id);
+        }
     }
 
     fn reported<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {

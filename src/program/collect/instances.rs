@@ -6,7 +6,7 @@ use crate::lang::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::program::layout::memory::ParamBlock;
-use crate::scene::{Object, ParamValue, Scene, ShaderInstance, ShaderKind};
+use crate::scene::{self, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, closest};
 use glam::Mat4;
 use std::collections::HashMap;
@@ -161,7 +161,7 @@ pub fn bind(
     };
     for (given, _) in &instance.params {
         let name = own_name(&shader, instance, given);
-        if !shader.params.iter().any(|p| p.name == name) {
+        if !shader.params.iter().any(|p| p.name == name) && !scene::is_private(name) {
             let declared = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str());
             let known: Vec<_> = declared.chain(shader.references.iter().map(String::as_str)).collect();
             let hint = match (known.as_slice(), closest(name, known.iter().copied())) {
@@ -175,7 +175,8 @@ pub fn bind(
     let values = shader.values(instance.to_world, |p| {
         let value =
             instance.params.iter().find(|(name, _)| own_name(&shader, instance, name) == p.name).map(|(_, v)| v)?;
-        let values = convert(value, p.ty, p.array);
+        let value = value.declared_as(p.type_name, instance.to_world);
+        let values = convert(&value, p.ty, p.array);
         if values.is_none() {
             let name = format!("parameter `{}` of shader `{}`", p.name, instance.shader);
             let text = match p.array {

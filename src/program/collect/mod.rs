@@ -134,9 +134,9 @@ pub fn collect(
         (None, Some(camera)) => CameraSource::Shader(camera),
         (None, None) => CameraSource::Library,
     };
-    let bound = binder.finish();
-    if diagnostics.has_errors() {
-        return Err(Failure::Reported);
+    let (bound, unusable) = binder.finish();
+    if !unusable.is_empty() || diagnostics.has_errors() {
+        return Err(Failure::Unusable(unusable));
     }
     add_library(shaders, traces_paths, is_selective, diagnostics);
     Ok(Collected {

@@ -9,19 +9,22 @@ use crate::ir::passes::{Observer, Pipeline, dead_arguments};
 use crate::ir::{Function, Inlining, Loc, Module};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
-use crate::program::link::{LinkOptions, Stage};
+use crate::program::link::{Failure, LinkOptions, Stage};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Optimises a linked module. `observer` sees it between passes.
+///
+/// # Errors
+/// A pass that leaves the module invalid, which is an internal error.
 pub fn optimise(
     options: &LinkOptions,
     collected: &Collected,
     mut module: Module,
     observer: &mut dyn Observer,
     diagnostics: &mut Diagnostics,
-) -> Module {
+) -> Result<Module, Failure> {
     if collected.traces_paths {
         let methods = collected.entries.iter().flat_map(|entry| entry.methods.evaluated_repeatedly());
         texture_lookups::share_lookups(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
@@ -30,12 +33,15 @@ pub fn optimise(
     set_inlining(&mut module, collected, &options.pipeline);
     match options.pipeline.run(&mut module, observer) {
         Ok(report) => report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc))),
-        Err(error) => diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
+        Err(error) => {
+            diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
+            return Err(Failure::Reported);
+        }
     }
     if options.stage == Stage::Image {
         common_origin::split_by_origin(&mut module, collected.primitive_kinds.len(), &options.pipeline.target);
     }
-    module
+    Ok(module)
 }
 
 /// Sets what the linker knows of inlining.

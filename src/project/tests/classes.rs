@@ -121,7 +121,7 @@ fn requests_that_are_copied_make_the_same_objects() {
         let new = instance_rib(instance(&first, class));
         fs::write(folder.path("scene.rib"), SCENE.replace(old, new.trim_end())).unwrap();
         let again = folder.ready();
-        assert!(again.warnings.is_empty(), "{new}: {}", again.warnings.render(&again.program.sources));
+        assert!(again.diagnostics.is_empty(), "{new}: {}", again.diagnostics.render(&again.program.sources));
         let values = |state: &State| {
             let numbers = |p: &Parameter| format!("{:.4?}", p.value());
             instance(state, class).params.iter().map(numbers).collect::<Vec<_>>()

@@ -215,7 +215,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         prints: false,
         constants,
         sources: SourceMap::new(),
-        warnings: Diagnostics::new(),
+        diagnostics: Diagnostics::new(),
         instances: Default::default(),
         outlines: Default::default(),
     };

@@ -24,7 +24,7 @@ mod nodes;
 mod tests;
 mod texture;
 
-use super::framing::{self, Lit};
+use super::framing::{self, Handedness, Lit};
 use super::{Integrator, OpenOptions, Opened, Scene, in_folder};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
@@ -102,7 +102,7 @@ pub(super) fn read(
             .hint("its default scene holds no mesh with a surface")
             .into());
     };
-    let view = if has_camera { camera::directions(&scene.camera) } else { framing::look_at(&mut scene, low, high) };
+    let view = if has_camera { camera::directions(&scene.camera) } else { framing::look_at(&mut scene, low, high, Handedness::Right) };
     if scene.lights.is_empty() {
         framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
     }
@@ -116,5 +116,5 @@ pub(super) fn read(
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());
     scene.flatten_small();
-    Ok(Opened { scene, warnings: remarks, frames: Vec::new() })
+    Ok(Opened { scene, diagnostics: remarks, frames: Vec::new() })
 }

@@ -64,7 +64,7 @@ fn opened_with((document, data): &(Value, Vec<u8>), options: &OpenOptions) -> Re
 fn scene(document: &(Value, Vec<u8>)) -> Scene {
     let opened = opened_with(document, &OpenOptions::default());
     let opened = opened.unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new())));
-    assert!(opened.warnings.is_empty(), "{}", opened.warnings.render(&SourceMap::new()));
+    assert!(opened.diagnostics.is_empty(), "{}", opened.diagnostics.render(&SourceMap::new()));
     opened.scene
 }
 
@@ -74,7 +74,7 @@ fn scene_of(changes: &[(&str, Value)]) -> Scene {
 
 fn warnings(changes: &[(&str, Value)]) -> String {
     let opened = opened_with(&changed(changes), &OpenOptions::default());
-    opened.unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new()))).warnings.render(&SourceMap::new())
+    opened.unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new()))).diagnostics.render(&SourceMap::new())
 }
 
 fn errors(changes: &[(&str, Value)]) -> String {

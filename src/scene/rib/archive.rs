@@ -101,9 +101,7 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
     r.archive_bytes += bytes.len() as u64;
     let shown = path.display().to_string();
     if let Some(kind) = meshfile::kind_of(&path) {
-        if !r.takes_geometry() {
-            return Err(outside_world(args));
-        }
+        r.admit_geometry(args.span);
         let read = meshfile::read(kind, &bytes, &shown).map_err(|d| d.also(args.whole_span(), "read from here"))?;
         for warning in read.warnings {
             r.warn(warning);
@@ -115,11 +113,6 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
     r.archive_texts.insert(path.clone(), file);
     r.run(file, Some(path));
     Ok(())
-}
-
-/// The error for geometry before `WorldBegin`.
-pub fn outside_world(args: &Args<'_, '_>) -> Diagnostic {
-    args.error("geometry must stand between `WorldBegin` and `WorldEnd`")
 }
 
 fn check_depth(r: &Reader<'_>, args: &Args<'_, '_>, path: &Path) -> Result<(), Diagnostic> {

@@ -2,6 +2,7 @@
 //! wanted.
 
 use super::lexer::{Lexer, Token, is_not_finite, not_finite, unescape};
+use super::params::Values;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 
@@ -16,12 +17,14 @@ pub struct Args<'l, 'a> {
     /// Where its name stands.
     pub span: Span,
     usage: &'static str,
+    /// Whether the last values read end within an array, which a wrong value broke off.
+    is_in_array: bool,
 }
 
 impl<'l, 'a> Args<'l, 'a> {
     /// The arguments that follow a request's name.
     pub fn new(lexer: &'l mut Lexer<'a>, request: &'a str, span: Span, usage: &'static str) -> Self {
-        Self { lexer, request, span, usage }
+        Self { lexer, request, span, usage, is_in_array: false }
     }
 
     /// From the request's name to the last token taken.
@@ -218,6 +221,50 @@ impl<'l, 'a> Args<'l, 'a> {
         })
     }
 
+    /// Numbers or strings in brackets, or a single one. Numbers among strings become strings.
+    pub fn untyped_values(&mut self) -> Result<(Values, Span), Diagnostic> {
+        let (is_array, span) = (self.next_is_array()?, self.span);
+        let mut all_numbers = true;
+        let (values, span) = if is_array || !matches!(self.peek()?.0, Token::Request(_) | Token::End) {
+            self.values("a number or a string", |args, token, at| match token {
+                Token::Number(n) => Ok((n, n.to_string())),
+                Token::Str(s) => {
+                    all_numbers = false;
+                    Ok((0.0, unescape(s).into_owned()))
+                }
+                found => Err(args.wanted("a number or a string", found, at)),
+            })?
+        } else {
+            (Vec::new(), span)
+        };
+        Ok(match all_numbers {
+            true => (Values::Floats(values.into_iter().map(|(n, _)| n as f32).collect()), span),
+            false => (Values::Strings(values.into_iter().map(|(_, s)| s).collect()), span),
+        })
+    }
+
+    /// Takes the rest of the values of a parameter one of which was wrong. Gives whether the end of
+    /// the values could be found.
+    pub fn skip_values(&mut self) -> Result<bool, Diagnostic> {
+        // A string where a number is expected is the next parameter's name, unless an array is open.
+        let mut depth = usize::from(self.is_in_array);
+        loop {
+            match self.peek()?.0 {
+                Token::Request(_) | Token::End => return Ok(depth == 0),
+                Token::Close if depth <= 1 => {
+                    self.take()?;
+                    self.is_in_array = false;
+                    return Ok(depth == 1);
+                }
+                Token::Close => depth -= 1,
+                Token::Open => depth += 1,
+                Token::Str(_) if depth == 0 => return Ok(true),
+                Token::Number(_) | Token::Str(_) => {}
+            }
+            self.take()?;
+        }
+    }
+
     fn values<T>(
         &mut self,
         what: &str,
@@ -230,11 +277,13 @@ impl<'l, 'a> Args<'l, 'a> {
             return Ok((vec![value], start));
         }
         self.take()?;
+        self.is_in_array = true;
         let mut out = Vec::new();
         loop {
             match self.peek()? {
                 (Token::Close, end) => {
                     self.take()?;
+                    self.is_in_array = false;
                     return Ok((out, start.to(end)));
                 }
                 (found @ (Token::Request(_) | Token::End), at) => {

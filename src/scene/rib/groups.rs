@@ -28,7 +28,7 @@ impl Group {
 ///
 /// # Errors
 ///
-/// Those of the parameter list, and those of `f`.
+/// Those of the parameter list. Those of `f` are reported, and cost their parameter alone.
 pub fn for_each_param(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
@@ -37,8 +37,12 @@ pub fn for_each_param(
     mut f: impl FnMut(&mut Reader<'_>, &Param) -> Result<bool, Diagnostic>,
 ) -> Result<(), Diagnostic> {
     let known = known.iter().find(|g| g.name == group);
-    for p in read_params(args, &r.declarations)? {
-        if !f(r, &p)? && !known.is_some_and(|g| g.passes_over(&p.name)) {
+    for p in read_params(r, args)? {
+        let taken = f(r, &p).unwrap_or_else(|d| {
+            r.error(d);
+            true
+        });
+        if !taken && !known.is_some_and(|g| g.passes_over(&p.name)) {
             not_supported(r, args, group, &p.name, p.name_span);
         }
     }
@@ -80,7 +84,7 @@ impl Word {
 ///
 /// # Errors
 ///
-/// Those of the parameter list, and those of `f`.
+/// Those of the parameter list. Those of `f` are reported, and cost their parameter alone.
 pub fn for_each_word(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
@@ -93,7 +97,11 @@ pub fn for_each_word(
         let name = token.split_whitespace().next_back().unwrap_or_default().to_string();
         let (values, span) = args.word_values()?;
         let word = Word { name, values, span };
-        if !f(r, &word)? && !known.is_some_and(|g| g.passes_over(&word.name)) {
+        let taken = f(r, &word).unwrap_or_else(|d| {
+            r.error(d);
+            true
+        });
+        if !taken && !known.is_some_and(|g| g.passes_over(&word.name)) {
             not_supported(r, args, group, &word.name, at);
         }
     }

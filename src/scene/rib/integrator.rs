@@ -15,7 +15,7 @@ const MAX_DEPTH: f32 = 1000.0;
 pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the integrator's name")?;
     let _handle = args.string("a handle")?;
-    let params = read_params(args, &r.declarations)?;
+    let params = read_params(r, args)?;
     let Some(integrator) = Integrator::named(&name) else {
         let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
         return Err(args.error(format!("unknown integrator `{name}`")).hint(format!("there are: {names}")));

@@ -16,7 +16,6 @@
 
 use super::super::instancing::PlacementError;
 use super::super::{MAX_INSTANCES, MeshSpace, Object};
-use super::archive::outside_world;
 use super::args::Args;
 use super::reader::Reader;
 use super::state::{Attributes, BlockKind, Orientation, State};
@@ -146,9 +145,7 @@ pub fn object_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
 /// `ObjectInstance handle`
 pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let handle = args.handle("an object's handle, a number or a string")?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let Some(pieces) = r.retained.by_handle.get(&handle) else {
         let mut known: Vec<&str> = r.retained.by_handle.keys().map(String::as_str).collect();
         known.sort_unstable();

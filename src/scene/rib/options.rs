@@ -3,7 +3,7 @@
 use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
-use super::params::read_params;
+use super::params::read_param_list;
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use crate::image::Quantize;
@@ -310,11 +310,11 @@ pub fn pixel_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
 /// `Projection "name" parameters`
 pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the projection's name")?;
-    let params = read_params(args, &r.declarations)?;
+    let params = read_param_list(r, args)?;
     r.scene.camera.projection = match name.as_str() {
         "perspective" => {
             let mut fov = 90.0;
-            for p in params.iter().filter(|p| p.name == "fov") {
+            for p in params.declared.iter().filter(|p| p.name == "fov") {
                 fov = one_float(p)?;
                 if !(fov > 0.0 && fov < 180.0) {
                     return Err(Diagnostic::error(format!("a field of view of {fov} degrees is not possible"))
@@ -329,7 +329,7 @@ pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             match RayFunction::named(&name, args.span) {
                 Some(function) => r.scene.ray_function = Some(function),
                 None if shader.is_class() => {
-                    r.scene.camera_shader = Some(camera(r, args.whole_span(), shader, &params)?);
+                    r.scene.camera_shader = Some(camera(r, args.whole_span(), shader, params));
                 }
                 None => {
                     let d = args.error(format!("there is no projection `{name}`"));

@@ -1,7 +1,9 @@
 //! Parameter lists: declarations (`Declare` and inline), and values checked against them (RISpec
 //! 3.2, §3).
 
+use super::super::shader::is_private;
 use super::args::Args;
+use super::reader::Reader;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use glam::{Mat4, Vec3};
@@ -313,38 +315,92 @@ impl Param {
     }
 }
 
-/// Reads a request's parameter list up to the next request. A name given twice counts the last
-/// time.
+/// A parameter that nothing declares: its values have the type in which they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undeclared {
+    /// Its name.
+    pub name: String,
+    /// Floats or strings.
+    pub values: Values,
+    /// Where its name stands.
+    pub name_span: Span,
+}
+
+/// A parameter list.
+#[derive(Debug, Default)]
+pub struct ParamList {
+    /// The parameters that a `Declare` request, the specification or the list itself declares. A
+    /// name that occurs twice has its last values.
+    pub declared: Vec<Param>,
+    /// The others, likewise.
+    pub undeclared: Vec<Undeclared>,
+}
+
+/// Reads a request's parameter list up to the next request. A parameter that is undeclared or has
+/// values of another type is reported and left out; see [`is_private`] for names that are not
+/// reported.
 ///
 /// # Errors
 ///
-/// Undeclared names, and values of the wrong kind.
-pub fn read_params(args: &mut Args<'_, '_>, declarations: &Declarations) -> Result<Vec<Param>, Diagnostic> {
-    let mut params: Vec<Param> = Vec::new();
-    while let Some((token, name_span)) = args.parameter_name()? {
-        let Some((name, declaration)) = declarations.resolve(&token) else {
-            return Err(undeclared(&token, name_span));
-        };
-        let (values, value_span) = match declaration.ty {
-            Type::String => args.string_values().map(|(v, s)| (Values::Strings(v), s))?,
-            Type::Integer => args.integer_values().map(|(v, s)| (Values::Integers(v), s))?,
-            _ => args.float_values().map(|(v, s)| (Values::Floats(v), s))?,
-        };
-        params.retain(|p| p.name != name);
-        params.push(Param { name, declaration, values, name_span, value_span });
+/// What is no parameter list.
+pub fn read_params(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<Param>, Diagnostic> {
+    let ParamList { declared, undeclared } = read_param_list(r, args)?;
+    for p in undeclared.iter().filter(|p| !is_private(&p.name)) {
+        r.error_once(&format!("undeclared {}", p.name), undeclared_error(&p.name, p.name_span));
     }
-    Ok(params)
+    Ok(declared)
 }
 
-fn undeclared(token: &str, span: Span) -> Diagnostic {
-    if token.trim().contains(char::is_whitespace) {
+/// [`read_params`] for those who know the types of undeclared parameters otherwise.
+///
+/// # Errors
+///
+/// What is no parameter list.
+pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<ParamList, Diagnostic> {
+    let mut list = ParamList::default();
+    while let Some((token, name_span)) = args.parameter_name()? {
+        match r.declarations.resolve(&token) {
+            Some((name, declaration)) => {
+                let values = match declaration.ty {
+                    Type::String => args.string_values().map(|(v, s)| (Values::Strings(v), s)),
+                    Type::Integer => args.integer_values().map(|(v, s)| (Values::Integers(v), s)),
+                    _ => args.float_values().map(|(v, s)| (Values::Floats(v), s)),
+                };
+                list.declared.retain(|p| p.name != name);
+                match values {
+                    Ok((values, value_span)) => {
+                        list.declared.push(Param { name, declaration, values, name_span, value_span });
+                    }
+                    Err(d) if args.skip_values()? => r.error(d),
+                    Err(d) => return Err(d),
+                }
+            }
+            None => {
+                let (values, _) = args.untyped_values()?;
+                let name = token.trim();
+                if name.contains(char::is_whitespace) {
+                    r.error_once(&format!("declaration {name}"), undeclared_error(name, name_span));
+                    continue;
+                }
+                list.undeclared.retain(|p| p.name != name);
+                list.undeclared.push(Undeclared { name: name.to_string(), values, name_span });
+            }
+        }
+    }
+    Ok(list)
+}
+
+fn undeclared_error(token: &str, span: Span) -> Diagnostic {
+    if token.contains(char::is_whitespace) {
         return Diagnostic::error(format!("`{token}` is not a declaration and a name"))
-            .at(span, "cannot be read")
+            .at(span, "skipped")
             .hint(DECLARATION_HINT);
     }
-    Diagnostic::error(format!("the parameter `{token}` is not declared")).at(span, "of unknown type").hint(format!(
-        "give its type in place, as in \"uniform float {token}\", or before with Declare \"{token}\" \"uniform float\""
-    ))
+    Diagnostic::error(format!("the parameter `{token}` is not declared")).at(span, "of unknown type, skipped").hint(
+        format!(
+            "give its type in place, as in \"uniform float {token}\", or before with Declare \"{token}\" \"uniform float\""
+        ),
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `Procedural`: geometry that something else than the scene's own text makes (RISpec 3.2, §5.7).
 
-use super::archive::{outside_world, read_named};
+use super::archive::read_named;
 use super::args::Args;
 use super::decode;
 use super::reader::Reader;
@@ -42,9 +42,7 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
     if !r.allow_run {
         return Err(args.error(format!("the scene may not run `{program}`")).hint("to allow it: --allow-run"));
     }
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let output = output_of(program, data).map_err(|problem| args.error(format!("`{program}`: {problem}")))?;
     let shown = format!("<output of {program}>");
     let text = decode(output, &shown).map_err(|d| d.at(args.whole_span(), "run from here"))?;

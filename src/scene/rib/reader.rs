@@ -2,6 +2,7 @@
 //! messages.
 
 use super::super::files::FileAccess;
+use super::super::framing;
 use super::super::{
     CameraFrame, CoShader, Current, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
 };
@@ -23,8 +24,10 @@ use std::sync::Arc;
 
 /// Deepest nest of blocks.
 pub const MAX_NESTING: usize = 1000;
-/// Errors after which the rest of a file is not read.
+/// Errors after which the rest of a file is not read, where it is read strictly.
 const MAX_ERRORS: usize = 20;
+/// Different errors after which it is not read in any case.
+const MAX_KINDS_OF_ERRORS: usize = 1000;
 /// Different unknown requests that are warned about by name.
 const MAX_UNKNOWN: usize = 20;
 
@@ -95,7 +98,14 @@ pub struct Reader<'s> {
     pub inline_archives: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
     /// Whether the scene may run programs.
     pub allow_run: bool,
+    /// Whether any error is one too many.
+    strict: bool,
+    /// Whether no image can be made of what was read.
+    fatal: bool,
     stopped: bool,
+    /// The first geometry before any `WorldBegin`: the file is an archive, unless a world follows.
+    fragment: Option<Span>,
+    headlight: bool,
 }
 
 impl<'s> Reader<'s> {
@@ -143,7 +153,11 @@ impl<'s> Reader<'s> {
             conditionals: Vec::new(),
             inline_archives: HashMap::new(),
             allow_run: options.allow_run,
+            strict: options.strict,
+            fatal: false,
             stopped: false,
+            fragment: None,
+            headlight: options.headlight,
         }
     }
 
@@ -168,7 +182,7 @@ impl<'s> Reader<'s> {
             let missing = Diagnostic::error(format!("`{}` has no frame {frame}", self.scene.name));
             return Err(missing.hint(range).into());
         }
-        if self.world == World::Before && !self.report.has_errors() {
+        if self.fragment.is_none() && self.world == World::Before && !self.report.has_errors() {
             let end = self.sources.get(file).map_or(0, |f| f.text.len());
             self.error(
                 Diagnostic::error("the scene has no `WorldBegin`")
@@ -187,8 +201,13 @@ impl<'s> Reader<'s> {
             let more = self.unknown - MAX_UNKNOWN;
             self.warn(Diagnostic::warning(format!("{more} more kinds of unknown requests skipped")));
         }
-        if self.report.has_errors() {
+        if self.fatal || self.report.has_errors() && (self.strict || self.scene.shows_nothing()) {
             return Err(self.report);
+        }
+        if self.fragment.is_some() {
+            framing::frame_objects(&mut self.scene);
+        } else if self.headlight && self.scene.lights.is_empty() {
+            framing::add_headlight(&mut self.scene);
         }
         if self.scene.objects.is_empty() {
             self.warn(Diagnostic::warning("the scene has no visible object"));
@@ -204,7 +223,7 @@ impl<'s> Reader<'s> {
         self.scene.flatten_small();
         let [open, close] = self.scene.film.shutter;
         (self.scene.film.moves, self.scene.film.time) = (self.moves && open < close, self.time());
-        Ok(Opened { scene: self.scene, warnings: self.report, frames: self.frames })
+        Ok(Opened { scene: self.scene, diagnostics: self.report, frames: self.frames })
     }
 
     /// Reads something that must close the blocks that it opens.
@@ -353,9 +372,20 @@ impl<'s> Reader<'s> {
         attribute.or_else(|| self.scene.user_options.get(name).filter(|_| place != "Attribute")).and_then(Value::of)
     }
 
-    /// Whether geometry can be declared where the reader is.
-    pub fn takes_geometry(&self) -> bool {
-        self.world == World::Inside || self.retained.is_open()
+    /// Begins a world. Geometry before it is reported and left out.
+    pub fn begin_world(&mut self) {
+        if let Some(span) = self.fragment.take() {
+            let d = Diagnostic::error("geometry before `WorldBegin` is not shown");
+            self.error(d.at(span, "the first").hint("put it between `WorldBegin` and `WorldEnd`"));
+            self.scene.objects.clear();
+        }
+    }
+
+    /// Admits geometry. Where no world has begun, it makes the file an archive.
+    pub fn admit_geometry(&mut self, span: Span) {
+        if self.world == World::Before && !self.retained.is_open() {
+            self.fragment.get_or_insert(span);
+        }
     }
 
     /// Adds an error; after too many, reading stops.
@@ -364,16 +394,24 @@ impl<'s> Reader<'s> {
             return;
         }
         self.report.push(d);
-        if self.report.error_count() >= MAX_ERRORS {
+        let errors = if self.strict { self.report.error_count() } else { self.report.iter().count() };
+        if errors >= if self.strict { MAX_ERRORS } else { MAX_KINDS_OF_ERRORS } {
             self.stopped = true;
-            self.report.push(Diagnostic::error(format!("{MAX_ERRORS} errors: the rest of the scene is not read")));
+            self.report.push(Diagnostic::error(format!("{errors} errors: the rest of the scene is not read")));
+        }
+    }
+
+    /// Adds an error unless one was given for this `topic`.
+    pub fn error_once(&mut self, topic: &str, d: Diagnostic) {
+        if self.warned.insert(topic.to_string()) {
+            self.error(d);
         }
     }
 
     /// Adds an error after which nothing else is read.
     pub fn fatal(&mut self, d: Diagnostic) {
         self.error(d);
-        self.stopped = true;
+        (self.stopped, self.fatal) = (true, true);
     }
 
     /// Adds a warning.

@@ -334,6 +334,7 @@ fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
         }
         World::Before => {}
     }
+    r.begin_world();
     r.open(BlockKind::World, args.span);
     let camera = r.state.transform;
     let inverse = camera.inverse();

@@ -2,7 +2,7 @@
 
 use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 use super::args::Args;
-use super::params::{Param, Type, Values, read_params};
+use super::params::{Param, ParamList, Type, Values, read_param_list, read_params};
 use super::reader::Reader;
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
@@ -71,7 +71,7 @@ fn unless_null(
     name: String,
 ) -> Result<Option<ShaderId>, Diagnostic> {
     match &*name {
-        NULL => read_params(args, &r.declarations).map(|_| None),
+        NULL => read_param_list(r, args).map(|_| None),
         _ => instance(r, args, kind, name).map(Some),
     }
 }
@@ -155,11 +155,8 @@ fn instance(
     name: String,
 ) -> Result<ShaderId, Diagnostic> {
     let to_world = r.state.transform;
-    let mut params = Vec::new();
-    for p in read_params(args, &r.declarations)? {
-        let value = shader_value(&p)?.transformed(to_world);
-        params.push((p.name, value));
-    }
+    let list = read_param_list(r, args)?;
+    let params = shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(to_world))).collect();
     let span = Some(args.whole_span());
     let shader = ShaderRef::new(&name);
     let objects = referable(r, &shader);
@@ -177,8 +174,8 @@ fn referable(r: &Reader<'_>, shader: &ShaderRef) -> Arc<[CoShader]> {
 /// The object of a class that `Geometry "FILE.rtsl:Class"` names. Points and directions are in
 /// object space, as they are written.
 pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef) -> Result<ShaderId, Diagnostic> {
-    let params = read_params(args, &r.declarations)?;
-    let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
+    let list = read_param_list(r, args)?;
+    let params = shader_values(r, list);
     let objects = referable(r, &shader);
     let (kind, to_world, span) = (ShaderKind::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
@@ -186,17 +183,40 @@ pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef)
 
 /// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space,
 /// as they are written.
-pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: &[Param]) -> Result<ShaderId, Diagnostic> {
-    let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
+pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: ParamList) -> ShaderId {
+    let params = shader_values(r, params);
     let objects = referable(r, &shader);
     let (kind, to_world, span) = (ShaderKind::Camera, Mat4::IDENTITY, Some(span));
-    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
+    r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects })
 }
 
 /// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name.
 /// Points and directions stay as they are written.
-pub fn user_values(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<(String, ParamValue)>, Diagnostic> {
-    read_params(args, &r.declarations)?.into_iter().map(|p| Ok((p.name.clone(), shader_value(&p)?))).collect()
+pub fn user_values(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<(String, ParamValue)>, Diagnostic> {
+    let declared = read_params(r, args)?;
+    Ok(shader_values(r, ParamList { declared, ..ParamList::default() }))
+}
+
+/// The values of a shader's parameters, in the current space. Those that cannot be are reported and
+/// left out.
+fn shader_values(r: &mut Reader<'_>, list: ParamList) -> Vec<(String, ParamValue)> {
+    let mut values = Vec::with_capacity(list.declared.len() + list.undeclared.len());
+    for p in list.declared {
+        match shader_value(&p) {
+            Ok(value) => values.push((p.name, value)),
+            Err(d) => r.error(d),
+        }
+    }
+    for p in list.undeclared {
+        let value = match p.values {
+            Values::Strings(v) => ParamValue::String(v),
+            Values::Floats(v) => ParamValue::Numbers(v),
+            Values::Integers(v) => ParamValue::Integer(v),
+        };
+        values.retain(|(name, _)| *name != p.name);
+        values.push((p.name, value));
+    }
+    values
 }
 
 /// A shader parameter's value, in the current space.

@@ -4,7 +4,7 @@
 
 use super::super::TextureSource;
 use super::args::Args;
-use super::params::read_params;
+use super::params::read_param_list;
 use super::reader::Reader;
 use crate::image::Reading;
 use crate::text::diagnostics::Diagnostic;
@@ -78,5 +78,5 @@ fn filter(args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
 
 /// Parameters that follow: they are for makers of files.
 fn rest(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    read_params(args, &r.declarations).map(|_| ())
+    read_param_list(r, args).map(|_| ())
 }

@@ -132,7 +132,7 @@ fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Ve
 /// The widget for a value; whether it changed.
 fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue) -> bool {
     match value {
-        ParamValue::Float(values) => match (values.as_mut_slice(), &parameter.hint) {
+        ParamValue::Numbers(values) | ParamValue::Float(values) => match (values.as_mut_slice(), &parameter.hint) {
             ([x], Hint::Range { low, high }) => {
                 let slider = Slider::new(x, *low..=*high).clamping(egui::SliderClamping::Never);
                 ui.add(slider).labelled_by(label).changed()

@@ -1,6 +1,5 @@
 //! `Blobby` (RISpec 3.2, §5.8).
 
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::reader::Reader;
 use super::dicing::metric;
@@ -23,9 +22,7 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let (floats, _) = args.float_values()?;
     args.string_values()?;
     let vars = Variables::read(r, args)?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let wrong = |text: String| Diagnostic::error(format!("Blobby: {text}")).at(code_span, "in this code");
     let field = Field::parse(&code, &floats).map_err(|e| wrong(e.to_string()))?;
     if usize::try_from(leaves) != Ok(field.leaves()) {

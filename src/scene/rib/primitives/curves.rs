@@ -3,7 +3,6 @@
 //! Curves are flat ribbons, oriented by `N`, or facing the ray origin without it; points are
 //! spheres. Widths are those of `width` or `constantwidth`, and 1 without.
 
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::params::{Class, Param};
 use super::super::reader::Reader;
@@ -73,9 +72,7 @@ pub fn curves(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
             curve
         })
         .collect();
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let metric = metric(r);
     let rings = Rings::cut(&all, &points, &metric, MAX_DICED).ok_or_else(|| too_fine(args))?;
     along_curves(r, args, vars, &CutCurves { all, points, rings, metric, varying: first_varying })
@@ -166,9 +163,7 @@ fn width_of(vars: &mut Variables) -> Result<Option<Param>, Diagnostic> {
 pub fn points(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let mut vars = Variables::read(r, args)?;
     let centres = positions(args, &vars)?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let widths = match width_of(&mut vars)? {
         None => vec![1.0; centres.len()],
         Some(p) => {

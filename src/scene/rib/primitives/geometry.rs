@@ -2,7 +2,6 @@
 //! method.
 
 use super::super::super::{MeshSpace, Object};
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::objects::check_placement;
 use super::super::reader::Reader;
@@ -25,9 +24,7 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
         return args.skip();
     }
     let shader = shading::primitive(r, args, shader)?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let refused = |block: &str| args.error(format!("a primitive of a class cannot stand in {block}"));
     if r.retained.is_open() {
         return Err(refused("an object's definition").hint("repeat it where instances of the object stand"));

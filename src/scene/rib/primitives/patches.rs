@@ -1,6 +1,5 @@
 //! `Patch`, `PatchMesh` and `NuPatch` (RISpec 3.2, §5.2 and §5.3).
 
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::params::{Class, Type};
 use super::super::reader::Reader;
@@ -116,9 +115,7 @@ fn surface(
     [u, v]: [Direction; 2],
     trimmed: bool,
 ) -> Result<(), Diagnostic> {
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let points = control_points(args, &vars, &u, &v)?;
     let surface = Surface::new(u, v, &points);
     let metric = metric(r);

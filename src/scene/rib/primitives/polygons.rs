@@ -1,6 +1,5 @@
 //! `Polygon`, `GeneralPolygon`, `PointsPolygons` and `PointsGeneralPolygons` (RISpec 3.2, §5.1).
 
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::params::{Class, Type};
 use super::super::reader::Reader;
@@ -148,9 +147,7 @@ fn polygons(
     polygons: Polygons,
     lone: bool,
 ) -> Result<(), Diagnostic> {
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let Polygons { loops, counts, corners: indices, points } = polygons;
     // For each triangle, its face and the face-vertices of its corners.
     let (mut face_of, mut corners): (Vec<u32>, Vec<[u32; 3]>) = Default::default();

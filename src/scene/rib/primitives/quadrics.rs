@@ -2,7 +2,6 @@
 //! §5.4).
 
 use super::super::super::Projection;
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::reader::Reader;
 use super::variables::{Blend, ClassMap, Spread, Variables};
@@ -66,9 +65,7 @@ pub fn torus(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
 
 fn quadric(r: &mut Reader<'_>, args: &mut Args<'_, '_>, quadric: Quadric) -> Result<(), Diagnostic> {
     let vars = Variables::read(r, args)?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     if quadric.radius() == 0.0 {
         return Err(args.error("the radius must not be 0"));
     }

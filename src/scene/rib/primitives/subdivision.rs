@@ -8,7 +8,6 @@
 //! | `interpolateboundary` | none, or 0, 1, 2 | the surface ends before the mesh's rim (0, and without the tag), at its edges and corners (1, and without arguments), at its edges (2) |
 //! | `facevaryinginterpolateboundary` and other tags about values | | nothing: values of class facevarying are blended linearly |
 
-use super::super::archive::outside_world;
 use super::super::args::Args;
 use super::super::reader::Reader;
 use super::dicing::{MAX_DICED, metric, too_fine};
@@ -36,9 +35,7 @@ pub fn subdivision_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(
     let indices = args.integer_values()?;
     let tags = if args.next_is_array()? { Some(Tags::read(args)?) } else { None };
     let vars = Variables::read(r, args)?;
-    if !r.takes_geometry() {
-        return Err(outside_world(args));
-    }
+    r.admit_geometry(args.span);
     let counts = check_counts(args, counts, indices.0.len(), "indices")?;
     let points = positions(args, &vars)?;
     let indices = check_indices(args, indices, points.len())?;

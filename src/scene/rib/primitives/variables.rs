@@ -73,7 +73,7 @@ impl Variables {
     /// Undeclared names, and standard variables of the wrong type.
     pub fn read(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Self, Diagnostic> {
         let mut out = Self::default();
-        for p in read_params(args, &r.declarations)? {
+        for p in read_params(r, args)? {
             let position = match p.name.as_str() {
                 "P" => Some((Type::Point, 3)),
                 "Pw" => Some((Type::HPoint, 4)),

@@ -1,5 +1,6 @@
 //! Scenes in several files, compressed files, meshes.
 
+use super::STRICT;
 use crate::scene::{OpenOptions, Scene, open, open_builtin};
 use crate::text::source::SourceMap;
 use glam::Vec3;
@@ -30,7 +31,7 @@ fn opened(path: &Path) -> Scene {
 }
 
 fn error(path: &Path) -> String {
-    try_open(path, &OpenOptions::default()).map(|_| ()).unwrap_err()
+    try_open(path, &STRICT).map(|_| ()).unwrap_err()
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn files_elsewhere_need_permission() {
     let shown = error(&path);
     assert!(shown.contains("access to `"), "{shown}");
     assert!(shown.contains("to allow it: --allow-read "), "{shown}");
-    let options = OpenOptions { allow_read: vec![dir.path().join("other")], ..OpenOptions::default() };
+    let options = OpenOptions { allow_read: vec![dir.path().join("other")], ..STRICT };
     assert_eq!(try_open(&path, &options).unwrap().objects.len(), 1);
 }
 
@@ -182,7 +183,7 @@ fn the_size_of_the_command_line_wins_and_is_checked() {
     let dir = folder(&[("s.rib", "Format 64 64 1 WorldBegin Sphere 1 -1 1 360 WorldEnd"), ("m.obj", PYRAMID)]);
     for name in ["s.rib", "m.obj"] {
         let path = dir.path().join(name);
-        let sized = |size| try_open(&path, &OpenOptions { size: Some(size), ..OpenOptions::default() });
+        let sized = |size| try_open(&path, &OpenOptions { size: Some(size), ..STRICT });
         let scene = sized((100, 50)).unwrap();
         assert_eq!((scene.format.width, scene.format.height), (100, 50));
         assert!(sized((0, 50)).unwrap_err().contains("each side must be 1 to 16384 pixels"));

@@ -1,7 +1,7 @@
 //! What is read at all: frames, conditions, archives within files, procedurals; what is read at
 //! which time; and binary RIB.
 
-use super::{Input, errors, scene, warnings};
+use super::{Input, STRICT, errors, scene, warnings};
 use crate::scene::{OpenOptions, Opened, Scene};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
@@ -17,7 +17,7 @@ fn read_with(text: impl AsRef<[u8]>, options: &OpenOptions) -> Result<Opened, St
 
 /// The scene at a share of the shutter's opening.
 fn at_time(text: &str, time: f32) -> Scene {
-    read_with(text, &OpenOptions { time, ..OpenOptions::default() }).unwrap_or_else(|e| panic!("{e}")).scene
+    read_with(text, &OpenOptions { time, ..STRICT }).unwrap_or_else(|e| panic!("{e}")).scene
 }
 
 /// Where the first object's first vertex is.
@@ -35,7 +35,7 @@ fn the_first_frame_is_read_unless_another_is_asked_for() {
         "Format 8 8 1 FrameBegin 3 Translate 0 0 1 WorldBegin Translate 3 0 0 {TRIANGLE} WorldEnd FrameEnd\n\
          FrameBegin 5 WorldBegin Translate 5 0 0 {TRIANGLE} WorldEnd FrameEnd"
     );
-    let frame = |frame| read_with(&text, &OpenOptions { frame, ..OpenOptions::default() });
+    let frame = |frame| read_with(&text, &OpenOptions { frame, ..STRICT });
     let first = frame(None).unwrap();
     assert_eq!((first.frames, place(&first.scene).x), (vec![3, 5], 3.0));
     let second = frame(Some(5)).unwrap().scene;
@@ -102,7 +102,7 @@ fn programs_run_only_where_the_user_allows_it() {
         |program: &str| format!("WorldBegin Procedural \"RunProgram\" [\"{program}\" \"7\"] [0 1 0 1 0 1] WorldEnd");
     let refused = errors(&text("cat"));
     assert!(refused.contains("may not run `cat`") && refused.contains("--allow-run"), "{refused}");
-    let allowed = OpenOptions { allow_run: true, ..OpenOptions::default() };
+    let allowed = OpenOptions { allow_run: true, ..STRICT };
     let dir = tempfile::tempdir().unwrap();
     let script = dir.path().join("shift");
     std::fs::write(

@@ -17,18 +17,32 @@ use super::Input;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 
+/// Options that refuse every error.
+const STRICT: OpenOptions = OpenOptions {
+    strict: true,
+    size: None,
+    allow_read: Vec::new(),
+    time: 0.0,
+    frame: None,
+    allow_run: false,
+    integrator: None,
+    estimator: None,
+    clamp: None,
+    headlight: false,
+};
+
 /// Reads a text as a built-in scene is read.
 fn read(text: &str) -> (Result<Opened, Diagnostics>, SourceMap) {
     let mut sources = SourceMap::new();
     let input = Input { name: "scene.rib", path: None, bytes: text.as_bytes().to_vec() };
-    (super::read(input, &OpenOptions::default(), &mut sources), sources)
+    (super::read(input, &STRICT, &mut sources), sources)
 }
 
 /// The scene of a text that must be right and give no warning.
 fn scene(text: &str) -> Scene {
     match read(text) {
         (Ok(opened), sources) => {
-            let warnings = opened.warnings.render(&sources);
+            let warnings = opened.diagnostics.render(&sources);
             assert!(warnings.is_empty(), "{warnings}");
             opened.scene
         }
@@ -44,7 +58,7 @@ fn world(requests: &str) -> Scene {
 /// The warnings of a text that can be read, as they are shown.
 fn warnings(text: &str) -> String {
     match read(text) {
-        (Ok(opened), sources) => opened.warnings.render(&sources),
+        (Ok(opened), sources) => opened.diagnostics.render(&sources),
         (Err(errors), sources) => panic!("{}", errors.render(&sources)),
     }
 }
