@@ -171,10 +171,10 @@ fn a_image_that_changes_is_read_again_and_changes_no_code() {
         Outcome::Unchanged => panic!("nothing has changed"),
     };
     let first = ready();
-    assert_eq!(first.warnings.iter().count(), 1, "it is not there yet");
+    assert_eq!(first.diagnostics.iter().count(), 1, "it is not there yet");
     write_codes(&path);
     let second = ready();
-    assert!(second.warnings.is_empty());
+    assert!(second.diagnostics.is_empty());
     RgbImage::from_pixel(16, 8, Rgb([255, 0, 0])).save(&path).unwrap();
     let third = ready();
     for (old, new) in [(&first, &second), (&second, &third)] {
