@@ -89,6 +89,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Compare two image files
     Diff(DiffArgs),
+    /// Read, link and compile scenes without rendering them, and print every message
+    Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()
     Depth(DepthArgs),
     /// Trace one sample of an image: its hits, its rays, and its shaders step by step

@@ -13,7 +13,9 @@ use shadewright::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
 /// Renders on both and judges the difference.
-pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
+    args.scene.for_judgement();
+    let args = &args;
     for path in args.out.iter().chain(&args.images) {
         image_file::check_writable(path)?;
     }

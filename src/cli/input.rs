@@ -32,6 +32,9 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         shadows: args.shadows.into(),
         current: args.current.map(Into::into),
         ..OpenOptions::default()
+        strict: args.strict,
+        headlight: args.headlight,
+        time: 0.0,
     }
 }
 

@@ -12,6 +12,7 @@ mod aov;
 mod args;
 mod backend;
 mod bench;
+mod check;
 mod checkpoint;
 mod compare;
 mod compile;
@@ -31,6 +32,7 @@ mod kernels;
 #[path = "no_kernels.rs"]
 mod kernels;
 mod lsp;
+mod messages;
 mod printf;
 mod probe;
 mod progress;
@@ -77,9 +79,10 @@ pub fn main() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<(), Failure> {
     usage::check_scene(&cli)?;
     match cli.command {
-        None => render::run(&cli.render),
-        Some(Command::Render(args)) => render::run(&args),
-        Some(Command::Compare(args)) => compare::run(&args),
+        None => render::run(cli.render),
+        Some(Command::Render(args)) => render::run(*args),
+        Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),

@@ -7,6 +7,7 @@ use super::device::Device;
 use super::failure::Failure;
 use super::input::{job_of, open_project, refreshed};
 use super::judgement::{Judgement, check_judgement};
+use super::messages::Problems;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::stats::{Images, RenderStats};
@@ -25,8 +26,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Renders the scene into a file, or frames of it into files.
-pub fn run(args: &RenderArgs) -> Result<(), Failure> {
+pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let begin = Instant::now();
+    if args.compare.is_some() {
+        args.scene.for_judgement();
+    }
+    let args = &args;
     let Some(out) = &args.render else { return viewer::run(args) };
     for file in args.preview.iter().chain([out]) {
         image_file::check_writable(file)?;
@@ -103,8 +108,10 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images));
     let judgement =
         reference.map(|reference| Judgement::of(&reference, &drawn.image, &args.judge, None)).transpose()?;
+    let problems = Problems::of(&state.diagnostics);
     if args.judge.json {
         let mut document = written.json();
+        document.append(&mut problems.json());
         if let Some(judgement) = &judgement {
             document.append(&mut judgement.json());
         }
@@ -124,6 +131,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         if let Some(judgement) = &judgement {
             println!("{judgement}");
         }
+        eprint!("{problems}");
     }
     judgement.map_or(Ok(()), |judgement| judgement.outcome())
 }

@@ -16,7 +16,8 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     }
     set_threads(&args.machine)?;
     let source = source_of(&args.scene);
-    let project = project::Options { kernels: true, ..project_options(&args.scene)? };
+    let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
+    (project.open.strict, project.open.headlight) = (false, true);
     let machine = match args.backend {
         BackendChoice::Auto => None,
         BackendChoice::Named(backend) if Backend::INTERACTIVE.contains(&backend) => Some(backend),

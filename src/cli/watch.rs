@@ -8,7 +8,8 @@ use super::args::{BackendChoice, RenderArgs};
 use super::backend::{progressive, rpu_options};
 use super::failure::Failure;
 use super::input::{job_of, project_options, source_of};
-use serde_json::{Map, Value, json};
+use super::messages::messages;
+use serde_json::{Value, json};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::kernels;
@@ -17,8 +18,8 @@ use shadewright::render::film::Film;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError};
-use shadewright::text::diagnostics::{Diagnostic, Diagnostics, Severity};
-use shadewright::text::source::{SourceMap, Span};
+use shadewright::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -242,45 +243,4 @@ fn because(changed: &[String]) -> String {
         n if n > MOST_NAMED => format!(" ({} and {} more changed)", changed[..MOST_NAMED].join(", "), n - MOST_NAMED),
         _ => format!(" ({} changed)", changed.join(", ")),
     }
-}
-
-/// Diagnostics as JSON: lines and columns count from 1, columns in characters.
-fn messages(diagnostics: &Diagnostics, sources: &SourceMap) -> Value {
-    diagnostics.iter().map(|d| message(d, sources)).collect()
-}
-
-fn message(d: &Diagnostic, sources: &SourceMap) -> Value {
-    let severity = match d.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let mut message = json!({ "severity": severity, "message": d.message, "hints": d.hints });
-    let own = d.labels.iter().position(|label| label.primary);
-    let mut related = Vec::new();
-    for (number, label) in d.labels.iter().enumerate() {
-        let mut fields = place(label.span, sources);
-        fields.insert("note".to_string(), label.message.clone().into());
-        if Some(number) == own {
-            fields.into_iter().for_each(|(name, value)| message[name] = value);
-        } else {
-            related.push(Value::from(fields));
-        }
-    }
-    message["related"] = related.into();
-    message
-}
-
-/// The location of a span.
-fn place(span: Span, sources: &SourceMap) -> Map<String, Value> {
-    let Some(file) = sources.get(span.file) else { return Map::new() };
-    let (start, end) = (file.position(span.start), file.position(span.end));
-    let name = file.path.as_ref().map_or_else(|| file.name.clone(), |path| path.display().to_string());
-    let fields = [
-        ("file", Value::from(name)),
-        ("line", start.line.into()),
-        ("column", start.column.into()),
-        ("end_line", end.line.into()),
-        ("end_column", end.column.into()),
-    ];
-    fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

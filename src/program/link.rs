@@ -132,9 +132,7 @@ fn run(
     let (sources, kept) = shaders.into_parts();
     *cache = kept;
     match program {
-        Ok(program) if !(options.strict && diagnostics.has_errors()) => {
-            Ok(Program { sources, diagnostics, ..program })
-        }
+        Ok(program) if !(options.strict && diagnostics.has_errors()) => Ok(Program { sources, diagnostics, ..program }),
         Err(Failure::Memory(error)) => {
             diagnostics.push(Diagnostic::error(error.to_string()).hint("use fewer or smaller meshes"));
             Err(LinkError { diagnostics, sources, unusable: Unusable::default() })

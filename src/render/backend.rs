@@ -5,10 +5,10 @@
 //! has a row: the default one is `rpu`.
 
 use super::call::{Agreement, FunctionRunner, GpuRunner, Rpu};
-use super::gpu::{Compute, GpuProgressive, GpuRenderer, has_hardware_adapter};
+use super::gpu::{self, Compute, GpuProgressive, GpuRenderer, has_hardware_adapter};
 use super::progressive::Progressive;
 use super::rpu::{RpuProgressive, RpuRenderer};
-use super::{RenderError, Renderer, Schedule};
+use super::{Job, RenderError, Renderer, Schedule};
 use crate::bvh::gpu::kernel::Variant;
 use crate::rpu::engine::{self, EngineInfo};
 use crate::rpu::format::Format;
@@ -50,6 +50,7 @@ pub struct BackendInfo {
     /// How closely the functions that it runs agree with the evaluator; `None` where it runs none.
     pub agreement: Option<Agreement>,
     engine: Option<&'static EngineInfo>,
+    check: fn(&BackendInfo, &BackendOptions, &Job) -> Result<(), RenderError>,
     open_renderer: Open<dyn Renderer>,
     open_progressive: Open<dyn Progressive>,
     open_runner: Open<dyn FunctionRunner>,
@@ -73,6 +74,7 @@ static BACKENDS: LazyLock<Vec<BackendInfo>> = LazyLock::new(|| {
         format: Format::F32,
         agreement: Some(Agreement::Wgsl),
         engine: None,
+        check: |_, _, job| gpu::check(job),
         open_renderer: |_, options| Ok(Box::new(gpu_renderer(options)?)),
         open_progressive: |_, options| Ok(Box::new(GpuProgressive::new(gpu_renderer(options)?))),
         open_runner: |_, options| {
@@ -114,6 +116,7 @@ fn on_rpu(
         format,
         agreement: Some(Agreement::Bits),
         engine: Some(engine),
+        check: |row, options, job| row.rpu_renderer(options).load(job).map(drop),
         open_renderer: |row, options| Ok(Box::new(row.rpu_renderer(options))),
         open_progressive: |row, options| Ok(Box::new(RpuProgressive::new(row.rpu_renderer(options)))),
         open_runner: |row, options| {
@@ -173,6 +176,15 @@ impl Backend {
     /// `adapter` names one, else the RPU.
     pub fn automatic(adapter: Option<&str>) -> Backend {
         if adapter.is_some() || has_hardware_adapter() { Backend::GPU } else { Backend::RPU }
+    }
+
+    /// Compiles a job's program for the back end. Needs no device.
+    ///
+    /// # Errors
+    /// When the program has something that the back end cannot do.
+    pub fn check(self, job: &Job, options: &BackendOptions) -> Result<(), RenderError> {
+        let row = self.info();
+        (row.check)(row, options, job)
     }
 
     /// Its row.

@@ -58,6 +58,16 @@ pub struct SceneArgs {
     /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
     #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
     pub allow_run: bool,
+    /// Refuse a scene with any error: print all messages, write no file, exit with status 2. The
+    /// default where images are compared
+    #[arg(long, help_heading = heading::FILES)]
+    pub strict: bool,
+    /// Leave out what has errors, and show the rest; the default where images are not compared
+    #[arg(long, conflicts_with = "strict", hide_short_help = true, help_heading = heading::FILES)]
+    pub lenient: bool,
+    /// Add a light at the camera to a scene without lights; the viewer always does
+    #[arg(long, help_heading = heading::SAMPLING)]
+    pub headlight: bool,
     /// BVH builder; chosen from the samples per triangle by default. The image does not depend on
     /// it
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPILER)]
@@ -71,6 +81,33 @@ pub struct SceneArgs {
     /// Limit of loop iterations and calls per sample
     #[arg(long, value_name = "N", default_value_t = shadewright::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true, help_heading = heading::COMPILER)]
     pub budget: u32,
+}
+
+impl SceneArgs {
+    /// Reads the scene for an image that is judged: strictly, unless the user says otherwise.
+    pub fn for_judgement(&mut self) {
+        self.strict |= !self.lenient;
+    }
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Scenes: .rib .gltf .glb .obj .ply
+    #[arg(required = true, value_name = "SCENE")]
+    pub scenes: Vec<PathBuf>,
+    /// Search this folder for shaders first; may be repeated
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
+    pub shader_paths: Vec<PathBuf>,
+    /// Allow the scenes to read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
+    pub allow_read: Vec<PathBuf>,
+    /// Allow the scenes to run programs that generate geometry (Procedural "RunProgram")
+    #[arg(long, help_heading = heading::FILES)]
+    pub allow_run: bool,
+    /// Print an object for each scene, with its messages, as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
 }
 
 /// `depth`.

@@ -39,6 +39,6 @@ pub use pipelines::PipelineCounts;
 pub use prepare::Preparation;
 pub use progressive::GpuProgressive;
 pub use ray_tracer::{RayTracer, Traced, TracerOptions};
-pub use renderer::{GpuRenderer, GpuStats};
+pub use renderer::{GpuRenderer, GpuStats, check};
 pub use warm_up::WarmUp;
 pub use wavefront::{Compute, ComputeError};

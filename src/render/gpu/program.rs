@@ -36,7 +36,7 @@ impl Program {
         schedule: Schedule,
     ) -> Result<Self, RenderError> {
         let compiled = match schedule {
-            Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
+            Schedule::Auto | Schedule::Wavefront => return Self::sections(module, entries, options),
             Schedule::Megakernel => {
                 let leaves = if options.intersections.is_empty() { Leaves::Triangles } else { Leaves::Procedural };
                 let max_private_words = max_private_words(gpu);
@@ -45,7 +45,15 @@ impl Program {
                     .map(|kernel| Program::Megakernel(Box::new(kernel)))
             }
         };
-        compiled.map_err(|e| RenderError::Unsupported { backend: "the GPU", reason: e.to_string() })
+        compiled.map_err(unsupported)
+    }
+
+    /// A kernel for each section of what `entries` and the shaders reach.
+    ///
+    /// # Errors
+    /// When the program has something that a GPU cannot do.
+    pub fn sections(module: &Module, entries: &[&str], options: &Options) -> Result<Self, RenderError> {
+        wgsl::compile(module, entries, options).map(Program::Sections).map_err(unsupported)
     }
 
     /// Its interface to the executor.
@@ -82,4 +90,8 @@ impl Program {
             Program::Megakernel(kernel) => Box::new(MegakernelExecutor::new(compute, kernel, setup)?),
         })
     }
+}
+
+fn unsupported(error: wgsl::Error) -> RenderError {
+    RenderError::Unsupported { backend: "the GPU", reason: error.to_string() }
 }

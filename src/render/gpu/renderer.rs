@@ -172,16 +172,29 @@ impl Renderer for GpuRenderer {
     }
 }
 
+/// Compiles a job's program to kernels, on no device.
+///
+/// # Errors
+/// When the program has something that a GPU cannot do.
+pub fn check(job: &Job) -> Result<(), RenderError> {
+    let (entries, options) = entries_of(job);
+    Program::sections(&job.program.module, &entries, &options).map(drop)
+}
+
+/// The entries of the job's program, and what reaches the others.
+fn entries_of(job: &Job) -> (Vec<&'static str>, Options) {
+    let entries = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
+    let options = Options {
+        shaders: (0..job.program.surface_entries).map(surface_entry).collect(),
+        instances: !job.program.memory.placed.is_empty(),
+        intersections: (0..job.program.primitives.kinds).map(intersect_entry).collect(),
+    };
+    (entries, options)
+}
+
 /// The kernels of the job's entries.
 pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
-    let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
-    let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
-    let primitives = &job.program.primitives;
-    let options = Options {
-        shaders,
-        instances: !job.program.memory.placed.is_empty(),
-        intersections: (0..primitives.kinds).map(intersect_entry).collect(),
-    };
+    let (entries, options) = entries_of(job);
     let levels = if job.bvh.has_instances() { Levels::Two } else { Levels::One };
     Program::compile(gpu, &job.program.module, &entries, &options, levels, max_depth(job), schedule)
 }

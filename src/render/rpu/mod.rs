@@ -96,7 +96,7 @@ impl RpuRenderer {
     }
 
     /// The job's program, compiled and loaded.
-    fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
+    pub(in crate::render) fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
         let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
         Ok(loaded.on_engine(self.engine)?.in_format(self.format))

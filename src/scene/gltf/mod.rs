@@ -102,7 +102,11 @@ pub(super) fn read(
             .hint("its default scene holds no mesh with a surface")
             .into());
     };
-    let view = if has_camera { camera::directions(&scene.camera) } else { framing::look_at(&mut scene, low, high, Handedness::Right) };
+    let view = if has_camera {
+        camera::directions(&scene.camera)
+    } else {
+        framing::look_at(&mut scene, low, high, Handedness::Right)
+    };
     if scene.lights.is_empty() {
         framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
     }
