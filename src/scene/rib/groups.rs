@@ -4,7 +4,7 @@
 //! ([`Group`]); unknown ones give a warning.
 
 use super::args::Args;
-use super::params::{Param, read_params};
+use super::params::{Param, ParamList, Undeclared, read_param_list};
 use super::reader::Reader;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
@@ -37,7 +37,8 @@ pub fn for_each_param(
     mut f: impl FnMut(&mut Reader<'_>, &Param) -> Result<bool, Diagnostic>,
 ) -> Result<(), Diagnostic> {
     let known = known.iter().find(|g| g.name == group);
-    for p in read_params(r, args)? {
+    let ParamList { declared, undeclared } = read_param_list(r, args)?;
+    for p in declared.into_iter().chain(undeclared.into_iter().map(Undeclared::as_written)) {
         let taken = f(r, &p).unwrap_or_else(|d| {
             r.error(d);
             true

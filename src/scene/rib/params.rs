@@ -324,6 +324,19 @@ pub struct Undeclared {
     pub values: Values,
     /// Where its name stands.
     pub name_span: Span,
+    /// Where its values stand.
+    pub value_span: Span,
+}
+
+impl Undeclared {
+    /// The parameter as one value of its own type and number.
+    pub fn as_written(self) -> Param {
+        let Self { name, values, name_span, value_span } = self;
+        let ty = if matches!(values, Values::Strings(_)) { Type::String } else { Type::Float };
+        let array = values.len();
+        let declaration = Declaration { class: Class::Uniform, ty, array, is_array: array != 1 };
+        Param { name, declaration, values, name_span, value_span }
+    }
 }
 
 /// A parameter list.
@@ -376,14 +389,14 @@ pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Pa
                 }
             }
             None => {
-                let (values, _) = args.untyped_values()?;
+                let (values, value_span) = args.untyped_values()?;
                 let name = token.trim();
                 if name.contains(char::is_whitespace) {
                     r.error_once(&format!("declaration {name}"), undeclared_error(name, name_span));
                     continue;
                 }
                 list.undeclared.retain(|p| p.name != name);
-                list.undeclared.push(Undeclared { name: name.to_string(), values, name_span });
+                list.undeclared.push(Undeclared { name: name.to_string(), values, name_span, value_span });
             }
         }
     }
