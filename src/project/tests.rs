@@ -39,8 +39,17 @@ impl Folder {
         for (name, text) in [("scene.rib", SCENE), ("dull.sl", SHADER), ("shared.h", HEADER)] {
             fs::write(dir.path().join(name), text).unwrap();
         }
-        let project = Project::new(Source::File(dir.path().join("scene.rib")), Options::default());
+        let open = OpenOptions { strict: true, ..OpenOptions::default() };
+        let options = Options { open, ..Options::default() };
+        let project = Project::new(Source::File(dir.path().join("scene.rib")), options);
         Self { dir, project }
+    }
+
+    /// One whose errors do not refuse the scene.
+    fn lenient() -> Self {
+        let folder = Self::new();
+        let project = Project::new(Source::File(folder.path("scene.rib")), Options::default());
+        Self { project, ..folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -65,7 +74,8 @@ impl Folder {
     fn broken(&mut self) -> String {
         match self.project.refresh() {
             Outcome::Broken(failure) => failure.render(),
-            other => panic!("{other:?}"),
+            Outcome::Ready(_) => panic!("there is a new state"),
+            Outcome::Unchanged => panic!("nothing has changed"),
         }
     }
 
@@ -92,6 +102,37 @@ fn a_project_whose_files_stay_the_same_stays_the_same() {
     let name = |p: &PathBuf| p.file_name().unwrap().to_string_lossy().into_owned();
     let names: Vec<_> = folder.project.files().iter().map(name).collect();
     assert_eq!(names, ["dull.sl", "pointlight.sl", "scene.rib", "shared.h"]);
+}
+
+#[test]
+fn a_shader_that_is_wrong_is_replaced_until_it_is_right() {
+    let mut folder = Folder::lenient();
+    folder.edit("dull.sl", "tint * shade", "* shade");
+    let first = folder.ready();
+    assert_eq!(first.diagnostics.error_count(), 1);
+    assert!(first.scene.shader_instances.iter().any(|i| i.shader.name() == "missingsurface"));
+    folder.edit("dull.sl", "* shade", "tint * shade");
+    let second = folder.ready();
+    assert!(second.diagnostics.is_empty());
+    assert!(second.scene.shader_instances.iter().any(|i| i.shader.name() == "dull"));
+    folder.edit("dull.sl", "tint * shade", "* shade");
+    assert!(folder.broken().contains("error:"), "the last image stays while a shader is edited");
+}
+
+#[test]
+fn a_light_or_a_displacement_that_is_missing_is_left_out() {
+    let mut folder = Folder::lenient();
+    folder.edit("scene.rib", "\"pointlight\"", "\"nowhere\"");
+    let first = folder.ready();
+    assert_eq!(first.diagnostics.error_count(), 1);
+    folder.edit("scene.rib", "\"nowhere\"", "\"pointlight\"");
+    folder.edit("scene.rib", "Surface \"dull\"", "Displacement \"nowhere\" Surface \"dull\"");
+    let second = folder.project.refresh();
+    assert!(matches!(second, Outcome::Broken(_)), "it was not missing before");
+    let mut folder = Folder { project: folder.project.replaced_by(Source::File(folder.path("scene.rib"))), ..folder };
+    let third = folder.ready();
+    assert_eq!(third.diagnostics.error_count(), 1);
+    assert!(third.scene.objects.iter().all(|o| o.attributes.displacement.is_none()));
 }
 
 #[test]

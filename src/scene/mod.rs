@@ -61,6 +61,12 @@ pub use texture::TextureSource;
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;
 
+/// Extensions of textures that renderers make of images.
+const MADE_TEXTURES: [&str; 5] = ["tx", "tex", "tdl", "map", "env"];
+
+/// Extensions of images that such textures are made of.
+const IMAGES: [&str; 8] = ["exr", "png", "tif", "tiff", "jpg", "jpeg", "hdr", "ppm"];
+
 /// Most lights in a scene.
 pub const MAX_LIGHTS: usize = 4096;
 
@@ -478,13 +484,20 @@ impl Scene {
     }
 
     /// Where an image of that name lies: the search path for textures is looked through, and places
-    /// where it is not are noted in `log`.
+    /// where it is not are noted in `log`. In place of a file that a renderer's own tool makes of an
+    /// image stands the image.
     ///
     /// # Errors
     ///
     /// When it is nowhere, or lies where the scene may not read.
     pub fn find_image(&self, name: &str, log: &mut FileLog) -> Result<PathBuf, FileError> {
-        self.access.find(name, None, &self.search_paths.texture, log)
+        let mut find = |name: &str| self.access.find(name, None, &self.search_paths.texture, log);
+        find(name).or_else(|error| {
+            let (path, missing) = (Path::new(name), matches!(error, FileError::Missing { .. }));
+            let made = path.extension().and_then(|e| e.to_str()).is_some_and(|e| MADE_TEXTURES.contains(&e));
+            let images = IMAGES.iter().filter(|_| missing && made).map(|e| path.with_extension(e));
+            images.filter_map(|image| find(image.to_str()?).ok()).next().ok_or(error)
+        })
     }
 
     /// The camera's frame for the scene's format.

@@ -66,23 +66,40 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// A number; `what` names it in messages.
     pub fn number(&mut self, what: &str) -> Result<f32, Diagnostic> {
-        match self.peek()? {
+        self.single(|args| match args.peek()? {
             (Token::Number(n), _) => {
-                self.take()?;
+                args.take()?;
                 Ok(n as f32)
             }
-            (found, at) => Err(self.wanted(what, found, at)),
-        }
+            (found, at) => Err(args.wanted(what, found, at)),
+        })
     }
 
     /// A whole number.
     pub fn integer(&mut self, what: &str) -> Result<i32, Diagnostic> {
-        match self.peek()? {
+        self.single(|args| match args.peek()? {
             (Token::Number(n), at) => {
-                self.take()?;
-                self.whole(n, at)
+                args.take()?;
+                args.whole(n, at)
             }
-            (found, at) => Err(self.wanted(what, found, at)),
+            (found, at) => Err(args.wanted(what, found, at)),
+        })
+    }
+
+    /// A value, which may stand in brackets of its own, as exporters write it.
+    fn single<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+        let (first, start) = self.peek()?;
+        if first != Token::Open {
+            return read(self);
+        }
+        self.take()?;
+        let value = read(self)?;
+        match self.peek()? {
+            (Token::Close, _) => {
+                self.take()?;
+                Ok(value)
+            }
+            (found, at) => Err(self.wanted("`]`", found, at).also(start, "the array starts here")),
         }
     }
 
@@ -96,13 +113,13 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// A string.
     pub fn string(&mut self, what: &str) -> Result<String, Diagnostic> {
-        match self.peek()? {
+        self.single(|args| match args.peek()? {
             (Token::Str(s), _) => {
-                self.take()?;
+                args.take()?;
                 Ok(unescape(s).into_owned())
             }
-            (found, at) => Err(self.wanted(what, found, at)),
-        }
+            (found, at) => Err(args.wanted(what, found, at)),
+        })
     }
 
     /// Whether a string comes next.
@@ -117,11 +134,11 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// A number or a string, as light handles are.
     pub fn handle(&mut self, what: &str) -> Result<String, Diagnostic> {
-        match self.peek()? {
-            (Token::Str(_), _) => self.string(what),
-            (Token::Number(_), _) => Ok(self.integer(what)?.to_string()),
-            (found, at) => Err(self.wanted(what, found, at)),
-        }
+        self.single(|args| match args.peek()? {
+            (Token::Str(_), _) => args.string(what),
+            (Token::Number(_), _) => Ok(args.integer(what)?.to_string()),
+            (found, at) => Err(args.wanted(what, found, at)),
+        })
     }
 
     /// `N` numbers, in brackets or not.

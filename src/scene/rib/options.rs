@@ -215,12 +215,12 @@ pub fn exposure(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
 pub fn format(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let [width, height, aspect] = args.numbers("width, height and pixel aspect")?;
     let default = Format::default();
-    // Negative values ask for the display's own, RISpec 3.2, §4.1.2.
+    // Negative values ask for the display's own, RISpec 3.2, §4.1.2; so does an aspect of 0.
     let side = |n: f32, default: u32| if n < 0.0 { default } else { n as u32 };
     let format = Format {
         width: side(width, default.width),
         height: side(height, default.height),
-        pixel_aspect: if aspect < 0.0 { default.pixel_aspect } else { aspect },
+        pixel_aspect: if aspect <= 0.0 { default.pixel_aspect } else { aspect },
     };
     if !format.is_valid() {
         return Err(args
@@ -300,10 +300,10 @@ pub fn screen_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
 /// `PixelSamples x y`
 pub fn pixel_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let samples: [f32; 2] = args.numbers("samples in x and y")?;
-    if samples.iter().any(|s| !(1.0..=256.0).contains(s)) {
-        return Err(args.error("samples must be 1 to 256 in each direction"));
+    if samples.iter().any(|s| !(0.0..=256.0).contains(s)) {
+        return Err(args.error("samples must be at most 256 in each direction, and not negative"));
     }
-    r.scene.pixel_samples = samples.map(|s| s.round() as u32);
+    r.scene.pixel_samples = samples.map(|s| s.round().max(1.0) as u32);
     Ok(())
 }
 

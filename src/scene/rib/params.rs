@@ -384,6 +384,8 @@ pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Pa
                     Ok((values, value_span)) => {
                         list.declared.push(Param { name, declaration, values, name_span, value_span });
                     }
+                    // A primitive without its positions is none.
+                    Err(d) if matches!(&*name, "P" | "Pw" | "Pz") => return Err(d),
                     Err(d) if args.skip_values()? => r.error(d),
                     Err(d) => return Err(d),
                 }

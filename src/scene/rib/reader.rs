@@ -292,7 +292,11 @@ impl<'s> Reader<'s> {
     fn request<'a>(&mut self, name: &'a str, span: Span, lexer: &mut Lexer<'a>) {
         let known = requests::find(name);
         let mut args = Args::new(lexer, name, span, known.map_or("", |r| r.usage));
-        let result = if self.skips(name) || objects::passed_over(self, name, span) {
+        let skips = self.skips(name);
+        let result = if skips && known.is_none() && self.world == World::After && self.skip_until.is_none() {
+            self.unknown_request(name, span);
+            args.skip()
+        } else if skips || objects::passed_over(self, name, span) {
             args.skip()
         } else if let Some(request) = known {
             self.known += 1;

@@ -80,7 +80,7 @@ const REQUESTS: &[Request] = &[
     request("FrameBegin", "FrameBegin number", frame_begin),
     request("FrameEnd", "FrameEnd", |r, a| r.close(BlockKind::Frame, a.span)),
     request("Geometry", "Geometry \"FILE.rtsl:Class\" parameters", primitives::geometry::geometry)
-        .partly("classes of primitives, in RTSL; the shapes that a renderer may have by names of its own are skipped"),
+        .partly("classes of primitives, in RTSL; \"teapot\" and \"sphere\" are built in"),
     request("GeometricRepresentation", "GeometricRepresentation \"type\"", |_, a| a.string("a type").map(|_| ()))
         .noted("all surfaces are triangles"),
     request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))

@@ -8,18 +8,43 @@ use super::super::reader::Reader;
 use super::super::shading;
 use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
+use std::path::Path;
 use std::sync::Arc;
 
-/// `Geometry "FILE.rtsl:Class" parameters`
+/// Shapes that have names of their own, as RIB.
+const BUILT_IN: [(&str, &str); 2] =
+    [("teapot", include_str!("../builtin/teapot.rib")), ("sphere", "Sphere 1 -1 1 360\n")];
+
+/// Reads a built-in shape in place, with attributes and transforms of its own.
+fn read_built_in(r: &mut Reader<'_>, name: &str, text: &str) {
+    let shown = format!("<built-in {name}>");
+    let known = r.archive_texts.get(Path::new(&shown)).copied();
+    let file = known.unwrap_or_else(|| {
+        let file = r.sources.add(shown.clone(), None, text.to_string());
+        r.archive_texts.insert(shown.into(), file);
+        file
+    });
+    let outer = r.state.clone();
+    r.run(file, None);
+    r.state = outer;
+}
+
+/// `Geometry "FILE.rtsl:Class" parameters`, or the name of a built-in shape.
 pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the name of a class")?;
+    if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+        args.skip()?;
+        read_built_in(r, &name, text);
+        return Ok(());
+    }
     let shader = ShaderRef::new(&name);
     if !shader.is_class() {
         r.warn_once(
             "geometry",
             Diagnostic::warning(format!("there is no geometry `{name}`"))
                 .at(args.whole_span(), "skipped, here and below")
-                .hint(format!("name a procedural primitive by its file and its class: {}", registry::qualified_form())),
+                .hint(format!("name a procedural primitive by its file and its class: {}", registry::qualified_form()))
+                .hint(format!("built in are: {}", BUILT_IN.map(|(name, _)| name).join(", "))),
         );
         return args.skip();
     }

@@ -110,7 +110,7 @@ fn integers_must_be_whole_and_in_range() {
 
 #[test]
 fn undeclared_parameters_say_how_to_declare_them() {
-    let shown = errors("WorldBegin Surface \"mine\" \"frequency\" [3] Sphere 1 -1 1 360 WorldEnd");
+    let shown = errors("WorldBegin Sphere 1 -1 1 360 \"frequency\" [3] \"__mine\" [3] WorldEnd");
     assert!(shown.starts_with("error: the parameter `frequency` is not declared"), "{shown}");
     assert!(shown.contains("\"uniform float frequency\""), "{shown}");
     let shown = errors("WorldBegin Surface \"mine\" \"unifrom float frequency\" [3] WorldEnd");
@@ -138,7 +138,7 @@ fn arguments_too_many_are_told() {
 
 #[test]
 fn geometry_outside_the_world_and_a_missing_world_are_told() {
-    assert!(heads("Sphere 1 -1 1 360 WorldBegin WorldEnd")[0].starts_with("Sphere: geometry must stand between"));
+    assert_eq!(heads("Sphere 1 -1 1 360 WorldBegin WorldEnd"), ["geometry before `WorldBegin` is not shown"]);
     assert_eq!(heads("Format 64 64 1"), ["the scene has no `WorldBegin`"]);
     assert_eq!(heads("once upon a time"), ["`scene.rib` holds no RIB request"]);
     assert_eq!(heads("WorldBegin WorldBegin WorldEnd"), ["WorldBegin: worlds cannot be nested"]);

@@ -3,6 +3,7 @@
 mod archives;
 mod errors;
 mod flow;
+mod lenient;
 mod objects;
 mod options;
 mod primitives;
@@ -28,6 +29,7 @@ const STRICT: OpenOptions = OpenOptions {
     integrator: None,
     estimator: None,
     clamp: None,
+    shadows: crate::scene::Shadows::On,
     headlight: false,
 };
 
