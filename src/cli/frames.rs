@@ -3,11 +3,26 @@
 use super::args::{Frames, SceneArgs};
 use super::failure::Failure;
 use super::input::{open_options, source_of};
+use shadewright::scene;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
+/// Every frame.
+pub const ALL: Frames = Frames { first: i32::MIN, last: i32::MAX };
+/// Most bytes of a file that is searched for frames.
+const MAX_BYTES: u64 = 1 << 30;
+
 /// Digits of a frame number before the extension.
 const DIGITS: usize = 4;
+
+/// Whether a scene's file seems to have several frames, or worlds, which are frames where nothing
+/// else is.
+pub fn has_several(args: &SceneArgs) -> bool {
+    let Some(path) = args.scene.as_deref() else { return false };
+    let Ok(bytes) = scene::read_file(path, MAX_BYTES) else { return false };
+    let count = |word: &str| bytes.windows(word.len()).filter(|w| *w == word.as_bytes()).take(2).count();
+    (count("FrameBegin") > 1 || count("WorldBegin") > 1) && of_scene(args, ALL).is_ok_and(|frames| frames.len() > 1)
+}
 
 /// The frames of the scene within a range, in the scene's order.
 ///

@@ -34,6 +34,7 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         ..OpenOptions::default()
         strict: args.strict,
         headlight: args.headlight,
+        rendered: args.rendered.clone(),
         time: 0.0,
     }
 }

@@ -16,13 +16,14 @@ use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
 use shadewright::image::{aov as aov_file, file as image_file};
-use shadewright::project::Project;
+use shadewright::project::{Project, State};
 use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{Job, RenderError, motion};
+use shadewright::render::{Job, RenderError, depth, motion};
 use shadewright::scene::Integrator;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Renders the scene into a file, or frames of it into files.
@@ -42,26 +43,57 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     if args.watch {
         return watch::run(args, out);
     }
-    let Some(range) = args.scene.frames.filter(|f| f.first != f.last) else {
-        return one(args, &args.scene, out, begin);
+    let is_single = args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
+    let all = || args.scene.frames.is_none() && !is_single && frames::has_several(&args.scene);
+    let range = match args.scene.frames {
+        Some(range) if range.first != range.last => range,
+        None if all() => frames::ALL,
+        _ => return one(args, &args.scene, out, begin).map(drop),
     };
-    if args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some() {
+    if is_single {
         return Err(Failure::input(
             "error: --compare, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
         ));
     }
     // Each prints a line.
+    let mut scene = args.scene.clone();
     for frame in frames::of_scene(&args.scene, range)? {
-        let scene = SceneArgs { frames: Some(Frames { first: frame, last: frame }), ..args.scene.clone() };
-        one(args, &scene, &frames::file_of(out, frame), Instant::now())?;
+        scene.frames = Some(Frames { first: frame, last: frame });
+        // Later frames of the file may use it, as a texture or a shadow map.
+        scene.rendered.extend(one(args, &scene, &frames::file_of(out, frame), Instant::now())?);
     }
     Ok(())
 }
 
+/// Files that a frame leaves for later ones, by the names of its displays.
+type Rendered = Vec<(String, Arc<[u8]>)>;
+
+/// Renders the depths of a frame whose display is a shadow map. They are written to `.exr` files
+/// only.
+fn depths(state: &State, name: &str, out: &Path) -> Result<Rendered, Failure> {
+    let map = depth::draw(&state.scene, &state.bvh);
+    let bytes = map.encode().map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
+    if out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr")) {
+        image_file::write_bytes(out, &bytes)?;
+        eprintln!("wrote {}, {}×{}, the shadow map `{name}`", out.display(), map.width, map.height);
+    } else {
+        eprintln!("rendered the shadow map `{name}` for later frames, {}×{}", map.width, map.height);
+    }
+    eprint!("{}", Problems::of(&state.diagnostics));
+    Ok(vec![(name.to_string(), bytes.into())])
+}
+
 /// Renders one image.
-fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<(), Failure> {
+fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<Rendered, Failure> {
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (mut project, state) = open_project(scene)?;
+    let displays = &state.scene.film.displays;
+    if let [display] = displays.as_slice()
+        && display.is_depth()
+        && scene.frames.is_some()
+    {
+        return depths(&state, &display.name, out);
+    }
     let job = job_of(scene, &state)?;
     let names = aov::wanted(args, &state.scene.film, out)?;
     let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
@@ -133,7 +165,9 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         }
         eprint!("{problems}");
     }
-    judgement.map_or(Ok(()), |judgement| judgement.outcome())
+    judgement.map_or(Ok(()), |judgement| judgement.outcome())?;
+    let name = displays.first().map(|d| d.name.clone()).filter(|_| scene.frames.is_some());
+    name.map(|name| Ok((name, image_file::to_exr(&drawn.image)?.into()))).into_iter().collect()
 }
 
 /// An image that was rendered to a file.

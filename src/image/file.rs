@@ -16,7 +16,7 @@
 //! linear.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader, BufWriter, Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
 use image::codecs::hdr::HdrEncoder;
@@ -205,6 +205,19 @@ pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -
     drop(out);
     file.persist(target).map_err(|error| write_error(path, error.error))?;
     Ok(())
+}
+
+/// An image as an OpenEXR file: linear floats, premultiplied.
+///
+/// # Errors
+/// When the encoder refuses the image.
+pub fn to_exr(image: &Image) -> Result<Vec<u8>, ImageFileError> {
+    let mut bytes = Cursor::new(Vec::new());
+    let pixels = bytemuck::cast_slice(&image.rgba);
+    OpenExrEncoder::new(&mut bytes)
+        .write_image(pixels, image.width, image.height, ExtendedColorType::Rgba32F)
+        .map_err(|e| ImageFileError::Encode { path: "memory".into(), format: Format::Exr, reason: e.to_string() })?;
+    Ok(bytes.into_inner())
 }
 
 /// Writes bytes to any path in the same way: whole, or not at all.

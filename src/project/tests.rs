@@ -126,7 +126,7 @@ fn a_light_or_a_displacement_that_is_missing_is_left_out() {
     let first = folder.ready();
     assert_eq!(first.diagnostics.error_count(), 1);
     folder.edit("scene.rib", "\"nowhere\"", "\"pointlight\"");
-    folder.edit("scene.rib", "Surface \"dull\"", "Displacement \"nowhere\" Surface \"dull\"");
+    folder.edit("scene.rib", "Surface \"dull\"", "Displacement \"nobumps\" Surface \"dull\"");
     let second = folder.project.refresh();
     assert!(matches!(second, Outcome::Broken(_)), "it was not missing before");
     let mut folder = Folder { project: folder.project.replaced_by(Source::File(folder.path("scene.rib"))), ..folder };

@@ -91,8 +91,17 @@ pub struct Display {
     /// What it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`, or an output
     /// parameter of the surface shaders.
     pub mode: String,
+    /// The type of its driver: `zfile`, `shadow` and `z` ask for depths, others for an image.
+    pub driver: String,
     /// The request in the scene file.
     pub span: Option<Span>,
+}
+
+impl Display {
+    /// Whether it is a shadow map: depths in place of colours.
+    pub fn is_depth(&self) -> bool {
+        matches!(self.driver.as_str(), "zfile" | "shadow" | "z") || self.mode == "z"
+    }
 }
 
 /// Film options of a scene.

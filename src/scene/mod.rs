@@ -215,6 +215,8 @@ pub struct OpenOptions {
     pub strict: bool,
     /// Whether a scene without lights gets one at the camera.
     pub headlight: bool,
+    /// Images of the file's earlier frames, as files by the names of their displays.
+    pub rendered: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// The space that shaders compute in (RISpec 3.2, §4.5: the space `current`), and with it that of a

@@ -3,7 +3,9 @@
 use super::*;
 use clap::Args;
 use shadewright::compare::Metric;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The scene, and how it is viewed, sampled and compiled.
 #[derive(Clone, Debug, Args)]
@@ -11,13 +13,16 @@ pub struct SceneArgs {
     /// A .rib (also gzip-compressed), .gltf or .glb scene, or an .obj or .ply mesh; the built-in
     /// scene by default
     pub scene: Option<PathBuf>,
+    /// Images of the file's earlier frames, by the names of their displays.
+    #[arg(skip)]
+    pub rendered: BTreeMap<String, Arc<[u8]>>,
     /// Image width and height, for example 640x480; overrides the scene
     #[arg(long, value_name = "WxH", help_heading = heading::CAMERA)]
     pub size: Option<Size>,
     /// Render only this window of the image, in pixels; X1 and Y1 are exclusive
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
     pub crop: Option<Crop>,
-    /// Frame to render, or an inclusive range such as 1..240
+    /// Frame to render, or an inclusive range such as 1..240; all frames of the file by default
     ///
     /// The images of a range are numbered: the frame number replaces `####` or `%04d` in the name
     /// of the output, or stands before the extension

@@ -135,6 +135,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         lenient: false,
         headlight: false,
         scene: Some(path.to_path_buf()),
+        rendered: Default::default(),
         size: Some(size),
         spp: Some(1),
         crop: None,

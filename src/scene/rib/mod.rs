@@ -44,6 +44,7 @@ mod primitives;
 mod procedural;
 mod reader;
 mod requests;
+mod ris;
 mod shading;
 mod solids;
 mod state;

@@ -176,7 +176,7 @@ pub fn depth_of_field(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
 /// `Display "name" "type" "mode" parameters`
 pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the image's name")?;
-    args.string("the display's type")?;
+    let driver = args.string("the display's type")?;
     let mode = args.string("the display's mode")?;
     // Its parameters belong to display drivers that do not exist here.
     args.skip()?;
@@ -186,9 +186,9 @@ pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
         Some(_) if displays.len() >= MAX_DISPLAYS => {
             return Err(args.error(format!("more than {MAX_DISPLAYS} displays in one scene")));
         }
-        Some(name) => displays.push(Display { name: name.to_string(), mode, span }),
+        Some(name) => displays.push(Display { name: name.to_string(), mode, driver, span }),
         // A display without `+` takes the place of all before it (RISpec 3.2, §4.1.2).
-        None => *displays = vec![Display { name, mode, span }],
+        None => *displays = vec![Display { name, mode, driver, span }],
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::super::files::FileAccess;
 use super::super::framing;
 use super::super::{
     CameraFrame, CoShader, Current, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
+    CameraFrame, CoShader, Format, Integrator, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
 };
 use super::args::Args;
 use super::condition::{Conditional, Value};
@@ -92,12 +93,18 @@ pub struct Reader<'s> {
     pub frame_number: Option<i32>,
     /// The frames of the file so far.
     pub frames: Vec<i32>,
+    /// Where a file has several worlds and no frames, each world is one: how many there were.
+    pub worlds: Option<i32>,
     /// The open conditional parts.
     pub conditionals: Vec<Conditional>,
     /// Archives within files: which text, and what part of it.
     pub inline_archives: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
     /// Whether the scene may run programs.
     pub allow_run: bool,
+    /// The integrator that the user asks for.
+    pub integrator: Option<Integrator>,
+    /// Files of the `PxrTexture` patterns, by their handles.
+    pub texture_patterns: HashMap<String, String>,
     /// Whether any error is one too many.
     strict: bool,
     /// Whether no image can be made of what was read.
@@ -113,6 +120,7 @@ impl<'s> Reader<'s> {
     pub fn new(name: &str, access: FileAccess, options: &OpenOptions, sources: &'s mut SourceMap) -> Self {
         let mut scene = Scene::empty(name);
         scene.access = access.clone();
+        scene.embedded = options.rendered.clone();
         let own: Vec<PathBuf> = access.base.iter().cloned().collect();
         scene.search_paths.shader = own.clone();
         scene.search_paths.texture = own.clone();
@@ -150,9 +158,12 @@ impl<'s> Reader<'s> {
             frame_number: options.frame,
             asked_frame: options.frame,
             frames: Vec::new(),
+            worlds: None,
             conditionals: Vec::new(),
             inline_archives: HashMap::new(),
             allow_run: options.allow_run,
+            integrator: options.integrator,
+            texture_patterns: HashMap::new(),
             strict: options.strict,
             fatal: false,
             stopped: false,
@@ -164,6 +175,11 @@ impl<'s> Reader<'s> {
     /// Reads the scene's main file.
     pub fn read(mut self, file: FileId, path: Option<&Path>) -> Result<Opened, Diagnostics> {
         self.apply_size();
+        let text = self.sources.get(file).map(|f| f.text.clone()).unwrap_or_default();
+        if !text.contains("FrameBegin") && text.matches("WorldBegin").nth(1).is_some() {
+            self.worlds = Some(0);
+            self.frame_number.get_or_insert(1);
+        }
         self.closed(|r| r.run(file, path.map(Path::to_path_buf)));
         self.finish(file)
     }
@@ -174,6 +190,9 @@ impl<'s> Reader<'s> {
                 .at(Span::new(file, 0, 0), "expected a scene")
                 .hint("a scene has at least `WorldBegin`, some geometry and `WorldEnd`")
                 .into());
+        }
+        if let Some(count) = self.worlds.filter(|n| *n > 1) {
+            self.frames = (1..=count).collect();
         }
         if let Some(frame) = self.frame_number.filter(|f| !self.frames.is_empty() && !self.frames.contains(f)) {
             let (first, last) = (self.frames.iter().min(), self.frames.iter().max());
@@ -216,7 +235,7 @@ impl<'s> Reader<'s> {
             let (first, count) = (*first, self.frames.len());
             self.warn(
                 Diagnostic::warning(format!("the file has {count} frames, of which only frame {first} is read"))
-                    .hint("--frames A..B renders a range of them"),
+                    .hint("without --frames, `render` renders all of them; --frames A..B a range"),
             );
         }
         drop_unused_shaders(&mut self.scene);
@@ -530,6 +549,12 @@ impl<'s> Reader<'s> {
         self.world_to_current = world_to_current;
         self.state.transform = world_to_current;
         self.world = World::Inside;
+    }
+
+    /// Makes a light illuminate what follows, here and after the open attribute blocks.
+    pub fn illuminate_everywhere(&mut self, light: u32) {
+        self.state.attributes.illuminate(light, true);
+        self.blocks.iter_mut().for_each(|block| block.saved.attributes.illuminate(light, true));
     }
 
     /// Adds a shader instance.

@@ -7,7 +7,7 @@ use super::primitives::{detail, dicing};
 use super::reader::{Reader, World};
 use super::state::BlockKind;
 use super::{
-    archive, attributes, condition, integrator, motion, objects, options, primitives, procedural, shading, solids,
+    archive, attributes, condition, integrator, motion, objects, options, primitives, procedural, ris, shading, solids,
     textures, transforms, visibility,
 };
 use crate::text::diagnostics::Diagnostic;
@@ -229,6 +229,11 @@ const REQUESTS: &[Request] = &[
         "PointsGeneralPolygons [loops] [counts] [indices] \"P\" [x y z …] parameters",
         primitives::polygons::points_general_polygons,
     ),
+    request("Bxdf", "Bxdf \"plugin\" \"handle\" parameters", ris::bxdf)
+        .partly("PxrDisney, PxrSurface, PxrDiffuse, PxrConstant, PxrGlass and a few others, each by the nearest material; connections to PxrTexture"),
+    request("Light", "Light \"plugin\" \"handle\" parameters", ris::light)
+        .partly("PxrRectLight, PxrDiskLight and PxrSphereLight by point lights, PxrDistantLight, PxrDomeLight"),
+    request("Pattern", "Pattern \"plugin\" \"handle\" parameters", ris::pattern).partly("PxrTexture"),
     request("Blobby", "Blobby nleaf [code] [floats] [strings] parameters", primitives::blobby::blobby),
     request("Bound", "Bound xmin xmax ymin ymax zmin zmax", detail::bound),
     request("Detail", "Detail xmin xmax ymin ymax zmin zmax", detail::detail),
@@ -322,8 +327,18 @@ fn frame_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
 }
 
 fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    if r.world == World::Inside {
+        return Err(args.error("worlds cannot be nested"));
+    }
+    if let Some(worlds) = &mut r.worlds {
+        *worlds += 1;
+        if r.frame_number != Some(*worlds) {
+            r.skip_to("WorldEnd", "WorldBegin", args.span);
+            return Ok(());
+        }
+    }
     match r.world {
-        World::Inside => return Err(args.error("worlds cannot be nested")),
+        World::Inside | World::Before => {}
         World::After => {
             r.warn_once(
                 "worlds",
@@ -332,7 +347,6 @@ fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
             r.skip_to("WorldEnd", "WorldBegin", args.span);
             return Ok(());
         }
-        World::Before => {}
     }
     r.begin_world();
     r.open(BlockKind::World, args.span);

@@ -29,7 +29,7 @@ error: Translate: expected three distances, found the string \"three\"
 fn all_errors_of_a_file_are_reported_in_one_run() {
     let found = heads(
         "Format 0 480 1\nProjection \"fisheye\"\nWorldBegin\nSides 3\nOrientation \"up\"\nRotate 10 0 0 0\n\
-         Sphere 1 2\nDeclare \"x\" \"uniform quaternion\"\nIlluminate 7 1\nPixelSamples 0 1\nColor [1 2]\nWorldEnd",
+         Sphere 1 2\nDeclare \"x\" \"uniform quaternion\"\nIlluminate 7 1\nPixelSamples 300 1\nColor [1 2]\nWorldEnd",
     );
     let expected = [
         "Format: an image of 0 × 480 pixels with aspect 1 is not possible",
@@ -40,7 +40,7 @@ fn all_errors_of_a_file_are_reported_in_one_run() {
         "Sphere: expected radius, zmin, zmax and thetamax, found `Declare`",
         "Declare: `uniform quaternion` is not a declaration",
         "Illuminate: no light has the handle 7",
-        "PixelSamples: samples must be 1 to 256 in each direction",
+        "PixelSamples: samples must be at most 256 in each direction, and not negative",
         "Color: expected a colour of three numbers, found 2 numbers",
     ];
     assert_eq!(found, expected);

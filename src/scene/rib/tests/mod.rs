@@ -31,6 +31,7 @@ const STRICT: OpenOptions = OpenOptions {
     clamp: None,
     shadows: crate::scene::Shadows::On,
     headlight: false,
+    rendered: std::collections::BTreeMap::new(),
 };
 
 /// Reads a text as a built-in scene is read.
@@ -55,6 +56,14 @@ fn scene(text: &str) -> Scene {
 /// The scene of requests inside a world that also holds a triangle.
 fn world(requests: &str) -> Scene {
     scene(&format!("WorldBegin\n{requests}\nPolygon \"P\" [0 0 0 1 0 0 0 1 0]\nWorldEnd\n"))
+}
+
+/// The warnings of a text that can be read, and its scene.
+pub fn warnings_and_scene(text: &str) -> (String, Scene) {
+    match read(text) {
+        (Ok(opened), sources) => (opened.diagnostics.render(&sources), opened.scene),
+        (Err(errors), sources) => panic!("{}", errors.render(&sources)),
+    }
 }
 
 /// The warnings of a text that can be read, as they are shown.

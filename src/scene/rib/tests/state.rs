@@ -221,7 +221,7 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
         "Glow 1 1 Halo \"hidden\" Glow 2 2 sides 1 Option \"ours\" \"integer bucketsize\" [16 16]\n\
          Option \"ours\" \"integer bucketsize\" [8 8]\n\
          WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] \"vertex float heat\" [1 2 3]\n\
-         Geometry \"teapot\" {TRIANGLE} WorldEnd"
+         Geometry \"kettle\" {TRIANGLE} WorldEnd"
     ));
     let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("warning")).collect();
     let expected = [
@@ -229,7 +229,7 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
         "warning: the request `Halo` is not supported",
         "warning: the request `sides` is not supported",
         "warning: Option \"ours\" is not supported",
-        "warning: there is no geometry `teapot`",
+        "warning: there is no geometry `kettle`",
     ];
     assert_eq!(lines, expected, "{text}");
     assert!(text.contains("hint: did you mean `Sides`?"), "{text}");
