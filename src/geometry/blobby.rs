@@ -88,15 +88,18 @@ pub struct Field {
     leaves: Vec<usize>,
     /// The corners of a box beyond which no blob reaches.
     bounds: Option<(DVec3, DVec3)>,
+    /// Operations of leaves that are not known.
+    unknown: Vec<i32>,
 }
 
 impl Field {
-    /// Reads a field as RIB writes it.
+    /// Reads a field as RIB writes it. A leaf of an unknown operation, such as the repelling plane
+    /// 1003, is 0 everywhere ([`Field::unknown`]).
     ///
     /// # Errors
     /// Operations that do not exist, and operands that are not there.
     pub fn parse(code: &[i32], floats: &[f32]) -> Result<Self, BlobbyError> {
-        let mut out = Self { instructions: Vec::new(), leaves: Vec::new(), bounds: None };
+        let mut out = Self { instructions: Vec::new(), leaves: Vec::new(), bounds: None, unknown: Vec::new() };
         let mut rest = code;
         while let Some((&operation, operands)) = rest.split_first() {
             let at = out.instructions.len();
@@ -150,6 +153,15 @@ impl Field {
                     let a = earlier(&one()?)?;
                     if operation == 6 { Instruction::Negate(a) } else { Instruction::Identity(a) }
                 }
+                // The plane has a height field and numbers; leaves of other renderers have numbers.
+                leaf if leaf > 1000 => {
+                    taken = if leaf == 1003 { 2 } else { 1 };
+                    if operands.len() < taken {
+                        return Err(short);
+                    }
+                    out.unknown.push(leaf);
+                    Instruction::Constant(0.0)
+                }
                 code => return Err(BlobbyError::Operation { at, code }),
             };
             if matches!(instruction, Instruction::Constant(_) | Instruction::Blob { .. }) {
@@ -177,6 +189,11 @@ impl Field {
             self.bounds = Some(self.bounds.map_or(own, |b| (b.0.min(own.0), b.1.max(own.1))));
         }
         Ok(Instruction::Blob { to_blob, ends, radius })
+    }
+
+    /// The operations of leaves that are not known, in their order.
+    pub fn unknown(&self) -> &[i32] {
+        &self.unknown
     }
 
     /// Number of leaves: values of classes vertex and varying are one a leaf.

@@ -25,6 +25,10 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     r.admit_geometry(args.span);
     let wrong = |text: String| Diagnostic::error(format!("Blobby: {text}")).at(code_span, "in this code");
     let field = Field::parse(&code, &floats).map_err(|e| wrong(e.to_string()))?;
+    for operation in field.unknown() {
+        let d = wrong(format!("the operation {operation} is not supported: its leaf is left out"));
+        r.error_once(&format!("blobby {operation}"), d);
+    }
     if usize::try_from(leaves) != Ok(field.leaves()) {
         return Err(wrong(format!("{leaves} leaves are announced, and {} are there", field.leaves())));
     }

@@ -7,6 +7,7 @@ mod lenient;
 mod objects;
 mod options;
 mod primitives;
+mod ris;
 mod shapes;
 mod solids;
 mod state;
@@ -59,7 +60,7 @@ fn world(requests: &str) -> Scene {
 }
 
 /// The warnings of a text that can be read, and its scene.
-pub fn warnings_and_scene(text: &str) -> (String, Scene) {
+fn warnings_and_scene(text: &str) -> (String, Scene) {
     match read(text) {
         (Ok(opened), sources) => (opened.diagnostics.render(&sources), opened.scene),
         (Err(errors), sources) => panic!("{}", errors.render(&sources)),
