@@ -31,7 +31,6 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         clamp: args.clamp,
         shadows: args.shadows.into(),
         current: args.current.map(Into::into),
-        ..OpenOptions::default()
         strict: args.strict,
         headlight: args.headlight,
         rendered: args.rendered.clone(),

@@ -4,8 +4,8 @@
 use super::super::files::FileAccess;
 use super::super::framing;
 use super::super::{
-    CameraFrame, CoShader, Current, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
-    CameraFrame, CoShader, Format, Integrator, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
+    CameraFrame, CoShader, Current, Format, Integrator, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId,
+    ShaderInstance,
 };
 use super::args::Args;
 use super::condition::{Conditional, Value};

@@ -270,7 +270,7 @@ pub fn light(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
     Ok(())
 }
 
-/// Reports once what stands for a node.
+/// Reports once by which model a node is approximated.
 fn approximated(r: &mut Reader<'_>, args: &Args<'_, '_>, node: &str, what: &str) {
     let d = Diagnostic::warning(format!("`{node}` is approximated by {what}"));
     r.warn_once(&format!("approximated {node}"), d.at(args.span, "here and below"));

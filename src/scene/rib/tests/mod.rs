@@ -31,6 +31,7 @@ const STRICT: OpenOptions = OpenOptions {
     estimator: None,
     clamp: None,
     shadows: crate::scene::Shadows::On,
+    current: None,
     headlight: false,
     rendered: std::collections::BTreeMap::new(),
 };
