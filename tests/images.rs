@@ -2,7 +2,9 @@
 //! to the bits of their golden images, and a GPU those of `assets/scenes` to within a bound.
 //!
 //! `SHADEWRIGHT_BLESS=1 cargo test --test images --test machine` renders the golden images again.
-//! An image that fails is left in `tests/current`.
+//! An image that fails is left in `tests/current`. Of the images of the documentation that
+//! `assets/images/make.sh` renders, a window is rendered again; `tests/nightly.sh` renders them
+//! whole.
 
 mod common;
 
@@ -119,6 +121,54 @@ fn every_scene_has_the_bits_of_its_golden_image() {
 #[test]
 fn every_scene_of_rtsl_has_the_bits_of_its_golden_image() {
     assert_golden("assets/rtsl", "tests/golden/rtsl");
+}
+
+/// The window of an image of the documentation that a test renders again: in its middle.
+const PART: [u32; 2] = [16, 12];
+
+/// The images that `assets/images/make.sh` renders, by their names, each with its arguments.
+fn documented() -> Vec<(String, Vec<String>)> {
+    let script = fs::read_to_string(repository("assets/images/make.sh")).expect("the script is there");
+    let rendered = script.lines().filter_map(|line| {
+        let (name, command) = line.strip_prefix("make ")?.split_once(" \"$program\" ")?;
+        let (scene, rest) = command.split_once(&format!("--render $out/{name}.png"))?;
+        let args = scene.split_whitespace().chain(rest.split_whitespace());
+        Some((name.to_string(), args.map(str::to_string).collect()))
+    });
+    let rendered: Vec<_> = rendered.collect();
+    assert!(rendered.len() >= 4, "the script renders the images of the documentation");
+    rendered
+}
+
+#[test]
+fn images_of_the_documentation_are_what_their_commands_render() {
+    let current = repository("tests/current");
+    fs::create_dir_all(&current).unwrap();
+    let mut failed = Vec::new();
+    for (name, args) in documented() {
+        let expected = image_file::read(&repository(&format!("assets/images/{name}.png"))).unwrap();
+        let [left, top] = [(expected.width, PART[0]), (expected.height, PART[1])].map(|(all, part)| (all - part) / 2);
+        let crop = format!("{left},{top},{},{}", left + PART[0], top + PART[1]);
+        let out = current.join(format!("documented-{name}.png"));
+        let args = args.iter().map(String::as_str);
+        let args: Vec<&str> = args.chain(["--crop", &crop, "--render", out.to_str().unwrap()]).collect();
+        let output = shadewright(&repository("."), &args);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        let part = image_file::read(&out).unwrap();
+        assert_eq!([part.width, part.height], PART);
+        let differs = |i: &u32| {
+            let (x, y) = (i % PART[0], i / PART[0]);
+            let whole = ((top + y) * expected.width + left + x) as usize;
+            part.rgba[*i as usize] != expected.rgba[whole]
+        };
+        let different = (0..PART[0] * PART[1]).filter(differs).count();
+        if different > 0 {
+            failed.push(format!("{different} pixels of assets/images/{name}.png differ: assets/images/make.sh {name}"));
+        } else {
+            fs::remove_file(&out).unwrap();
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 #[test]

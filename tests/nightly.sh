@@ -41,6 +41,10 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
     step "${on[@]}" "SHADEWRIGHT_SEED=$seed..$((seed + programs))" cargo test --locked --test agreement
 done
 
+# The images of the documentation, whole; tests/images.rs renders a window of each.
+step assets/images/make.sh giant showcase instances cornell cost
+step git diff --exit-code --stat -- assets/images
+
 # The modules with property tests. Each round draws other cases.
 modules=$(grep -rl 'proptest!' src --include='*.rs' | sed 's#^src/##; s#/mod\.rs$##; s#\.rs$##; s#/#::#g')
 for round in $(seq 0 $((rounds - 1))); do
