@@ -7,7 +7,7 @@ surface shinymetal(float Ka = 1, Ks = 1, Kr = 1, roughness = 0.1; string texture
     Oi = Os;
     color env = 0;
     if (texturename != "")
-        env = environment(texturename, D);
+        env = environment(texturename, vtransform("world", D));
     else
         env = trace(P, D);
     Ci = Os * Cs * (Ka * ambient() + Ks * specular(Nf, V, roughness) + Kr * env);
