@@ -43,6 +43,7 @@ const NEXT: &str = "Polygon \"P\" [1.2 -1 1  1.2 1 1  1.2 1 3  1.2 -1 3]";
 /// From the side, by 45°.
 const SUN: &str = "LightSource \"distantlight\" 1 \"point from\" [1 0 -1] \"point to\" [0 0 0]";
 const LETS_THROUGH: &str = "Attribute \"shade\" \"string transmissionhitmode\" [\"shader\"]";
+const BLOCKS: &str = "Attribute \"visibility\" \"string transmission\" [\"opaque\"]";
 
 #[test]
 fn light_that_is_looked_at_passes_in_the_share_that_is_open() {
@@ -50,8 +51,8 @@ fn light_that_is_looked_at_passes_in_the_share_that_is_open() {
     for (world, open) in [
         (format!("{SUN} {LETS_THROUGH} {SIDE} {WALL}"), [0.75, 0.5, 0.25]),
         (format!("{SUN} {LETS_THROUGH} {SIDE} {NEXT} {WALL}"), [0.5625, 0.25, 0.0625]),
-        // Nothing says that light passes.
-        (format!("{SUN} {SIDE} {WALL}"), [0.0; 3]),
+        (format!("{SUN} {SIDE} {WALL}"), [0.75, 0.5, 0.25]),
+        (format!("{SUN} {BLOCKS} {SIDE} {WALL}"), [0.0; 3]),
     ] {
         let folder = folder(&world, "");
         for backend in ["rpu", "gpu"] {
