@@ -363,7 +363,6 @@ class StandaloneProgram : rt_Primitive; void intersect() { hit(1.); } void compu
 ";
     let sphere = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [1]";
     let solid = format!("SolidBegin \"primitive\" {sphere} SolidEnd");
-    let retained = format!("ObjectBegin 1 {sphere} ObjectEnd");
     let flat = format!("Scale 1 0 1 {sphere}");
     for (world, expected) in [
         ("Geometry \"a.rtsl:Paint\"", &["`Paint` is no primitive", "class Paint : rt_Primitive;", "scene.rib:5"][..]),
@@ -378,7 +377,6 @@ class StandaloneProgram : rt_Primitive; void intersect() { hit(1.); } void compu
         ("Geometry \"a.rtsl:Blank\"", &["the class `Blank` sets no normal", "scene.rib:5"]),
         ("Geometry \"a.rtsl:StandaloneProgram\"", &["has no method `computeBounds`", "scene.rib:5"]),
         (&solid, &["a primitive of a class cannot stand in a solid"]),
-        (&retained, &["a primitive of a class cannot stand in an object's definition"]),
         (&flat, &["the transform cannot be inverted", "Scale by 0"]),
     ] {
         let folder = scene(world, classes);
@@ -628,4 +626,181 @@ fn classes_that_ask_for_the_time_are_seen_at_all_times_at_which_the_shutter_is_o
     }
     let still = drawn("", &dawn, "rpu");
     assert!(still.iter().all(|light| *light < 0.01), "the shutter does not open: {still:?}");
+}
+
+/// A disk that paints itself by what its `intersect` has found.
+const PAINTED_DISK: &str = "
+class PaintedDisk : rt_Primitive, rt_Material;
+public float radius = 1.;
+public color tint = color(0.2, 0.9, 0.4);
+scratch vec2 at;
+scratch int column;
+scratch bool is_odd;
+scratch float steps[2];
+void intersect() {
+    float t = -rt_RayOrigin.z / rt_RayDirection.z;
+    vec3 p = rt_RayOrigin + t * rt_RayDirection;
+    if (dot(p.xy, p.xy) < radius * radius && hit(t)) {
+        rt_GeometricNormal = vec3(0., 0., -1.);
+        at = 0.5 * p.xy / radius + vec2(0.5);
+        column = int(floor(at.x * 4.));
+        is_odd = mod(floor(at.y * 4.), 2.) > 0.5;
+        steps[column > 1 ? 1 : 0] = 1.;
+    }
+}
+void computeBounds() { rt_BoundMin = vec3(-radius, -radius, -0.001); rt_BoundMax = -rt_BoundMin; }
+color paint() { return tint * color(at.x, at.y, is_odd ? 1. : 0.3) * (float(column) / 8. + 0.5) + color(0.1 * steps[0]); }
+void emission() { rt_EmissionColor = paint(); }
+void shade() { rt_SampleColor = 0.5 * paint(); }
+void BSDF() { rt_BSDFValue = paint() / PI; }
+";
+
+#[test]
+fn a_primitive_that_is_a_material_shades_itself_by_what_it_found() {
+    // The same, with the material's own way to the point that was hit.
+    let apart = PAINTED_DISK.replace(
+        "color paint() {",
+        "color paint() {
+            at = 0.5 * rt_HitPoint.xy / radius + vec2(0.5);
+            column = int(floor(at.x * 4.));
+            is_odd = mod(floor(at.y * 4.), 2.) > 0.5;
+            steps[column > 1 ? 1 : 0] = 1.;",
+    );
+    let drawn = |before: &str, world: &str, classes: &str, name: &str| {
+        let folder = scene(world, classes);
+        let path = folder.path().join("scene.rib");
+        let text = fs::read_to_string(&path).expect("the scene");
+        fs::write(&path, format!("{before}\n{text}")).expect("the folder can be written");
+        let (alike, text) = run(folder.path(), &["compare", "scene.rib", "--spp", "1", "--images", "out.exr"]);
+        assert!(alike, "{before} {name}: {text}");
+        folder
+    };
+    let light = "LightSource \"distantlight\" 1 \"point from\" [1 3 -2] \"point to\" [0 0 0]\n";
+    let disk = "Geometry \"a.rtsl:PaintedDisk\"";
+    for integrator in ["", "Integrator \"path\" \"paths\""] {
+        let own = drawn(integrator, &format!("{light}{disk}"), PAINTED_DISK, "own");
+        let surface = "Surface \"a.rtsl:PaintedDisk\"\n";
+        for (name, world, classes) in [
+            ("named twice", format!("{light}{surface}{disk}"), PAINTED_DISK),
+            ("from the point", format!("{light}{disk}"), &apart),
+        ] {
+            let other = drawn(integrator, &world, classes, name);
+            let images = [&own, &other].map(|f| f.path().join("out-rpu.exr").display().to_string());
+            let args = ["diff", &images[0], &images[1], "--metric", "psnr", "--threshold", "30"];
+            let (alike, text) = run(own.path(), &args);
+            assert!(alike, "{integrator} {name}: {text}");
+        }
+        let plain = drawn(integrator, &format!("{light}Surface \"constant\" {disk}"), PAINTED_DISK, "another surface");
+        let images = [&own, &plain].map(|f| f.path().join("out-rpu.exr").display().to_string());
+        let args = ["diff", &images[0], &images[1], "--metric", "psnr", "--threshold", "30"];
+        let (alike, text) = run(own.path(), &args);
+        assert!(!alike, "{integrator}: a surface that the scene names is used: {text}");
+    }
+}
+
+#[test]
+fn instances_of_procedural_primitives_are_those_primitives_at_their_places() {
+    let disk = |tint: &str| format!("Geometry \"a.rtsl:PaintedDisk\" \"float radius\" [0.4] {tint}");
+    let (plain, white) = (disk(""), disk("\"color tint\" [1 1 1]"));
+    let pair = format!("{plain} Translate 0.9 0 0 Rotate 45 0 0 1 {white}");
+    let retained = format!(
+        "ObjectBegin \"pair\" {pair} Sphere 0.2 -0.2 0.2 360 ObjectEnd ObjectBegin \"moved\" Rotate 30 0 0 1 ObjectInstance \"pair\" ObjectEnd\n"
+    );
+    let at = |what: &str, surface: &str, x: f32, y: f32| {
+        format!("AttributeBegin {surface} Translate {x} {y} 0 Scale 1 1.2 1 {what} AttributeEnd\n")
+    };
+    let shown = |first: &str, second: &str| {
+        let plastic = "Surface \"plastic\" Color [1 0.5 0]";
+        at(first, "", -0.8, 0.7) + &at(second, plastic, -0.8, -0.7)
+    };
+    let written = format!("{pair} Sphere 0.2 -0.2 0.2 360");
+    let turned = format!("Rotate 30 0 0 1 {pair} Sphere 0.2 -0.2 0.2 360");
+    let light = "LightSource \"distantlight\" 1\n";
+    let worlds = [
+        format!("{light}{retained}{}", shown("ObjectInstance \"pair\"", "ObjectInstance \"moved\"")),
+        format!("{light}{}", shown(&written, &turned)),
+    ];
+    let folders = worlds.map(|world| {
+        let folder = scene(&world, PAINTED_DISK);
+        let (alike, text) = run(folder.path(), &["compare", "scene.rib", "--spp", "1", "--images", "out.exr"]);
+        assert!(alike && !text.contains("warning"), "{text}");
+        folder
+    });
+    let images = folders.each_ref().map(|folder| folder.path().join("out-rpu.exr").display().to_string());
+    let (alike, text) =
+        run(folders[0].path(), &["diff", &images[0], &images[1], "--metric", "psnr", "--threshold", "40"]);
+    assert!(alike, "{text}");
+}
+
+/// The state of cameras, of table 1 of the paper.
+const CAMERAS: &str = "
+class Near : rt_Camera;
+void generateRay() {
+    rt_RayOrigin = vec3(2. * rt_ScreenCoord.x - 1., rt_ScreenCoord.y - 0.5, 0.);
+    rt_RayDirection = vec3(0., 0., 2.);
+    rt_HitDistance = rt_ScreenCoord.x < 0.5 ? 0.4 : 0.6;
+}
+class Inverse : rt_Camera;
+void generateRay() {
+    rt_RayDirection = vec3(0.5, 1., 2.);
+    rt_RayDirection.z = 4.;
+    bool is_right = rt_InverseRayDirection == vec3(2., 1., 0.25);
+    rt_RayOrigin = vec3(is_right && rt_ScreenCoord.x > 0.5 ? 0. : 9., 0., 0.);
+    rt_RayDirection = vec3(0., 0., 1.);
+}
+class Steps : rt_Camera;
+void generateRay() {
+    vec2 pixel = rt_ScreenCoord / vec2(rt_du, rt_dv);
+    rt_RayOrigin = vec3(abs(pixel.x - 4.) < 4. && abs(pixel.y - 2.) < 2. && pixel.x > 4. ? 0. : 9., 0., 0.);
+    rt_RayDirection = vec3(0., 0., 1.);
+}
+";
+
+#[test]
+fn cameras_have_the_state_that_the_paper_gives_them() {
+    for class in ["Near", "Inverse", "Steps"] {
+        let folder = tempfile::tempdir().expect("a folder for the scene");
+        fs::write(folder.path().join("own.rtsl"), CAMERAS).expect("the folder can be written");
+        let scene = format!(
+            "Format 8 4 1\nImager \"background\" \"color background\" [0 0 0]\nProjection \"own.rtsl:{class}\"\nWorldBegin\nSurface \"constant\" Patch \"bilinear\" \"P\" [-1 1 1 1 1 1 -1 -1 1 1 -1 1]\nWorldEnd\n"
+        );
+        fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
+        for backend in ["rpu", "gpu"] {
+            let seen = columns(folder.path(), backend);
+            let is_right = |(x, light): (usize, &f32)| (light - if x < 4 { 0.0 } else { 1.0 }).abs() < 0.01;
+            assert!(seen.iter().enumerate().all(is_right), "{class} {backend}: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn files_of_classes_are_read_where_the_scene_may_read() {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    for name in ["scene/classes", "elsewhere"] {
+        let own = folder.path().join(name);
+        fs::create_dir_all(&own).expect("a folder");
+        fs::write(own.join("own.rtsl"), "class Paint : rt_Material; void BSDF() { rt_BSDFValue = color(0.2); }")
+            .expect("the folder can be written");
+    }
+    let outside = folder.path().join("elsewhere/own.rtsl").display().to_string();
+    let drawn = |file: &str, args: &[&str]| {
+        // A mix of materials without `emission`.
+        let scene = format!(
+            "Format 8 6 1\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nShader \"{file}:Paint\" \"paint\"\nShader \"pbr.rtsl:Relief\" \"bumps\" \"string material\" [\"paint\"]\nSurface \"pbr.rtsl:Mix\" \"string first\" [\"bumps\"] \"string second\" [\"paint\"]\nSphere 1 -1 1 360\nWorldEnd\n"
+        );
+        fs::write(folder.path().join("scene/scene.rib"), scene).expect("the folder can be written");
+        let all = [&["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "1"], args].concat();
+        run(&folder.path().join("scene"), &all)
+    };
+    for (file, args) in [("classes/own.rtsl", &[][..]), ("../elsewhere/own.rtsl", &["--allow-read", "../elsewhere"])] {
+        let (is_drawn, text) = drawn(file, args);
+        assert!(is_drawn, "{file}: {text}");
+    }
+    for file in ["../elsewhere/own.rtsl", &outside] {
+        let (is_drawn, text) = drawn(file, &[]);
+        let expected = format!("the file `{file}` may not be read");
+        assert!(!is_drawn && text.contains(&expected) && text.contains("to allow it: --allow-read "), "{text}");
+    }
+    let (is_drawn, text) = drawn("../elsewhere/none.rtsl", &[]);
+    assert!(!is_drawn && text.contains("there is no file `../elsewhere/none.rtsl`"), "{text}");
 }

@@ -82,6 +82,9 @@ pub enum Input<'a> {
     /// The value of string expression `n` of the shader (`concat`, `format`, `match`), which is
     /// known for each instance.
     String(usize),
+    /// The value of a `scratch` variable of an object that is primitive and material in one, as
+    /// `intersect` leaves it at the hit. The name says which of the object's variables it is.
+    Scratch(&'a str),
     /// The answer to a message-passing call.
     Query(Query<'a>),
 }
@@ -99,6 +102,9 @@ impl ShaderSpace {
 /// What the names of [`Input::String`] start with.
 const STRING: &str = "string.";
 
+/// What the names of [`Input::Scratch`] start with.
+const SCRATCH: &str = "scratch.";
+
 impl<'a> Input<'a> {
     /// Reads the name of an input.
     pub fn parse(name: &'a str) -> Self {
@@ -109,7 +115,8 @@ impl<'a> Input<'a> {
             }
         }
         let string = name.strip_prefix(STRING).and_then(|n| n.parse().ok()).map(Input::String);
-        string.or_else(|| Query::parse(name).map(Input::Query)).unwrap_or(Input::Variable(name))
+        let scratch = || name.strip_prefix(SCRATCH).map(Input::Scratch);
+        string.or_else(scratch).or_else(|| Query::parse(name).map(Input::Query)).unwrap_or(Input::Variable(name))
     }
 
     /// Whether text in a shader can name it: it is a predefined variable of the language.
@@ -124,6 +131,7 @@ impl fmt::Display for Input<'_> {
             Input::Variable(name) => f.write_str(name),
             Input::Space(space, axis) => f.write_str(space.inputs()[*axis as usize]),
             Input::String(n) => write!(f, "{STRING}{n}"),
+            Input::Scratch(variable) => write!(f, "{SCRATCH}{variable}"),
             Input::Query(query) => query.fmt(f),
         }
     }
@@ -236,6 +244,7 @@ mod tests {
             Input::Variable(input::RAY_ORIGIN),
             Input::Space(ShaderSpace::Object, Axis::Origin),
             Input::String(12),
+            Input::Scratch("shape.at.0"),
             query(None, false),
             query(None, true),
             query(Some((2, 3)), false),
@@ -249,7 +258,7 @@ mod tests {
     #[test]
     fn only_predefined_variables_of_the_language_can_be_named() {
         assert!(Input::parse("P").is_predefined());
-        for hidden in [input::RAY_KIND, "space.shader.x", "string.0", "attribute.c.user:a"] {
+        for hidden in [input::RAY_KIND, "space.shader.x", "string.0", "scratch.at.0", "attribute.c.user:a"] {
             assert!(!Input::parse(hidden).is_predefined(), "{hidden}");
         }
     }

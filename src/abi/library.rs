@@ -20,8 +20,9 @@ pub fn is_library(name: &str) -> bool {
 /// (vec3 color, f32 alpha)`. The parameter `alpha` is the start value of the output and is not
 /// read.
 pub const CAMERA: &str = "std.__camera";
-/// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 clipped, f32
-/// mattes, f32 alpha) → (vec3 color, f32 alpha)`. The parameter `alpha` is not read.
+/// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 reach, f32
+/// clipped, f32 mattes, f32 pixel, f32 index, f32 alpha) → (vec3 color, f32 alpha)`. The parameter
+/// `alpha` is not read.
 pub const CAMERA_RAY: &str = "std.__camera_radiance";
 /// The recursive integrator: the radiance along a ray.
 pub const RADIANCE: &str = "std.__radiance";

@@ -422,10 +422,11 @@ fn keep<T: PartialEq>(new: &mut Arc<T>, old: &Arc<T>) {
     }
 }
 
-/// Gives objects without a surface the default one by its name, so that its parameters can be
-/// edited.
+/// Gives meshes without a surface the default one by its name, so that its parameters can be
+/// edited. A procedural primitive may be a material, too.
 fn name_default_surface(scene: &mut Scene) {
-    if scene.objects.iter().all(|o| o.surface.is_some()) {
+    let has_default = |o: &scene::Object| o.surface.is_none() && o.procedural.is_none();
+    if !scene.objects.iter().any(has_default) {
         return;
     }
     let id = ShaderId(scene.shader_instances.len() as u32);
@@ -437,7 +438,7 @@ fn name_default_surface(scene: &mut Scene) {
         span: None,
         objects: Default::default(),
     });
-    scene.objects.iter_mut().filter(|o| o.surface.is_none()).for_each(|o| o.surface = Some(id));
+    scene.objects.iter_mut().filter(|o| has_default(o)).for_each(|o| o.surface = Some(id));
 }
 
 /// Objects whose meshes are those of the old scene's objects hold the old meshes.

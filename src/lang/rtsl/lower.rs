@@ -10,7 +10,7 @@
 
 use super::ast::{self, ExprId, ExprKind, Ident, Qualifier};
 use super::classes::{File, FunctionId};
-use super::state::{self, Method};
+use super::state::{self, Interface, Method};
 use super::types::{Reference, Type, values};
 use crate::abi::{Input, ShaderKind, referred_parameter};
 use crate::ir::{
@@ -67,19 +67,35 @@ pub struct Object {
     /// Public variables that are strings and are given, none of them empty, so that code for empty
     /// ones is removed.
     pub written: Vec<Arc<str>>,
+    /// What its `scratch` variables, and those of all that it refers to, hold when a method of its
+    /// material begins.
+    pub scratch: Scratch,
+}
+
+/// What `scratch` variables hold when a method of a material begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scratch {
+    /// What their declarations say.
+    #[default]
+    Declared,
+    /// What `intersect` has left at the hit: the object is primitive and material in one. They are
+    /// inputs of the core, which [`super::AtHit::Scratch`] computes.
+    OfHit,
 }
 
 impl Object {
     /// An object of a class that refers to nothing, made by the first of its constructors.
     pub fn alone(file: &Arc<File>, class: usize) -> Self {
         let constructor = file.constructors(class).first().copied();
-        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new(), written: Vec::new() }
+        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new(), written: Vec::new(), scratch: Scratch::default() }
     }
 
-    /// Whether its methods leave something for each other.
+    /// Whether its methods, or those of an object that it refers to, leave something for each
+    /// other.
     pub(super) fn has_scratch(&self) -> bool {
         let count = self.file.classes[self.class].variables.len();
         (0..count).any(|i| self.file.variable(self.class, i).qualifier == Qualifier::Scratch)
+            || self.references.iter().flat_map(|r| &r.1).flatten().any(Object::has_scratch)
     }
 
     /// Whether a name occurs in its class or in a base class.
@@ -137,6 +153,8 @@ enum Role {
 struct Live<'a> {
     file: &'a File,
     class: usize,
+    /// What precedes the names of its parameters.
+    path: String,
     /// Its variables, in the order of [`super::classes::Class::variables`].
     fields: Vec<Local>,
 }
@@ -254,15 +272,33 @@ pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
 /// # Errors
 /// What only the scene shows: a class that lacks the method, code that is too large.
 pub fn build(object: &Object, method: Method, library: &Module, name: &str) -> Result<Built, Diagnostics> {
-    build_of_several(object, &[method], state_inputs::outputs(method), library, name)
+    build_of_several(object, &[method], Results::State(state_inputs::outputs(method)), library, name)
+}
+
+/// The results of a core.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Results {
+    /// Results by their names, and the state that they are.
+    State(&'static [(&'static str, &'static str)]),
+    /// The `scratch` variables of all objects, by the names of their inputs.
+    Scratch,
+}
+
+impl Results {
+    /// The state among them.
+    fn state(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Results::State(state) => state,
+            Results::Scratch => &[],
+        }
+    }
 }
 
 /// Makes one core of methods that run one after the other on an object and the same state.
-/// `results` are the core's results, and the state that they are.
 pub(super) fn build_of_several(
     object: &Object,
     methods: &[Method],
-    results: &'static [(&'static str, &'static str)],
+    results: Results,
     library: &Module,
     name: &str,
 ) -> Result<Built, Diagnostics> {
@@ -294,15 +330,19 @@ pub(super) fn build_of_several(
     let root = body.object(object, "");
     let mut mentioned = HashSet::new();
     mentions(object, &mut mentioned);
-    mentioned.extend(results.iter().map(|r| r.1));
+    let state = results.state();
+    mentioned.extend(state.iter().map(|r| r.1));
     mentioned.extend(methods.iter().flat_map(|m| state_inputs::needed(*m)));
     body.begin_state(&mentioned);
+    if object.scratch == Scratch::OfHit && last.is_some_and(|m| m.interface() == Interface::Material) {
+        body.take_scratch();
+    }
     // Who does not ask for the distance knows it: `intersect` then finds the same hit again.
-    let is_again = !results.iter().any(|r| r.1 == "rt_HitDistance");
+    let is_again = !state.iter().any(|r| r.1 == "rt_HitDistance");
     if is_again && methods.contains(&Method::Intersect) {
         body.forget_hit();
     }
-    for name in results {
+    for name in state {
         let ty = body.state.get(name.1).map(|local| local.ty.clone());
         let types = ty.as_ref().and_then(Type::basic).map(values).unwrap_or_default();
         types.into_iter().for_each(|ty| body.b.result(name.0, ty));
@@ -487,7 +527,7 @@ impl<'a> Body<'a> {
             fields.push(local);
         }
         self.frames.pop();
-        self.objects.push(Live { file, class: object.class, fields });
+        self.objects.push(Live { file, class: object.class, path: String::new(), fields });
         number
     }
 
@@ -518,6 +558,7 @@ impl<'a> Body<'a> {
     /// parameters.
     fn object(&mut self, object: &'a Object, path: &str) -> usize {
         let number = self.unmade(object);
+        self.objects[number].path = path.to_string();
         self.initialize(number);
         let (file, class): (&'a File, _) = (&object.file, object.class);
         let Some(id) = object.constructor else {
@@ -665,12 +706,51 @@ impl<'a> Body<'a> {
     }
 
     /// Ends a core: its results are what the renderer wants of the state.
-    fn finish_core(&mut self, results: &[(&'static str, &'static str)]) {
+    fn finish_core(&mut self, results: Results) {
         if self.b.is_terminated() {
             return;
         }
-        let results = self.results(results);
-        self.b.ret(results);
+        let values = match results {
+            Results::State(state) => self.results(state),
+            Results::Scratch => self.leave_scratch(),
+        };
+        self.b.ret(values);
+    }
+
+    /// The `scratch` variables of all objects, each with the name of an input that has its value.
+    fn scratch_variables(&self) -> Vec<(String, Local)> {
+        let of_object = |live: &Live<'a>| {
+            let variables = live.fields.iter().enumerate().filter(|(_, field)| field.qualifier == Qualifier::Scratch);
+            let named = variables.map(|(i, field)| {
+                let name = &live.file.variable(live.class, i).name.name;
+                (Input::Scratch(&format!("{}{name}", live.path)).to_string(), field.clone())
+            });
+            named.collect::<Vec<_>>()
+        };
+        self.objects.iter().flat_map(of_object).collect()
+    }
+
+    /// Gives `scratch` variables the values that `intersect` has left at the hit.
+    fn take_scratch(&mut self) {
+        for (name, local) in self.scratch_variables() {
+            let declared = self.read_local(&local);
+            let types: Vec<ir::Type> = declared.parts.iter().map(|&part| self.b.ty(part)).collect();
+            let parts = types.into_iter().enumerate().map(|(i, ty)| self.input(&format!("{name}.{i}"), ty)).collect();
+            self.write_local(&local, Typed { parts, ..declared });
+        }
+    }
+
+    /// The values of `scratch` variables, as results by the names of their inputs.
+    fn leave_scratch(&mut self) -> Vec<Value> {
+        let mut values = Vec::new();
+        for (name, local) in self.scratch_variables() {
+            for (i, part) in self.read_local(&local).parts.into_iter().enumerate() {
+                let ty = self.b.ty(part);
+                self.b.result(format!("{name}.{i}"), ty);
+                values.push(part);
+            }
+        }
+        values
     }
 
     /// Continues after a terminator, in unreachable code.

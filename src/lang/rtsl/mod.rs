@@ -26,7 +26,7 @@ mod tests;
 
 pub use classes::{Class, File, FunctionId};
 pub use language::Rtsl;
-pub use lower::{Built, BuiltParam, Object, build};
+pub use lower::{Built, BuiltParam, Object, Scratch, build};
 pub use primitives::AtHit;
 
 use crate::ir::Module;

@@ -5,8 +5,8 @@
 //! `intersect` runs again for the primitive that was hit, before the other methods.
 
 use super::classes::FunctionId;
-use super::lower::{Built, Object, build_of_several};
-use super::state::Method;
+use super::lower::{Built, Object, Results, build_of_several};
+use super::state::{Interface, Method};
 use crate::ir::Module;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 
@@ -22,6 +22,9 @@ pub enum AtHit {
     Derivatives,
     /// `pdf`: the pdf of `generateSample` there, by area.
     Pdf,
+    /// `scratch.…`: what `intersect` leaves in `scratch` variables for the methods of the material
+    /// that the class is, too.
+    Scratch,
 }
 
 use Method::{ComputeDerivatives, ComputeNormal, ComputeTextureCoordinates, GenerateSample, Intersect, SamplePdf};
@@ -55,7 +58,8 @@ fn missing_sampling_method(object: &Object, own: FunctionId, other: Method) -> D
 
 impl AtHit {
     /// All of them.
-    pub const ALL: [AtHit; 4] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf];
+    pub const ALL: [AtHit; 5] =
+        [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf, AtHit::Scratch];
 
     /// Its name in those of cores.
     pub fn name(self) -> &'static str {
@@ -64,6 +68,7 @@ impl AtHit {
             AtHit::Texture => "texture",
             AtHit::Derivatives => "derivatives",
             AtHit::Pdf => "pdf",
+            AtHit::Scratch => "scratch",
         }
     }
 
@@ -75,6 +80,12 @@ impl AtHit {
     /// What only the scene shows, a class that sets no normal, and one that has `generateSample`
     /// without `samplePDF`, or the reverse.
     pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
+        if self == AtHit::Scratch {
+            let is_material = object.file.classes[object.class].interfaces.contains(&Interface::Material);
+            let is_read = is_material && object.has_scratch();
+            let build = || build_of_several(object, &[Intersect], Results::Scratch, library, name);
+            return is_read.then(build).transpose();
+        }
         let has = |method: Method| object.file.method(object.class, method).is_some();
         let mut methods = Vec::new();
         let mut run = |method: Method, is_needed: bool| methods.extend((is_needed && has(method)).then_some(method));
@@ -119,8 +130,8 @@ impl AtHit {
                 [None, Some(own)] => return Err(missing_sampling_method(object, own, GenerateSample)),
                 [None, None] => return Ok(None),
             },
-            AtHit::Texture | AtHit::Derivatives => return Ok(None),
+            AtHit::Texture | AtHit::Derivatives | AtHit::Scratch => return Ok(None),
         };
-        build_of_several(object, &methods, results, library, name).map(Some)
+        build_of_several(object, &methods, Results::State(results), library, name).map(Some)
     }
 }

@@ -251,8 +251,30 @@ const OF_RAY: &[Method] = &[
     Opacity,
 ];
 
+/// The same, and what makes the ray.
+const GENERATED_OR_OF_RAY: &[Method] = &[
+    GenerateRay,
+    Intersect,
+    ComputeNormal,
+    ComputeTextureCoordinates,
+    ComputeDerivatives,
+    GenerateSample,
+    SamplePdf,
+    Lookup,
+    Shade,
+    Bsdf,
+    SampleBsdf,
+    EvaluatePdf,
+    Emission,
+    Opacity,
+];
+
 /// What looks at a place that is shaded.
 const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
+
+/// The same, and what makes the ray.
+const GENERATED_OR_SHADING: &[Method] =
+    &[GenerateRay, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
 /// What calls textures: materials, and lights.
 const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination];
@@ -275,7 +297,13 @@ pub const VARIABLES: [StateVariable; 36] = [
         &[GenerateRay],
         "The direction of the ray; not of length 1. `generateSample` finds 0, as there is none yet.",
     ),
-    row("rt_InverseRayDirection", VEC3, OF_RAY, &[], "One over each component of the direction of the ray."),
+    row(
+        "rt_InverseRayDirection",
+        VEC3,
+        GENERATED_OR_OF_RAY,
+        &[],
+        "One over each component of the direction of the ray; in a camera, of the direction that it has set.",
+    ),
     row("rt_Epsilon", FLOAT, ANYWHERE, &[], "A small length that hides rounding."),
     row("rt_TimeSeed", FLOAT, ANYWHERE, &[], "The time of the ray within the shutter, from 0 to 1."),
     row(
@@ -283,7 +311,7 @@ pub const VARIABLES: [StateVariable; 36] = [
         FLOAT,
         OF_RAY,
         &[GenerateRay],
-        "How far the nearest hit so far lies along the ray, in lengths of its direction. A camera may set how far it looks.",
+        "How far the nearest hit so far lies along the ray, in lengths of its direction. A camera may set where its rays end; they end nowhere otherwise.",
     ),
     row("rt_ScreenCoord", VEC2, &[GenerateRay], &[], "The place on the image, from 0 to 1."),
     row("rt_LensCoord", VEC2, &[GenerateRay], &[], "A place on the lens at random, from 0 to 1."),
@@ -354,8 +382,20 @@ pub const VARIABLES: [StateVariable; 36] = [
         &[ComputeTextureCoordinates, ComputeDerivatives],
         "How the second texture coordinate changes with the second surface parameter.",
     ),
-    row("rt_du", FLOAT, SHADING, &[], "How much the first surface parameter changes to the next sample."),
-    row("rt_dv", FLOAT, SHADING, &[], "How much the second surface parameter changes to the next sample."),
+    row(
+        "rt_du",
+        FLOAT,
+        GENERATED_OR_SHADING,
+        &[],
+        "How much the first surface parameter changes to the next sample; in a camera, how much `rt_ScreenCoord.x` changes to the next pixel.",
+    ),
+    row(
+        "rt_dv",
+        FLOAT,
+        GENERATED_OR_SHADING,
+        &[],
+        "How much the second surface parameter changes to the next sample; in a camera, how much `rt_ScreenCoord.y` changes to the next pixel.",
+    ),
     row(
         "rt_PDF",
         FLOAT,
@@ -462,6 +502,22 @@ mod tests {
         let reads = |name: &str, method| find(name).expect(name).is_read_in(method);
         assert!(!reads("rt_RayOrigin", ComputeBounds), "bounds belong to no ray");
         assert!(!reads("rt_TextureUVW", GenerateRay), "a camera has no texture coordinates");
+        let of_camera = [
+            "rt_RayOrigin",
+            "rt_RayDirection",
+            "rt_InverseRayDirection",
+            "rt_Epsilon",
+            "rt_HitDistance",
+            "rt_ScreenCoord",
+            "rt_LensCoord",
+            "rt_du",
+            "rt_dv",
+            "rt_TimeSeed",
+        ];
+        for variable in &VARIABLES {
+            let expected = of_camera.contains(&variable.name);
+            assert_eq!(variable.is_read_in(GenerateRay), expected, "{}: table 1", variable.name);
+        }
         assert!(reads("rt_HitDistance", Shade), "Listing 5 dims by it");
         assert!(reads("rt_GeometricNormal", Illumination));
         assert!(find("rt_GeometricNormal").is_some_and(|v| v.is_written_in(Shade)), "bump mapping bends it");

@@ -55,8 +55,8 @@ color __radiance(point o; vector d; float depth; float width, spread, kind; floa
     return sum;
 }
 
-/* The radiance of a camera ray in a direction of length 1 along the z axis of the camera, and its alpha. */
-color __camera_radiance(point origin; vector direction; float width; float spread; float clipped; float mattes; float pixel, index; output float alpha)
+/* The radiance of a camera ray in a direction of length 1 along the z axis of the camera, and its alpha. The ray ends at reach lengths of its direction. */
+color __camera_radiance(point origin; vector direction; float width; float spread; float reach; float clipped; float mattes; float pixel, index; output float alpha)
 {
     float near = 0;
     float far = FARTHEST;
@@ -64,6 +64,8 @@ color __camera_radiance(point origin; vector direction; float width; float sprea
         near = __uniform_float(8, 2) * length(direction);
         far = min(__uniform_float(8, 3), FARTHEST / length(direction)) * length(direction);
     }
+    if (reach < FARTHEST)
+        far = min(far, min(reach, FARTHEST / length(direction)) * length(direction));
     color transmittance = 0;
     float first = 0;
     color seen = __radiance(origin, normalize(direction), 0, width, spread, CAMERA_RAY, near, far, mattes, pixel, index, transmittance, first);
@@ -99,5 +101,5 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
         origin += moved;
         direction -= moved / __uniform_float(8, 1);
     }
-    return __camera_radiance(origin, direction, width, spread, clipped, mattes, pixel, index, alpha);
+    return __camera_radiance(origin, direction, width, spread, FARTHEST, clipped, mattes, pixel, index, alpha);
 }

@@ -2,6 +2,7 @@
 //! parameters, each once.
 
 use crate::lang::ShaderRef;
+use crate::lang::rtsl::Scratch;
 use crate::lang::rtsl::state::Method;
 use crate::program::collect::area_light_points;
 use crate::program::collect::instances::{Instance, bind};
@@ -23,6 +24,9 @@ pub struct BoundShaders {
     /// By their numbers; the surface shader of objects that name none has no number. `None` stands
     /// for one that is wrong.
     instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
+    /// The materials that are primitive and material in one, by the numbers of the instances that
+    /// give their parameters.
+    of_primitives: HashMap<u32, Option<Arc<Instance>>>,
     /// The other cores of RTSL objects, by the numbers of their instances, each with the object's
     /// parameters.
     other_cores: HashMap<u32, Vec<Arc<Instance>>>,
@@ -31,13 +35,14 @@ pub struct BoundShaders {
 impl BoundShaders {
     /// All bound shaders with a core that shades.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.instances.values().flatten()
+        self.instances.values().chain(self.of_primitives.values()).flatten()
     }
 
     /// All cores that an instance of the scene has.
     pub fn cores_of(&self, id: ShaderId) -> impl Iterator<Item = &Arc<Instance>> {
         let others = self.other_cores.get(&id.0).into_iter().flatten();
-        self.instances.get(&Some(id.0)).into_iter().flatten().chain(others)
+        let shading = [self.instances.get(&Some(id.0)), self.of_primitives.get(&id.0)];
+        shading.into_iter().flatten().flatten().chain(others)
     }
 
     /// The instances of a scene in its order; `None` for one that nothing uses.
@@ -62,8 +67,18 @@ pub struct Binder<'a> {
     diagnostics: &'a mut Diagnostics,
     shaders: &'a mut ShaderLibrary,
     bound: BoundShaders,
-    methods: HashMap<ShaderId, MaterialMethods>,
+    methods: HashMap<Material, MaterialMethods>,
     unusable: Unusable,
+    primitives: HashMap<ShaderId, Option<BoundPrimitive>>,
+}
+
+/// What shades an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Material {
+    /// The instance that gives its parameters.
+    id: ShaderId,
+    /// Whether it is the object's primitive, too.
+    scratch: Scratch,
 }
 
 /// The surface shader that an integrator runs in place of every other.
@@ -78,8 +93,9 @@ fn integrator_surface(integrator: Integrator) -> Option<&'static str> {
 impl<'a> Binder<'a> {
     /// Of a scene, with shaders from a library.
     pub fn new(scene: &'a Scene, shaders: &'a mut ShaderLibrary, diagnostics: &'a mut Diagnostics) -> Self {
-        let bound = BoundShaders { instances: HashMap::new(), other_cores: HashMap::new() };
-        Self { scene, diagnostics, shaders, bound, methods: HashMap::new(), unusable: Unusable::default() }
+        let bound = BoundShaders { instances: HashMap::new(), of_primitives: HashMap::new(), other_cores: HashMap::new() };
+        let (methods, primitives, unusable) = Default::default();
+        Self { scene, diagnostics, shaders, bound, methods, unusable, primitives }
     }
 
     /// What was bound, and what could not be.
@@ -92,7 +108,7 @@ impl<'a> Binder<'a> {
         if let Some(known) = self.bound.instances.get(&Some(id.0)) {
             return known.clone();
         }
-        let bound = self.bind(&self.scene.shader_instances[id.0 as usize]);
+        let bound = self.bind(&self.scene.shader_instances[id.0 as usize], Scratch::Declared);
         self.note(id, bound.is_some());
         self.bound.instances.insert(Some(id.0), bound.clone());
         bound
@@ -101,8 +117,10 @@ impl<'a> Binder<'a> {
     /// The surface shader of an object.
     pub fn surface(&mut self, object: &Object) -> Option<Arc<Instance>> {
         let of_integrator = integrator_surface(self.scene.integrator);
-        if let (Some(id), None) = (object.surface, of_integrator) {
-            return self.instance(id);
+        match self.material(object) {
+            Some(Material { id, scratch: Scratch::Declared }) => return self.instance(id),
+            Some(Material { id, scratch: Scratch::OfHit }) => return self.material_of_primitive(id),
+            None => {}
         }
         if let Some(known) = self.bound.instances.get(&None) {
             return known.clone();
@@ -115,15 +133,47 @@ impl<'a> Binder<'a> {
             span: None,
             objects: Default::default(),
         };
-        let bound = self.bind(&default);
+        let bound = self.bind(&default, Scratch::Declared);
         self.bound.instances.insert(None, bound.clone());
         bound
     }
 
-    fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
+    /// What shades an object, if not the default surface or that of the integrator. A procedural
+    /// primitive whose class is a material shades itself unless it has a surface; where the
+    /// surface is of its own class, they are one object, too.
+    fn material(&mut self, object: &Object) -> Option<Material> {
+        if integrator_surface(self.scene.integrator).is_some() {
+            return None;
+        }
+        let given = |id: ShaderId| &self.scene.shader_instances[id.0 as usize];
+        let is_own = match (object.surface, object.procedural) {
+            (Some(surface), Some(primitive)) => given(surface).shader == given(primitive).shader,
+            (Some(_), None) | (None, None) => false,
+            (None, Some(primitive)) => self.shaders.is_material(given(primitive)),
+        };
+        let id = object.surface.or(object.procedural.filter(|_| is_own))?;
+        Some(Material { id, scratch: if is_own { Scratch::OfHit } else { Scratch::Declared } })
+    }
+
+    /// The instance that gives the parameters of a material that is a primitive, too.
+    fn as_material(&self, id: ShaderId) -> ShaderInstance {
+        ShaderInstance { kind: ShaderKind::Surface, ..self.scene.shader_instances[id.0 as usize].clone() }
+    }
+
+    fn material_of_primitive(&mut self, id: ShaderId) -> Option<Arc<Instance>> {
+        if let Some(known) = self.bound.of_primitives.get(&id.0) {
+            return known.clone();
+        }
+        let bound = self.bind(&self.as_material(id), Scratch::OfHit);
+        self.note(id, bound.is_some());
+        self.bound.of_primitives.insert(id.0, bound.clone());
+        bound
+    }
+
+    fn bind(&mut self, instance: &ShaderInstance, scratch: Scratch) -> Option<Arc<Instance>> {
         let found = match instance.shader.is_class() {
             true => {
-                let found = self.shaders.object_shader(self.scene, instance);
+                let found = self.shaders.object_shader(self.scene, instance, scratch);
                 found.map(|(shader, whole)| (shader, Cow::Owned(whole)))
             }
             false => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
@@ -138,25 +188,24 @@ impl<'a> Binder<'a> {
     /// The methods of an object's material beside the one that shades; those that scatter light
     /// where paths are traced.
     pub fn material_methods(&mut self, object: &Object, traces_paths: bool) -> MaterialMethods {
-        let own = object.surface.filter(|_| integrator_surface(self.scene.integrator).is_none());
-        let Some(id) = own else { return MaterialMethods::default() };
-        if let Some(known) = self.methods.get(&id) {
+        let Some(material) = self.material(object) else { return MaterialMethods::default() };
+        if let Some(known) = self.methods.get(&material) {
             return known.clone();
         }
         let errors = self.diagnostics.error_count();
-        let methods = self.bind_methods(&self.scene.shader_instances[id.0 as usize], traces_paths);
-        self.note(id, self.diagnostics.error_count() == errors);
-        self.bound.other_cores.insert(id.0, methods.all().cloned().collect());
-        self.methods.insert(id, methods.clone());
+        let methods = self.bind_methods(&self.as_material(material.id), material.scratch, traces_paths);
+        self.note(material.id, self.diagnostics.error_count() == errors);
+        self.bound.other_cores.entry(material.id.0).or_default().extend(methods.all().cloned());
+        self.methods.insert(material, methods.clone());
         methods
     }
 
-    fn bind_methods(&mut self, given: &ShaderInstance, traces_paths: bool) -> MaterialMethods {
+    fn bind_methods(&mut self, given: &ShaderInstance, scratch: Scratch, traces_paths: bool) -> MaterialMethods {
         if !given.shader.is_class() {
             return MaterialMethods::default();
         }
         let mut method = |method: Method| {
-            let found = self.shaders.object_method(self.scene, given, method);
+            let found = self.shaders.object_method(self.scene, given, method, scratch);
             let (shader, whole) = self.reported(found)??;
             // What is wrong with the values was reported with the shader.
             Some(Arc::new(bind(Arc::new(shader), &whole, self.scene, &mut Vec::new())))
@@ -173,8 +222,17 @@ impl<'a> Binder<'a> {
         MaterialMethods { scattering, emission, opacity }
     }
 
-    /// The procedural primitive of that instance.
+    /// The procedural primitive of that instance, bound once.
     pub fn primitive(&mut self, id: ShaderId) -> Option<BoundPrimitive> {
+        if let Some(known) = self.primitives.get(&id) {
+            return known.clone();
+        }
+        let bound = self.bind_primitive(id);
+        self.primitives.insert(id, bound.clone());
+        bound
+    }
+
+    fn bind_primitive(&mut self, id: ShaderId) -> Option<BoundPrimitive> {
         let given = &self.scene.shader_instances[id.0 as usize];
         let mut remarks = Vec::new();
         let found = self.shaders.primitive(self.scene, given);
@@ -185,7 +243,7 @@ impl<'a> Binder<'a> {
         self.note(id, bound.is_some());
         let bound = bound?;
         self.bound.instances.insert(Some(id.0), Some(bound.cores.intersect.clone()));
-        self.bound.other_cores.insert(id.0, bound.cores.others().cloned().collect());
+        self.bound.other_cores.entry(id.0).or_default().extend(bound.cores.others().cloned());
         Some(bound)
     }
 

@@ -8,7 +8,7 @@
 use crate::abi::referred_parameter;
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
-use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
+use crate::lang::rtsl::{AtHit, FunctionId, Object, Scratch, Unit, build};
 use crate::lang::{ShaderRef, registry};
 use crate::program::collect::procedural::PrimitiveShaders;
 use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
@@ -27,6 +27,17 @@ struct Found {
     params: Vec<(String, ParamValue)>,
     /// The key of its code: objects with equal shapes share cores.
     shape: String,
+}
+
+impl Found {
+    /// The object, whose material finds this in `scratch` variables.
+    fn with(mut self, scratch: Scratch) -> Self {
+        self.object.scratch = scratch;
+        if scratch == Scratch::OfHit {
+            self.shape += "@hit";
+        }
+        self
+    }
 }
 
 /// The references that lead to an object.
@@ -68,8 +79,9 @@ impl ShaderLibrary {
         scene: &Scene,
         instance: &ShaderInstance,
         method: Method,
+        scratch: Scratch,
     ) -> Result<Option<(CompiledShader, ShaderInstance)>, Diagnostics> {
-        let found = self.found(scene, instance)?;
+        let found = self.found(scene, instance)?.with(scratch);
         if found.unit.file.method(found.object.class, method).is_none() {
             return Ok(None);
         }
@@ -86,15 +98,23 @@ impl ShaderLibrary {
         &mut self,
         scene: &Scene,
         instance: &ShaderInstance,
+        scratch: Scratch,
     ) -> Result<(CompiledShader, ShaderInstance), Diagnostics> {
         let Some(method) = method(instance.kind) else {
             let d = Diagnostic::error(format!("a class of RTSL cannot be a {} shader", instance.kind.keyword()));
             let d = at_instance(instance, d);
             return Err(d.hint("classes are cameras, lights and materials, and textures that these refer to").into());
         };
-        let found = self.found(scene, instance)?;
+        let found = self.found(scene, instance)?.with(scratch);
         let made = self.made(&found, instance, method)?;
         Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
+    }
+
+    /// Whether the class of an instance is a material; not where there is no such class.
+    pub fn is_material(&mut self, instance: &ShaderInstance) -> bool {
+        let Ok(unit) = self.class_unit(&instance.shader, instance.span) else { return false };
+        let class = named_class(&unit, &instance.shader);
+        class.is_ok_and(|class| unit.file.classes[class].interfaces.contains(&Interface::Material))
     }
 
     /// The cores of the primitive that an instance of a class makes, and the instance with the

@@ -18,7 +18,7 @@ use crate::program::collect::shader_search::SearchedFiles;
 use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
 use crate::program::link::LinkOptions;
-use crate::scene::{self, FileError, RayFunction, Scene, ShaderInstance, ShaderKind};
+use crate::scene::{self, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source;
@@ -309,6 +309,8 @@ pub struct ShaderLibrary {
     outlines: Vec<Outline>,
     /// The scene's coordinate systems.
     spaces: Option<Arc<Function>>,
+    /// The folders that the scene may read from, where it names files of classes by their paths.
+    access: FileAccess,
     /// Compiled files of RTSL, by their names.
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
     /// What objects of their classes became, by what distinguishes their code.
@@ -344,6 +346,7 @@ impl ShaderLibrary {
             warnings,
             outlines,
             spaces: None,
+            access: scene.access.clone(),
             classes,
             objects,
             variable_strings,
@@ -489,7 +492,10 @@ impl ShaderLibrary {
                 unit.file
             }
             Err(missing) => {
-                let d = Diagnostic::error(format!("there is no file `{file}`"));
+                let d = Diagnostic::error(match &missing.refused {
+                    Some(error) => format!("the file `{file}` may not be read: {error}"),
+                    None => format!("there is no file `{file}`"),
+                });
                 let d = missing.looked.into_iter().fold(d, Diagnostic::hint);
                 Err(match span {
                     Some(span) => d.at(span, "named here"),
@@ -724,8 +730,7 @@ impl ShaderLibrary {
     /// A file of the search path.
     fn path_of_file(&mut self, file: &str) -> Option<PathBuf> {
         // A name cannot leave the search path.
-        let plain = Path::new(file).components().count() == 1 && !file.contains(['/', '\\']) && file != "..";
-        let mut paths = self.units.options().folders.iter().filter(|_| plain).map(|f| f.join(file));
+        let mut paths = self.units.options().folders.iter().filter(|_| is_plain(file)).map(|f| f.join(file));
         paths.find(|path| self.sources.has_file(path))
     }
 
@@ -741,9 +746,33 @@ impl ShaderLibrary {
         if let Some(text) = language.built_in(file).or_else(of_scenes) {
             return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
         }
+        if language.naming() == Naming::Qualified && !is_plain(file) {
+            return self.find_by_path(file);
+        }
         let folders = &self.units.options().folders;
         let looked = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
-        Err(Missing { looked })
+        Err(Missing { looked, refused: None })
+    }
+
+    /// Reads a file that a scene names by a path, from the scene's folder or the search path, as
+    /// far as the scene may.
+    fn find_by_path(&mut self, file: &str) -> Result<FileId, Missing> {
+        let folders = self.units.options().folders.clone();
+        let found = match self.sources.is_open() {
+            true => self.access.find(file, None, &folders, self.sources.log()),
+            false => {
+                let mut paths = self.access.base.iter().chain(&folders).map(|folder| folder.join(file));
+                let known = paths.find(|path| self.sources.has_file(path));
+                known.ok_or_else(|| FileError::Missing { name: file.to_string(), looked_in: folders.clone() })
+            }
+        };
+        match found {
+            Ok(path) => self.read(&path),
+            Err(error) => {
+                let refused = (!matches!(error, FileError::Missing { .. })).then(|| error.to_string());
+                Err(Missing { looked: error.hints(), refused })
+            }
+        }
     }
 
     /// A shader file, read once.
@@ -751,7 +780,7 @@ impl ShaderLibrary {
         if let Some(held) = self.sources.held(path) {
             return Ok(held);
         }
-        let text = read_shader_noting(path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()] })?;
+        let text = read_shader_noting(path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()], refused: None })?;
         Ok(self.sources.add(path.display().to_string(), Some(path), text))
     }
 
@@ -861,7 +890,15 @@ impl FileFailure {
     }
 }
 
-/// A file that is nowhere: where it was looked for.
+/// A file that is nowhere, or cannot be read.
 struct Missing {
+    /// Where it was looked for, or what can be done.
     looked: Vec<String>,
+    /// Why it may not be read.
+    refused: Option<String>,
+}
+
+/// Whether a name is that of a file without folders.
+fn is_plain(file: &str) -> bool {
+    Path::new(file).components().count() == 1 && !file.contains(['/', '\\']) && file != ".."
 }

@@ -492,7 +492,7 @@ pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOption
     let [x, y] = given.raster;
     let one = b.f32(1.0);
     let next = b.op(Op::Add, &[x, one]);
-    let [ray, other] = [x, next].map(|x| camera_ray(&mut b, camera, [x, y], lens));
+    let [(ray, reach), (other, _)] = [x, next].map(|x| camera_ray(&mut b, camera, [x, y], lens));
     let distance = |b: &mut FunctionBuilder, p: Value, q: Value| {
         let difference = b.op(Op::Sub, &[p, q]);
         crate::program::synthesise::surface_state::length(b, difference)
@@ -500,13 +500,18 @@ pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOption
     let width = distance(&mut b, ray[0], other[0]);
     let directions = [ray[1], other[1]].map(|d| crate::program::synthesise::surface_state::normalize(&mut b, d));
     let spread = distance(&mut b, directions[0], directions[1]);
-    given.integrate(&mut b, options, integrator, vec![ray[0], ray[1], width, spread]);
+    given.integrate(&mut b, options, integrator, vec![ray[0], ray[1], width, spread, reach]);
     b.finish()
 }
 
 /// The ray that a camera's core generates for a raster position, in the world: its origin and
-/// direction.
-fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
+/// direction, and where it ends, in lengths of its direction.
+fn camera_ray(
+    b: &mut FunctionBuilder,
+    camera: &Instance,
+    raster: [Value; 2],
+    lens: Option<[Value; 2]>,
+) -> ([Value; 2], Value) {
     let [across, down] = on_image(b, raster);
     let one = b.f32(1.0);
     let up = b.op(Op::Sub, &[one, down]);
@@ -534,7 +539,8 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
         b.op(Op::Add, &[sum, parts[2]])
     };
     let (offset, direction) = (to_world(b, origin), to_world(b, direction));
-    [b.op(Op::Add, &[axes[3], offset]), direction]
+    let reach = outputs.get("t").unwrap_or_else(|| b.f32(f32::MAX));
+    ([b.op(Op::Add, &[axes[3], offset]), direction], reach)
 }
 
 /// A raster position as a part of the image: from 0 to 1 across, and down.

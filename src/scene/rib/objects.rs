@@ -6,7 +6,7 @@
 //!
 //! | taken from the definition | taken from the instance |
 //! |---|---|
-//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
+//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there; procedural primitives with their parameters | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
 //!
 //! Other attributes in a definition are ignored with a warning. An instance in a definition adds
 //! the other object's meshes to it, each at its place, so that instances are of one level whatever
@@ -15,8 +15,9 @@
 //! at the handedness of its own transform.
 
 use super::super::instancing::PlacementError;
-use super::super::{MAX_INSTANCES, MeshSpace, Object};
+use super::super::{MAX_INSTANCES, MeshSpace, Object, ShaderId};
 use super::args::Args;
+use super::primitives::geometry;
 use super::reader::Reader;
 use super::state::{Attributes, BlockKind, Orientation, State};
 use crate::geometry::Mesh;
@@ -44,15 +45,34 @@ struct Definition {
     pieces: Vec<Piece>,
 }
 
-/// A mesh at its place in an object, which consists of as few of its own as their colours and
-/// variables allow.
+/// What an object consists of, at its place there.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Which of all shapes.
-    shape: usize,
+    content: Content,
     to_object: Mat4,
-    /// Whether it is inside out there.
-    inside: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Content {
+    /// A mesh. An object has as few of its own as their colours and variables allow.
+    Mesh {
+        /// Which of all shapes.
+        shape: usize,
+        /// Whether it is inside out there.
+        inside: bool,
+    },
+    /// A procedural primitive, both sides of which are visible.
+    Procedural(ShaderId),
+}
+
+impl Content {
+    /// The same, inside out.
+    fn turned(self, inside_out: bool) -> Self {
+        match self {
+            Content::Mesh { shape, inside } => Content::Mesh { shape, inside: inside != inside_out },
+            Content::Procedural(shader) => Content::Procedural(shader),
+        }
+    }
 }
 
 /// Primitives whose colours and variables are of the same kinds, in one mesh.
@@ -103,9 +123,17 @@ impl Retained {
             None => {
                 let shape = self.shapes.len();
                 self.shapes.push(Shape { mesh: Arc::new(mesh), computed_normals, inside_out: None });
-                definition.pieces.push(Piece { shape, to_object: Mat4::IDENTITY, inside: false });
+                let content = Content::Mesh { shape, inside: false };
+                definition.pieces.push(Piece { content, to_object: Mat4::IDENTITY });
             }
         }
+        true
+    }
+
+    /// Adds a procedural primitive to the object that is being defined. False when there is none.
+    pub fn add_procedural(&mut self, shader: ShaderId, to_object: Mat4) -> bool {
+        let Some(definition) = &mut self.open else { return false };
+        definition.pieces.push(Piece { content: Content::Procedural(shader), to_object });
         true
     }
 }
@@ -167,13 +195,21 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
     let inside = attributes.orientation.is_inside(left_handed);
     if let Some(definition) = &mut r.retained.open {
         definition.pieces.extend(pieces.iter().map(|piece| Piece {
+            content: piece.content.turned(inside),
             to_object: object_to_world * piece.to_object,
-            inside: piece.inside != inside,
-            ..*piece
         }));
         return Ok(());
     }
-    for piece in pieces {
+    for Piece { content, to_object } in pieces.clone() {
+        let object_to_world = object_to_world * to_object;
+        let (shape, inside) = match content.turned(inside) {
+            Content::Mesh { shape, inside } => (shape, inside),
+            Content::Procedural(shader) => {
+                geometry::place(r, args, shader, object_to_world)?;
+                continue;
+            }
+        };
+        let attributes = &r.state.attributes;
         let object = Object {
             name: attributes.name.clone().unwrap_or_else(|| args.request.to_string()),
             surface: attributes.surface,
@@ -182,10 +218,10 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             sides: attributes.sides,
             color: attributes.color,
             opacity: attributes.opacity,
-            mesh: r.retained.shapes[piece.shape].oriented(piece.inside != inside),
+            mesh: r.retained.shapes[shape].oriented(inside),
             mesh_space: MeshSpace::Object,
             procedural: None,
-            object_to_world: object_to_world * piece.to_object,
+            object_to_world,
             span: Some(args.whole_span()),
         };
         check_placement(args, &object)?;

@@ -418,6 +418,15 @@ impl<'a> Body<'a> {
         name: &str,
         span: Span,
     ) -> Lower<()> {
+        if found.is_empty()
+            && let Some((variable, default)) = Method::named(name).and_then(state_inputs::without)
+        {
+            if let Some(local) = self.state.get(variable).cloned() {
+                let value = Typed { ty: local.ty.clone(), parts: vec![self.b.constant(default)], known: None };
+                self.write_local(&local, value);
+            }
+            return Ok(());
+        }
         let Ok(id) = self.chosen(target, found, &values, name, span) else {
             let class = target.class_name(self.objects[number].class);
             let d = Diagnostic::error(format!("the class `{class}` has no method `{name}` for these arguments"));

@@ -280,6 +280,15 @@ impl<'a> Body<'a> {
             let normal = self.read_local(&geometric);
             self.write_local(&shading, normal);
         }
+        // A camera sets the direction, and its inverse follows.
+        if place.state == Some("rt_RayDirection")
+            && let Some(inverse) = self.state.get("rt_InverseRayDirection").cloned()
+            && let Some(direction) = self.state.get("rt_RayDirection").cloned()
+        {
+            let direction = self.read_local(&direction);
+            let parts = direction.parts.iter().map(|&part| self.b.op(Op::Rcp, &[part])).collect();
+            self.write_local(&inverse, Typed { parts, ..direction });
+        }
     }
 
     /// The components that a swizzle names.

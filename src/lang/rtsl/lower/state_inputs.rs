@@ -1,7 +1,7 @@
 //! The named inputs that the renderer's state comes from, and the results of a core that it
 //! becomes.
 
-use super::super::state::{Interface, VARIABLES};
+use super::super::state::VARIABLES;
 use super::*;
 use crate::abi::{input, library};
 
@@ -12,7 +12,9 @@ pub const FARTHEST: f32 = 2_147_483_648.0;
 /// What the renderer takes: results of the core, and the state that they are.
 pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
     match method {
-        Method::GenerateRay => &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection")],
+        Method::GenerateRay => {
+            &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection"), ("t", "rt_HitDistance")]
+        }
         Method::Intersect => &[("t", "rt_HitDistance")],
         Method::ComputeBounds => &[("min", "rt_BoundMin"), ("max", "rt_BoundMax")],
         Method::ComputeNormal => &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")],
@@ -29,6 +31,16 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::Illumination => {
             &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor"), (input::LIGHT_DISTANCE, "rt_LightDistance")]
         }
+    }
+}
+
+/// What a method of a material leaves that the class does not define: no emission, and an opacity
+/// of 1.
+pub(super) fn without(method: Method) -> Option<(&'static str, Const)> {
+    match method {
+        Method::Emission => Some(("rt_EmissionColor", Const::zero(ir::Type::Vec3))),
+        Method::Opacity => Some(("rt_SampleOpacity", Const::Vec3([1.0; 3]))),
+        _ => None,
     }
 }
 
@@ -122,6 +134,12 @@ impl Body<'_> {
                 "rt_LensCoord" => {
                     let parts = [input::LENS_X, input::LENS_Y].map(|name| self.input(name, F32));
                     Some(self.b.op(Op::Compose, &parts))
+                }
+                "rt_HitDistance" => Some(self.b.f32(f32::MAX)),
+                "rt_du" | "rt_dv" => {
+                    let format = self.b.op(Op::Uniform(1), &[]);
+                    let reciprocal = if name == "rt_du" { 2 } else { 3 };
+                    Some(self.b.op(Op::Extract(reciprocal), &[format]))
                 }
                 _ => None,
             },

@@ -150,7 +150,7 @@ fn listing_4_makes_rays() {
         ("screen.y", Const::F32(0.5)),
     ];
     let ray = run(&unit, &alone(&unit, "PinholeCamera"), Method::GenerateRay, &inputs);
-    assert_eq!(ray, [v(1.0, 2.0, 3.0), v(0.5, 0.0, 3.0)]);
+    assert_eq!(ray, [v(1.0, 2.0, 3.0), v(0.5, 0.0, 3.0), Const::F32(f32::MAX)]);
 }
 
 #[test]

@@ -158,3 +158,48 @@ fn a_mirror_is_a_material_by_its_directions_alone() {
     assert_eq!(run(&unit, &mirror, Method::EvaluatePdf, &[]), [Const::F32(0.0)]);
     assert!(unit.file.method(mirror.class, Method::Shade).is_some(), "other integrators draw it too");
 }
+
+#[test]
+fn materials_find_what_intersect_left_where_they_are_primitives_too() {
+    let unit = good(
+        "class Shape : rt_Primitive;
+         scratch float depth = 0.5;
+         void intersect() { if (hit(2.)) depth = 7.; }
+         class Both : rt_Primitive, rt_Material;
+         public rt_Primitive inner;
+         scratch vec2 at[2];
+         scratch int count;
+         void intersect() { at[1] = vec2(3., 4.); count = 5; inner.intersect(); }
+         void shade() { rt_SampleColor = color(at[0].x, at[1].y, float(count)); }",
+    );
+    let both = object(&unit, "Both", vec![("inner".into(), vec![alone(&unit, "Shape")])]);
+    let left = AtHit::Scratch.build(&both, &unit.library, "left").expect("a core").expect("it is a material");
+    let core = left.module.function("left").expect("the core");
+    let names: Vec<&str> = core.results.iter().map(|r| &*r.name).collect();
+    assert_eq!(names, ["scratch.at.0", "scratch.at.1", "scratch.count.0", "scratch.inner.depth.0"]);
+    let args: Vec<Const> = core.params.iter().map(|p| Const::zero(p.ty)).collect();
+    let values = eval(&left.module, "left", &args, &mut EmptyWorld, Limits::default()).expect("it ends");
+    assert_eq!(
+        values,
+        [Const::Vec2([0.0; 2]), Const::Vec2([3.0, 4.0]), Const::I32(5), Const::F32(7.0)]
+    );
+    let given = [("scratch.at.1", Const::Vec2([0.0, 2.0])), ("scratch.count.0", Const::I32(3))];
+    let at_hit = Object { scratch: Scratch::OfHit, ..both.clone() };
+    assert_eq!(run(&unit, &at_hit, Method::Shade, &given), [Const::Vec3([0.0, 2.0, 3.0])]);
+    assert_eq!(run(&unit, &both, Method::Shade, &[]), [Const::Vec3([0.0; 3])], "of another primitive");
+    let alone = AtHit::Scratch.build(&alone(&unit, "Shape"), &unit.library, "core").expect("no errors");
+    assert!(alone.is_none(), "nothing reads them");
+}
+
+#[test]
+fn materials_without_emission_and_opacity_emit_nothing_and_are_opaque() {
+    let unit = good(
+        "class Plain : rt_Material; void BSDF() { rt_BSDFValue = color(0.5); }
+         class Twice : rt_Material; public rt_Material of;
+         void emission() { rt_EmissionColor = color(3.); of.emission(); rt_EmissionColor += color(1.); }
+         void opacity() { rt_SampleOpacity = color(0.); of.opacity(); }",
+    );
+    let twice = object(&unit, "Twice", vec![("of".into(), vec![alone(&unit, "Plain")])]);
+    assert_eq!(run(&unit, &twice, Method::Emission, &[]), [Const::Vec3([1.0; 3])]);
+    assert_eq!(run(&unit, &twice, Method::Opacity, &[]), [Const::Vec3([1.0; 3])]);
+}

@@ -9,7 +9,7 @@ mod ribbons;
 
 pub use ribbons::RibbonCoordinates;
 
-use crate::abi::input;
+use crate::abi::{Input, input};
 use crate::geometry::primvar::PrimvarType;
 pub use crate::ir::emitter::normalize;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
@@ -110,6 +110,7 @@ impl SurfaceState {
             input::RAY_DIRECTION => return Some(self.inputs.direction),
             input::RAY_T => return Some(b.op(Op::Extract(2), &[self.hit])),
             "uvw" => return Some(self.solid_texture_coordinates(b)),
+            _ if matches!(Input::parse(name), Input::Scratch(_)) => return self.scratch(b, name),
             _ => {}
         }
         let names = SURFACE_GLOBALS.into_iter().map(|(n, _)| n).chain(RAY_INPUTS);

@@ -60,6 +60,11 @@ impl SurfaceState {
         self.at_hit_result(b, AtHit::Texture, true, "uvw").unwrap_or_else(|| self.get(b, "P"))
     }
 
+    /// What `intersect` has left in a `scratch` variable, by the name of its input.
+    pub(super) fn scratch(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
+        self.at_hit_result(b, AtHit::Scratch, false, name)
+    }
+
     /// Texture coordinates in two dimensions at least; where they are the point in world space they
     /// have its derivatives.
     fn texture_coordinates(&mut self, b: &mut FunctionBuilder) -> Value {

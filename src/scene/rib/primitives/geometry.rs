@@ -1,13 +1,14 @@
 //! `Geometry`: procedural primitives, which are objects of RTSL classes with an intersection
 //! method.
 
-use super::super::super::{MeshSpace, Object};
+use super::super::super::{MeshSpace, Object, ShaderId};
 use super::super::args::Args;
 use super::super::objects::check_placement;
 use super::super::reader::Reader;
 use super::super::shading;
 use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
+use glam::Mat4;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,17 +51,31 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     }
     let shader = shading::primitive(r, args, shader)?;
     r.admit_geometry(args.span);
-    let refused = |block: &str| args.error(format!("a primitive of a class cannot stand in {block}"));
-    if r.retained.is_open() {
-        return Err(refused("an object's definition").hint("repeat it where instances of the object stand"));
-    }
     if r.solids.is_open() {
-        return Err(refused("a solid").hint("CSG works on triangles: end the solid before this request"));
+        let d = args.error("a primitive of a class cannot stand in a solid");
+        return Err(d.hint("CSG works on triangles: end the solid before this request"));
     }
-    let attributes = r.state.attributes.clone();
-    if !attributes.detail.is_shown(r.relative_detail) {
+    if !r.state.attributes.detail.is_shown(r.relative_detail) {
         return Ok(());
     }
+    let transform = r.state.transform;
+    if r.retained.add_procedural(shader, transform) {
+        return Ok(());
+    }
+    place(r, args, shader, transform)
+}
+
+/// Adds a procedural primitive to the scene, with the current attributes.
+///
+/// # Errors
+/// A transform that places it nowhere.
+pub fn place(
+    r: &mut Reader<'_>,
+    args: &Args<'_, '_>,
+    shader: ShaderId,
+    object_to_world: Mat4,
+) -> Result<(), Diagnostic> {
+    let attributes = r.state.attributes.clone();
     let mut own = attributes.own;
     let wanted = [(own.displacement.is_some(), "be displaced"), (own.emits.is_some(), "shine for an area light")];
     for (_, what) in wanted.into_iter().filter(|w| w.0) {
@@ -80,7 +95,7 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
         mesh: Arc::default(),
         mesh_space: MeshSpace::Object,
         procedural: Some(shader),
-        object_to_world: r.state.transform,
+        object_to_world,
         span: Some(args.whole_span()),
     };
     check_placement(args, &object)?;
