@@ -87,7 +87,15 @@ impl Object {
     /// An object of a class that refers to nothing, made by the first of its constructors.
     pub fn alone(file: &Arc<File>, class: usize) -> Self {
         let constructor = file.constructors(class).first().copied();
-        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new(), written: Vec::new(), scratch: Scratch::default() }
+        Self {
+            file: file.clone(),
+            class,
+            constructor,
+            references: Vec::new(),
+            fixed: Vec::new(),
+            written: Vec::new(),
+            scratch: Scratch::default(),
+        }
     }
 
     /// Whether its methods, or those of an object that it refers to, leave something for each

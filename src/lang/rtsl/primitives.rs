@@ -58,8 +58,7 @@ fn missing_sampling_method(object: &Object, own: FunctionId, other: Method) -> D
 
 impl AtHit {
     /// All of them.
-    pub const ALL: [AtHit; 5] =
-        [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf, AtHit::Scratch];
+    pub const ALL: [AtHit; 5] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf, AtHit::Scratch];
 
     /// Its name in those of cores.
     pub fn name(self) -> &'static str {

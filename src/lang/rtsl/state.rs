@@ -273,8 +273,7 @@ const GENERATED_OR_OF_RAY: &[Method] = &[
 const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
 /// The same, and what makes the ray.
-const GENERATED_OR_SHADING: &[Method] =
-    &[GenerateRay, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
+const GENERATED_OR_SHADING: &[Method] = &[GenerateRay, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
 /// What calls textures: materials, and lights.
 const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination];

@@ -93,7 +93,8 @@ fn integrator_surface(integrator: Integrator) -> Option<&'static str> {
 impl<'a> Binder<'a> {
     /// Of a scene, with shaders from a library.
     pub fn new(scene: &'a Scene, shaders: &'a mut ShaderLibrary, diagnostics: &'a mut Diagnostics) -> Self {
-        let bound = BoundShaders { instances: HashMap::new(), of_primitives: HashMap::new(), other_cores: HashMap::new() };
+        let bound =
+            BoundShaders { instances: HashMap::new(), of_primitives: HashMap::new(), other_cores: HashMap::new() };
         let (methods, primitives, unusable) = Default::default();
         Self { scene, diagnostics, shaders, bound, methods, unusable, primitives }
     }

@@ -780,7 +780,8 @@ impl ShaderLibrary {
         if let Some(held) = self.sources.held(path) {
             return Ok(held);
         }
-        let text = read_shader_noting(path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()], refused: None })?;
+        let text = read_shader_noting(path, self.sources.log())
+            .map_err(|e| Missing { looked: vec![e.to_string()], refused: None })?;
         Ok(self.sources.add(path.display().to_string(), Some(path), text))
     }
 

@@ -12,9 +12,7 @@ pub const FARTHEST: f32 = 2_147_483_648.0;
 /// What the renderer takes: results of the core, and the state that they are.
 pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
     match method {
-        Method::GenerateRay => {
-            &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection"), ("t", "rt_HitDistance")]
-        }
+        Method::GenerateRay => &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection"), ("t", "rt_HitDistance")],
         Method::Intersect => &[("t", "rt_HitDistance")],
         Method::ComputeBounds => &[("min", "rt_BoundMin"), ("max", "rt_BoundMax")],
         Method::ComputeNormal => &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")],

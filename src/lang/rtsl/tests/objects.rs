@@ -179,10 +179,7 @@ fn materials_find_what_intersect_left_where_they_are_primitives_too() {
     assert_eq!(names, ["scratch.at.0", "scratch.at.1", "scratch.count.0", "scratch.inner.depth.0"]);
     let args: Vec<Const> = core.params.iter().map(|p| Const::zero(p.ty)).collect();
     let values = eval(&left.module, "left", &args, &mut EmptyWorld, Limits::default()).expect("it ends");
-    assert_eq!(
-        values,
-        [Const::Vec2([0.0; 2]), Const::Vec2([3.0, 4.0]), Const::I32(5), Const::F32(7.0)]
-    );
+    assert_eq!(values, [Const::Vec2([0.0; 2]), Const::Vec2([3.0, 4.0]), Const::I32(5), Const::F32(7.0)]);
     let given = [("scratch.at.1", Const::Vec2([0.0, 2.0])), ("scratch.count.0", Const::I32(3))];
     let at_hit = Object { scratch: Scratch::OfHit, ..both.clone() };
     assert_eq!(run(&unit, &at_hit, Method::Shade, &given), [Const::Vec3([0.0, 2.0, 3.0])]);
