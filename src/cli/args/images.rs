@@ -71,7 +71,7 @@ pub struct SceneArgs {
     #[arg(long, conflicts_with = "strict", hide_short_help = true, help_heading = heading::FILES)]
     pub lenient: bool,
     /// Add a light at the camera to a scene without lights; the viewer always does
-    #[arg(long, help_heading = heading::SAMPLING)]
+    #[arg(long, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub headlight: bool,
     /// BVH builder; chosen from the samples per triangle by default. The image does not depend on
     /// it

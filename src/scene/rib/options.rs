@@ -246,7 +246,12 @@ pub fn frame_aspect_ratio(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result
 pub fn pixel_filter(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the filter's name")?;
     let width = args.numbers("the filter's width and height in pixels")?;
-    let Some((_, kind)) = FilterKind::ALL.into_iter().find(|(n, _)| *n == name) else {
+    // PRMan names separable filters, which all are here, and a windowed sinc.
+    let known = match name.strip_prefix("separable-").unwrap_or(&name) {
+        "lanczos" => "sinc",
+        known => known,
+    };
+    let Some((_, kind)) = FilterKind::ALL.into_iter().find(|(n, _)| *n == known) else {
         let names: Vec<_> = FilterKind::ALL.iter().map(|(n, _)| *n).collect();
         return Err(args
             .error(format!("there is no filter `{name}`"))

@@ -56,6 +56,6 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
         ..Faces::default()
     };
     let computed_normals = !vars.has_normals();
-    vars.lay(&spread, &mut faces)?;
+    vars.lay(r, &spread, &mut faces);
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }

@@ -207,6 +207,6 @@ fn place(
     mut faces: Faces,
 ) -> Result<(), Diagnostic> {
     let computed_normals = !vars.has_normals();
-    vars.lay(spread, &mut faces)?;
+    vars.lay(r, spread, &mut faces);
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }

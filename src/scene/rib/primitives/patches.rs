@@ -153,7 +153,7 @@ fn surface(
     let scaled = |x: f32, (from, to): (f64, f64)| (from + f64::from(x) * (to - from)) as f32;
     let [across, along] = [surface.u.range(), surface.v.range()];
     faces.uv = Channel::PerPoint(uv.iter().map(|p| Vec2::new(scaled(p.x, across), scaled(p.y, along))).collect());
-    vars.lay(&spread, &mut faces)?;
+    vars.lay(r, &spread, &mut faces);
     faces.points = points;
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }

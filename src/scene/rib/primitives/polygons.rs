@@ -179,7 +179,7 @@ fn polygons(
         uv: Channel::PerPoint(points.iter().map(|p| p.truncate()).collect()),
         ..Faces::default()
     };
-    vars.lay(&spread, &mut faces)?;
+    vars.lay(r, &spread, &mut faces);
     let computed_normals = lone && faces.normals == Channel::Absent;
     if computed_normals {
         faces.normals = Channel::Constant(newell_normal(&positions[..outline]));

@@ -78,7 +78,7 @@ fn quadric(r: &mut Reader<'_>, args: &mut Args<'_, '_>, quadric: Quadric) -> Res
         faces.st = texture_corners(&corners, &uv);
     }
     let computed_normals = !vars.has_normals();
-    vars.lay(&over_square(&uv), &mut faces)?;
+    vars.lay(r, &over_square(&uv), &mut faces);
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }
 

@@ -105,7 +105,7 @@ fn place(
         ..Faces::default()
     };
     let computed_normals = !vars.has_normals();
-    vars.lay(&spread, &mut faces)?;
+    vars.lay(r, &spread, &mut faces);
     add_object(r, args, Source { name: args.request, computed_normals }, faces)
 }
 

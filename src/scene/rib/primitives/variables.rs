@@ -105,14 +105,18 @@ impl Variables {
     }
 
     /// Lays the variables over the faces, whose `uv` stand in for texture coordinates that are
-    /// given by halves.
-    ///
-    /// # Errors
-    /// More or fewer values than a class has, and strings that would have to be blended.
-    pub fn lay(self, spread: &Spread<'_>, faces: &mut Faces) -> Result<(), Diagnostic> {
+    /// given by halves. A variable with more or fewer values than its class has, or of strings that
+    /// would have to be blended, is reported and left out.
+    pub fn lay(self, r: &mut Reader<'_>, spread: &Spread<'_>, faces: &mut Faces) {
         let (mut s, mut t, mut u, mut v) = Default::default();
         for param in self.others {
-            let variable = variable(param, spread)?;
+            let variable = match variable(param, spread) {
+                Ok(variable) => variable,
+                Err(d) => {
+                    r.error(d);
+                    continue;
+                }
+            };
             match &*variable.kind.name {
                 "N" | "Np" => faces.normals = channel(&variable, Vec3::from_slice),
                 "Cs" => faces.colors = channel(&variable, Vec3::from_slice),
@@ -131,7 +135,6 @@ impl Variables {
         if s != Channel::Absent || t != Channel::Absent {
             faces.st = pairs(&s, &t, otherwise, &faces.triangles);
         }
-        Ok(())
     }
 }
 

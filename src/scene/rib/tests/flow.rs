@@ -194,7 +194,13 @@ fn binary_rib_is_the_same_scene() {
 }
 
 #[test]
-fn several_worlds_without_frames_are_one_image() {
-    let text = warnings(&format!("WorldBegin {TRIANGLE} WorldEnd WorldBegin {TRIANGLE} WorldEnd"));
-    assert!(text.contains("only the first world of a file is rendered"), "{text}");
+fn worlds_without_frames_are_frames() {
+    let text = format!("WorldBegin {TRIANGLE} WorldEnd Color [1 0 0] WorldBegin {TRIANGLE} {TRIANGLE} WorldEnd");
+    assert!(warnings(&text).contains("the file has 2 frames, of which only frame 1 is read"));
+    let second = read_with(&text, &OpenOptions { frame: Some(2), ..STRICT }).unwrap();
+    assert_eq!((second.frames, second.scene.objects.len()), (vec![1, 2], 2));
+    assert_eq!(second.scene.objects[0].color.y, 0.0, "attributes between the worlds count");
+    assert!(read_with(&text, &OpenOptions { frame: Some(3), ..STRICT }).is_err());
+    let in_frame = format!("FrameBegin 1 WorldBegin {TRIANGLE} WorldEnd WorldBegin {TRIANGLE} WorldEnd FrameEnd");
+    assert!(warnings(&in_frame).contains("only the first world of a file is rendered"));
 }

@@ -322,7 +322,7 @@ fn what_cannot_be_is_an_error_that_says_why() {
             "SubdivisionMesh \"catmull-clark\" [3] [0 1 2] [\"hole\"] [1 0] [7] [] \"P\" [0 0 0 1 0 0 1 1 0]",
             "there is no hole face 7",
         ),
-        ("Blobby 1 [1003 0 0] [0] [\"\"]", "the operation 1003, which is not supported"),
+        ("Blobby 1 [42 0 0] [0] [\"\"]", "the operation 42, which is not supported"),
         ("Blobby 2 [1000 0] [0] [\"\"]", "2 leaves are announced, and 1 are there"),
         ("GeneralPolygon [4 2] \"P\" [0 0 0 1 0 0 1 1 0 0 1 0 0 0 0 1 1 1]", "face 1 has 2 vertices"),
         (
