@@ -1,4 +1,5 @@
-//! Wrong input ends in a message that names the place and the way out, exit status 2, and no file.
+//! Wrong input ends in a message that names the place and the way out. Where a scene is read strictly,
+//! it ends in exit status 2 and no file.
 
 mod common;
 
@@ -25,7 +26,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str]) -> String {
     if !all.contains(&"--render") {
         all.extend(["--render", out]);
     }
-    all.extend(["--backend", "rpu"]);
+    all.extend(["--backend", "rpu", "--strict"]);
     let output = shadewright(folder.path(), &all);
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
@@ -140,7 +141,7 @@ fn a_method_that_takes_other_arguments_is_a_warning() {
     let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", "rpu"]);
     let text = stderr(&output);
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("warning").count(), 2, "{text}");
+    assert_eq!(text.matches("warning: ").count(), 2, "{text}");
     says(&text, &["no co-shader's method `eval` takes (color) for a color", "there is eval(float x, normal n)"]);
     says(&text, &["shader `layer` has no parameter `wight`", "`layer` has: weight"]);
 }
@@ -159,7 +160,7 @@ fn a_missing_texture_is_a_warning_that_says_where_it_was_looked_for() {
     let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", "rpu"]);
     let text = stderr(&output);
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("warning").count(), 1, "{text}");
+    assert_eq!(text.matches("warning: ").count(), 1, "{text}");
     says(&text, &["nowhere.tx", "s.rib:4", "looked in"]);
 }
 
@@ -179,7 +180,7 @@ fn triangles_without_area_are_skipped_with_one_warning() {
     let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", "rpu"]);
     let text = stderr(&output);
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("warning").count(), 1, "{text}");
+    assert_eq!(text.matches("warning: ").count(), 1, "{text}");
     says(&text, &["area"]);
 }
 

@@ -51,6 +51,7 @@ const REQUESTS: &[Request] = &[
     request("AttributeBegin", "AttributeBegin", |r, a| block(r, a, BlockKind::Attribute)),
     request("AttributeEnd", "AttributeEnd", |r, a| r.close(BlockKind::Attribute, a.span)),
     request("AreaLightSource", "AreaLightSource \"name\" handle parameters", shading::area_light_source),
+    request("Camera", "Camera \"name\" parameters", |_, a| a.skip()).noted("the world's own camera is used"),
     request("Clipping", "Clipping near far", options::clipping),
     request("Color", "Color [r g b]", attributes::color),
     request("ColorSamples", "ColorSamples [nRGB] [RGBn]", options::color_samples)
@@ -168,6 +169,8 @@ const REQUESTS: &[Request] = &[
     )
     .partly("in an object's definition solids are shown whole"),
     request("SolidEnd", "SolidEnd", solids::solid_end),
+    request("ScopedCoordinateSystem", "ScopedCoordinateSystem \"name\"", transforms::coordinate_system)
+        .partly("the name outlives its attribute block"),
     request("Shader", "Shader \"name\" \"handle\" parameters", shading::shader),
     request("Surface", "Surface \"name\" parameters", shading::surface),
     request("Transform", "Transform [16 numbers]", |r, a| {

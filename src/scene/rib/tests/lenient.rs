@@ -54,8 +54,8 @@ fn shaders_type_the_parameters_that_nothing_declares() {
 #[test]
 fn options_and_attributes_of_exporters_are_silent() {
     let text = format!(
-        "Option \"statistics\" \"endofframe\" [1]\nOption \"limits\" \"bucketsize\" [16 16]\nWorldBegin \
-         Attribute \"identifier\" \"shadinggroup\" [\"a\"] {TRIANGLE} WorldEnd"
+        "Camera \"persp\" \"shutteropening\" [0 1]\nOption \"statistics\" \"endofframe\" [1]\nOption \"limits\" \"bucketsize\" [16 16]\nWorldBegin \
+         ScopedCoordinateSystem \"here\" Attribute \"identifier\" \"shadinggroup\" [\"a\"] {TRIANGLE} WorldEnd"
     );
     assert_eq!(warnings(&text), "");
 }
