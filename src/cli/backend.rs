@@ -144,5 +144,5 @@ fn chosen(
     // The megakernel has its traversal built in.
     let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront)).unwrap_or_default().into();
     let traversal = machine.traversal.unwrap_or_default().into();
-    Ok((backend, BackendOptions { adapter: machine.adapter.clone(), schedule, traversal, rpu }))
+    Ok((backend, BackendOptions { adapter: machine.adapter.clone(), schedule, traversal, rpu, own_threads: None }))
 }

@@ -28,6 +28,9 @@ pub struct BackendOptions {
     pub traversal: Variant,
     /// How the RPU's programs are compiled. The row chooses its engine and number format.
     pub rpu: RpuRenderer,
+    /// How many threads of its own a back end on the CPU renders passes on; `None` for the current
+    /// rayon pool.
+    pub own_threads: Option<usize>,
 }
 
 /// A back end that is opened for something, such as rendering.
@@ -118,7 +121,13 @@ fn on_rpu(
         engine: Some(engine),
         check: |row, options, job| row.rpu_renderer(options).load(job).map(drop),
         open_renderer: |row, options| Ok(Box::new(row.rpu_renderer(options))),
-        open_progressive: |row, options| Ok(Box::new(RpuProgressive::new(row.rpu_renderer(options)))),
+        open_progressive: |row, options| {
+            let rpu = RpuProgressive::new(row.rpu_renderer(options));
+            Ok(Box::new(match options.own_threads {
+                Some(threads) => rpu.on_own_threads(threads)?,
+                None => rpu,
+            }))
+        },
         open_runner: |row, options| {
             let engine = row.engine.unwrap_or_else(engine::default_engine);
             Ok(Box::new(Rpu { engine, options: options.rpu.options().clone() }))

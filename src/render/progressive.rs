@@ -71,6 +71,26 @@ pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
     Vec2::new(along(window.x, window.width, x), along(window.y, window.height, y))
 }
 
+/// The compilation of a job on other threads. Dropping it cancels the rest.
+pub trait BackgroundCompilation: Send {
+    /// Whether it has finished.
+    fn is_finished(&self) -> bool;
+
+    /// Kernels that are compiled, and their total; 0 of 0 until that is known, or where the driver
+    /// compiles all at once.
+    fn progress(&self) -> [usize; 2];
+
+    /// Cancels it.
+    fn cancel(&self);
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// When the job cannot be rendered on the device; [`RenderError::Stopped`] after
+    /// [`BackgroundCompilation::cancel`].
+    fn wait(self: Box<Self>) -> Result<(), RenderError>;
+}
+
 /// A back end that keeps a job loaded and renders it in passes.
 pub trait Progressive: Send {
     /// The back end and its device, for messages.
@@ -91,6 +111,17 @@ pub trait Progressive: Send {
     /// Whether [`Progressive::report`] has the time of every kernel, from the next job on. Off by
     /// default, at no cost.
     fn set_profiling(&mut self, _on: bool) {}
+
+    /// Whether it uses the hand-written kernels, and must be opened again when they are edited.
+    fn uses_kernels(&self) -> bool {
+        false
+    }
+
+    /// Starts to compile a job in the background, if compilation is slow. The loaded job can be
+    /// rendered meanwhile; loading the new one afterwards does not wait for compilation.
+    fn prepare(&self, _job: &Job) -> Option<Box<dyn BackgroundCompilation>> {
+        None
+    }
 
     /// Adds the samples of a pass to the film, which has [`Pass::size`].
     ///

@@ -229,8 +229,8 @@ pub struct Model {
     pub state: Option<Arc<State>>,
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
-    /// The GPU and the RPU, in the order of [`Backend::INTERACTIVE`].
-    machines: [MachineModel; 2],
+    /// One for each of [`Backend::INTERACTIVE`], in its order.
+    machines: [MachineModel; Backend::INTERACTIVE.len()],
     /// How the image is shown.
     pub display: Display,
     /// Samples per pixel set by the user; `None` for the scene's.

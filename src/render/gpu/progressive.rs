@@ -8,7 +8,7 @@ use super::renderer::{GpuRenderer, compile, default_path_count, max_depth, setup
 use super::warm_up::{Priority, WarmUpProgress};
 use crate::image::Image;
 use crate::render::film::Film;
-use crate::render::progressive::{Pass, Progressive, nothing_loaded};
+use crate::render::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{AdapterInfo, Job, RenderError, Renderer};
 use std::sync::Arc;
@@ -42,12 +42,6 @@ impl GpuProgressive {
         Self { renderer, kept: None, programs: 0, images: 0, trees: 0, compile: Duration::ZERO }
     }
 
-    /// Starts to warm up the kernels of a job, on a thread of its own. The loaded job can be
-    /// rendered meanwhile; loading the new one afterwards does not wait for kernels.
-    pub fn prepare(&self, job: Arc<Job>) -> Preparation {
-        self.renderer.prepare(job)
-    }
-
     fn drawn<T>(
         &mut self,
         stop: &AtomicBool,
@@ -60,6 +54,24 @@ impl GpuProgressive {
     }
 }
 
+impl BackgroundCompilation for Preparation {
+    fn is_finished(&self) -> bool {
+        Preparation::is_finished(self)
+    }
+
+    fn progress(&self) -> [usize; 2] {
+        Preparation::progress(self)
+    }
+
+    fn cancel(&self) {
+        Preparation::cancel(self);
+    }
+
+    fn wait(self: Box<Self>) -> Result<(), RenderError> {
+        Preparation::wait(*self).map(drop)
+    }
+}
+
 impl Progressive for GpuProgressive {
     fn describe(&self) -> String {
         self.renderer.describe()
@@ -67,6 +79,14 @@ impl Progressive for GpuProgressive {
 
     fn adapter(&self) -> Option<AdapterInfo> {
         self.renderer.adapter()
+    }
+
+    fn uses_kernels(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, job: &Job) -> Option<Box<dyn BackgroundCompilation>> {
+        Some(Box::new(self.renderer.prepare(Arc::new(job.clone()))))
     }
 
     fn load(&mut self, job: &Job) -> Result<(), RenderError> {

@@ -81,8 +81,9 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
     }
     ui.separator();
     ui.menu_button("Image", |ui| {
-        operation(ui, Backend::GPU.label(), Operation::Show(Backend::GPU), model, chrome, actions);
-        operation(ui, Backend::RPU.label(), Operation::Show(Backend::RPU), model, chrome, actions);
+        for machine in Backend::INTERACTIVE {
+            operation(ui, machine.label(), Operation::Show(machine), model, chrome, actions);
+        }
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
             operation(ui, comparison.name(), Operation::Compare(comparison), model, chrome, actions);
         }

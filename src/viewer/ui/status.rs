@@ -11,22 +11,24 @@ pub struct Pointed {
     pub pixel: [u32; 2],
     /// Its linear value on the machines that are looked at, in the order of
     /// [`Backend::INTERACTIVE`].
-    pub values: [Option<[f32; 4]>; 2],
+    pub values: [Option<[f32; 4]>; Backend::INTERACTIVE.len()],
     /// Its FLIP error, where the machines' images are compared.
     pub flip: Option<f32>,
 }
 
 impl Pointed {
-    /// In words: of one machine with alpha, of two with their names.
+    /// In words: of one machine with alpha, of several with their names.
     fn describe(&self) -> String {
-        let Pointed { pixel: [x, y], values: [gpu, rpu], flip } = self;
+        let Pointed { pixel: [x, y], values, flip } = self;
         let mut text = format!("{x}, {y}");
-        if let (Some([r, g, b, a]), None) | (None, Some([r, g, b, a])) = (gpu, rpu) {
-            text += &format!("   {r:.4} {g:.4} {b:.4}  α {a:.2}");
-        }
-        if let (Some(gpu), Some(rpu)) = (gpu, rpu) {
-            for (machine, [r, g, b, _]) in Backend::INTERACTIVE.into_iter().zip([gpu, rpu]) {
-                text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.title());
+        let known =
+            Backend::INTERACTIVE.into_iter().zip(values).filter_map(|(machine, value)| Some((machine, (*value)?)));
+        match known.collect::<Vec<_>>().as_slice() {
+            [(_, [r, g, b, a])] => text += &format!("   {r:.4} {g:.4} {b:.4}  α {a:.2}"),
+            several => {
+                for (machine, [r, g, b, _]) in several {
+                    text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.title());
+                }
             }
         }
         if let Some(flip) = flip {

@@ -1,7 +1,7 @@
 //! A rendering thread: takes the latest request, renders it pass by pass, and sends every image. It
 //! sleeps when idle.
 //!
-//! Knows a machine only as [`Loads`]. New code may need compilation first, on other threads;
+//! Knows a back end only as [`Progressive`]. New code may need compilation first, on other threads;
 //! meanwhile the previous image stays, and the other back end renders in this one's place.
 
 #[cfg(test)]
@@ -15,11 +15,9 @@ use crate::ir::Module;
 use crate::project::{State, View};
 use crate::render::Backend;
 use crate::render::film::Film;
-use crate::render::gpu::{GpuProgressive, Preparation};
-use crate::render::progressive::Progressive;
-use crate::render::rpu::RpuProgressive;
+use crate::render::progressive::{BackgroundCompilation, Progressive};
 use crate::render::sampling::Sampling;
-use crate::render::{Job, RenderError, Window};
+use crate::render::{RenderError, Window};
 use crate::text::diagnostics;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,33 +25,8 @@ use std::time::{Duration, Instant};
 /// Polling interval for kernel compilation.
 const LOOK_AT_PREPARATION: Duration = Duration::from_millis(10);
 
-/// A progressive renderer whose code can be compiled while it renders.
-pub trait Loads: Progressive {
-    /// Whether it uses the hand-written kernels, and must be reopened when they are edited.
-    const USES_KERNELS: bool;
-
-    /// Starts compiling a job in the background, if compilation is slow.
-    fn prepare(&self, job: &Job) -> Option<Preparation>;
-}
-
-impl Loads for RpuProgressive {
-    const USES_KERNELS: bool = false;
-
-    fn prepare(&self, _: &Job) -> Option<Preparation> {
-        None
-    }
-}
-
-impl Loads for GpuProgressive {
-    const USES_KERNELS: bool = true;
-
-    fn prepare(&self, job: &Job) -> Option<Preparation> {
-        Some(GpuProgressive::prepare(self, Arc::new(job.clone())))
-    }
-}
-
 /// Opens the renderer, again after a device loss.
-pub type Opens<M> = Box<dyn Fn() -> Result<M, String> + Send>;
+pub type Opens = Box<dyn Fn() -> Result<Box<dyn Progressive>, RenderError> + Send>;
 
 /// What a rendering thread shares with others.
 pub struct WorkerContext {
@@ -90,7 +63,7 @@ impl WorkerContext {
 }
 
 /// Renders requests until the slot is closed.
-pub fn run<M: Loads>(context: WorkerContext, open: Opens<M>) {
+pub fn run(context: WorkerContext, open: Opens) {
     let slot = context.slot.clone();
     let mut thread = Thread {
         context,
@@ -126,10 +99,10 @@ enum Next {
     Nothing,
 }
 
-struct Thread<M> {
+struct Thread {
     context: WorkerContext,
-    open: Opens<M>,
-    machine: Option<M>,
+    open: Opens,
+    machine: Option<Box<dyn Progressive>>,
     /// How often the user had asked to try again when the machine was lost, and the kernels then.
     lost: Option<(u32, u64)>,
     /// The [`State::kernels`] that the machine was opened with.
@@ -141,7 +114,7 @@ struct Thread<M> {
     /// What the film contains; `None` after an aborted pass.
     drawn: Option<Drawn>,
     /// An abandoned preparation that has not ended yet.
-    abandoned: Option<Preparation>,
+    abandoned: Option<Box<dyn BackgroundCompilation>>,
 }
 
 /// What is rendered, and how.
@@ -171,7 +144,7 @@ struct Drawn {
     plan: Plan,
 }
 
-impl<M: Loads> Thread<M> {
+impl Thread {
     /// Draws one pass.
     fn advance(&mut self, taken: &Taken) -> Result<Next, RenderError> {
         let Some((state, view)) = taken.request.subject() else { return Ok(Next::Nothing) };
@@ -228,13 +201,13 @@ impl<M: Loads> Thread<M> {
         let old = self.drawn.take();
         let Subject { state, view, sampling, timed } = &subject;
         let job = state.job(view, *sampling, self.context.budget);
-        if M::USES_KERNELS && self.kernels != state.kernels {
+        if self.kernels != state.kernels && self.machine.as_ref().is_some_and(|machine| machine.uses_kernels()) {
             (self.machine, self.code) = (None, None);
         }
         if self.machine.is_none() {
             self.context.stand_in(true);
             self.kernels = state.kernels;
-            self.machine = Some((self.open)().map_err(RenderError::Device)?);
+            self.machine = Some((self.open)()?);
             self.lost = None;
         }
         if !self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &state.program.module)) {
@@ -244,7 +217,7 @@ impl<M: Loads> Thread<M> {
             let Some(machine) = &mut self.machine else { return Ok(false) };
             if let Some(preparation) = machine.prepare(&job) {
                 self.context.stand_in(true);
-                if !self.wait_for(&preparation, state) {
+                if !self.wait_for(&*preparation, state) {
                     preparation.cancel();
                     self.abandoned = Some(preparation);
                     return Ok(false);
@@ -269,7 +242,7 @@ impl<M: Loads> Thread<M> {
     /// start threads. False when another state is requested first, or none.
     fn is_rid_of_abandoned(&mut self, state: &State) -> bool {
         let Some(abandoned) = self.abandoned.take() else { return true };
-        let is_over = self.wait_for(&abandoned, state);
+        let is_over = self.wait_for(&*abandoned, state);
         if !is_over {
             self.abandoned = Some(abandoned);
         }
@@ -278,7 +251,7 @@ impl<M: Loads> Thread<M> {
 
     /// Waits until the kernels for a state are compiled. False when another state is requested
     /// first, or none.
-    fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
+    fn wait_for(&self, preparation: &dyn BackgroundCompilation, state: &State) -> bool {
         let mut seen = None;
         let mut reported = None;
         while !preparation.is_finished() {

@@ -35,10 +35,8 @@ pub use outbox::Wake;
 
 use crate::project;
 use crate::project::InstanceId;
-use crate::render::Backend;
-use crate::render::gpu::{GpuProgressive, GpuRenderer};
-use crate::render::rpu::{RpuProgressive, RpuRenderer};
-use drawing::{Loads, Opens, WorkerContext};
+use crate::render::{Backend, BackendOptions};
+use drawing::{Opens, WorkerContext};
 use loading::Request;
 use outbox::Outbox;
 use requests::Requests;
@@ -68,8 +66,8 @@ impl From<&super::Options> for Options {
 /// The worker threads. Dropping it ends them.
 pub struct Workers {
     outbox: Arc<Outbox>,
-    /// Of the GPU and the RPU, in the order of [`Backend::INTERACTIVE`].
-    slots: [Arc<Slot>; 2],
+    /// One for each of [`Backend::INTERACTIVE`], in its order.
+    slots: [Arc<Slot>; Backend::INTERACTIVE.len()],
     loader: Sender<Request>,
     prober: Arc<Requests<probing::ProbeRequest>>,
     inspector: Arc<Requests<InstanceId>>,
@@ -81,8 +79,7 @@ impl Workers {
     pub fn start(options: Options, wake: Wake) -> Self {
         let Options { project, adapter, budget } = options;
         let outbox = Arc::new(Outbox::new(wake));
-        let slots: [Arc<Slot>; 2] = Default::default();
-        let [gpu, rpu] = &slots;
+        let slots = Backend::INTERACTIVE.map(|_| Arc::<Slot>::default());
         let (loader, requests) = channel();
         let look = loader.clone();
         let prober = Arc::new(Requests::default());
@@ -103,25 +100,20 @@ impl Workers {
         let (events, asked) = (outbox.clone(), inspector.clone());
         std::thread::spawn(move || inspecting::run(&asked, &events, budget));
 
-        let open_gpu: Opens<GpuProgressive> = Box::new(move || {
-            let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
-            Ok(GpuProgressive::new(renderer))
-        });
-        let of = |machine, slot: &Arc<Slot>, deputy| WorkerContext {
-            machine,
-            slot: slot.clone(),
-            deputy,
-            outbox: outbox.clone(),
-            budget,
-        };
-        // The threads of the process build trees meanwhile, and compute what the GPU needs: the RPU
+        // The threads of the process build BVHs meanwhile, and compute what the GPU needs: the RPU
         // has its own.
-        let threads = rayon::current_num_threads();
-        let open_rpu: Opens<RpuProgressive> = Box::new(move || {
-            RpuProgressive::new(RpuRenderer::new()).on_own_threads(threads).map_err(|e| e.to_string())
-        });
-        let drawing =
-            vec![draw(of(Backend::GPU, gpu, Some(rpu.clone())), open_gpu), draw(of(Backend::RPU, rpu, None), open_rpu)];
+        let own_threads = Some(rayon::current_num_threads());
+        let options = BackendOptions { adapter, own_threads, ..BackendOptions::default() };
+        let draw = |machine: Backend| {
+            let slot = |machine: Backend| slots[machine.index()].clone();
+            // A GPU compiles for long and can be lost; the RPU does neither.
+            let deputy = machine.info().uses_gpu.then(|| slot(Backend::RPU));
+            let context = WorkerContext { machine, slot: slot(machine), deputy, outbox: outbox.clone(), budget };
+            let options = options.clone();
+            let open: Opens = Box::new(move || machine.progressive(&options));
+            std::thread::spawn(move || drawing::run(context, open))
+        };
+        let drawing = Backend::INTERACTIVE.map(draw).into();
         Self { outbox, slots, loader, prober, inspector, drawing }
     }
 
@@ -187,8 +179,4 @@ impl Drop for Workers {
             let _ = thread.join();
         }
     }
-}
-
-fn draw<M: Loads + 'static>(context: WorkerContext, open: Opens<M>) -> JoinHandle<()> {
-    std::thread::spawn(move || drawing::run(context, open))
 }

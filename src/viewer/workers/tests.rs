@@ -4,6 +4,7 @@ use super::*;
 use crate::image::Image;
 use crate::project::{Source, State, View};
 use crate::render::report::KernelTimes;
+use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Renderer};
 use crate::scene::Format;

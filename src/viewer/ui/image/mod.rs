@@ -44,7 +44,7 @@ const DIMMED: Color32 = Color32::from_gray(70);
 #[derive(Default)]
 pub struct ImageView {
     framing: Framing,
-    prints: [DisplayedImage; 2],
+    prints: [DisplayedImage; Backend::INTERACTIVE.len()],
     difference: Difference,
     /// Where the image was in the last frame.
     placement: Option<Placement>,
@@ -110,7 +110,7 @@ impl ImageView {
             Comparison::Split => self.split(ui, model, visible, actions),
             Comparison::Blink => {
                 let time = ui.input(|input| input.time) / BLINK;
-                let machine = Backend::INTERACTIVE[time as usize % 2];
+                let machine = Backend::INTERACTIVE[time as usize % Backend::INTERACTIVE.len()];
                 self.machine(ui, model, machine, visible);
                 labels::tag(ui, visible, Align2::LEFT_TOP, machine.title());
                 ui.ctx().request_repaint_after(Duration::from_secs_f64((1.0 - time.fract()) * BLINK));

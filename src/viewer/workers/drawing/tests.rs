@@ -3,6 +3,7 @@
 use super::*;
 use crate::image::Image;
 use crate::project::{Outcome, Project, Source};
+use crate::render::Job;
 use crate::render::progressive::Pass;
 use crate::render::report::Report;
 use crate::scene::Format;
@@ -33,6 +34,10 @@ impl Progressive for Fake {
         "fake".to_string()
     }
 
+    fn uses_kernels(&self) -> bool {
+        true
+    }
+
     fn load(&mut self, _: &Job) -> Result<(), RenderError> {
         Ok(())
     }
@@ -53,14 +58,6 @@ impl Progressive for Fake {
 
     fn report(&self) -> Report {
         Report::default()
-    }
-}
-
-impl Loads for Fake {
-    const USES_KERNELS: bool = true;
-
-    fn prepare(&self, _: &Job) -> Option<Preparation> {
-        None
     }
 }
 
@@ -88,9 +85,9 @@ impl Bench {
         let fate = Arc::new(Mutex::new(fate));
         let opened = Arc::new(AtomicUsize::new(0));
         let (given, count) = (fate.clone(), opened.clone());
-        let open: Opens<Fake> = Box::new(move || {
+        let open: Opens = Box::new(move || {
             count.fetch_add(1, Ordering::Relaxed);
-            Ok(Fake { fate: given.clone() })
+            Ok(Box::new(Fake { fate: given.clone() }))
         });
         let context = WorkerContext {
             machine: Backend::GPU,
