@@ -223,6 +223,49 @@ fn a_compiled_function_links_with_assembly_and_binaries() {
 }
 
 #[test]
+fn every_shader_of_a_file_compiles_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let params: String = (0..25).map(|i| format!("float f{i} = {i}; color c{i} = {i};")).collect();
+    let sum: Vec<String> = (0..25).map(|i| format!("f{i} * c{i}")).collect();
+    let sum = sum.join(" + ");
+    let many: String = (0..40).map(|i| format!("Ci += color ({i}.1, {i}.2, {i}.3) * noise({i} * P);")).collect();
+    write(
+        "all.sl",
+        &format!(
+            "surface a(string lamp = \"lamp\") {{ Ci = trace(P, N) + color transform(lamp, P); {many} }}
+             light b({params}) {{ illuminate (P) Cl = ({sum}) * transmission(P, Ps); }}
+             light c(float k = 1) {{ Cl = k * noise(Ps); }}
+             displacement d({params}) {{ P += comp({sum}, 0) * N; }}
+             volume e() {{ Ci *= 0.5; }}
+             imager f({params}) {{ Ci += {sum}; }}"
+        ),
+    );
+    // A shader with the name of a standard one, which is no standard one.
+    write("plastic.sl", "surface plastic() { nonsense }");
+    write("f.sl", "point f(string s; point p) { return transform(s, p) + ambient() * vector trace(p, p); }");
+    for form in ["rpu", "wgsl"] {
+        let output = shadewright(folder.path(), &["compile", "all.sl", "--emit", form]);
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let mark = if form == "rpu" { "$" } else { "@" };
+        for entry in ["surface.0", "light.1", "light.2", "surface.3", "surface.4", "imager.5"] {
+            assert!(text.contains(&format!("{mark}{entry}")), "{entry} is not in the {form}");
+        }
+        let output = shadewright(folder.path(), &["compile", "f.sl", "--emit", form]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_string_that_would_equal_another_is_refused() {
+    let source = "float f(string s) { return s == \"costarring\"; }";
+    assert!(run(&[source, "f", "liquids", "--on", "rpu"]).unwrap().contains("return = 0"));
+    let message = run(&[source, "f", "liquid", "--on", "rpu"]).unwrap_err();
+    assert!(message.contains("\"costarring\" and \"liquid\" have the same identifier"), "{message}");
+}
+
+#[test]
 fn matrices_are_arguments_and_results() {
     let source = "matrix f(matrix m; float k) { return m * k; }";
     let text = run(&[source, "f", "2", "-1.5", "--on", "rpu"]).unwrap();

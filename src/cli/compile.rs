@@ -9,19 +9,21 @@ use super::backend::{pipeline, rpu_passes};
 use super::failure::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
-use shadewright::abi::{self, EntryPoint, library};
+use shadewright::abi::{self, EntryPoint, Intrinsic, library, specialisation_suffix};
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
-use shadewright::ir::passes::{Observer, Pass, Report, sections};
-use shadewright::ir::{FunctionKind, FunctionOrigin, Module};
+use shadewright::ir::passes::{Observer, Pass, Pipeline, Report, sections};
+use shadewright::ir::{Function, FunctionKind, FunctionOrigin, Module, Op};
 use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
+use shadewright::lang::unit::{CoreShader, LightKind};
 use shadewright::lang::{Language, Options, Unit, registry, stdlib};
-use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry, textures};
+use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, stand_alone, surface_entry};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::link::{self as linker, Input};
 use shadewright::rpu::{binary, disasm};
-use shadewright::scene::{self, ShaderKind};
+use shadewright::scene;
 use shadewright::text::source::{FileId, SourceMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,9 +95,8 @@ fn language_options(args: &CompileArgs) -> Options {
 struct Compiled {
     /// Its functions.
     module: Module,
-    /// The shader that a back end is given, by its name and kind, and the entry that it has then;
-    /// none of a file of lights or functions.
-    entry: Option<(String, ShaderKind, String)>,
+    /// Its shaders, each of which a back end is given as an entry; none of a file of functions.
+    shaders: Vec<CoreShader>,
     /// Its sources, of which it is the first.
     sources: SourceMap,
 }
@@ -113,15 +114,7 @@ fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
         Ok(cores) => cores,
         Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
     };
-    let entry = cores.shader.and_then(|(shader, kind)| {
-        let entry = match kind {
-            abi::ShaderKind::Surface | abi::ShaderKind::Volume | abi::ShaderKind::Displacement => surface_entry(0),
-            abi::ShaderKind::Imager => IMAGER_ENTRY.to_string(),
-            abi::ShaderKind::Light => return None,
-        };
-        Some((shader.to_string(), kind.into(), entry))
-    });
-    Ok(Compiled { module: cores.module, entry, sources })
+    Ok(Compiled { module: cores.module, shaders: cores.shaders, sources })
 }
 
 /// The compiled file, with its sources, of which it is the first.
@@ -202,46 +195,137 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
 }
 
 /// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights
-/// that a bare mesh gets; a file of lights or functions as it is.
+/// that a bare mesh gets, and lights as functions of the point that they light; a file of functions
+/// as it is.
 fn linked(args: &CompileArgs) -> Result<Module, Failure> {
-    let Compiled { module, entry, sources } = compiled(args)?;
+    let Compiled { module, shaders, sources } = compiled(args)?;
     let pipeline = pipeline(args.passes.as_deref())?;
-    let mut module = match &entry {
-        Some((name, kind, _)) => {
-            let scene = scene::of_shader(name, *kind);
-            let folder = args.file.parent().filter(|_| args.file.exists());
-            // A file that is named alone lies in the current folder.
-            let folder = folder.map(|f| if f.as_os_str().is_empty() { PathBuf::from(".") } else { f.to_path_buf() });
-            let shader_paths: Vec<PathBuf> =
-                folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
-            let given = vec![(name.to_string(), FileId(0))];
-            let defines = language_options(args).preprocess.defines;
-            let options =
-                LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, ..LinkOptions::default() };
-            Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
-        }
-        None => {
-            let mut module = module;
-            textures::supply_none(&mut module);
-            module
-        }
+    let run = |module: &mut Module| {
+        pipeline.run(module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}"))).map(drop)
     };
+    let Some((first, others)) = shaders.split_first() else {
+        let mut module = module;
+        stand_alone(&mut module);
+        set_entries(&mut module, |f| f.origin != FunctionOrigin::Library);
+        run(&mut module)?;
+        return Ok(module);
+    };
+    let part = |shader: &CoreShader| -> Result<(Module, String), Failure> {
+        let (mut part, entry) = linked_shader(args, shader, sources.clone(), &pipeline)?;
+        set_entries(&mut part, |f| *f.name == *entry);
+        run(&mut part)?;
+        Ok((part, entry))
+    };
+    let mut module = part(first)?.0;
+    for (number, shader) in others.iter().enumerate() {
+        let (next, entry) = part(shader)?;
+        join(&mut module, next, &entry, number + 1);
+    }
+    Ok(module)
+}
+
+/// Makes the functions that are wanted, and no others, entries.
+fn set_entries(module: &mut Module, wanted: impl Fn(&Function) -> bool) {
     for f in &mut module.functions {
-        let wanted = entry.as_ref().map_or(f.origin != FunctionOrigin::Library, |(.., entry)| *f.name == **entry);
         f.kind = match f.kind {
-            FunctionKind::Entry(role) if wanted => FunctionKind::Entry(role),
-            _ if wanted => FunctionKind::Entry(EntryPoint::Other),
+            FunctionKind::Entry(role) if wanted(f) => FunctionKind::Entry(role),
+            _ if wanted(f) => FunctionKind::Entry(EntryPoint::Other),
             _ => FunctionKind::Function,
         };
     }
-    pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-    Ok(module)
+}
+
+/// A scene with the shader, linked, and the name of the function that runs it there.
+fn linked_shader(
+    args: &CompileArgs,
+    CoreShader { name, kind, light }: &CoreShader,
+    mut sources: SourceMap,
+    pipeline: &Pipeline,
+) -> Result<(Module, String), Failure> {
+    let name = name.to_string();
+    let mut scene = scene::of_shader(&name, (*kind).into());
+    let (entry, pipeline) = match kind {
+        abi::ShaderKind::Surface | abi::ShaderKind::Volume | abi::ShaderKind::Displacement => {
+            (surface_entry(0), pipeline.clone())
+        }
+        abi::ShaderKind::Imager => (IMAGER_ENTRY.to_string(), pipeline.clone()),
+        abi::ShaderKind::Light => {
+            // It is the only one, and no pass makes it a part of a surface.
+            scene.lights.drain(..scene.lights.len() - 1);
+            let function = match light {
+                Some(LightKind::Ambient) | None => Intrinsic::LightAmbient,
+                Some(LightKind::Positional | LightKind::Directional) => Intrinsic::LightSample,
+            };
+            let none = Pipeline::none().for_target(pipeline.target);
+            (format!("{function}{}", specialisation_suffix(0)), none)
+        }
+    };
+    let folder = args.file.parent().filter(|_| args.file.exists());
+    // A file that is named alone lies in the current folder.
+    let folder = folder.map(|f| if f.as_os_str().is_empty() { PathBuf::from(".") } else { f.to_path_buf() });
+    let shader_paths: Vec<PathBuf> = folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
+    // What stands beside the shader is built in, whatever files of these names there are.
+    let built_in = |shader: &str| {
+        let file = registry::DEFAULT.file_name(shader);
+        let text = registry::DEFAULT.built_in(&file).or_else(|| scene::builtin::shader(shader))?;
+        Some((shader.to_string(), sources.add(format!("<built-in {file}>"), None, text)))
+    };
+    let beside: BTreeSet<&str> = scene.shader_instances.iter().map(|i| i.shader.name()).collect();
+    let mut given: Vec<(String, FileId)> =
+        beside.into_iter().filter(|other| *other != name).filter_map(built_in).collect();
+    given.push((name, FileId(0)));
+    let defines = language_options(args).preprocess.defines;
+    let options = LinkOptions { shader_paths, pipeline, given, defines, ..LinkOptions::default() };
+    let mut module = Arc::unwrap_or_clone(link(&scene, sources, &options)?.module);
+    if *kind != abi::ShaderKind::Light {
+        return Ok((module, entry));
+    }
+    let own_name: Arc<str> = light_entry(0).into();
+    for f in module.functions.iter_mut().filter(|f| *f.name == *entry) {
+        f.name = own_name.clone();
+    }
+    rename_calls(&mut module, &HashMap::from([(Arc::from(entry), own_name)]));
+    Ok((module, light_entry(0)))
+}
+
+/// The function by which a light that is compiled alone is called.
+fn light_entry(number: usize) -> String {
+    format!("@light.{number}")
+}
+
+/// Adds a linked shader, the one of that number in its file, to those before it.
+fn join(module: &mut Module, mut next: Module, entry: &str, number: usize) {
+    let new_name = |name: &str| match name.rsplit_once('.') {
+        Some((kind, _)) if name == entry => format!("{kind}.{number}"),
+        None if name == entry => format!("{name}.{number}"),
+        _ => format!("{name}.of.{number}"),
+    };
+    let taken = next.functions.iter().filter(|f| *f.name == *entry || module.function(&f.name).is_some());
+    let renamed: HashMap<Arc<str>, Arc<str>> = taken.map(|f| (f.name.clone(), new_name(&f.name).into())).collect();
+    for f in &mut next.functions {
+        f.name = renamed.get(&f.name).unwrap_or(&f.name).clone();
+    }
+    rename_calls(&mut next, &renamed);
+    module.absorb(next);
+}
+
+fn rename_calls(module: &mut Module, renamed: &HashMap<Arc<str>, Arc<str>>) {
+    for inst in module.functions.iter_mut().flat_map(|f| &mut f.blocks).flat_map(|b| &mut b.insts) {
+        if let Op::Call(callee) = &mut inst.op
+            && let Some(new) = renamed.get(callee)
+        {
+            *callee = new.clone();
+        }
+    }
 }
 
 fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
     let (convention, passes) = (args.convention.into(), rpu_passes(args.passes.as_deref()));
     let compiled = match args.abi {
-        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { abi: rpu::Abi::Native, convention, passes }),
+        Abi::Native => rpu::compile(
+            &linked(args)?,
+            &rpu::Options { abi: rpu::Abi::Native, convention, passes, constants: rpu::ConstantPlaces::Code },
+        ),
         Abi::Thesis => {
             let (Unit::Shaders(unit), _) = compile(args)? else {
                 return Err(Failure::input("error: --abi thesis is for functions, and the file defines classes"));
@@ -251,7 +335,8 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, convention, passes })
+            let options = rpu::Options { abi: rpu::Abi::Thesis, convention, passes, ..rpu::Options::default() };
+            rpu::compile(&module, &options)
         }
     };
     compiled.map_err(|e| Failure::input(format!("error: {e}")))
@@ -280,12 +365,6 @@ fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
         return Ok(read(path, form, &mut SourceMap::new())?.0);
     }
     let compiled = rpu_program(&CompileArgs { file: path.to_path_buf(), more: Vec::new(), ..args.clone() })?;
-    if !compiled.table.is_empty() {
-        return Err(Failure::input(format!(
-            "error: {}: its constants need a table in memory, which a program by itself has no place for: use fewer different vectors",
-            path.display()
-        )));
-    }
     Ok(Program { constants: compiled.constants, ..compiled.program })
 }
 

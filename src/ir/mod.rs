@@ -51,7 +51,7 @@ pub use op::{Op, ShaderCall, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};
 pub use target::TargetInfo;
-pub use types::{Const, Type, string_id};
+pub use types::{Const, Type, colliding_strings, string_id};
 pub use verify::{VerifyError, verify};
 
 use crate::abi::{EntryPoint, ShaderKind};
@@ -466,6 +466,13 @@ impl Module {
             loc = data.inlined_at?;
         }
     }
+
+    /// All string constants, in the order of the instructions.
+    pub fn strings(&self) -> impl Iterator<Item = &Arc<str>> {
+        let insts = self.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+        insts.filter_map(|inst| if let Op::Const(Const::String(string)) = &inst.op { Some(string) } else { None })
+    }
+
 
     /// Moves all functions of `other`, made over the same sources, here. Functions whose name
     /// exists here are returned, not added.

@@ -44,6 +44,8 @@ pub struct Options {
     /// Folders, besides those above, that an included file may lie in. A file elsewhere
     /// (`../../secret`) is refused.
     pub allowed_roots: Vec<PathBuf>,
+    /// Files by their names, for includes that no folder has. They lie in one of the folders above.
+    pub headers: HashMap<String, PathBuf>,
     /// Texts that stand in for files, by canonical path: what an editor has not saved yet.
     pub unsaved: HashMap<PathBuf, Arc<str>>,
 }
@@ -123,6 +125,8 @@ struct Preprocessor<'a> {
     sources: &'a mut SourceMap,
     options: &'a Options,
     roots: Vec<PathBuf>,
+    /// The folder of the file that is preprocessed.
+    main: Option<PathBuf>,
     macros: HashMap<Arc<str>, Macro>,
     open_files: Vec<PathBuf>,
     made: usize,
@@ -141,6 +145,7 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         sources,
         options,
         roots,
+        main: own,
         macros: HashMap::new(),
         open_files: path.iter().filter_map(|p| p.canonicalize().ok()).collect(),
         made: 0,
@@ -403,14 +408,19 @@ impl Preprocessor<'_> {
         // Old archives write `<…>` for files beside the one that asks, too.
         let own = self.sources.get(from).and_then(|f| f.path.as_deref()).map(folder);
         let (first, last) = if beside { (own, None) } else { (None, own) };
+        // So do headers in folders of their own for files beside the shader.
+        let main = self.main.clone();
         let folders: Vec<PathBuf> =
-            first.into_iter().chain(self.options.include_paths.iter().cloned()).chain(last).collect();
+            first.into_iter().chain(self.options.include_paths.iter().cloned()).chain(last).chain(main).collect();
         let found = folders.iter().map(|f| f.join(&name)).find(|p| self.sources.has_file(p));
+        let by_name = || self.options.headers.get(Path::new(&name).file_name()?.to_str()?).cloned();
+        let found = found.or_else(by_name);
         let Some(path) = found else {
             let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
             for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {
                 d = d.hint(format!("looked in {}", f.display()));
             }
+            d = d.hint("`-I FOLDER` adds a folder");
             self.report(d);
             return;
         };

@@ -212,6 +212,17 @@ impl Scanner<'_> {
 
     fn number(&mut self) {
         let start = self.pos;
+        if self.peek(0) == Some(b'0')
+            && matches!(self.peek(1), Some(b'x' | b'X'))
+            && self.peek(2).is_some_and(|c| c.is_ascii_hexdigit())
+        {
+            self.pos += 2;
+            self.skip_while(|c| c.is_ascii_hexdigit());
+            let value = self.text[start + 2..self.pos].chars().filter_map(|c| c.to_digit(16));
+            let value = value.fold(0.0, |value: f64, digit| value * 16.0 + f64::from(digit));
+            self.push(RawKind::Number, start, value.to_string().into());
+            return;
+        }
         self.skip_while(|c| c.is_ascii_digit());
         if self.peek(0) == Some(b'.') {
             self.pos += 1;
@@ -267,6 +278,7 @@ mod tests {
     fn words_numbers_and_operators_are_cut_apart() {
         assert_eq!(texts("a+=.5e-3.x"), ["a", "+=", ".5e-3", ".", "x", "\n"]);
         assert_eq!(texts("1.8f 2F"), ["1.8f", "2F", "\n"]);
+        assert_eq!(texts("0x1F 0XaB 0x"), ["31", "171", "0", "x", "\n"]);
         assert_eq!(texts("N.I"), ["N", ".", "I", "\n"]);
     }
 

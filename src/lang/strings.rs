@@ -6,6 +6,7 @@
 //! known.
 
 use crate::ir::{Const, Type};
+use regex_lite::RegexBuilder;
 use std::sync::Arc;
 
 /// An expression over constants and parameters, whose value is a string or a number.
@@ -62,10 +63,29 @@ impl StringExpr {
             },
             StringExpr::Match(parts) => match values(parts)?.as_slice() {
                 [Const::String(pattern), Const::String(subject)] => {
-                    Some(Const::F32(f32::from(u8::from(matches(pattern, subject)))))
+                    let found = matches(pattern, subject).ok()?;
+                    Some(Const::F32(f32::from(u8::from(found))))
                 }
                 _ => None,
             },
+        }
+    }
+
+    /// A known pattern of a `match` in it that is no regular expression, and what is wrong with it.
+    pub fn invalid_pattern(&self, parameter: &dyn Fn(&str) -> Option<Const>) -> Option<(Arc<str>, String)> {
+        match self {
+            StringExpr::Match(parts) => {
+                if let Some(Const::String(pattern)) = parts.first().and_then(|p| p.value(parameter))
+                    && let Err(why) = matches(&pattern, "")
+                {
+                    return Some((pattern, why));
+                }
+                parts.iter().find_map(|p| p.invalid_pattern(parameter))
+            }
+            StringExpr::Concat(parts) | StringExpr::Format(parts) => {
+                parts.iter().find_map(|p| p.invalid_pattern(parameter))
+            }
+            _ => None,
         }
     }
 }
@@ -199,107 +219,13 @@ fn general(x: f32, digits: usize) -> String {
     }
 }
 
-/// What one character of a subject may be.
-enum Item {
-    One(char),
-    Any,
-    /// Ranges, and whether the character must lie outside of them.
-    Class(Vec<(char, char)>, bool),
-}
-
-impl Item {
-    fn accepts(&self, c: char) -> bool {
-        match self {
-            Item::One(x) => *x == c,
-            Item::Any => true,
-            Item::Class(ranges, outside) => ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)) != *outside,
-        }
-    }
-}
-
-/// An item with how often it may stand.
-struct Step {
-    item: Item,
-    /// Whether it may be missing.
-    optional: bool,
-    /// Whether it may stand again.
-    repeats: bool,
-}
-
-/// Whether a pattern occurs in the subject. Patterns are those of Unix's `grep`: `.`, `[a-z]`,
-/// `[^a-z]`, `*`, `+`, `?`, `^` and `$` at the ends, `\` before a character that means itself.
-pub fn matches(pattern: &str, subject: &str) -> bool {
-    let (from_start, pattern) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
-    let (to_end, pattern) = match pattern.strip_suffix('$') {
-        Some(rest) if !rest.ends_with('\\') => (true, rest),
-        _ => (false, pattern),
-    };
-    let steps = steps(pattern);
-    let end = steps.len();
-    // All places in the pattern at once: time is the product of the two lengths.
-    let mut at = vec![false; end + 1];
-    let mut subject = subject.chars();
-    let mut first = true;
-    loop {
-        at[0] |= first || !from_start;
-        first = false;
-        for i in 0..end {
-            let passes = at[i] && steps[i].optional;
-            at[i + 1] |= passes;
-        }
-        if at[end] && !to_end {
-            return true;
-        }
-        let Some(c) = subject.next() else { return at[end] };
-        let mut next = vec![false; end + 1];
-        for (i, step) in steps.iter().enumerate().filter(|(i, step)| at[*i] && step.item.accepts(c)) {
-            next[i + 1] = true;
-            next[i] |= step.repeats;
-        }
-        at = next;
-    }
-}
-
-fn steps(pattern: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut rest = pattern.chars().peekable();
-    while let Some(c) = rest.next() {
-        let item = match (c, steps.last_mut()) {
-            ('*' | '?' | '+', Some(last)) => {
-                // After one turn of `x+`, the pattern may stay or continue: as `x` and `x*`.
-                last.optional |= c != '+';
-                last.repeats |= c != '?';
-                continue;
-            }
-            ('.', _) => Item::Any,
-            ('[', _) => class(&mut rest),
-            ('\\', _) => Item::One(rest.next().unwrap_or('\\')),
-            (c, _) => Item::One(c),
-        };
-        steps.push(Step { item, optional: false, repeats: false });
-    }
-    steps
-}
-
-/// The content of `[…]`.
-fn class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Item {
-    let outside = rest.next_if_eq(&'^').is_some();
-    let mut ranges = Vec::new();
-    while let Some(low) = rest.next() {
-        if low == ']' && !ranges.is_empty() {
-            break;
-        }
-        let high = match rest.next_if_eq(&'-') {
-            Some(_) if rest.peek() == Some(&']') => {
-                ranges.push(('-', '-'));
-                low
-            }
-            Some(_) => rest.next().unwrap_or(low),
-            None => low,
-        };
-        ranges.push((low, high));
-    }
-    Item::Class(ranges, outside)
+/// Whether a pattern, a POSIX extended regular expression, occurs in the subject.
+///
+/// # Errors
+/// What is wrong with the pattern.
+pub fn matches(pattern: &str, subject: &str) -> Result<bool, String> {
+    let regex = RegexBuilder::new(pattern).dot_matches_new_line(true).build().map_err(|e| e.to_string())?;
+    Ok(regex.is_match(subject))
 }
 
 #[cfg(test)]
@@ -345,8 +271,16 @@ mod tests {
             ("", "anything", true),
             ("^$", "", true),
             ("^$", "a", false),
+            ("^(wood|oak)[0-9]{2,3}$", "oak012", true),
+            ("^(wood|oak)[0-9]{2,3}$", "oak1", false),
+            ("[[:upper:]][[:digit:]]", "x A7", true),
+            ("a|b", "xbx", true),
+            ("(ab)+c", "ababc", true),
         ] {
-            assert_eq!(matches(pattern, subject), expected, "{pattern} in {subject}");
+            assert_eq!(matches(pattern, subject), Ok(expected), "{pattern} in {subject}");
+        }
+        for pattern in ["(", "[a", "a{3,1}", "*a", "\\"] {
+            assert!(matches(pattern, "a").is_err(), "{pattern}");
         }
     }
 

@@ -132,9 +132,19 @@ pub enum Unit {
 pub struct Cores {
     /// The functions.
     pub module: Module,
-    /// The first shader that an object, a volume or an imager can use, and its kind; none in a file
-    /// of lights or functions.
-    pub shader: Option<(ShaderRef, ShaderKind)>,
+    /// The shaders that a scene can use, in order; none in a file of functions.
+    pub shaders: Vec<CoreShader>,
+}
+
+/// A shader of a file that is compiled for no scene.
+#[derive(Clone, Debug)]
+pub struct CoreShader {
+    /// The name by which a scene finds it.
+    pub name: ShaderRef,
+    /// Its kind.
+    pub kind: ShaderKind,
+    /// For a light, how it shines.
+    pub light: Option<LightKind>,
 }
 
 impl Unit {
@@ -171,9 +181,9 @@ impl Unit {
     pub fn into_cores(self, file: &str) -> Result<Cores, Diagnostics> {
         match self {
             Unit::Shaders(unit) => {
-                let shader = unit.shaders.iter().find(|s| s.kind != ShaderKind::Light);
-                let shader = shader.map(|s| (ShaderRef::new(&s.name), s.kind));
-                Ok(Cores { module: unit.module, shader })
+                let named =
+                    |s: &ShaderInfo| CoreShader { name: ShaderRef::new(&s.name), kind: s.kind, light: s.light };
+                Ok(Cores { module: unit.module, shaders: unit.shaders.iter().map(named).collect() })
             }
             Unit::Classes(unit) => class_cores(&unit, file),
         }
@@ -181,7 +191,7 @@ impl Unit {
 }
 
 fn class_cores(unit: &rtsl::Unit, file: &str) -> Result<Cores, Diagnostics> {
-    let mut cores = Cores { module: Module::new(), shader: None };
+    let mut cores = Cores { module: Module::new(), shaders: Vec::new() };
     let mut errors = Diagnostics::new();
     for (class, info) in unit.file.classes.iter().enumerate() {
         let object = Object::alone(&unit.file, class);
@@ -195,8 +205,9 @@ fn class_cores(unit: &rtsl::Unit, file: &str) -> Result<Cores, Diagnostics> {
                 }
                 Err(diags) => errors.extend(diags),
             }
-            if method == Method::Shade && cores.shader.is_none() {
-                cores.shader = Some((ShaderRef::new(&format!("{file}:{}", info.name.name)), ShaderKind::Surface));
+            if method == Method::Shade {
+                let name = ShaderRef::new(&format!("{file}:{}", info.name.name));
+                cores.shaders.push(CoreShader { name, kind: ShaderKind::Surface, light: None });
             }
         }
     }

@@ -36,3 +36,4 @@ pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached
 pub use linked::Program;
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;
+pub use synthesise::stand_alone::stand_alone;

@@ -49,6 +49,13 @@ impl Diagnostic {
         Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), hints: Vec::new() }
     }
 
+    /// The error of two different strings that programs cannot distinguish: they know strings by
+    /// identifiers of 32 bits.
+    pub fn colliding_strings(first: &str, second: &str) -> Self {
+        let message = format!("the strings \"{first}\" and \"{second}\" have the same identifier: they would be equal");
+        Self::error(message).hint("change one of them")
+    }
+
     /// A warning without a place yet.
     pub fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(message) }

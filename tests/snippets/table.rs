@@ -113,6 +113,13 @@ pub const SNIPPETS: &[Snippet] = &[
     s("transform to the same space", "point f(point p) { return transform(\"world\", p); }", &[V([1.0, 2.0, 3.0])], V([1.0, 2.0, 3.0])),
     s("a color in rgb", "color f() { return color \"rgb\" (0.5, 1, 0); }", &[], V([0.5, 1.0, 0.0])),
     s("PI is known", "float f() { return PI; }", &[], F(PI)),
+    s("cast in parentheses", "color f(float x) { return (color) x; }", &[F(0.5)], V([0.5, 0.5, 0.5])),
+    s("cast in parentheses with a space", "color f(float x) { return (color \"hsv\") (0, 0, x); }", &[F(0.5)], V([0.5, 0.5, 0.5])),
+    s("hexadecimal number", "float f(float x) { return x + 0x1F; }", &[F(1.0)], F(32.0)),
+    s("order of colors", "float f(color a, b) { return (a < b) + 2 * (a <= b) + 4 * (b > a) + 8 * (b >= 2); }", &[V([1.0, 2.0, 3.0]), V([2.0, 2.0, 4.0])], F(10.0)),
+    s("order of a point and a float", "float f(point p) { return p > 1 ? 1 : 0; }", &[V([2.0, 3.0, 1.5])], F(1.0)),
+    s("declarations after the names of parameters", "float f(a, b) float b; float a; { return a - b; }", &[F(5.0), F(3.0)], F(2.0)),
+
     // --- assignment and variables ---
     s("assign", "float f(float a) { float b; b = a; return b; }", &[F(3.0)], F(3.0)),
     s("an unwritten variable is zero", "float f() { float b; return b + 1; }", &[], F(1.0)),
@@ -281,6 +288,10 @@ pub const SNIPPETS: &[Snippet] = &[
     s("a string parameter", "float g(string s) { return s == \"on\" ? 1 : 0; } float f() { return g(\"on\") + 10 * g(\"off\"); }", &[], F(1.0)),
     s("the empty string", "float f(string a) { if (a == \"\") return 1; return 0; }", &[S("")], F(1.0)),
     s("strings side by side join", "float f() { return \"ab\" \"cd\" == \"abcd\" ? 1 : 0; }", &[], F(1.0)),
+    s("match by a regular expression", "float f(float x) { return x * match(\"^(wood|oak)[0-9]{2}$\", \"oak12\"); }", &[F(3.0)], F(3.0)),
+    s("match by a class", "float f(float x) { return x + match(\"[[:digit:]]\\\\.tx\", \"a7xtx\"); }", &[F(3.0)], F(3.0)),
+    s("string that is assigned in order", "float f(float x) { string n = \"a\"; n = concat(n, \"b\"); return x * match(\"^ab$\", n); }", &[F(2.0)], F(2.0)),
+
     // --- mathematics ---
     s("abs of positive", "float f(float x) { return abs(x); }", &[F(2.5)], F(2.5)),
     s("abs of negative", "float f(float x) { return abs(x); }", &[F(-2.5)], F(2.5)),
@@ -353,6 +364,17 @@ pub const SNIPPETS: &[Snippet] = &[
     s("spline between knots", "float f(float x) { return spline(x, 0, 0, 1, 1); }", &[F(0.5)], F(0.5)),
     s("spline that overshoots", "float f(float x) { return spline(x, 0, 1, 1, 0); }", &[F(0.5)], F(1.125)),
     s("spline of colors", "color f(float x) { return spline(x, color (0,0,0), color (1,0,0), color (0,1,0), color (0,0,1)); }", &[F(1.0)], V([0.0, 1.0, 0.0])),
+    s("pow of a color", "color f(color c) { return pow(c, 2); }", &[V([1.0, 2.0, 3.0])], V([1.0, 4.0, 9.0])),
+    s("pow of two colors", "color f(color a, b) { return pow(a, b); }", &[V([2.0, 3.0, 4.0]), V([3.0, 2.0, 0.5])], V([8.0, 9.0, 2.0])),
+    s("mod of a point", "point f(point p) { return mod(p, 1); }", &[V([1.25, -0.25, 3.0])], V([0.25, 0.75, 0.0])),
+    s("abs of a vector", "vector f(vector v) { return abs(v); }", &[V([-1.0, 2.0, -3.0])], V([1.0, 2.0, 3.0])),
+    s("floor of a color", "color f(color c) { return floor(c); }", &[V([1.5, -0.5, 2.0])], V([1.0, -1.0, 2.0])),
+    s("sqrt of a color", "color f(color c) { return sqrt(c); }", &[V([4.0, 9.0, 0.25])], V([2.0, 3.0, 0.5])),
+    s("sign of a vector", "vector f(vector v) { return sign(v); }", &[V([-4.0, 0.0, 0.25])], V([-1.0, 0.0, 1.0])),
+    s("smoothstep of a vector", "vector f(vector v) { return smoothstep(vector 0, vector 1, v); }", &[V([-4.0, 0.5, 2.0])], V([0.0, 0.5, 1.0])),
+    s("mix by a vector", "vector f(vector a, b) { return mix(a, b, vector (0, 0.5, 1)); }", &[V([1.0, 2.0, 3.0]), V([5.0, 6.0, 7.0])], V([1.0, 4.0, 7.0])),
+    s("a function of floats is the first choice", "float f(float x) { color c = abs(x - 2); return comp(c, 1); }", &[F(0.5)], F(1.5)),
+
     // --- geometry ---
     s("length", "float f(vector v) { return length(v); }", &[V([2.0, 3.0, 6.0])], F(7.0)),
     s("length of zero", "float f(vector v) { return length(v); }", &[V([0.0; 3])], F(0.0)),
@@ -396,6 +418,9 @@ pub const SNIPPETS: &[Snippet] = &[
     s("noise is continuous across a cell", "float f(float x) { return noise(x + 0.0001) - noise(x - 0.0001); }", &[F(5.0)], F(0.0)).within(1e-3),
     s("the wanted type chooses the noise", "float f(point p) { color c = noise(p); return comp(c, 0) == comp(c, 1) ? 1 : 0; }", &[V([0.3, 0.6, 0.2])], F(0.0)),
     s("a cast chooses the noise", "float f(point p) { color c = float noise(p); return comp(c, 0) == comp(c, 1) ? 1 : 0; }", &[V([0.3, 0.6, 0.2])], F(1.0)),
+    s("there are no photon maps", "color f(point p; normal n) { return 1 + caustic(p, n) + photonmap(\"a\", p, n) + subsurface(\"a\", p); }", &[V([1.0, 2.0, 3.0]), V([0.0, 0.0, 1.0])], V([1.0, 1.0, 1.0])),
+    s("there are no point clouds", "float f(point p; normal n) { color c = 3; bake(\"a\", 0, 0, c); return comp(c, 1) + texture3d(\"a\", p, n, \"_rad\", c) + bake3d(\"a\", \"\", p, n, \"_rad\", c); }", &[V([1.0, 2.0, 3.0]), V([0.0, 0.0, 1.0])], F(3.0)),
+
     // --- structs ---
     s("a struct starts with its members' values", "struct Pair { float a = 2; float b; }; float f(float x) { Pair p; p->b = x; return 10 * p->a + p->b; }", &[F(3.0)], F(23.0)),
     s("a struct made of values in order", "struct Lamp { float i = 1; color c = (1, 0, 0); } float f(float x) { Lamp l = Lamp(x, color (0, 2, 0)); return l->i + comp(l->c, 1); }", &[F(3.0)], F(5.0)),

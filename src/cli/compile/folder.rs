@@ -13,7 +13,7 @@ use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::text::diagnostics::{Diagnostics, Severity};
 use shadewright::text::source::{FileId, SourceMap};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,7 +41,25 @@ struct Summary {
     ms: f64,
     /// The file that took longest.
     slowest: Option<Slowest>,
+    /// How many files and folders were not read, by the reason.
+    left_out: BTreeMap<String, usize>,
 }
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+struct Found {
+    /// The shader files, by name.
+    shaders: Vec<PathBuf>,
+    /// Folders that hold headers by their names.
+    include_folders: Vec<PathBuf>,
+    /// Files by their names, where only one has the name.
+    unique: HashMap<String, Option<PathBuf>>,
+    /// What was not read.
+    left_out: BTreeMap<String, usize>,
+}
+
+/// Names of folders of headers.
+const INCLUDE_FOLDERS: [&str; 5] = ["include", "includes", "headers", "h", "lib"];
 
 /// A reason not to compile, and the files that it is the first error of.
 #[derive(Debug, Serialize)]
@@ -59,19 +77,16 @@ struct Slowest {
 /// Compiles all that is in the folder `args.file` and prints the summary.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     let root = &args.file;
-    let mut files = Vec::new();
-    find(root, 0, &mut files).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
-    if files.is_empty() {
+    let mut found = Found::default();
+    find(root, 0, &mut found).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
+    if found.shaders.is_empty() {
         return Err(Failure::input(format!(
             "error: there is no {} file in `{}`",
             registry::extensions(),
             root.display()
         )));
     }
-    let mut options = language_options(args);
-    // Old collections keep what they include at the top.
-    options.preprocess.include_paths.push(root.clone());
-    let summary = compile(root, &files, &options);
+    let summary = compile(root, found, language_options(args));
     if args.json {
         let json = serde_json::to_value(&summary).map_err(|e| Failure::input(format!("error: {e}")))?;
         print_json(&json)?;
@@ -84,30 +99,51 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     }
 }
 
-/// The shader files of a folder and of those in it, sorted by name; links to folders are not
+/// Finds the files of a folder and of those in it, sorted by name; links to folders are not
 /// followed.
-fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn find(folder: &Path, depth: usize, found: &mut Found) -> std::io::Result<()> {
     let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, kind) = (entry.path(), entry.file_type()?);
-        if kind.is_dir() && depth < MAX_DEPTH {
-            find(&path, depth + 1, files)?;
-        } else if registry::of_path(&path).is_some() && path.is_file() {
-            files.push(path);
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mut left_out = |reason: String| *found.left_out.entry(reason).or_default() += 1;
+        if kind.is_dir() && depth >= MAX_DEPTH {
+            left_out(format!("deeper than {MAX_DEPTH} folders"));
+        } else if kind.is_dir() {
+            if INCLUDE_FOLDERS.contains(&&*name.to_lowercase()) {
+                found.include_folders.push(path.clone());
+            }
+            find(&path, depth + 1, found)?;
+        } else if !path.is_file() {
+            left_out("not a regular file".to_string());
+        } else {
+            found.unique.entry(name).and_modify(|other| *other = None).or_insert_with(|| Some(path.clone()));
+            match path.extension() {
+                _ if registry::of_path(&path).is_some() => found.shaders.push(path),
+                Some(extension) => left_out(format!("extension .{}", extension.to_string_lossy().to_lowercase())),
+                None => left_out("no extension".to_string()),
+            }
         }
     }
     Ok(())
 }
 
-fn compile(root: &Path, files: &[PathBuf], options: &Options) -> Summary {
-    let mut summary = Summary { files: files.len(), ..Summary::default() };
+/// Compiles what was found. Headers lie in the folder itself, as in old collections, in its folders
+/// of headers, or anywhere where no other file has their name.
+fn compile(root: &Path, found: Found, mut options: Options) -> Summary {
+    let Found { shaders, include_folders, unique, left_out } = found;
+    let preprocess = &mut options.preprocess;
+    preprocess.include_paths.push(root.to_path_buf());
+    preprocess.include_paths.extend(include_folders);
+    preprocess.headers = unique.into_iter().filter_map(|(name, path)| Some((name, path?))).collect();
+    let mut summary = Summary { files: shaders.len(), left_out, ..Summary::default() };
     let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let start = Instant::now();
-    for path in files {
+    for path in &shaders {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let begin = Instant::now();
-        match compile_file(path, options) {
+        match compile_file(path, &options) {
             Ok(unit) => summary.count(&unit),
             Err(reason) => reasons.entry(reason).or_default().push(name.clone()),
         }
@@ -174,6 +210,10 @@ fn text(summary: &Summary) -> String {
     if !kinds.is_empty() {
         let _ = writeln!(text, "shaders: {}; warnings: {}", kinds.join(", "), summary.warnings);
     }
+    if !summary.left_out.is_empty() {
+        let parts: Vec<String> = summary.left_out.iter().map(|(reason, count)| format!("{count} ({reason})")).collect();
+        let _ = writeln!(text, "not read: {}", parts.join(", "));
+    }
     if let Some(slowest) = &summary.slowest {
         let _ = writeln!(text, "slowest: {} with {:.1} ms", slowest.file, slowest.ms);
     }
@@ -202,18 +242,21 @@ mod tests {
             "class e() { public float f() { return 1; } } class g() { public void surface(output color Ci, Oi) { Ci = 1; } }",
         );
         write("notes.txt", "not a shader");
+        write("Include/deep.h", "#define TWICE 2\n#include \"near.h\"");
+        write("lamps/more/near.h", "#define NEAR 1");
+        write("other/f.sl", "#include \"deep.h\"\nsurface f() { Ci = TWICE * NEAR; }");
         write(
             "board.rtsl",
             "class Board : rt_Texture; void lookup() { rt_FloatTextureValue = 1.; }\nclass Lit : rt_Material; void shade() { }",
         );
         write("wrong.rtsl", "class Wrong : rt_Texture; void lookup() { rt_FloatTextureValue = x; }");
-        let mut files = Vec::new();
-        find(folder.path(), 0, &mut files).expect("a list");
-        let mut options = Options::default();
-        options.preprocess.include_paths.push(folder.path().to_path_buf());
-        let summary = compile(folder.path(), &files, &options);
-        assert_eq!((summary.files, summary.compiled), (7, 4));
-        let counts = [("co-shader", 1), ("light", 1), ("rt_Material", 1), ("rt_Texture", 1), ("surface", 2)];
+        let mut found = Found::default();
+        find(folder.path(), 0, &mut found).expect("a list");
+        let summary = compile(folder.path(), found, Options::default());
+        assert_eq!((summary.files, summary.compiled), (8, 5));
+        let left_out = [("extension .h", 3), ("extension .txt", 1)];
+        assert_eq!(summary.left_out, BTreeMap::from(left_out.map(|(reason, count)| (reason.to_string(), count))));
+        let counts = [("co-shader", 1), ("light", 1), ("rt_Material", 1), ("rt_Texture", 1), ("surface", 3)];
         assert_eq!(summary.shaders, BTreeMap::from(counts));
         assert_eq!(summary.failures.len(), 2);
         assert_eq!(summary.failures[1].files, ["wrong.rtsl"]);
@@ -221,6 +264,6 @@ mod tests {
         assert_eq!(summary.failures[0].files.len(), 2);
         let text = text(&summary);
         assert!(text.contains("    2  unknown variable `nothing`\n       d.sl, lamps/c.sl\n"), "{text}");
-        assert!(text.contains("4 of 7 files compile"), "{text}");
+        assert!(text.contains("5 of 8 files compile") && text.contains("not read: 3 (extension .h)"), "{text}");
     }
 }

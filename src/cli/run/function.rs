@@ -9,13 +9,14 @@ use shadewright::abi::EntryPoint;
 use shadewright::image::file as image_file;
 use shadewright::image::{Image, check_size};
 use shadewright::ir::passes::{Pipeline, matrices};
-use shadewright::ir::{Const, FunctionKind, Module, Type};
+use shadewright::ir::{Const, FunctionKind, Module, Type, colliding_strings};
 use shadewright::lang::types::SourceType;
 use shadewright::lang::unit::FunctionInfo;
 use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
+use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +57,12 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
         return Err(Failure::input(format!("error: `{}` has no body", args.function)));
     };
     function.kind = FunctionKind::Entry(EntryPoint::Other);
-    let hidden = function.params.iter().skip(arguments.len()).map(|p| Const::zero(p.ty));
+    let params = function.params.clone();
+    let given = arguments.iter().filter_map(|c| if let Const::String(string) = c { Some(&**string) } else { None });
+    if let Some((first, second)) = colliding_strings(module.strings().map(|s| &**s).chain(given)) {
+        return Err(Failure::diagnostics(&Diagnostic::colliding_strings(first, second).into(), &sources));
+    }
+    let hidden = params.iter().skip(arguments.len()).map(|p| Const::zero(p.ty));
     let arguments: Vec<Const> = arguments.into_iter().chain(hidden.collect::<Vec<_>>()).collect();
     // The passes leave no matrices, only their rows.
     let arguments = matrices::flatten(&arguments);

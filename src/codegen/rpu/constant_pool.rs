@@ -10,6 +10,7 @@
 //! where it starts stands in [`BASE`]. With fewer than three different components a vector is not
 //! worth a load, and is written as literals, component by component.
 
+use super::ConstantPlaces;
 use super::legalize::definitions;
 use super::vcode::{Class, MArith, MFunc, MInst, MOp, MSrc, Place};
 use crate::ir::emitter::Emitter;
@@ -103,11 +104,11 @@ pub struct Layout {
 
 impl Layout {
     /// Finds places for constants.
-    pub fn new(usage: Usage) -> Layout {
+    pub fn new(usage: Usage, places: ConstantPlaces) -> Layout {
         let mut wanted: Vec<(Vec<u32>, u64)> = usage.0.into_iter().collect();
         wanted.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| b.len().cmp(&a.len())).then_with(|| a.cmp(b)));
         let (layout, left) = Layout::in_registers(&wanted, false);
-        if left.iter().all(|bits| distinct(bits).len() < WORTH_A_LOAD) {
+        if places == ConstantPlaces::Code || left.iter().all(|bits| distinct(bits).len() < WORTH_A_LOAD) {
             return layout;
         }
         let (mut layout, left) = Layout::in_registers(&wanted, true);
@@ -292,7 +293,8 @@ mod tests {
     use super::*;
 
     fn layout(constants: &[(&[u32], u64)]) -> Layout {
-        Layout::new(Usage(constants.iter().map(|(bits, n)| (bits.to_vec(), *n)).collect()))
+        let usage = Usage(constants.iter().map(|(bits, n)| (bits.to_vec(), *n)).collect());
+        Layout::new(usage, ConstantPlaces::Table)
     }
 
     #[test]
@@ -317,6 +319,14 @@ mod tests {
         assert_eq!(layout.registers()[0], all[39]);
         assert_eq!(layout.table().len(), 40 - (REGISTERS - 1));
         assert!(layout.source(&all[0]).is_none() && layout.source(&all[39]).is_some());
+    }
+
+    #[test]
+    fn a_program_without_memory_has_no_table() {
+        let usage: HashMap<Vec<u32>, u64> = (0..40).map(|n| ((4 * n..4 * n + 4).collect(), 1)).collect();
+        let layout = Layout::new(Usage(usage), ConstantPlaces::Code);
+        assert!(layout.table().is_empty());
+        assert_eq!(layout.registers().len(), REGISTERS);
     }
 
     #[test]

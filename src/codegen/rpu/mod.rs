@@ -135,9 +135,21 @@ impl Passes {
     }
 }
 
+/// Where vectors of constants lie that find no `C` register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ConstantPlaces {
+    /// In a table behind the memory image ([`RpuProgram::table`]).
+    #[default]
+    Table,
+    /// In the code, as literals for one component each: for programs without a memory image.
+    Code,
+}
+
 /// How to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// Where constants lie that find no register.
+    pub constants: ConstantPlaces,
     /// The conventions for shaders and constants.
     pub abi: Abi,
     /// Who keeps registers across calls.
@@ -251,7 +263,7 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
     if options.abi == Abi::Native {
         let mut usage = constant_pool::Usage::default();
         functions.iter().for_each(|f| usage.count(f));
-        layout = constant_pool::Layout::new(usage);
+        layout = constant_pool::Layout::new(usage, options.constants);
         functions.iter_mut().for_each(|f| layout.load_from_table(f));
     }
     let mut plan = conventions::Plan::new(module, options.convention, options.abi)?;

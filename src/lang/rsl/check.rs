@@ -64,7 +64,10 @@ pub fn binary_type(op: BinaryOp, l: SourceType, r: SourceType) -> Option<SourceT
         },
         BinaryOp::Dot => (dots(l) && dots(r)).then_some(Float),
         BinaryOp::Cross => (dots(l) && dots(r)).then_some(Vector),
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (l == Float && r == Float).then_some(Bool),
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            let ordered = |t: SourceType| t == Float || t.is_triple();
+            (ordered(l) && ordered(r) && joined(l, r).is_some()).then_some(Bool)
+        }
         BinaryOp::Eq | BinaryOp::Ne => joined(l, r).map(|_| Bool),
         BinaryOp::And | BinaryOp::Or => (condition(l) && condition(r)).then_some(Bool),
     }
@@ -338,10 +341,14 @@ impl<'a> Checker<'a> {
         // there.
         let mut library = self.program.callees(&f.name, true);
         library.retain(|c| self.is_library(*c));
-        match self.choose(names, library, args, wanted) {
-            Resolution::Callee(callee) => Resolution::Callee(callee),
-            _ => resolution,
+        // Functions of floats take colors and vectors component by component.
+        let of_components = self.program.callees(&format!("__tuple_{}", f.name), true);
+        for callees in [library, of_components] {
+            if let Resolution::Callee(callee) = self.choose(names, callees, args, wanted) {
+                return Resolution::Callee(callee);
+            }
         }
+        resolution
     }
 
     /// The best of some functions for these arguments.
@@ -356,9 +363,10 @@ impl<'a> Checker<'a> {
         if callees.is_empty() {
             return Resolution::Unknown;
         }
-        // Fewest conversions first; then, where nothing is wanted, float.
+        // Fewest conversions first; then, where nothing is wanted, float; then arguments that fit, then
+        // options where the call has some.
         let mut best: Vec<Callee> = Vec::new();
-        let mut best_cost = (u32::MAX, u32::MAX, u32::MAX);
+        let mut best_cost = (u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX);
         let mut bad_argument = false;
         for &callee in &callees {
             let Some(arguments) = program.arguments(callee, args) else { continue };
@@ -383,7 +391,9 @@ impl<'a> Checker<'a> {
                 None => (0, 0),
             };
             let not_float = (wanted.is_none() && result != SourceType::Float) as u32;
-            let cost = (misfit, conversions + of_result, not_float);
+            let options_unused =
+                u32::from(!arguments.options.is_empty() && arguments.positional.len() == args.len());
+            let cost = (misfit, conversions + of_result, not_float, conversions, options_unused);
             if cost < best_cost {
                 best_cost = cost;
                 best.clear();

@@ -93,6 +93,8 @@ struct Var {
     declared: Option<Span>,
     /// Whether it is an array whose length others decide on: callers, or a scene.
     open: bool,
+    /// Whether it stands for a predefined variable that this kind of shader does not have.
+    absent: bool,
 }
 
 /// A loop around the current statement.
@@ -359,7 +361,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn new_var(&mut self, ty: SourceType, class: StorageClass, declared: Option<Span>, ir: Type) -> Var {
-        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false }
+        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false, absent: false }
     }
 
     /// Makes the predefined variables: parameters for those read, start values for outputs that are
@@ -370,6 +372,9 @@ impl<'c, 'a> Body<'c, 'a> {
         if self.shader == Some(ShaderKind::Surface) {
             names.insert("Os");
         }
+        if self.shader == Some(ShaderKind::Light) && names.contains("I") {
+            names.extend(["Ps", "E"]);
+        }
         if names.contains(input::RANDOM_STATE) {
             names.extend(self.shader.map(globals::position));
         }
@@ -379,8 +384,17 @@ impl<'c, 'a> Body<'c, 'a> {
         for name in inputs.into_iter().chain(started) {
             let Some(global) = globals::find(name) else { continue };
             let visible = self.shader.is_none_or(|kind| global.in_kind(kind));
-            let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
+            let Some(ty) = global.ty.ir() else { continue };
             let class = if global.is_uniform() { StorageClass::Uniform } else { StorageClass::Varying };
+            if !visible {
+                if Input::parse(name).is_predefined() {
+                    let var = Var { absent: true, ..self.new_var(global.ty, class, None, ty) };
+                    let zero = self.b.constant(Const::zero(ty));
+                    self.b.write(var.storage, zero);
+                    self.scopes.globals.insert(global.name, var);
+                }
+                continue;
+            }
             let var = self.new_var(global.ty, class, None, ty);
             let value = match self.starts_itself(name) {
                 true if name == input::RANDOM_STATE => self.seed(),
@@ -398,7 +412,7 @@ impl<'c, 'a> Body<'c, 'a> {
         matches!(
             (self.shader, name),
             (Some(ShaderKind::Surface), "Ci" | "Oi")
-                | (Some(ShaderKind::Light), "L" | "Cl" | "Ol")
+                | (Some(ShaderKind::Light), "L" | "Cl" | "Ol" | "I")
                 | (Some(_), input::RANDOM_STATE)
         )
     }
@@ -416,8 +430,14 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     /// What such an output holds before it is written: black, and for the opacity the surface's
-    /// own.
+    /// own. The incident ray of a light is that from the eye to the point that it lights.
     fn start_value(&mut self, global: &Global) -> Value {
+        let mut given = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
+        if global.name == "I"
+            && let (Some(lit), Some(eye)) = (given("Ps"), given("E"))
+        {
+            return self.b.op(Op::Sub, &[lit, eye]);
+        }
         match self.scopes.globals.get("Os").map(|v| v.storage) {
             Some(os) if global.name == "Oi" => self.b.read(os),
             _ => self.b.constant(Const::Vec3([0.0; 3])),
@@ -490,27 +510,30 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
+    /// Warns once of a predefined variable that this kind of shader does not have: others accept it.
+    fn warn_of_absent(&mut self, name: &str, span: Span) {
+        let kind = self.shader.map_or("these", ShaderKind::name);
+        let mut d = Diagnostic::warning(format!("{kind} shaders have no `{name}`: it is 0")).at(span, "used here");
+        if matches!(name, "L" | "Cl" | "Ol") && self.shader == Some(ShaderKind::Surface) {
+            d = d.hint(format!("in surface shaders `{name}` is available inside `illuminance` only"));
+        }
+        if let Some(var) = self.scopes.globals.get_mut(name) {
+            var.absent = false;
+            self.cx.report(d);
+        }
+    }
+
     /// Reports that no variable has that name.
     fn unknown_name<T>(&mut self, name: &str, span: Span) -> Lower<T> {
         if self.cx.broken {
             return Err(Poison);
         }
         let mut d = Diagnostic::error(format!("unknown variable `{name}`")).at(span, "not declared");
-        if let Some(global) = globals::find(name) {
-            let words: Vec<&str> = ShaderKind::ALL.iter().filter(|k| global.in_kind(**k)).map(|k| k.name()).collect();
-            d = match name {
-                "L" | "Cl" | "Ol" if self.shader == Some(ShaderKind::Surface) => {
-                    d.hint(format!("in surface shaders `{name}` is available inside `illuminance` only"))
-                }
-                _ => d.hint(format!("only {} shaders have `{name}`", words.join(" and "))),
-            };
-        } else {
-            let declared = self.scopes.declared.iter().flat_map(|s| s.keys()).map(|n| &**n);
-            let globals = self.scopes.globals.keys().copied();
-            let guess = closest(name, declared.chain(globals).collect::<BTreeSet<_>>());
-            if let Some(guess) = guess.or_else(|| closest(name, globals::GLOBALS.iter().map(|g| g.name))) {
-                d = d.hint(format!("did you mean `{guess}`?"));
-            }
+        let declared = self.scopes.declared.iter().flat_map(|s| s.keys()).map(|n| &**n);
+        let globals = self.scopes.globals.keys().copied();
+        let guess = closest(name, declared.chain(globals).collect::<BTreeSet<_>>());
+        if let Some(guess) = guess.or_else(|| closest(name, globals::GLOBALS.iter().map(|g| g.name))) {
+            d = d.hint(format!("did you mean `{guess}`?"));
         }
         self.error(d)
     }

@@ -40,7 +40,7 @@ mod unconditional_recursion;
 pub use language::Rsl;
 
 use crate::abi::ShaderKind;
-use crate::ir::Module;
+use crate::ir::{Module, colliding_strings};
 use crate::lang::coshaders;
 use crate::lang::language::Options;
 use crate::lang::preprocess::{Preprocessed, preprocess};
@@ -218,6 +218,9 @@ fn lower(
     stdlib::add_built_functions(&mut module);
     if !diags.has_errors() {
         report_unconditional_recursion(&module, &mut diags);
+        if let Some((first, second)) = colliding_strings(module.strings().map(|s| &**s)) {
+            diags.push(Diagnostic::colliding_strings(first, second));
+        }
     }
     let unit = match diags.has_errors() {
         true => Err(diags),

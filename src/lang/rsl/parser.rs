@@ -28,7 +28,17 @@ pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let (around, resized, structs) = (Vec::new(), resized(tokens), Vec::new());
     let mut parser = Parser { cursor: Cursor::new(tokens, diags), unclosed: false, around, resized, structs, ast };
     parser.file();
+    drop_repeated(&mut parser.ast);
     parser.ast
+}
+
+/// Keeps one of the functions that stand at one place: of a header that is included twice.
+fn drop_repeated(ast: &mut Ast) {
+    let mut seen: HashSet<(Arc<str>, Span, Vec<SourceType>, SourceType)> = HashSet::new();
+    ast.definitions.retain(|d| {
+        let types = d.params.iter().map(|p| p.ty).collect();
+        d.shader.is_some() || seen.insert((d.name.name.clone(), d.name.span, types, d.result))
+    });
 }
 
 /// The names of variables that calls change the length of.
@@ -201,8 +211,19 @@ impl Parser<'_> {
         (result, structure): TypeName,
     ) -> Parse<()> {
         self.cursor.expect("(", "before the parameters")?;
-        let mut params = self.formals()?;
-        self.cursor.expect(")", "after the parameters")?;
+        let mut params = match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
+            (Tok::Name(_), Tok::Punct("," | ")")) => self.formals_after_names()?,
+            (Tok::Keyword("void"), Tok::Punct(")")) => {
+                self.cursor.bump();
+                self.cursor.bump();
+                Vec::new()
+            }
+            _ => {
+                let params = self.formals()?;
+                self.cursor.expect(")", "after the parameters")?;
+                params
+            }
+        };
         if shader.is_none() && self.cursor.accept(";") {
             // Functions may be called before they are defined: a declaration says nothing new.
             return Ok(());
@@ -305,7 +326,7 @@ impl Parser<'_> {
         let mut current: Option<(bool, Option<StorageClass>, TypeName)> = None;
         loop {
             while self.cursor.accept(";") || self.cursor.accept(",") {}
-            if self.cursor.is(")") || self.cursor.at_end() {
+            if self.cursor.is(")") || self.cursor.is("{") || self.cursor.at_end() {
                 return Ok(params);
             }
             let (output, _, class) = self.qualifiers(true)?;
@@ -333,6 +354,31 @@ impl Parser<'_> {
                 let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
                 return self.cursor.fail(d.at(self.cursor.span(), "the parameter ends before this"));
             }
+        }
+    }
+
+    /// Parameters as the oldest shaders have them: their names in parentheses, then declarations up
+    /// to the brace. One without a declaration is a float.
+    fn formals_after_names(&mut self) -> Parse<Vec<Decl>> {
+        let mut names = Vec::new();
+        while !self.cursor.accept(")") {
+            names.push(self.cursor.ident("the parameter's name")?);
+            if !self.cursor.is(")") {
+                self.cursor.expect(",", "between the names of parameters")?;
+            }
+        }
+        let mut declared = self.formals()?;
+        let mut params = Vec::new();
+        for name in names {
+            let found = declared.iter().position(|d| d.name.name == name.name);
+            params.push(found.map_or_else(|| Decl::variable(name, SourceType::Float), |i| declared.remove(i)));
+        }
+        match declared.into_iter().next() {
+            Some(Decl { name, .. }) => {
+                let d = Diagnostic::error(format!("`{}` is not a parameter", name.name));
+                self.cursor.fail(d.at(name.span, "not in the list of names"))
+            }
+            None => Ok(params),
         }
     }
 

@@ -69,6 +69,13 @@ impl<'a> Program<'a> {
                 // Shaders of one class.
                 name += &format!(".as.{}", kind.name());
             }
+            // A shader may have the name of a function.
+            if d.shader.is_none()
+                && !library
+                && ast.definitions.iter().any(|o| o.shader.is_some() && o.name.name == d.name.name)
+            {
+                name += ".function";
+            }
             if d.shader.is_none() && alike > 1 {
                 let letters: String = d.params.iter().map(|p| p.ty.signature()).collect();
                 name += &format!(".{letters}.{}", d.result.letter());
@@ -86,11 +93,7 @@ impl<'a> Program<'a> {
         for d in &self.ast.definitions[..own] {
             // A class has shaders of several kinds, which stand at one place.
             let types = d.shader.is_none().then(|| d.params.iter().map(|p| p.ty).collect());
-            let shares_name = |o: &Definition| o.name.name == d.name.name && o.shader.is_some() && d.shader.is_none();
-            let old = match seen.insert((&d.name.name, types, d.result), d) {
-                Some(old) => Some(old),
-                None => self.ast.definitions[..own].iter().find(|o| shares_name(o)),
-            };
+            let old = seen.insert((&d.name.name, types, d.result), d);
             if let Some(old) = old.filter(|old| old.name.span != d.name.span) {
                 let message = format!("`{}` is defined twice", d.name.name);
                 diags.push(

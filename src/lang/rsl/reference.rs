@@ -51,6 +51,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "atmosphere",
         "In a surface or displacement shader: whether the object's atmosphere has a parameter of that name and of the variable's type; the variable then gets its value.",
     ),
+    ("bake", "Writes a value into a file of samples at a place (`s`, `t`) of a texture."),
+    ("bake3d", "Writes values into a point cloud."),
+    ("caustic", "The light that photons of a map bring to a point of a surface."),
+    ("photonmap", "The light that photons of the map of a file bring to a point of a surface."),
+    ("subsurface", "The light that scatters below a surface to a point of it, from a point cloud."),
+    ("texture3d", "Reads values from a point cloud or brick map: 1 where it has them."),
     (
         "bump",
         "What to add to the normal of a surface that the texture `name` raises; `dPds` and `dPdt` lie in the surface.",
@@ -291,7 +297,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 /// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume,
 /// **d**isplacement, **i**mager) and the meaning there.
-const VARIABLES: [(&str, &str, &str); 44] = [
+const VARIABLES: [(&str, &str, &str); 47] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
     ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
@@ -311,8 +317,11 @@ const VARIABLES: [(&str, &str, &str); 44] = [
     ("du", "slvdi", "How much `u` changes from one sample to the next."),
     ("dv", "slvdi", "How much `v` changes from one sample to the next."),
     ("s", "sld", "The first texture coordinate."),
+    ("s", "i", "The place of the pixel across the image, from 0 to 1."),
     ("t", "sld", "The second texture coordinate."),
+    ("t", "i", "The place of the pixel down the image, from 0 to 1."),
     ("I", "sd", "The direction of the ray that meets the surface, from the viewer to `P`; not of length 1."),
+    ("I", "l", "The direction from the camera to the lit point `Ps`; not of length 1."),
     (
         "I",
         "v",

@@ -19,8 +19,8 @@ pub enum Space {
     Input([&'static str; 4]),
     /// The camera's space: its axes and origin are program constants 2 to 5.
     Camera,
-    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME`
-    /// know.
+    /// A space of the image that the library's functions `__point_to_NAME`, `__point_from_NAME` and
+    /// their like for vectors and normals know.
     Image(&'static str),
     /// A coordinate system of the scene, which the linker knows.
     Named,

@@ -3,6 +3,7 @@ use crate::abi::{Intrinsic, library};
 use crate::ir::Op;
 use crate::ir::verify::verify;
 
+mod compatibility;
 mod functions;
 mod objects;
 mod rays;
@@ -117,10 +118,9 @@ fn mistakes_are_explained() {
         ("float f(color c) { return c; }", "`comp(…, 0)`"),
         ("color f(vector v) { return v; }", "`color (…)`"),
         ("color f(vector v; color c) { return v * c; }", "no operator `*` for `vector` and `color`"),
-        ("float f(color c) { if (c > 1) return 1; return 0; }", "compare lengths or components"),
+        ("float f(color c; vector v) { if (c > v) return 1; return 0; }", "compare lengths or components"),
         ("float f(string s) { return s + 1; }", "no operator `+` for `string` and `float`"),
         ("float f(float x) { return normalise(x); }", "did you mean `normalize`?"),
-        ("surface s() { Ci = Cl; }", "inside `illuminance` only"),
         ("light l() { illuminance(P) { } }", "surface and volume shaders"),
         ("surface s() { illuminate(P) { } }", "light shaders only"),
         ("float f() { break; }", "`break` outside of a loop"),

@@ -203,6 +203,27 @@ color smoothstep(color low; color high; color x)
                   smoothstep(comp(low, 2), comp(high, 2), comp(x, 2)));
 }
 
+/* Functions of floats on colours and vectors, component by component: what a call means that no function of its name takes. */
+#define EACH(name) \
+    color __tuple_##name(color x) { return color (name(comp(x, 0)), name(comp(x, 1)), name(comp(x, 2))); } \
+    vector __tuple_##name(vector x) { return vector (name(xcomp(x)), name(ycomp(x)), name(zcomp(x))); }
+#define EACH_OF_TWO(name) \
+    color __tuple_##name(color x, y) { return color (name(comp(x, 0), comp(y, 0)), name(comp(x, 1), comp(y, 1)), name(comp(x, 2), comp(y, 2))); } \
+    vector __tuple_##name(vector x, y) { return vector (name(xcomp(x), xcomp(y)), name(ycomp(x), ycomp(y)), name(zcomp(x), zcomp(y))); }
+EACH(abs) EACH(floor) EACH(ceil) EACH(round) EACH(sign) EACH(sqrt) EACH(inversesqrt) EACH(exp) EACH(log)
+EACH(sin) EACH(cos) EACH(tan) EACH(asin) EACH(acos) EACH(atan) EACH(radians) EACH(degrees)
+EACH_OF_TWO(pow) EACH_OF_TWO(mod) EACH_OF_TWO(log) EACH_OF_TWO(atan)
+vector __tuple_step(vector low, x) { return vector (step(xcomp(low), xcomp(x)), step(ycomp(low), ycomp(x)), step(zcomp(low), zcomp(x))); }
+vector __tuple_smoothstep(vector low, high, x)
+{
+    return vector (smoothstep(xcomp(low), xcomp(high), xcomp(x)), smoothstep(ycomp(low), ycomp(high), ycomp(x)),
+                   smoothstep(zcomp(low), zcomp(high), zcomp(x)));
+}
+vector __tuple_mix(vector a, b, t)
+{
+    return vector (mix(xcomp(a), xcomp(b), xcomp(t)), mix(ycomp(a), ycomp(b), ycomp(t)), mix(zcomp(a), zcomp(b), zcomp(t)));
+}
+
 /* Random numbers: the next of the sequence that a shader starts by its position. */
 float __drawn()
 {

@@ -157,14 +157,14 @@ color __past_volumes(point o; vector d; float t; color c)
 }
 
 /* The radiance that arrives at o from direction d (RISpec 3.2, section 15.6): black beyond the ray depth of the scene and of the object. */
-color trace(point o; vector d)
+color __trace_color(point o; vector d; float bias; float maxdist; float samples)
 {
     extern float raydepth;
     color ci = 0;
     if (raydepth < __ray_depth(SPECULAR_RAY)) {
         color transmittance = 1;
         float first = 0;
-        color c = ARRIVING(SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, transmittance, first);
+        color c = ARRIVING(SPECULAR_RAY, __start(bias), maxdist, transmittance, first);
         ci = __past_volumes(o, d, first, c);
     }
     return ci;
@@ -208,6 +208,18 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
     return sum;
 }
 
+/* The same of calls that name a map of earlier results: there is none. */
+float __occlusion_without_map(string map; point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
+    float minsamples; float maxvariation; float maxerror; float maxpixeldist)
+{
+    return __occlusion(p, n, samples, maxdist, coneangle, bias, distribution, minsamples, maxvariation, maxerror, maxpixeldist);
+}
+color __indirectdiffuse_without_map(string map; point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
+    float minsamples; float maxvariation; float maxerror; float maxpixeldist)
+{
+    return __indirectdiffuse(p, n, samples, maxdist, coneangle, bias, distribution, minsamples, maxvariation, maxerror, maxpixeldist);
+}
+
 /* A ray of gather: the distance to the first surface, or -1; beyond the ray depth there is none. With shades also the colour and the opacity of the surfaces. */
 float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci; output color oi)
 {
@@ -243,11 +255,14 @@ vector __gather_answer(point p; vector d; float t; float output_kind; output flo
 }
 
 /* The distance to the first surface from o in direction d (PRMan). */
-float trace(point o; vector d)
+float __trace_float(point o; vector d; float bias; float maxdist; float samples)
 {
-    float t = __first(o, d, UNIFORM_BIAS, FARTHEST, SPECULAR_RAY);
+    float t = __first(o, d, __start(bias), maxdist, SPECULAR_RAY);
     return t < 0 ? 1e30 : t * length(d);
 }
+
+color trace(point o; vector d) { return __trace_color(o, d, -1, FARTHEST, 1); }
+float trace(point o; vector d) { return __trace_float(o, d, -1, FARTHEST, 1); }
 
 /* Queries of the ray that led here. Shadow rays run a shader for its opacity. */
 float raylevel() { extern float raydepth; return raydepth; }

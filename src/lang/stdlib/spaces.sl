@@ -47,6 +47,16 @@ point __point_from_screen(point p)
     return transform("camera", "current", point (k * xcomp(p), k * ycomp(p), zcomp(p)));
 }
 
+/* Vectors and normals in the systems of the image: by the linear part at a depth of 1, where a perspective does not change them with the depth. */
+#define LINEAR(space, sx, sy) \
+    vector __vector_to_##space(vector v) { vector c = vtransform("camera", v); return vector (xcomp(c) * (sx), ycomp(c) * (sy), zcomp(c)); } \
+    vector __vector_from_##space(vector v) { return vtransform("camera", "current", vector (xcomp(v) / (sx), ycomp(v) / (sy), zcomp(v))); } \
+    normal __normal_to_##space(normal n) { normal c = ntransform("camera", n); return normal (xcomp(c) / (sx), ycomp(c) / (sy), zcomp(c)); } \
+    normal __normal_from_##space(normal n) { return ntransform("camera", "current", normal (xcomp(n) * (sx), ycomp(n) * (sy), zcomp(n))); }
+LINEAR(NDC, 0.5 / __uniform_float(6, 0), -0.5 / __uniform_float(6, 1))
+LINEAR(raster, 0.5 * __uniform_float(1, 0) / __uniform_float(6, 0), -0.5 * __uniform_float(1, 1) / __uniform_float(6, 1))
+LINEAR(screen, 1 / __screen_unit(), 1 / __screen_unit())
+
 point __point_from_space(string space; point p)
 {
     if (space == "shader") return transform("shader", "current", p);
@@ -74,6 +84,9 @@ vector __vector_from_space(string space; vector v)
     if (space == "shader") return vtransform("shader", "current", v);
     if (space == "object") return vtransform("object", "current", v);
     if (space == "camera") return vtransform("camera", "current", v);
+    if (space == "NDC") return __vector_from_NDC(v);
+    if (space == "raster") return __vector_from_raster(v);
+    if (space == "screen") return __vector_from_screen(v);
     return __vector_from_named(space, v);
 }
 
@@ -82,6 +95,9 @@ vector __vector_to_space(string space; vector v)
     if (space == "shader") return vtransform("shader", v);
     if (space == "object") return vtransform("object", v);
     if (space == "camera") return vtransform("camera", v);
+    if (space == "NDC") return __vector_to_NDC(v);
+    if (space == "raster") return __vector_to_raster(v);
+    if (space == "screen") return __vector_to_screen(v);
     return __vector_to_named(space, v);
 }
 
@@ -90,6 +106,9 @@ normal __normal_from_space(string space; normal n)
     if (space == "shader") return ntransform("shader", "current", n);
     if (space == "object") return ntransform("object", "current", n);
     if (space == "camera") return ntransform("camera", "current", n);
+    if (space == "NDC") return __normal_from_NDC(n);
+    if (space == "raster") return __normal_from_raster(n);
+    if (space == "screen") return __normal_from_screen(n);
     return __normal_from_named(space, n);
 }
 
@@ -98,5 +117,8 @@ normal __normal_to_space(string space; normal n)
     if (space == "shader") return ntransform("shader", n);
     if (space == "object") return ntransform("object", n);
     if (space == "camera") return ntransform("camera", n);
+    if (space == "NDC") return __normal_to_NDC(n);
+    if (space == "raster") return __normal_to_raster(n);
+    if (space == "screen") return __normal_to_screen(n);
     return __normal_to_named(space, n);
 }

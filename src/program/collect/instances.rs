@@ -204,6 +204,16 @@ pub fn bind(
         [one] => Some(one.clone()),
         _ => None,
     };
+    for (pattern, why) in shader.strings.iter().filter_map(|e| e.invalid_pattern(&one)) {
+        let d = Diagnostic::error(format!(
+            "shader `{}` matches the pattern \"{pattern}\", which is not a regular expression: {why}",
+            instance.shader
+        ));
+        remarks.push(match instance.span {
+            Some(span) => d.at(span, "used here"),
+            None => d,
+        });
+    }
     let value = |e: &StringExpr| e.value(&one).unwrap_or_else(|| Const::zero(e.ty()));
     let made: Vec<Const> = shader.strings.iter().map(value).collect();
     let mut block: ParamBlock = Vec::new();

@@ -56,6 +56,8 @@ pub struct ShaderCache {
 pub(in crate::program) struct CompileOptions {
     /// Folders of shaders and included files.
     pub folders: Vec<PathBuf>,
+    /// Folders of included files alone.
+    pub headers: Vec<PathBuf>,
     /// Macros.
     pub defines: Vec<(String, String)>,
     /// Whether variables leave records.

@@ -320,8 +320,8 @@ pub struct ShaderLibrary {
 }
 
 impl ShaderLibrary {
-    /// A library that searches the folders of the options, then the scene's folders `then`, then
-    /// the built-in shaders. `units` were compiled with the same `sources` before.
+    /// A library that searches the folders of the options, then the scene's folders, then the
+    /// built-in shaders. `units` were compiled with the same `sources` before.
     pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, scene: &Scene) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in options.shader_paths.iter().chain(&scene.search_paths.shader) {
@@ -330,7 +330,9 @@ impl ShaderLibrary {
             }
         }
         let world_is_named = scene.world_to_current() != Mat4::IDENTITY;
-        units.begin(CompileOptions { folders, defines: options.defines.clone(), debug: options.debug, world_is_named });
+        let headers = scene.access.base.iter().filter(|base| !folders.contains(base)).cloned().collect();
+        let (defines, debug) = (options.defines.clone(), options.debug);
+        units.begin(CompileOptions { folders, headers, defines, debug, world_is_named });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
@@ -539,9 +541,9 @@ impl ShaderLibrary {
 
     /// How files are compiled for this program.
     fn language_options(&self, lengths: Lengths) -> lang::Options {
-        let CompileOptions { folders, defines, debug, world_is_named } = self.units.options();
-        let preprocess =
-            PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
+        let CompileOptions { folders, headers, defines, debug, world_is_named } = self.units.options();
+        let include_paths = folders.iter().chain(headers).cloned().collect();
+        let preprocess = PreprocessOptions { include_paths, defines: defines.clone(), ..Default::default() };
         lang::Options { preprocess, debug: *debug, world_is_named: *world_is_named, lengths }
     }
 
@@ -734,7 +736,8 @@ impl ShaderLibrary {
         paths.find(|path| self.sources.has_file(path))
     }
 
-    /// Reads a file of the path, or a built-in one.
+    /// Reads a file of the path, or a built-in one, with a warning for one that belongs to a built-in
+    /// scene.
     fn find_file(&mut self, language: &'static dyn Language, file: &str) -> Result<FileId, Missing> {
         if let Some(path) = self.path_of_file(file) {
             return self.read(&path);
@@ -743,15 +746,20 @@ impl ShaderLibrary {
             let (name, _) = file.rsplit_once('.').filter(|_| language == registry::DEFAULT)?;
             scene::builtin::shader(name)
         };
-        if let Some(text) = language.built_in(file).or_else(of_scenes) {
-            return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
-        }
-        if language.naming() == Naming::Qualified && !is_plain(file) {
+        let standard = language.built_in(file);
+        if standard.is_none() && language.naming() == Naming::Qualified && !is_plain(file) {
             return self.find_by_path(file);
         }
         let folders = &self.units.options().folders;
-        let looked = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
-        Err(Missing { looked, refused: None })
+        let looked: Vec<String> =
+            folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
+        let Some(text) = standard.or_else(of_scenes) else { return Err(Missing { looked, refused: None }) };
+        if standard.is_none() && !looked.is_empty() {
+            let message = format!("`{file}` is in no folder of shaders: the one of a built-in scene is used");
+            let d = Diagnostic::warning(message);
+            self.warnings.push(looked.into_iter().fold(d, Diagnostic::hint));
+        }
+        Ok(self.sources.add(format!("<built-in {file}>"), None, text))
     }
 
     /// Reads a file that a scene names by a path, from the scene's folder or the search path, as

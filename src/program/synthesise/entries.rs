@@ -590,6 +590,13 @@ pub fn imager(instance: &Instance, framed: bool) -> Function {
             let zero = b.f32(0.0);
             b.op(Op::Compose, &[x, y, zero])
         }
+        // The image's parameters go from 0 to 1, as in NDC space.
+        (None, "s" | "t") => {
+            let size = b.op(Op::Uniform(1), &[]);
+            let (at, lane) = if &*param.name == "s" { (x, 2) } else { (y, 3) };
+            let pixel = b.op(Op::Extract(lane), &[size]);
+            b.op(Op::Mul, &[at, pixel])
+        }
         (None, "Ci") => color,
         (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
         (None, "alpha") => alpha,

@@ -17,17 +17,20 @@ pub mod outputs;
 pub mod paths;
 pub mod ray_depths;
 pub mod specialisation;
+pub mod stand_alone;
 pub mod surface_state;
 pub mod visibility;
 pub mod volumes;
 
 use crate::abi::{library, specialisation_suffix};
 use crate::ir::passes::derivatives;
-use crate::ir::{Const, Function, Module, Op};
+use crate::ir::{Const, Function, Module, Type, colliding_strings};
 use crate::lang::stdlib::{self, sampling};
 use crate::program::CameraOptions;
 use crate::program::collect::lights::Shadows;
+use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::{CameraSource, Collected};
+use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::{Layout, textures};
 use crate::program::link::{LinkOptions, Stage};
 use crate::scene::Scene;
@@ -37,7 +40,7 @@ use gather_outputs::GatherOutputs;
 use lights::LightMessages;
 use paths::{PathSurface, Paths};
 use specialisation::Specialised;
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Writes what is missing from a module of compiled shaders and the standard library.
@@ -78,7 +81,7 @@ pub fn synthesise(
     }
     coordinate_systems::check(&module, scene, diagnostics);
     module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
-    check_strings(&module, diagnostics);
+    check_strings(&module, scene, collected, diagnostics);
     if collected.traces_paths {
         stdlib::add_built_functions(&mut module);
         paths::widen_calls(&mut module);
@@ -187,17 +190,28 @@ fn camera(module: &Module, scene: &Scene, options: &LinkOptions, collected: &Col
     }
 }
 
-/// Reports different strings with the same identifier, which compare equal.
-fn check_strings(module: &Module, diagnostics: &mut Diagnostics) {
-    let mut known: HashMap<u32, Arc<str>> = HashMap::new();
-    for inst in module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
-        let Op::Const(Const::String(string)) = &inst.op else { continue };
-        let id = crate::ir::string_id(string);
-        let first = known.entry(id).or_insert_with(|| string.clone());
-        if first != string {
-            let message =
-                format!("the strings \"{first}\" and \"{string}\" have the same identifier and would compare equal");
-            diagnostics.push(Diagnostic::warning(message).hint("rename one of them"));
-        }
+/// Reports different strings with the same identifier, which would compare equal: among those of
+/// the module, of the instances' parameters, of primitive variables, and of the attributes and
+/// options that shaders query.
+fn check_strings(module: &Module, scene: &Scene, collected: &Collected, diagnostics: &mut Diagnostics) {
+    let mut strings: BTreeSet<Arc<str>> = module.strings().cloned().collect();
+    let mut queries: BTreeSet<Arc<str>> = BTreeSet::new();
+    for instance in collected.shaders.iter() {
+        strings.extend(instance.strings.iter().map(|(_, string)| string.clone()));
+        strings.extend(instance.made.iter().filter_map(string));
+        let asked = instance.shader.core_params.iter().filter(|p| p.ty == Type::String && is_query(&p.name));
+        queries.extend(asked.map(|p| p.name.clone()));
     }
+    strings.extend(strings_by_name(scene).into_values().flatten());
+    for input in &queries {
+        let objects = scene.objects.iter().map(Some).chain([None]);
+        strings.extend(objects.filter_map(|object| string(&query_value(input, Type::String, scene, object))));
+    }
+    if let Some((first, second)) = colliding_strings(strings.iter().map(|s| &**s)) {
+        diagnostics.push(Diagnostic::colliding_strings(first, second));
+    }
+}
+
+fn string(value: &Const) -> Option<Arc<str>> {
+    if let Const::String(string) = value { Some(string.clone()) } else { None }
 }

@@ -17,8 +17,26 @@ const HEMISPHERE: &[NamedOption] = &[
     number("maxpixeldist", 0.0),
 ];
 
+/// Options of `trace`. There is one ray, whatever the number of samples.
+const TRACE: &[NamedOption] = &[number("bias", -1.0), number("maxdist", f32::MAX), number("samples", 1.0)];
+
+/// Options of what reads photon maps.
+const PHOTONS: &[NamedOption] = &[number("estimator", 50.0), text("lookuptype", "irradiance"), number("maxdist", f32::MAX)];
+
+/// Options of what reads and writes point clouds.
+const POINTS: &[NamedOption] = &[text("coordsystem", "world"), number("filterradius", 0.0), number("interpolate", 0.0)];
+
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
+    library("trace", "c:pv", "__trace_color").with(TRACE),
+    library("trace", "f:pv", "__trace_float").with(TRACE),
+    row("caustic", "c:pn", |b, _| black(b)),
+    row("photonmap", "c:spn", |b, _| black(b)).with(PHOTONS),
+    row("photonmap", "c:sp", |b, _| black(b)).with(PHOTONS),
+    row("subsurface", "c:sp", |b, _| black(b)),
+    row("subsurface", "c:spn", |b, _| black(b)),
+    row("texture3d", "f:spn", |b, _| vec![b.f32(0.0)]).with(POINTS),
+    row("bake3d", "f:sspn", |b, _| vec![b.f32(0.0)]).with(POINTS),
     row("__trace", "f:pvff", trace),
     row("__hit_u", "f:", |b, _| hit(b, 0)),
     row("__hit_v", "f:", |b, _| hit(b, 1)),
@@ -44,11 +62,18 @@ pub(super) const ROWS: &[Row] = &[
         number("bias", -1.0),
     ]),
     library("occlusion", "f:pvf", "__occlusion").with(HEMISPHERE),
+    library("occlusion", "f:spvf", "__occlusion_without_map").with(HEMISPHERE),
     library("indirectdiffuse", "c:pvf", "__indirectdiffuse").with(HEMISPHERE),
+    library("indirectdiffuse", "c:spvf", "__indirectdiffuse_without_map").with(HEMISPHERE),
     row("__far_light", "c:vf", |b, a| b.call(Intrinsic::LightFar, a.to_vec(), &[Type::Vec3])),
     row("__far_coverage", "f:", |b, _| b.call(Intrinsic::LightFarCoverage, Vec::new(), &[Type::F32])),
     row("__lights_ambient", "c:pn", |b, a| b.call(Intrinsic::LightAmbient, a.to_vec(), &[Type::Vec3])),
 ];
+
+/// What photon maps give where there are none.
+fn black(b: &mut FunctionBuilder) -> Vec<Value> {
+    vec![b.constant(Const::Vec3([0.0; 3]))]
+}
 
 /// Composes the argument `(t_min, t_max, 0, 0)` of a ray operation.
 fn ray_argument(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {

@@ -28,8 +28,16 @@ const fn with_area([a, b, c]: [NamedOption; 3]) -> [NamedOption; 10] {
     ]
 }
 
+/// Options of `bake`.
+const BAKE: &[NamedOption] = &[number("interpolate", 0.0), number("samples", 1.0)];
+
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
+    row("bake", "x:sfff", |_, _| Vec::new()).with(BAKE),
+    row("bake", "x:sffc", |_, _| Vec::new()).with(BAKE),
+    row("bake", "x:sffp", |_, _| Vec::new()).with(BAKE),
+    row("bake", "x:sffv", |_, _| Vec::new()).with(BAKE),
+    row("bake", "x:sffn", |_, _| Vec::new()).with(BAKE),
     packed("texture", "c:s", "__texture_here_color", 3, |b, a| pack(b, a, 1)).with(LOOKUP),
     packed("texture", "f:s", "__texture_here_float", 3, |b, a| pack(b, a, 1)).with(LOOKUP),
     packed("texture", "c:sff", "__texture_at_color", 5, |b, a| pack(b, a, 3)).with(LOOKUP),

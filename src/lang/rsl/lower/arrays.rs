@@ -231,6 +231,9 @@ impl Body<'_, '_> {
     pub(super) fn place(&mut self, place: &Place) -> Lower<Located> {
         let Ident { name, span } = &place.name;
         let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, *span) };
+        if var.absent {
+            self.warn_of_absent(name, *span);
+        }
         let Some(ty) = var.ty.indexed(place.indices.len()) else {
             let message = match (var.ty, place.indices.len()) {
                 (SourceType::Matrix, _) => "an element of a matrix takes two indices: `m[row][column]`".to_string(),

@@ -1,6 +1,6 @@
 //! Calls.
 
-use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption};
+use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption, WITHOUT_EFFECT};
 use super::super::check::Resolution;
 use super::super::coshader_calls::Call;
 use super::super::effects::INPUT;
@@ -113,6 +113,12 @@ impl Body<'_, '_> {
             return self.error(
                 d.at(f.span, "called here").hint("copy its elements to an array that is declared with a length"),
             );
+        }
+        if let Callee::Builtin(b) = callee
+            && let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(name, _)| *name == b.name)
+        {
+            let message = format!("`{}` does nothing here: {why}", b.name);
+            self.cx.report(Diagnostic::warning(message).at(f.span, "called here"));
         }
         let result = program.result(callee);
         if let (Callee::Builtin(_), true, Some(ty)) = (callee, lengths.contains(&0), result.ir()) {
@@ -297,7 +303,8 @@ impl Body<'_, '_> {
 
     /// The value here of a predefined variable that a called function uses.
     pub(super) fn hidden_input(&mut self, name: &'static str, f: &Ident) -> Lower<Value> {
-        if let Some(var) = self.scopes.globals.get(name).cloned() {
+        let known = self.scopes.globals.get(name).cloned();
+        if let Some(var) = known.as_ref().filter(|var| !var.absent) {
             return Ok(self.b.read(var.storage));
         }
         // What a surface has and these have not: a function may serve both.
@@ -307,6 +314,16 @@ impl Body<'_, '_> {
                 "du" | "dv" => return Ok(self.b.f32(0.0)),
                 _ => {}
             }
+        }
+        if let Some(var) = known {
+            let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
+            let message = format!("`{}` uses `{name}`, which is not available {place}: it is 0", f.name);
+            let mut d = Diagnostic::warning(message).at(f.span, "called here");
+            if matches!(name, "L" | "Cl") {
+                d = d.hint("call it inside `illuminance`");
+            }
+            self.cx.report(d);
+            return Ok(self.b.read(var.storage));
         }
         // Where there is no such space, it is the current one: a function may name spaces that this
         // call does not ask for.
@@ -421,7 +438,9 @@ impl Body<'_, '_> {
                 let guess = closest(&f.name, program.callable_names());
                 return self.error(match guess {
                     Some(guess) => d.hint(format!("did you mean `{guess}`?")),
-                    None => d,
+                    None => d.hint(
+                        "nothing in this file or its headers defines it; functions of shared libraries (DSO shadeops) are not supported",
+                    ),
                 });
             }
         };
@@ -468,8 +487,8 @@ mod tests {
 
     #[test]
     fn a_function_that_is_left_out_says_why() {
-        let text = messages("float f(point p) { return texture3d(\"x\", p); }");
-        assert!(text.contains("error: `texture3d` is not supported: it reads point clouds"), "{text}");
+        let text = messages("float f(point p) { return readbin(\"x\", p); }");
+        assert!(text.contains("error: `readbin` is not supported: shaders read no files"), "{text}");
     }
 
     #[test]

@@ -107,6 +107,10 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn name(&mut self, name: &str, span: Span) -> Lower<Typed> {
         match self.scopes.find(name).cloned() {
             Some(var) if var.slot.is_some() => Ok(Typed { value: NO_VALUE, ty: var.ty, class: var.class }),
+            Some(var) if var.absent => {
+                self.warn_of_absent(name, span);
+                Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class })
+            }
             Some(var) => Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class }),
             None if name == "PI" => Ok(self.constant(Const::F32(std::f32::consts::PI), SourceType::Float)),
             None => self.unknown_name(name, span),
@@ -222,10 +226,10 @@ impl<'a> Body<'_, 'a> {
                 let [a, b] = [l, r].map(|v| self.convert(v, SourceType::Vector).value);
                 self.b.op(if op == BinaryOp::Dot { Op::Dot } else { Op::Cross }, &[a, b])
             }
-            BinaryOp::Lt => self.b.op(Op::Lt, &[l.value, r.value]),
-            BinaryOp::Le => self.b.op(Op::Le, &[l.value, r.value]),
-            BinaryOp::Gt => self.b.op(Op::Lt, &[r.value, l.value]),
-            BinaryOp::Ge => self.b.op(Op::Le, &[r.value, l.value]),
+            BinaryOp::Lt => self.ordering(Op::Lt, l, r),
+            BinaryOp::Le => self.ordering(Op::Le, l, r),
+            BinaryOp::Gt => self.ordering(Op::Lt, r, l),
+            BinaryOp::Ge => self.ordering(Op::Le, r, l),
             BinaryOp::Eq | BinaryOp::Ne => self.equality(op, l, r),
             BinaryOp::And | BinaryOp::Or => {
                 let [a, b] = [l, r].map(|v| self.convert(v, SourceType::Bool).value);
@@ -268,20 +272,33 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
+    /// A comparison of floats, or of all components of colors, points and their like.
+    fn ordering(&mut self, op: Op, l: Typed, r: Typed) -> Value {
+        let ty = check::joined(l.ty, r.ty).unwrap_or(l.ty);
+        if !ty.is_triple() {
+            return self.b.op(op, &[l.value, r.value]);
+        }
+        let [a, b] = [l, r].map(|v| self.convert(v, ty).value);
+        self.in_all_components(&op, a, b)
+    }
+
+    /// Whether a comparison holds for all three components.
+    fn in_all_components(&mut self, op: &Op, a: Value, b: Value) -> Value {
+        let [x, y, z] = [0, 1, 2].map(|lane| {
+            let [a, b] = [a, b].map(|v| self.b.op(Op::Extract(lane), &[v]));
+            self.b.op(op.clone(), &[a, b])
+        });
+        let xy = self.b.op(Op::And, &[x, y]);
+        self.b.op(Op::And, &[xy, z])
+    }
+
     fn equality(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
         let ty = check::joined(l.ty, r.ty).unwrap_or(l.ty);
         let [a, b] = [l, r].map(|v| self.convert(v, ty).value);
         let equal = match ty {
             SourceType::Float if op == BinaryOp::Ne => return self.b.op(Op::Ne, &[a, b]),
             SourceType::Float => self.b.op(Op::Eq, &[a, b]),
-            t if t.is_triple() => {
-                let [x, y, z] = [0, 1, 2].map(|lane| {
-                    let [a, b] = [a, b].map(|v| self.b.op(Op::Extract(lane), &[v]));
-                    self.b.op(Op::Eq, &[a, b])
-                });
-                let xy = self.b.op(Op::And, &[x, y]);
-                self.b.op(Op::And, &[xy, z])
-            }
+            t if t.is_triple() => self.in_all_components(&Op::Eq, a, b),
             SourceType::Matrix => matrices::equal(&mut self.b, a, b),
             _ => self.b.op(Op::IEq, &[a, b]),
         };
@@ -295,7 +312,7 @@ impl<'a> Body<'_, 'a> {
         if l == SourceType::Matrix || r == SourceType::Matrix {
             d = d.hint("matrices can be multiplied, divided and tested for equality; `transform` applies one");
         } else if compares && (l.is_triple() || r.is_triple()) {
-            d = d.hint("compare lengths or components");
+            d = d.hint("compare lengths or components, or cast both to one type");
         } else if l.is_triple() && r.is_triple() {
             d = d.hint(format!("a cast makes them of one type: `{l} (…)`"));
         }
@@ -412,6 +429,11 @@ impl<'a> Body<'_, 'a> {
         self.check_class(name, &place.var, value.class.max(place.class), span)?;
         self.at(span);
         self.write_place(&place, value.value);
+        let is_known = op.is_none() && target.indices.is_empty() && !self.changed.contains(name);
+        let known = if is_known && place.ty != SourceType::Color { self.known_string(e) } else { None };
+        if let Some(var) = self.scopes.declared.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
+            var.text = known.filter(|known| place.ty.ir() == Some(known.ty()) || matches!(known, StringExpr::Parameter(_)));
+        }
         Ok(value)
     }
 }

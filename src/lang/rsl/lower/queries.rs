@@ -38,7 +38,15 @@ impl Body<'_, '_> {
         };
         let Some(var) = self.scopes.find(variable).cloned() else { return self.unknown_name(variable, target.span) };
         self.at(f.span);
-        self.ask(source, f, text, variable, &var)
+        let missing = match source {
+            Source::Light if self.light.is_none() => "is available inside `illuminance` only",
+            Source::Input(_) if self.shader.is_none() => "is available in shaders, not in functions",
+            _ => return self.ask(source, f, text, variable, &var),
+        };
+        let message = format!("`{}` {missing}: nothing is found here", f.name);
+        self.cx.report(Diagnostic::warning(message).at(f.span, "called here"));
+        let value = self.b.f32(0.0);
+        Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform })
     }
 
     /// Asks for `name` and puts the answer into a variable.
@@ -109,7 +117,8 @@ impl Body<'_, '_> {
     }
 
     fn ask_ray(&mut self, name: &str, rsl: SourceType, ty: Type) -> [Value; 2] {
-        let mut read = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
+        let has = |v: &&Var| !v.absent;
+        let mut read = |name: &str| self.scopes.globals.get(name).filter(has).map(|v| self.b.read(v.storage));
         let value = match (name, rsl) {
             ("depth", SourceType::Float) => read("raydepth"),
             ("origin", SourceType::Point) => read(input::RAY_ORIGIN),

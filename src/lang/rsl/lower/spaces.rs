@@ -13,7 +13,7 @@ enum System {
     Current,
     /// One with axes and an origin.
     Axes(Axes),
-    /// One of the image, which points can be taken to: its name as part of a library function's.
+    /// One of the image: its name as part of a library function's.
     Image(&'static str),
     /// One that is known when the shader runs, by its name then.
     Named(Value),
@@ -122,13 +122,9 @@ impl Body<'_, '_> {
             System::Current => return Ok(v),
             System::Axes(axes) if way == Way::From => spaces::out_of(&mut self.b, axes, v.value, v.ty),
             System::Axes(axes) => spaces::into(&mut self.b, axes, v.value, v.ty),
-            System::Image(name) if v.ty == SourceType::Point => {
+            System::Image(name) => {
                 let way = if way == Way::From { "from" } else { "to" };
-                self.call_spatial(&format!("__point_{way}_{name}"), &[v.value], at)?
-            }
-            System::Image(_) => {
-                let d = Diagnostic::error(format!("only points are supported in the space \"{}\"", at.name));
-                return self.error(d.at(at.span, format!("used for a {kind}")));
+                self.call_spatial(&format!("__{kind}_{way}_{name}"), &[v.value], at)?
             }
             System::Named(name) => {
                 let way = if way == Way::From { "from" } else { "to" };

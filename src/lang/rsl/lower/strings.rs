@@ -37,15 +37,25 @@ impl Body<'_, '_> {
         let mut parts = Vec::new();
         for &e in args {
             let Some(part) = self.known_string(e) else {
-                let message = format!("the arguments of `{}` must be known at compile time", f.name);
-                let d = Diagnostic::error(message).at(self.span(e), "known at run time only");
-                let hint = "use constants, and parameters of the shader that are never assigned";
-                return self.error(d.hint(hint));
+                let nothing = if ty == SourceType::Float { "0" } else { "the empty string" };
+                let message =
+                    format!("`{}` needs arguments that an instance determines: its result is {nothing}", f.name);
+                let d = Diagnostic::warning(message).at(self.span(e), "known at run time only");
+                self.cx.report(d.hint("use constants, parameters of the shader, and variables that are not assigned in branches and loops"));
+                for &e in args {
+                    let _: Lower<Typed> = self.value(e, None);
+                }
+                let zero = Const::zero(ty.ir().unwrap_or(Type::String));
+                return Ok(self.constant(zero, ty));
             };
             parts.push(part);
         }
         let made = made_by(&f.name, parts);
         self.at(f.span);
+        if let Some((pattern, why)) = made.invalid_pattern(&|_| None) {
+            let d = Diagnostic::error(format!("the pattern \"{pattern}\" is not a regular expression: {why}"));
+            return self.error(d.at(f.span, "matched here").hint("patterns are POSIX extended regular expressions"));
+        }
         if let Some(value) = made.value(&|_| None) {
             return Ok(self.constant(value, ty));
         }
@@ -89,6 +99,20 @@ impl Body<'_, '_> {
     }
 }
 
+/// The assignments that are statements of the body itself, or of blocks in it.
+fn assigned_in_order(ast: &Ast, body: &[Stmt]) -> Vec<ExprId> {
+    let mut found = Vec::new();
+    let mut statements: Vec<&Stmt> = body.iter().collect();
+    while let Some(s) = statements.pop() {
+        match &s.kind {
+            StmtKind::Expr(e) if matches!(ast.expr(*e).kind, ExprKind::Assign(..)) => found.push(*e),
+            StmtKind::Block(list) => statements.extend(list),
+            _ => {}
+        }
+    }
+    found
+}
+
 fn made_by(function: &str, parts: Vec<StringExpr>) -> StringExpr {
     match function {
         "concat" => StringExpr::Concat(parts),
@@ -97,8 +121,9 @@ fn made_by(function: &str, parts: Vec<StringExpr>) -> StringExpr {
     }
 }
 
-/// The names of variables that a definition changes: those that something is assigned to, and what
-/// calls may write.
+/// The names of variables whose values are not known from the statements before a use: those that
+/// something is assigned to in branches, loops and expressions, and what calls may write. A
+/// statement of the body itself that assigns a value is no such change.
 pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>> {
     let ast = program.ast;
     let mut names = BTreeSet::new();
@@ -108,9 +133,11 @@ pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>
         statements.extend(s.children());
         exprs.extend(s.exprs());
     }
+    let in_order: BTreeSet<ExprId> = assigned_in_order(ast, body).into_iter().collect();
     while let Some(e) = exprs.pop() {
         let kind = &ast.expr(e).kind;
         match kind {
+            ExprKind::Assign(None, place, _) if place.indices.is_empty() && in_order.contains(&e) => {}
             ExprKind::Assign(_, place, _) => {
                 names.insert(place.name.name.clone());
             }

@@ -190,6 +190,11 @@ impl Parser<'_> {
             Tok::String(name) if ty != SourceType::String => Some(Ident { name, span: self.cursor.bump() }),
             _ => None,
         };
+        self.cast_operand(start, ty, space)
+    }
+
+    /// What a cast converts.
+    fn cast_operand(&mut self, start: Span, ty: SourceType, space: Option<Ident>) -> Parse<ExprId> {
         self.cursor.enter()?;
         let e = self.unary()?;
         self.cursor.leave();
@@ -199,6 +204,22 @@ impl Parser<'_> {
     /// `( e )`, `( a, b, c )` or a matrix's 16 numbers.
     fn parenthesis(&mut self) -> Parse<ExprId> {
         let start = self.cursor.bump();
+        if let (Tok::Keyword(word), next) = (self.cursor.tok().clone(), self.cursor.tok_ahead(1).clone())
+            && let Some(ty) = SourceType::from_keyword(word).filter(|ty| *ty != SourceType::Void)
+        {
+            // A cast as C writes it: `(color) x`, `(point "shader") (1, 2, 3)`.
+            let space = match (next, self.cursor.tok_ahead(2)) {
+                (Tok::Punct(")"), _) => Some(None),
+                (Tok::String(name), Tok::Punct(")")) if ty != SourceType::String => Some(Some(name)),
+                _ => None,
+            };
+            if let Some(space) = space {
+                self.cursor.bump();
+                let space = space.map(|name| Ident { name, span: self.cursor.bump() });
+                self.cursor.bump();
+                return self.cast_operand(start, ty, space);
+            }
+        }
         let mut list = vec![self.expr()?];
         while self.cursor.accept(",") {
             list.push(self.expr()?);

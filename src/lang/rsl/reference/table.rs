@@ -118,6 +118,7 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "indirectdiffuse",
             "gather",
             "rayinfo",
+            "bake",
             "caustic",
             "photonmap",
             "subsurface",
@@ -143,7 +144,13 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 4] = [
+const PARTLY: [(&str, &str); 10] = [
+    ("bake", "it writes no file, with a warning"),
+    ("caustic", "there are no photon maps: it is black, with a warning"),
+    ("photonmap", "there are no photon maps: it is black, with a warning"),
+    ("subsurface", "there are no point clouds: it is black, with a warning"),
+    ("texture3d", "there are no point clouds and brick maps: it finds nothing, with a warning"),
+    ("bake3d", "it writes no file, with a warning"),
     (
         "gather",
         "it returns no strings, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are ignored with a warning",
@@ -154,13 +161,8 @@ const PARTLY: [(&str, &str); 4] = [
 ];
 
 /// What is not supported, and why.
-const UNSUPPORTED: [(&str, &str); 11] = [
+const UNSUPPORTED: [(&str, &str); 6] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
-    ("bake3d", "it writes point clouds, which there are none of here"),
-    ("texture3d", "it reads point clouds and brick maps, which there are none of here"),
-    ("photonmap", "it reads photon maps, which there are none of here"),
-    ("caustic", "it reads photon maps, which there are none of here"),
-    ("subsurface", "it reads point clouds, which there are none of here"),
     ("readbin", "shaders read no files but textures"),
     ("areashadow", "it mixes several shadow maps: rays make soft shadows, and `shadow` averages one map"),
     ("rayhittest", "of what a ray hits shaders learn the colour and the distance: `gather` gives them"),
@@ -354,6 +356,8 @@ that the compiler uses.
 After the positional arguments of a call, options are given by name: `filterstep(edge, a, b, \"filter\", \"box\")`. The name is a string literal. An option that is
 not given has the value shown; one that a function does not know is ignored, with a warning. `…` stands for more arguments like the last; `a/b f(…)` is a
 function for each of these results, and what the call is used for decides.
+Functions of floats (`pow`, `mod`, `abs`, `sqrt` and their like) take colors, points, vectors and normals too, component by component, where no function of
+the table fits.
 ";
 
 /// The errors are those that the tests in [`crate::lang::stdlib`] hold.

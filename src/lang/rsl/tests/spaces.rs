@@ -110,8 +110,29 @@ fn points_go_to_the_image_and_back() {
             format!("point f(point p) {{ return transform(\"{space}\", \"current\", transform(\"{space}\", p)); }}");
         assert_eq!(f(&there_and_back, &p), [5.0, 2.5, 0.0], "{space}");
     }
-    let text = errors("vector f(vector v) { return vtransform(\"raster\", v); }");
-    assert!(text.contains("only points are supported in the space \"raster\""), "{text}");
+}
+
+#[test]
+fn vectors_and_normals_go_to_the_image_by_its_linear_part() {
+    // The image is 200 by 100 pixels; at depth 1, it reaches from −1 to 1 and from −1/2 to 1/2.
+    let v = [triple(0.5, 0.25, 2.0)];
+    let to = |call: &str, name: &str, ty: &str| {
+        f(&format!("{ty} f({ty} v) {{ return {call}(\"{name}\", v); }}"), &v)
+    };
+    assert_eq!(to("vtransform", "NDC", "vector"), [0.25, -0.25, 2.0]);
+    assert_eq!(to("vtransform", "raster", "vector"), [50.0, -25.0, 2.0]);
+    assert_eq!(to("vtransform", "screen", "vector"), [1.0, 0.5, 2.0]);
+    assert_eq!(to("ntransform", "NDC", "normal"), [1.0, -0.25, 2.0]);
+    assert_eq!(to("ntransform", "screen", "normal"), [0.25, 0.125, 2.0]);
+    for (call, ty) in [("vtransform", "vector"), ("ntransform", "normal")] {
+        for space in ["NDC", "raster", "screen"] {
+            let source = format!("{ty} f({ty} v) {{ return {call}(\"{space}\", \"current\", {call}(\"{space}\", v)); }}");
+            assert_eq!(f(&source, &v), [0.5, 0.25, 2.0], "{source}");
+            let named = format!("{ty} f({ty} v; string s) {{ return {call}(s, v); }}");
+            let args = [v[0].clone(), Const::String(space.into())];
+            assert_eq!(f(&named, &args), to(call, space, ty), "{named} {space}");
+        }
+    }
 }
 
 #[test]
