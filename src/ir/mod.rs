@@ -473,7 +473,6 @@ impl Module {
         insts.filter_map(|inst| if let Op::Const(Const::String(string)) = &inst.op { Some(string) } else { None })
     }
 
-
     /// Moves all functions of `other`, made over the same sources, here. Functions whose name
     /// exists here are returned, not added.
     pub fn absorb(&mut self, other: Module) -> Vec<Function> {

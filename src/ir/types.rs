@@ -1,7 +1,7 @@
 //! Types and constants of the IR.
 
-use std::fmt;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The type of a value.

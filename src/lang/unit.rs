@@ -181,8 +181,7 @@ impl Unit {
     pub fn into_cores(self, file: &str) -> Result<Cores, Diagnostics> {
         match self {
             Unit::Shaders(unit) => {
-                let named =
-                    |s: &ShaderInfo| CoreShader { name: ShaderRef::new(&s.name), kind: s.kind, light: s.light };
+                let named = |s: &ShaderInfo| CoreShader { name: ShaderRef::new(&s.name), kind: s.kind, light: s.light };
                 Ok(Cores { module: unit.module, shaders: unit.shaders.iter().map(named).collect() })
             }
             Unit::Classes(unit) => class_cores(&unit, file),

@@ -391,8 +391,7 @@ impl<'a> Checker<'a> {
                 None => (0, 0),
             };
             let not_float = (wanted.is_none() && result != SourceType::Float) as u32;
-            let options_unused =
-                u32::from(!arguments.options.is_empty() && arguments.positional.len() == args.len());
+            let options_unused = u32::from(!arguments.options.is_empty() && arguments.positional.len() == args.len());
             let cost = (misfit, conversions + of_result, not_float, conversions, options_unused);
             if cost < best_cost {
                 best_cost = cost;

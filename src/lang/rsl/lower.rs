@@ -361,7 +361,17 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn new_var(&mut self, ty: SourceType, class: StorageClass, declared: Option<Span>, ir: Type) -> Var {
-        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false, absent: false }
+        Var {
+            storage: self.b.variable(ir),
+            slot: None,
+            ty,
+            class,
+            strict: false,
+            text: None,
+            declared,
+            open: false,
+            absent: false,
+        }
     }
 
     /// Makes the predefined variables: parameters for those read, start values for outputs that are

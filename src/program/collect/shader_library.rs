@@ -751,8 +751,7 @@ impl ShaderLibrary {
             return self.find_by_path(file);
         }
         let folders = &self.units.options().folders;
-        let looked: Vec<String> =
-            folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
+        let looked: Vec<String> = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
         let Some(text) = standard.or_else(of_scenes) else { return Err(Missing { looked, refused: None }) };
         if standard.is_none() && !looked.is_empty() {
             let message = format!("`{file}` is in no folder of shaders: the one of a built-in scene is used");

@@ -21,7 +21,8 @@ const HEMISPHERE: &[NamedOption] = &[
 const TRACE: &[NamedOption] = &[number("bias", -1.0), number("maxdist", f32::MAX), number("samples", 1.0)];
 
 /// Options of what reads photon maps.
-const PHOTONS: &[NamedOption] = &[number("estimator", 50.0), text("lookuptype", "irradiance"), number("maxdist", f32::MAX)];
+const PHOTONS: &[NamedOption] =
+    &[number("estimator", 50.0), text("lookuptype", "irradiance"), number("maxdist", f32::MAX)];
 
 /// Options of what reads and writes point clouds.
 const POINTS: &[NamedOption] = &[text("coordsystem", "world"), number("filterradius", 0.0), number("interpolate", 0.0)];

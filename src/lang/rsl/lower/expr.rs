@@ -432,7 +432,8 @@ impl<'a> Body<'_, 'a> {
         let is_known = op.is_none() && target.indices.is_empty() && !self.changed.contains(name);
         let known = if is_known && place.ty != SourceType::Color { self.known_string(e) } else { None };
         if let Some(var) = self.scopes.declared.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
-            var.text = known.filter(|known| place.ty.ir() == Some(known.ty()) || matches!(known, StringExpr::Parameter(_)));
+            var.text =
+                known.filter(|known| place.ty.ir() == Some(known.ty()) || matches!(known, StringExpr::Parameter(_)));
         }
         Ok(value)
     }

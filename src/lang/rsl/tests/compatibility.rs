@@ -56,8 +56,14 @@ fn predefined_variables_of_other_shaders_are_zero_with_a_warning() {
         ("imager i() { Ci *= u; }", "imager shaders have no `u`: it is 0"),
         ("color lit() { extern color Cl; return Cl; } surface s() { Ci = lit(); }", "call it inside `illuminance`"),
         ("surface s() { float x; Ci = lightsource(\"intensity\", x); }", "inside `illuminance` only: nothing is found"),
-        ("float f() { float x; return attribute(\"ShadingRate\", x); } surface s() { Ci = f(); }", "in shaders, not in functions"),
-        ("surface s() { color c; Ci = texture3d(\"a\", P, N, \"_rad\", c) + subsurface(\"a\", P); }", "no point clouds"),
+        (
+            "float f() { float x; return attribute(\"ShadingRate\", x); } surface s() { Ci = f(); }",
+            "in shaders, not in functions",
+        ),
+        (
+            "surface s() { color c; Ci = texture3d(\"a\", P, N, \"_rad\", c) + subsurface(\"a\", P); }",
+            "no point clouds",
+        ),
         ("surface s() { bake(\"a\", u, v, Cs); Ci = caustic(P, N); }", "there are no photon maps"),
     ] {
         let text = warnings(source);
@@ -105,5 +111,8 @@ fn a_header_that_is_included_twice_defines_its_functions_once() {
 fn strings_with_one_identifier_are_an_error() {
     let (result, sources) = compile_text("surface s(string k = \"liquid\") { if (k == \"costarring\") Ci = 1; }");
     let text = result.err().map(|d| d.render(&sources)).expect("an error");
-    assert!(text.contains("\"liquid\"") && text.contains("\"costarring\"") && text.contains("same identifier"), "{text}");
+    assert!(
+        text.contains("\"liquid\"") && text.contains("\"costarring\"") && text.contains("same identifier"),
+        "{text}"
+    );
 }

@@ -116,9 +116,7 @@ fn points_go_to_the_image_and_back() {
 fn vectors_and_normals_go_to_the_image_by_its_linear_part() {
     // The image is 200 by 100 pixels; at depth 1, it reaches from −1 to 1 and from −1/2 to 1/2.
     let v = [triple(0.5, 0.25, 2.0)];
-    let to = |call: &str, name: &str, ty: &str| {
-        f(&format!("{ty} f({ty} v) {{ return {call}(\"{name}\", v); }}"), &v)
-    };
+    let to = |call: &str, name: &str, ty: &str| f(&format!("{ty} f({ty} v) {{ return {call}(\"{name}\", v); }}"), &v);
     assert_eq!(to("vtransform", "NDC", "vector"), [0.25, -0.25, 2.0]);
     assert_eq!(to("vtransform", "raster", "vector"), [50.0, -25.0, 2.0]);
     assert_eq!(to("vtransform", "screen", "vector"), [1.0, 0.5, 2.0]);
@@ -126,7 +124,8 @@ fn vectors_and_normals_go_to_the_image_by_its_linear_part() {
     assert_eq!(to("ntransform", "screen", "normal"), [0.25, 0.125, 2.0]);
     for (call, ty) in [("vtransform", "vector"), ("ntransform", "normal")] {
         for space in ["NDC", "raster", "screen"] {
-            let source = format!("{ty} f({ty} v) {{ return {call}(\"{space}\", \"current\", {call}(\"{space}\", v)); }}");
+            let source =
+                format!("{ty} f({ty} v) {{ return {call}(\"{space}\", \"current\", {call}(\"{space}\", v)); }}");
             assert_eq!(f(&source, &v), [0.5, 0.25, 2.0], "{source}");
             let named = format!("{ty} f({ty} v; string s) {{ return {call}(s, v); }}");
             let args = [v[0].clone(), Const::String(space.into())];
