@@ -7,6 +7,8 @@
 mod classes;
 #[path = "shading/coshaders.rs"]
 mod coshaders;
+#[path = "shading/film.rs"]
+mod film;
 #[path = "shading/habits.rs"]
 mod habits;
 #[path = "shading/kinds.rs"]
@@ -28,6 +30,7 @@ mod visibility;
 
 use classes::CLASSES;
 use coshaders::COSHADERS;
+use film::FILM;
 use habits::HABITS;
 use kinds::KINDS;
 use lengths::LENGTHS;
@@ -80,7 +83,9 @@ impl Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, SPACES, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, FILM, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, SPACES, VISIBILITY]
+        .into_iter()
+        .flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.
