@@ -389,6 +389,27 @@ macro_rules! write_lanes {
     }};
 }
 
+/// The same for floats. A format without vector instructions has a loop: written out 16 times,
+/// its kernels take a sixth of the library's code and gain nothing.
+macro_rules! write_numbers {
+    ($at:ident, $number:ident, $($x:ident $source:literal),* => $result:expr) => {{
+        if $number::IN_HARDWARE {
+            write_lanes!($at, $($x $source),* => $result);
+        } else {
+            $(let $x = $at.source($source);)*
+            $at.write(|k| {
+                $(let $x = $x.group(k);)*
+                let mut lanes = [0; GROUP];
+                for (i, lane) in lanes.iter_mut().enumerate() {
+                    $(let $x = $x.0[i];)*
+                    *lane = $result;
+                }
+                Lanes(lanes)
+            });
+        }
+    }};
+}
+
 /// Operations on floats: a name, the sources' names and numbers with the numbers of the modifiers,
 /// and the result.
 macro_rules! float_operations {
@@ -399,7 +420,7 @@ macro_rules! float_operations {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
                 let by = at.step.modifiers;
-                write_lanes!(at, $($x $number),* => {
+                write_numbers!(at, N, $($x $number),* => {
                     $(let $x = M::number::<N>($x, by[$slot]);)*
                     ($result).bits()
                 });
@@ -429,7 +450,7 @@ macro_rules! integer_operations {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
                 let by = at.step.modifiers;
-                write_lanes!(at, $($x $slot),* => {
+                write_numbers!(at, N, $($x $slot),* => {
                     $(let $x = M::integer($x, by[$slot]);)*
                     $result
                 });
@@ -488,7 +509,7 @@ macro_rules! functions {
         impl Operation for $name {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
-                write_lanes!(at, $x 0 => $result);
+                write_numbers!(at, N, $x 0 => $result);
             }
         }
     )*};

@@ -57,6 +57,8 @@ impl Format {
 pub(super) trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
+    /// Whether CPUs have instructions for the format.
+    const IN_HARDWARE: bool;
     /// 1.
     const ONE: Self;
 
@@ -83,6 +85,7 @@ pub(super) trait Number:
 }
 
 impl Number for f32 {
+    const IN_HARDWARE: bool = true;
     const ONE: f32 = 1.0;
 
     #[inline(always)]
@@ -161,6 +164,7 @@ impl F24 {
 }
 
 impl Number for F24 {
+    const IN_HARDWARE: bool = false;
     const ONE: F24 = F24(1.0);
 
     fn read(bits: u32) -> F24 {
