@@ -13,6 +13,7 @@ mod figures;
 
 use common::repository;
 use shadewright::compare::{self, Tolerance};
+use shadewright::displace::Displacer;
 use shadewright::image::Image;
 use shadewright::image::{color, file as image_file};
 use shadewright::program::{LinkOptions, link};
@@ -81,12 +82,16 @@ fn job_of(name: &str, options: &OpenOptions, strata: Option<[u32; 2]>) -> Job {
     let opened = open(&repository(name), options, &mut sources)
         .unwrap_or_else(|errors| panic!("{name}: {}", errors.render(&sources)));
     assert!(opened.diagnostics.is_empty(), "{name}: {}", opened.diagnostics.render(&sources));
-    let program = link(&opened.scene, sources, &LinkOptions::default());
+    let mut scene = opened.scene;
+    let displaced = Displacer::default().displace(&mut scene, &mut sources, &LinkOptions::default());
+    let displaced = displaced.unwrap_or_else(|errors| panic!("{name}: {}", errors.render(&sources)));
+    assert!(displaced.remarks.is_empty(), "{name}: {:?}", displaced.remarks);
+    let program = link(&scene, sources, &LinkOptions::default());
     let program = program.unwrap_or_else(|e| panic!("{name}: {}", e.diagnostics.render(&e.sources)));
     assert!(program.diagnostics.is_empty(), "{name}: {}", program.diagnostics.render(&program.sources));
-    let sampling = Sampling { strata: strata.unwrap_or(opened.scene.pixel_samples), seed: 0 };
-    let window = Window::whole(opened.scene.format.width, opened.scene.format.height);
-    prepare(program, &opened.scene, window, sampling, DEFAULT_BUDGET).unwrap_or_else(|e| panic!("{name}: {e}"))
+    let sampling = Sampling { strata: strata.unwrap_or(scene.pixel_samples), seed: 0 };
+    let window = Window::whole(scene.format.width, scene.format.height);
+    prepare(program, &scene, window, sampling, DEFAULT_BUDGET).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Calls `work` for everything shown, on as many threads as there are cores; each thread makes its

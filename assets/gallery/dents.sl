@@ -2,7 +2,7 @@
 #include "fractal.h"
 
 displacement dents(
-    float Km = 0.35;
+    float Km = 0.17;
     float frequency = 1.6;
     uniform float octaves = 4)
 {
