@@ -6,7 +6,7 @@ mod material;
 #[path = "bsdf/measured.rs"]
 mod measured;
 
-use material::{Material, Sample, View, object};
+use material::{Material, Sample, View, object, without_images};
 use measured::{Measured, Random};
 use shadewright::ir::Const;
 use std::sync::LazyLock;
@@ -30,6 +30,15 @@ struct Case {
 fn case(name: &'static str, class: &str, given: &[(&str, Const)]) -> Case {
     let material = Material::new(name, &object(class, Vec::new()), given);
     Case { material, is_lossless: false, is_glass: class.ends_with("Glass") }
+}
+
+/// A material of a glTF scene without images.
+fn scene_of_gltf(name: &'static str, given: &[(&str, Const)]) -> Case {
+    Case { material: gltf_material(name, given), is_lossless: false, is_glass: false }
+}
+
+fn gltf_material(name: &'static str, given: &[(&str, Const)]) -> Material {
+    Material::new(name, &without_images("GltfScene"), given)
 }
 
 fn lossless(case: Case) -> Case {
@@ -78,6 +87,9 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         case("white plastic", "Gltf", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.4))]),
         case("rough plastic", "Gltf", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(1.0))]),
         case("half metal", "Gltf", &[("metallicFactor", f(0.5)), ("roughnessFactor", f(0.5)), ("alpha", f(0.7))]),
+        scene_of_gltf("white plastic of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.4))]),
+        scene_of_gltf("smooth plastic of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.2))]),
+        scene_of_gltf("chalk of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(1.0))]),
         of(
             "textured glTF",
             object("Gltf", vec![("baseColorTexture", flat()), ("metallicRoughnessTexture", flat())]),
@@ -268,6 +280,31 @@ fn metal_that_is_polished_is_a_mirror_of_its_colour() {
     let expected = ((eta - 1.0).powi(2) + k * k) / ((eta + 1.0).powi(2) + k * k);
     let Sample { direction, exactly } = silver.sample(view, [0.3, 0.8]);
     assert!((exactly - expected).abs() < 1e-4 && direction[2] > 0.999, "{exactly}, not {expected}");
+}
+
+/// glTF 2.0, appendix B, at normal incidence and at 45°.
+#[test]
+fn materials_of_gltf_have_the_value_of_its_specification() {
+    let (metallic, roughness, base) = (0.25f64, 0.6f64, 0.5f64);
+    let given = [
+        ("metallicFactor", Const::F32(metallic as f32)),
+        ("roughnessFactor", Const::F32(roughness as f32)),
+        ("baseColorFactor", grey(base as f32)),
+    ];
+    let material = gltf_material("half metal of glTF", &given);
+    for cosine in [1.0f64, 0.5f64.sqrt()] {
+        // Light and view lie on both sides of the normal, which is the half vector.
+        let view = View { cosine: cosine as f32, from_inside: false };
+        let [x, y, z] = view.direction();
+        let a2 = roughness.powi(4);
+        let d = 1.0 / (std::f64::consts::PI * a2);
+        let v = 0.5 / (2.0 * cosine * (a2 + (1.0 - a2) * cosine * cosine).sqrt());
+        let fresnel = |f0: f64| f0 + (1.0 - f0) * (1.0 - cosine).powi(5);
+        let dielectric = (1.0 - fresnel(0.04)) * base / std::f64::consts::PI + fresnel(0.04) * v * d;
+        let expected = (1.0 - metallic) * dielectric + metallic * fresnel(base) * v * d;
+        let value = material.value(view, [-x, -y, z]);
+        assert!((value / expected - 1.0).abs() < 1e-4, "{value}, not {expected}, at {cosine}");
+    }
 }
 
 #[test]

@@ -28,14 +28,15 @@ pub(super) struct Lit {
 
 impl Lit {
     /// For the standard surfaces, which reflect a fraction of `Cl`. The background is grey-blue.
-    const PLAIN: Lit = Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
-    /// For physically based surfaces, where white reflects `Cl`/π: as bright as the other. The
-    /// background is an emitter, too.
-    pub(super) const PHYSICAL: Lit = Lit {
-        beams: [0.9 * PI, 0.2 * PI],
-        ambient: Vec3::new(0.2, 0.215, 0.24),
-        background: Vec3::new(0.2, 0.215, 0.24),
-    };
+    pub(super) const PLAIN: Lit =
+        Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
+    /// For materials with a BSDF under path tracing, where white in front of a light has the colour
+    /// of that light: as bright as the other. Rays that leave the scene find the background, which
+    /// takes the place of the ambient light.
+    pub(super) const TRACED: Lit =
+        Lit { beams: [0.9, 0.2], ambient: Vec3::new(0.2, 0.215, 0.24), background: Vec3::new(0.2, 0.215, 0.24) };
+    /// For shaders in RSL that take lux, so that white reflects `Cl`/π: the same.
+    pub(super) const LUX: Lit = Lit { beams: [0.9 * PI, 0.2 * PI], ..Lit::TRACED };
 }
 
 /// Makes a scene of one mesh, whose coordinates are right-handed.
@@ -43,6 +44,12 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     let (low, high) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
     let view = look_at(&mut scene, low, high, Handedness::Right);
     light(&mut scene, 0.5 * (low + high), view, Lit::PLAIN);
+    add_plain(&mut scene, mesh);
+    scene
+}
+
+/// Adds a mesh in world space with the default surface, lit by all lights.
+pub(super) fn add_plain(scene: &mut Scene, mesh: Mesh) {
     let params = vec![
         ("Ks".to_string(), ParamValue::Float(vec![0.2])),
         ("Kd".to_string(), ParamValue::Float(vec![0.75])),
@@ -64,7 +71,6 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         object_to_world: Mat4::IDENTITY,
         span: None,
     });
-    scene
 }
 
 /// Which way the z axis of a file points where x points to the right and y up.

@@ -36,8 +36,9 @@ mod repair;
 mod rib;
 mod shader;
 mod texture;
+mod wavefront;
 
-use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
+use crate::geometry::normals::{DEFAULT_CREASE_ANGLE, face_normal};
 use crate::geometry::{Faces, Mesh, assemble};
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -305,7 +306,7 @@ fn read(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<O
     let name = path.display().to_string();
     match meshfile::kind_of(path) {
         None if gltf::is_gltf(path) => gltf::read(&bytes, &name, path, options, sources),
-        Some(kind) => open_mesh(kind, &bytes, &name, path, options),
+        Some(kind) => open_mesh(kind, &bytes, (&name, path), options, sources.log()),
         None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
     }
 }
@@ -366,11 +367,15 @@ pub fn of_shader(name: &str, kind: ShaderKind) -> Scene {
 fn open_mesh(
     kind: meshfile::Kind,
     bytes: &[u8],
-    name: &str,
-    path: &Path,
+    (name, path): (&str, &Path),
     options: &OpenOptions,
+    log: &mut FileLog,
 ) -> Result<Opened, Diagnostics> {
-    let read = meshfile::read(kind, bytes, name)?;
+    let mut read = meshfile::read(kind, bytes, name)?;
+    // Triangles without an area are left out below.
+    let (points, triangles) = (&read.faces.points, &read.faces.triangles);
+    let mut has_area = triangles.iter().map(|t| face_normal(t.map(|i| points[i as usize])) != Vec3::ZERO);
+    read.materials.of_triangle.retain(|_| has_area.next().unwrap_or(false));
     let made = assemble::assemble(read.faces, DEFAULT_CREASE_ANGLE);
     let mut warnings = Diagnostics::new();
     read.warnings.into_iter().for_each(|w| warnings.push(w));
@@ -382,7 +387,11 @@ fn open_mesh(
         return Err(Diagnostic::error(format!("`{name}`: every triangle has zero area")).into());
     }
     let scene = in_folder(Scene::empty(name), path, options);
-    Ok(Opened { scene: framing::frame(scene, made.mesh), diagnostics: warnings, frames: Vec::new() })
+    let scene = match wavefront::has_materials(&read.materials) {
+        true => wavefront::add(scene, &made.mesh, &read.materials, options, &mut warnings, log),
+        false => framing::frame(scene, made.mesh),
+    };
+    Ok(Opened { scene, diagnostics: warnings, frames: Vec::new() })
 }
 
 /// A scene that finds its files in the folder of its own file, of the size that the options ask

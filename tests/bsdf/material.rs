@@ -4,7 +4,7 @@
 use glam::{Mat3, Vec3};
 use shadewright::ir::eval::{EmptyWorld, Limits, eval};
 use shadewright::ir::passes::Pipeline;
-use shadewright::ir::{Const, Module};
+use shadewright::ir::{self, Const, Module};
 use shadewright::lang::preprocess::Options;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object, Unit};
@@ -79,6 +79,17 @@ pub fn object(class: &str, references: Vec<(&str, Object)>) -> Object {
     Object { references, ..Object::alone(&UNIT.file, number) }
 }
 
+/// An object of a class all whose parameters that hold the names of images are empty.
+pub fn without_images(class: &str) -> Object {
+    let number = UNIT.file.class(class).expect("the class");
+    let parameters = UNIT.file.parameters(number, None);
+    let fixed = parameters
+        .iter()
+        .map(|(name, _)| name.clone())
+        .filter(|name| name.ends_with("Image") || **name == *"alphaMode");
+    Object { fixed: fixed.collect(), ..object(class, Vec::new()) }
+}
+
 impl Core {
     fn new(object: &Object, method: Method, given: &[(&str, Const)]) -> Core {
         let mut built = rtsl::build(object, method, &UNIT.library, "core").unwrap_or_else(|d| panic!("{d:?}"));
@@ -87,6 +98,12 @@ impl Core {
         }
         let value = |p: &rtsl::BuiltParam| match given.iter().find(|g| g.0 == p.name) {
             Some(g) => g.1.clone(),
+            // Fixed parameters and arrays, which nothing reads here.
+            None if built.module.function(&p.default).is_none() => {
+                let core = built.module.function(&built.core).expect("the core");
+                let own = core.params.iter().find(|own| *own.name == *p.name);
+                Const::zero(own.map_or(ir::Type::F32, |own| own.ty))
+            }
             None => {
                 eval(&built.module, &p.default, &[], &mut EmptyWorld, Limits::default()).expect("a default")[0].clone()
             }
@@ -152,6 +169,14 @@ impl Material {
             ("dPdu", world(Vec3::new(3.0, 0.0, 0.0))),
             ("s", Const::F32(0.3)),
             ("t", Const::F32(0.7)),
+            ("Cs", Const::Vec3([1.0; 3])),
+            ("Os", Const::Vec3([1.0; 3])),
+            ("du", Const::F32(0.0)),
+            ("dv", Const::F32(0.0)),
+            ("texcoord1.0", Const::F32(0.0)),
+            ("texcoord1.1", Const::F32(0.0)),
+            ("texcoord2.0", Const::F32(0.0)),
+            ("texcoord2.1", Const::F32(0.0)),
         ])
     }
 

@@ -59,6 +59,7 @@ const SHADERS: [(&str, &str); 23] = [
     ("gltf", include_str!("shaders/gltf.sl")),
     ("ambientocclusion", include_str!("shaders/ambientocclusion.sl")),
     ("shownormals", include_str!("shaders/shownormals.sl")),
+    ("mtl", include_str!("shaders/mtl.sl")),
     ("gltflight", include_str!("shaders/gltflight.sl")),
 ];
 

@@ -93,7 +93,7 @@ pub(super) fn read(
         Making { scene, remarks, triangles: 0, embedded: 0, traces_paths, has_camera: false, lamps: Vec::new() };
     document.unknown_extensions().for_each(|warning| making.warn(warning));
     nodes::add_all(&document, options.size, &mut making)?;
-    let Making { mut scene, mut remarks, has_camera, lamps, .. } = making;
+    let Making { mut scene, mut remarks, has_camera, lamps, traces_paths, .. } = making;
     if remarks.has_errors() {
         return Err(remarks);
     }
@@ -108,7 +108,8 @@ pub(super) fn read(
         framing::look_at(&mut scene, low, high, Handedness::Right)
     };
     if scene.lights.is_empty() {
-        framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
+        let lit = if traces_paths { Lit::TRACED } else { Lit::LUX };
+        framing::light(&mut scene, 0.5 * (low + high), view, lit);
     }
     if let Some((exposure, lux)) = exposure::choose(&lamps, low, high) {
         let warning =

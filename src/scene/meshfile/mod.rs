@@ -1,5 +1,6 @@
 //! Mesh files: bytes in, [`Faces`] in the file's own space out.
 
+pub(super) mod mtl;
 mod obj;
 mod ply;
 
@@ -23,8 +24,25 @@ pub(super) enum Kind {
 pub(super) struct MeshFile {
     /// The mesh, in its own space.
     pub faces: Faces,
+    /// The materials that it names.
+    pub materials: MaterialNames,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// The number of no material.
+pub(super) const NO_MATERIAL: u32 = u32::MAX;
+
+/// Materials as a mesh file names them.
+#[derive(Debug, Default)]
+pub(super) struct MaterialNames {
+    /// Files that declare them, as they are named.
+    pub libraries: Vec<String>,
+    /// The names, each once.
+    pub names: Vec<String>,
+    /// Of each triangle, the number of its material's name, or [`NO_MATERIAL`]; empty where the
+    /// kind of file has no materials.
+    pub of_triangle: Vec<u32>,
 }
 
 /// The kind that a path's extension names, under `.gz` too.

@@ -1,25 +1,59 @@
-//! Wavefront OBJ, parsed by `tobj`. Materials are ignored: a scene's shaders say how a mesh looks.
+//! Wavefront OBJ, parsed by `tobj`. Materials are kept by their names: who reads the file says how
+//! they look.
 
-use super::{Cutter, MeshFile};
+use super::{Cutter, MaterialNames, MeshFile, NO_MATERIAL};
 use crate::geometry::{Channel, Faces};
 use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::Read;
 use tobj::LoadOptions;
 
+/// A statement before the file's own, at which the parser takes the names of its materials.
+const FIRST: &[u8] = b"mtllib _\n";
+
 /// Reads a mesh; all objects and groups become one.
-pub(super) fn read(mut bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
+pub(super) fn read(bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
     let fail = |what: String| Diagnostic::error(format!("`{name}` is not a usable OBJ file: {what}"));
     // Faces stay whole, so that concave ones can be cut properly, and each attribute keeps its own
     // indices, so that normals can be computed across texture seams.
     let options = LoadOptions { ignore_points: true, ignore_lines: true, ..LoadOptions::default() };
-    let no_materials = |_: &std::path::Path| Ok(Default::default());
-    let (models, _) = tobj::load_obj_buf(&mut bytes, &options, no_materials).map_err(|e| fail(e.to_string()))?;
+    let materials = materials(bytes);
+    let is_first = Cell::new(true);
+    let named = |_: &std::path::Path| {
+        let names = if is_first.replace(false) { &materials.names[..] } else { &[] };
+        let made = names.iter().map(|name| tobj::Material { name: name.clone(), ..Default::default() });
+        Ok((made.collect(), names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect::<_>()))
+    };
+    let (models, _) = tobj::load_obj_buf(&mut FIRST.chain(bytes), &options, named).map_err(|e| fail(e.to_string()))?;
 
-    let mut merged = Merged::default();
+    let mut merged = Merged { materials, ..Merged::default() };
     for model in models {
         merged.add(model.mesh).map_err(fail)?;
     }
     Ok(merged.finish())
+}
+
+/// The libraries and the names of materials in a file.
+fn materials(bytes: &[u8]) -> MaterialNames {
+    let mut found = MaterialNames::default();
+    let mut known = HashMap::new();
+    for line in bytes.split(|&b| b == b'\n') {
+        let line = line.trim_ascii();
+        let after = |word: &[u8]| {
+            let rest = line.strip_prefix(word).filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
+            Some(String::from_utf8_lossy(rest.trim_ascii()).into_owned()).filter(|name| !name.is_empty())
+        };
+        if let Some(library) = after(b"mtllib").filter(|library| !found.libraries.contains(library)) {
+            found.libraries.push(library);
+        } else if let Some(material) = after(b"usemtl")
+            && known.insert(material.clone(), ()).is_none()
+        {
+            found.names.push(material);
+        }
+    }
+    found
 }
 
 /// Values with the corners' indices, where every face so far has had them.
@@ -53,6 +87,7 @@ struct Merged {
     cutter: Cutter,
     normals: Corners<Vec3>,
     texture: Corners<Vec2>,
+    materials: MaterialNames,
 }
 
 impl Merged {
@@ -64,6 +99,7 @@ impl Merged {
         if self.points.len() + mesh.positions.len() / 3 > u32::MAX as usize {
             return Err("too many vertices".to_string());
         }
+        let material = mesh.material_id.map_or(NO_MATERIAL, |number| number as u32);
         let base = self.points.len() as u32;
         let (normal_base, texture_base) = (self.normals.values.len() as u32, self.texture.values.len() as u32);
         self.points.extend(mesh.positions.chunks_exact(3).map(Vec3::from_slice));
@@ -96,11 +132,12 @@ impl Merged {
                 self.texture.indices.extend(cut.iter().map(|t| t.map(|k| texture_base + indices[k as usize])));
             }
         }
+        self.materials.of_triangle.resize(self.cutter.triangles.len(), material);
         Ok(())
     }
 
     fn finish(self) -> MeshFile {
-        let Merged { points, colors, cutter, normals, texture } = self;
+        let Merged { points, colors, cutter, normals, texture, materials } = self;
         let in_range = |indices: &[[u32; 3]], n: usize| indices.iter().flatten().all(|&i| (i as usize) < n);
         let mut warnings = Vec::new();
         if normals.used && !normals.complete && !normals.values.is_empty() {
@@ -112,7 +149,7 @@ impl Merged {
         let st =
             if in_range(&texture.indices, texture.values.len()) { texture.into_channel() } else { Channel::Absent };
         let faces = Faces { points, triangles: cutter.triangles, normals, st, colors, ..Faces::default() };
-        MeshFile { faces, warnings }
+        MeshFile { faces, materials, warnings }
     }
 }
 
@@ -148,6 +185,15 @@ mod tests {
         let f = faces("o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no b\nv 0 0 5\nv 1 0 5\nv 0 1 5\nf -3 -2 -1\n");
         assert_eq!(f.triangles.len(), 2);
         assert_eq!(f.points[f.triangles[1][0] as usize], Vec3::new(0.0, 0.0, 5.0));
+    }
+
+    #[test]
+    fn triangles_have_the_material_that_stands_before_them() {
+        let text =
+            format!("f 1 2 3\nusemtl a b\nmtllib m.mtl\nf 1 2 3 4\ng other\nusemtl c\nf 1 2 3\nusemtl a b\nf 1 2 4\n");
+        let materials = read(format!("{SQUARE}{text}").as_bytes(), "m.obj").unwrap().materials;
+        assert_eq!((materials.libraries, materials.names), (vec!["m.mtl".to_string()], vec!["a b".into(), "c".into()]));
+        assert_eq!(materials.of_triangle, [NO_MATERIAL, 0, 0, 1, 0]);
     }
 
     #[test]

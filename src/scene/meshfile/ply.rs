@@ -3,7 +3,7 @@
 //! An own reader, because sizes in a header are untrusted (general readers allocate what the header
 //! claims) and meshes are large: vertices and faces go straight from the bytes into arrays.
 
-use super::{Cutter, MeshFile, linear, per_point};
+use super::{Cutter, MaterialNames, MeshFile, linear, per_point};
 use crate::geometry::Faces;
 use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
@@ -99,7 +99,7 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
         }
     }
     faces.triangles = cutter.triangles;
-    Ok(MeshFile { faces, warnings: Vec::new() })
+    Ok(MeshFile { faces, materials: MaterialNames::default(), warnings: Vec::new() })
 }
 
 type Header<'a> = (Encoding, Vec<Element>, &'a [u8]);

@@ -125,8 +125,9 @@ surface gltf(
             float d = a2 / (PI * SQUARE(SQUARE(n . h) * (a2 - 1) + 1));
             float g = 0.5 / (nl * sqrt(SQUARE(nv) * (1 - a2) + a2) + nv * sqrt(SQUARE(nl) * (1 - a2) + a2));
             float grazing = 1 - clamp(v . h, 0, 1);
-            color f = f0 + (1 - f0) * (SQUARE(SQUARE(grazing)) * grazing);
-            sum += nl * Cl * ((1 - f) * diffuse / PI + d * g * f);
+            float rise = SQUARE(SQUARE(grazing)) * grazing;
+            color f = f0 + (1 - f0) * rise;
+            sum += nl * Cl * ((0.96 - 0.96 * rise) * diffuse / PI + d * g * f);
         }
 
         float factor = 0;
@@ -134,7 +135,7 @@ surface gltf(
         reflected(roughness, nv, factor, summand);
         color mirrored = factor * f0 + summand;
         color around = ambient();
-        sum += occlusion * around * (1 - mirrored) * diffuse;
+        sum += occlusion * around * (1 - 0.04 * factor - summand) * diffuse;
         float traced = 1 - smoothstep(MIRROR, ROUGH, roughness);
         color seen = occlusion * around;
         if (traced * max(comp(mirrored, 0), comp(mirrored, 1), comp(mirrored, 2)) > 0.01) {
