@@ -41,7 +41,7 @@ pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
     }
     let what = match (opened.frames.iter().min(), opened.frames.iter().max()) {
         (Some(first), Some(last)) => format!("its frames lie between {first} and {last}"),
-        _ => "it has no FrameBegin".to_string(),
+        _ => "it has no FrameBegin and no animation".to_string(),
     };
     let Frames { first, last } = range;
     Err(Failure::input(format!("error: --frames: the scene has no frame from {first} to {last}: {what}")))

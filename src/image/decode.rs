@@ -82,7 +82,9 @@ pub fn decode_as<R: BufRead + Seek>(
         width,
         height,
         rgba: linear_premultiplied(decoded, color, reading),
-        channels: match (color.has_color(), color.has_alpha() && reading == Reading::Color) {
+        channels: match (color.has_color(), color.has_alpha()) {
+            _ if matches!(reading, Reading::ColorAlpha | Reading::DataAlpha) => Channels::Rgba,
+            _ if matches!(reading, Reading::OpaqueColor | Reading::Data) => Channels::Rgb,
             (true, true) => Channels::Rgba,
             (true, false) => Channels::Rgb,
             (false, true) => Channels::GreyAlpha,
@@ -97,8 +99,8 @@ fn linear_premultiplied(decoded: DynamicImage, color: ColorType, reading: Readin
     let samples = decoded.into_rgba32f().into_raw();
     let mut pixels = samples.as_chunks::<4>().0.to_vec();
     drop(samples);
-    let is_coded = !is_float && reading != Reading::Data;
-    let keeps_alpha = reading == Reading::Color;
+    let is_coded = !is_float && !matches!(reading, Reading::Data | Reading::DataAlpha);
+    let keeps_alpha = matches!(reading, Reading::Color | Reading::ColorAlpha | Reading::DataAlpha);
     if is_coded || !keeps_alpha {
         pixels.par_iter_mut().for_each(|[r, g, b, a]| {
             *a = if keeps_alpha { *a } else { 1.0 };
@@ -126,6 +128,12 @@ mod tests {
         assert!(near(read(Reading::Color).rgba[0], [0.1, 0.2, 0.0, 0.2]));
         assert!(near(read(Reading::OpaqueColor).rgba[0], [0.5, 1.0, 0.0, 1.0]));
         assert!(near(read(Reading::Data).rgba[0], [0.7373, 1.0, 0.0, 1.0]));
+        assert!(near(read(Reading::DataAlpha).rgba[0], [0.7373, 1.0, 0.0, 0.2]));
+        let mut grey = Cursor::new(Vec::new());
+        image::GrayImage::new(1, 1).write_to(&mut grey, ImageFormat::Png).unwrap();
+        let channels = |reading| decode(grey.get_ref(), reading).unwrap().channels;
+        assert_eq!([Reading::Color, Reading::Data].map(channels), [Channels::Grey, Channels::Rgb]);
+        assert_eq!([Reading::ColorAlpha, Reading::DataAlpha].map(channels), [Channels::Rgba; 2]);
         assert_eq!([Reading::Color, Reading::Data].map(|r| read(r).channels), [Channels::Rgba, Channels::Rgb]);
     }
 }

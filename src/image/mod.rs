@@ -11,7 +11,7 @@ pub mod decode;
 pub mod file;
 pub mod quantize;
 
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, FORMATS, decode};
 pub use quantize::Quantize;
 
 use thiserror::Error;
@@ -148,8 +148,13 @@ impl Image {
 pub enum Reading {
     /// sRGB colours with alpha.
     Color,
-    /// sRGB colours; alpha is ignored.
+    /// sRGB colours with alpha, in four channels: grey is copied, and alpha is 1 where there is
+    /// none.
+    ColorAlpha,
+    /// sRGB colours in three channels; alpha is ignored.
     OpaqueColor,
-    /// Non-colour data; alpha is ignored.
+    /// Non-colour data in three channels; alpha is ignored.
     Data,
+    /// Non-colour data in four channels, which alpha does not multiply.
+    DataAlpha,
 }

@@ -197,8 +197,15 @@ pub struct OpenOptions {
     pub allow_read: Vec<PathBuf>,
     /// The time sample to read, as a fraction of the shutter interval, 0 to 1.
     pub time: f32,
-    /// The frame to read (`FrameBegin`); `None` for the first.
+    /// The frame to read: of RIB (`FrameBegin`), or of a glTF animation, whose frame 0 is its
+    /// beginning. `None` for the first, or for the pose without animation.
     pub frame: Option<i32>,
+    /// The time of a glTF animation to read, in seconds; wins over `frame`.
+    pub seconds: Option<f32>,
+    /// Frames a second of a glTF animation, above 0; `None` for 24.
+    pub fps: Option<f32>,
+    /// The glTF animation, by its name or its number; `None` for the first.
+    pub animation: Option<String>,
     /// Whether the scene may run programs (`Procedural "RunProgram"`).
     pub allow_run: bool,
     /// How the light along a ray is found; wins over what the scene says, as do the next two.
@@ -280,7 +287,8 @@ pub struct Opened {
     pub scene: Scene,
     /// Warnings, and the errors of what was left out.
     pub diagnostics: Diagnostics,
-    /// The numbers of the file's frames, in its order; none where it has no `FrameBegin`.
+    /// The numbers of the file's frames, in its order; none where it has no `FrameBegin` and no
+    /// animation.
     pub frames: Vec<i32>,
 }
 
@@ -304,11 +312,16 @@ fn read(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<O
         hints.into_iter().fold(Diagnostic::error(e.to_string()), Diagnostic::hint)
     })?;
     let name = path.display().to_string();
-    match meshfile::kind_of(path) {
-        None if gltf::is_gltf(path) => gltf::read(&bytes, &name, path, options, sources),
+    let mut opened = match meshfile::kind_of(path) {
+        None if gltf::is_gltf(path) => return gltf::read(&bytes, &name, path, options, sources),
         Some(kind) => open_mesh(kind, &bytes, (&name, path), options, sources.log()),
         None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
+    }?;
+    if options.seconds.is_some() || options.animation.is_some() {
+        let warning = Diagnostic::warning(format!("`{name}`: it has no animation, so that no time of one is chosen"));
+        opened.diagnostics.push(warning.hint("glTF files have animations; of RIB, --frames chooses a frame"));
     }
+    Ok(opened)
 }
 
 /// Opens a built-in scene by its name, see [`builtin::SCENES`]; it reads no files.

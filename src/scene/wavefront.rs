@@ -5,7 +5,7 @@
 //! scene may read them, and reports what is missing.
 
 use super::files::{self, FileError};
-use super::framing::{self, Lit};
+use super::framing::{self, Handedness, Lit};
 use super::meshfile::mtl::{self, Map, Material};
 use super::meshfile::{MaterialNames, NO_MATERIAL};
 use super::{HitMode, Integrator, MeshSpace, Object, ObjectAttributes, OpenOptions, ParamValue};
@@ -50,7 +50,7 @@ pub(super) fn add(
 ) -> Scene {
     let known = libraries(&scene, &materials.libraries, warnings, log);
     let (low, high) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
-    let view = framing::look_at(&mut scene, low, high);
+    let view = framing::look_at(&mut scene, low, high, Handedness::Right);
     let traces_paths = options.integrator == Some(Integrator::Path);
     framing::light(&mut scene, 0.5 * (low + high), view, if traces_paths { Lit::TRACED } else { Lit::PLAIN });
     for (number, triangles) in groups(&materials.of_triangle) {
@@ -181,7 +181,7 @@ impl Maker<'_> {
         self.param("Ke", ParamValue::Color(vec![material.emission]));
         self.map("map_Ke", material.emission_map.as_ref(), Reading::OpaqueColor);
         self.float("d", material.opacity);
-        let has_opacity_map = self.map("map_d", material.opacity_map.as_ref(), Reading::Data);
+        let has_opacity_map = self.map("map_d", material.opacity_map.as_ref(), Reading::DataAlpha);
         let file = |map: &Option<Map>| map.as_ref().map(|map| map.file.clone());
         if has_opacity_map && file(&material.opacity_map) == file(&material.diffuse_map) {
             self.float("alphaOnly", 1.0);
@@ -210,7 +210,7 @@ impl Maker<'_> {
             false => self.scene.add_shader(ShaderKind::Surface, SHADER, self.params),
         };
         let hit_mode = if material.opacity < 1.0 || has_opacity_map { HitMode::Shader } else { HitMode::Opaque };
-        let visibility = Visibility { hit_mode, ..Visibility::default() };
+        let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };
         self.scene.objects.push(Object {
             name: material.name.clone(),
             surface: Some(shader),
@@ -242,7 +242,11 @@ impl Maker<'_> {
         let folder = self.scene.access.base.clone().unwrap_or_default();
         let file = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
         let wrap = if map.clamp { Wrap::Clamp } else { Wrap::Periodic };
-        let used_as = if reading == Reading::Data { "data" } else { "colour" };
+        let used_as = match reading {
+            Reading::Data => "data",
+            Reading::DataAlpha => "data and alpha",
+            _ => "colour",
+        };
         let name = format!("{file} as {used_as}{}", if map.clamp { ", clamped" } else { "" });
         self.scene.textures.insert(name.clone(), TextureSource::Image { file, wraps: [wrap; 2], reading });
         self.param(param, ParamValue::String(vec![name]));

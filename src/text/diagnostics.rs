@@ -61,6 +61,16 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The same as a warning, about a part that is left out.
+    pub fn into_warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
+    }
+
     /// Adds the place of the error with a remark.
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
         self.labels.push(Label { span, message: message.into(), primary: true });

@@ -22,12 +22,23 @@ pub struct SceneArgs {
     /// Render only this window of the image, in pixels; X1 and Y1 are exclusive
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
     pub crop: Option<Crop>,
-    /// Frame to render, or an inclusive range such as 1..240; all frames of the file by default
+    /// Frame to render, or an inclusive range such as 1..240; all frames of a RIB file by default. Of
+    /// a glTF animation, frame 0 is its beginning
     ///
     /// The images of a range are numbered: the frame number replaces `####` or `%04d` in the name
     /// of the output, or stands before the extension
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, help_heading = heading::CAMERA)]
     pub frames: Option<Frames>,
+    /// Time of a glTF animation, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = not_negative::<f32>, conflicts_with = "frames", hide_short_help = true, help_heading = heading::CAMERA)]
+    pub time: Option<f32>,
+    /// Frames per second of a glTF animation
+    #[arg(long, value_name = "N", value_parser = positive, default_value_t = 24.0, hide_short_help = true, help_heading = heading::CAMERA)]
+    pub fps: f32,
+    /// The glTF animation that --time and --frames mean, by its name or number; the first by
+    /// default
+    #[arg(long, value_name = "NAME|N", hide_short_help = true, help_heading = heading::CAMERA)]
+    pub animation: Option<String>,
     /// Samples per pixel; overrides the scene
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = heading::SAMPLING)]
     pub spp: Option<u32>,

@@ -151,6 +151,12 @@ pub fn not_negative<N: FromStr + Copy + Into<f64>>(text: &str) -> Result<N, Stri
     if is_possible { Ok(number) } else { Err("must be finite, and not below 0".to_string()) }
 }
 
+/// A number above 0.
+pub fn positive(text: &str) -> Result<f32, String> {
+    let number: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("must be finite, and above 0".to_string()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,7 +36,7 @@ pub const SOURCES: [(&str, &str); 10] = [
 /// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, the
 /// one in place of a surface that is missing or wrong, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces
 /// ([`crate::scene::Integrator`]).
-const SHADERS: [(&str, &str); 23] = [
+const SHADERS: [(&str, &str); 24] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),

@@ -120,9 +120,20 @@ impl<'a> Elements<'a> {
         })
     }
 
-    /// Element `i`, which there is, as an index.
+    /// Whether the numbers are whole and have no sign, as those of indices.
+    pub fn are_whole(&self) -> bool {
+        matches!(self.ty, ComponentType::U8 | ComponentType::U16 | ComponentType::U32)
+    }
+
+    /// Number `c` of element `i`, which there are, as an index of something.
+    pub fn whole(&self, i: usize, c: usize) -> u64 {
+        self.source(i).map_or(0, |(from, i)| whole(from.component(i, c, self.ty)))
+    }
+
+    /// Element `i`, which there is, as a vertex index.
     pub fn index(&self, i: usize) -> u32 {
-        self.source(i).map_or(0, |(from, i)| whole(from.component(i, 0, self.ty)) as u32)
+        // No component has more than 32 bits.
+        self.whole(i, 0) as u32
     }
 
     /// Where element `i` lies; `None` for zeros.

@@ -9,7 +9,8 @@ use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use std::fmt::Display;
 
 /// Extensions that are read.
-const EXTENSIONS: [&str; 5] = [
+const EXTENSIONS: [&str; 6] = [
+    "EXT_mesh_gpu_instancing",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_unlit",
@@ -25,14 +26,17 @@ pub struct Document<'a> {
     pub root: Root,
     /// The bytes of each buffer; none of one that has no source.
     buffers: Vec<Vec<u8>>,
+    /// Errors of buffers, which have no bytes then.
+    pub problems: Vec<Diagnostic>,
 }
 
 impl<'a> Document<'a> {
     /// Reads a document and its buffers, from files beside it as `access` allows.
     ///
+    /// A buffer that is missing or too short is one of the document's problems.
+    ///
     /// # Errors
-    /// When it is no glTF 2.0 document, needs an extension that is not known, or a buffer is
-    /// missing or too short.
+    /// When it is no glTF 2.0 document.
     pub fn read(
         name: &'a str,
         bytes: &[u8],
@@ -43,20 +47,19 @@ impl<'a> Document<'a> {
         let parts = container::split(bytes).map_err(|e| fail(&e))?;
         let json = parts.json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(parts.json);
         let root = Root::from_slice(json).map_err(|e| fail(&e))?;
-        let mut document = Self { name, root, buffers: Vec::new() };
-        document.check_versions().map_err(|e| vec![e])?;
-        let mut errors = Vec::new();
+        let mut document = Self { name, root, buffers: Vec::new(), problems: Vec::new() };
+        document.check_version().map_err(|e| vec![e])?;
         let mut room = MAX_FILE_BYTES;
         for number in 0..document.root.buffers.len() {
             let read = document.read_buffer(number, parts.binary, room, access, sources);
             let data = read.unwrap_or_else(|error| {
-                errors.push(error);
+                document.problems.push(error);
                 Vec::new()
             });
             room -= data.len() as u64;
             document.buffers.push(data);
         }
-        if errors.is_empty() { Ok(document) } else { Err(errors) }
+        Ok(document)
     }
 
     /// An error about a place of the document.
@@ -103,16 +106,24 @@ impl<'a> Document<'a> {
         Ok(&data[start as usize..end as usize])
     }
 
-    /// Warnings about extensions that the document uses and that are not known.
+    /// Warnings about extensions that the document uses or needs and that are not known.
     pub fn unknown_extensions(&self) -> impl Iterator<Item = Diagnostic> {
         let unknown = self.root.extensions_used.iter().filter(|e| !EXTENSIONS.contains(&e.as_str()));
-        unknown.map(|extension| {
-            Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not supported", self.name))
-                .hint("what it says is passed over")
+        let is_needed = |extension: &String| self.root.extensions_required.contains(extension);
+        unknown.map(move |extension| match is_needed(extension) {
+            true => {
+                Diagnostic::warning(format!("`{}` needs the extension {extension}, which is not supported", self.name))
+                    .hint("what it says is passed over, and what cannot be read without it is left out")
+                    .hint("programs that write glTF can mostly leave such extensions out (compression, for example)")
+            }
+            false => {
+                Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not supported", self.name))
+                    .hint("what it says is passed over")
+            }
         })
     }
 
-    fn check_versions(&self) -> Result<(), Diagnostic> {
+    fn check_version(&self) -> Result<(), Diagnostic> {
         let asset = &self.root.asset;
         let needed = asset.min_version.as_deref().unwrap_or("2.0");
         if !asset.version.starts_with("2.") || needed != "2.0" {
@@ -121,16 +132,7 @@ impl<'a> Document<'a> {
                 .error(&Place::new().field("asset"), format_args!("it asks for version {version} of glTF"))
                 .hint("version 2.0 is read"));
         }
-        let refused: Vec<&str> = self.root.extensions_required.iter().map(String::as_str).collect();
-        let refused: Vec<&str> = refused.into_iter().filter(|e| !EXTENSIONS.contains(e)).collect();
-        if refused.is_empty() {
-            return Ok(());
-        }
-        let place = Place::new().field("extensionsRequired");
-        Err(self
-            .error(&place, format_args!("the file cannot be shown without {}", refused.join(", ")))
-            .hint(format!("the extensions that are read: {}", EXTENSIONS.join(", ")))
-            .hint("programs that write glTF can mostly leave such extensions out (compression, for example)"))
+        Ok(())
     }
 
     /// The bytes of a buffer, at most `room` of them.

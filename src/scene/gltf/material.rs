@@ -9,7 +9,6 @@ use super::document::Document;
 use super::{Making, texture};
 use crate::image::Reading;
 use crate::scene::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material as Json};
@@ -34,8 +33,10 @@ pub struct Material {
     pub attributes: Arc<ObjectAttributes>,
     /// The sets of texture coordinates that its textures use, the first of which is `s` and `t`.
     pub coordinates: Vec<Coordinates>,
-    /// Which of them its normal map uses, if it has one.
-    pub normal_coordinates: Option<usize>,
+    /// Whether its shader reads tangents.
+    pub wants_tangents: bool,
+    /// Which of the sets tangents follow.
+    pub tangent_coordinates: usize,
 }
 
 /// A set of texture coordinates.
@@ -47,23 +48,20 @@ pub struct Coordinates {
     pub transform: Affine2,
 }
 
-/// Adds the material with a number, or that of primitives without one, to the scene's shaders.
-///
-/// # Errors
-/// When it refers to a texture that does not exist.
-pub fn add(
-    document: &Document<'_>,
-    index: Option<Index<Json>>,
-    place: &Place,
-    making: &mut Making,
-) -> Result<Material, Diagnostic> {
+/// Adds the material with a number, or that of primitives without one, to the scene's shaders. What
+/// is wrong with it is a problem of the making, and the rest of it is shown.
+pub fn add(document: &Document<'_>, index: Option<Index<Json>>, place: &Place, making: &mut Making) -> Material {
     let default = Json::default();
-    let (json, own) = match index {
-        Some(index) => (document.get(index, place)?, Place::new().field("materials").index(index.value())),
+    let (json, own) = match index.map(|index| (document.get(index, place), index)) {
+        Some((Ok(json), index)) => (json, Place::new().field("materials").index(index.value())),
+        Some((Err(error), _)) => {
+            making.problem(error.hint("the default material is shown"));
+            (&default, place.clone())
+        }
         None => (&default, place.clone()),
     };
     let mut maker = Maker { document, own, making, params: Vec::new(), coordinates: Vec::new() };
-    let normal_coordinates = maker.fill(json)?;
+    let normal_coordinates = maker.fill(json);
     let Maker { params, coordinates, .. } = maker;
     // What no light changes scatters none.
     let is_unlit = params.iter().any(|(name, _)| name == "unlit");
@@ -71,16 +69,17 @@ pub fn add(
         true => making.scene.add_shader(ShaderKind::Surface, CLASS, of_class(params)),
         false => making.scene.add_shader(ShaderKind::Surface, SHADER, params),
     };
-    let lets_light_through = !matches!(json.alpha_mode, Checked::Valid(AlphaMode::Opaque));
+    let lets_light_through = matches!(json.alpha_mode, Checked::Valid(AlphaMode::Mask | AlphaMode::Blend));
     let hit_mode = if lets_light_through { HitMode::Shader } else { HitMode::Opaque };
     let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };
-    Ok(Material {
+    Material {
         shader,
         sides: if json.double_sided { 2 } else { 1 },
         attributes: Arc::new(ObjectAttributes { visibility, ..ObjectAttributes::default() }),
         coordinates,
-        normal_coordinates,
-    })
+        wants_tangents: normal_coordinates.is_some(),
+        tangent_coordinates: normal_coordinates.unwrap_or(0),
+    }
 }
 
 /// The parameters of the class: images have other names there, and paths find how much of the
@@ -112,23 +111,28 @@ struct Maker<'a, 'd> {
 impl Maker<'_, '_> {
     /// Makes the parameters of a material; gives the number of the coordinates that its normal map
     /// uses.
-    fn fill(&mut self, json: &Json) -> Result<Option<usize>, Diagnostic> {
+    fn fill(&mut self, json: &Json) -> Option<usize> {
         let pbr = &json.pbr_metallic_roughness;
-        let Checked::Valid(alpha_mode) = json.alpha_mode else {
-            return Err(self.document.error(&self.own.field("alphaMode"), "unknown value"));
+        let alpha_mode = match json.alpha_mode {
+            Checked::Valid(mode) => mode,
+            Checked::Invalid => {
+                let error = self.document.error(&self.own.field("alphaMode"), "unknown value");
+                self.making.problem(error.hint("the material is opaque"));
+                AlphaMode::Opaque
+            }
         };
         let [r, g, b, a] = pbr.base_color_factor.0;
-        self.color("baseColorFactor", Vec3::new(r, g, b))?;
-        self.float("baseColorAlpha", a)?;
-        self.float("metallicFactor", pbr.metallic_factor.0)?;
-        self.float("roughnessFactor", pbr.roughness_factor.0)?;
-        self.color("emissiveFactor", json.emissive_factor.0.into())?;
+        self.color("baseColorFactor", Vec3::new(r, g, b));
+        self.float("baseColorAlpha", a);
+        self.float("metallicFactor", pbr.metallic_factor.0);
+        self.float("roughnessFactor", pbr.roughness_factor.0);
+        self.color("emissiveFactor", json.emissive_factor.0.into());
         let extensions = json.extensions.as_ref();
         if let Some(strength) = extensions.and_then(|e| e.emissive_strength.as_ref()) {
-            self.float("emissiveStrength", strength.emissive_strength.0)?;
+            self.float("emissiveStrength", strength.emissive_strength.0);
         }
         if extensions.is_some_and(|e| e.unlit.is_some()) {
-            self.float("unlit", 1.0)?;
+            self.float("unlit", 1.0);
         }
         // Materials without one are opaque.
         let mode = match alpha_mode {
@@ -139,10 +143,10 @@ impl Maker<'_, '_> {
         let mode = mode.map(|mode| ("alphaMode".to_string(), ParamValue::String(vec![mode.to_string()])));
         self.params.extend(mode);
         if let Some(cutoff) = &json.alpha_cutoff {
-            self.float("alphaCutoff", cutoff.0)?;
+            self.float("alphaCutoff", cutoff.0);
         }
         // Where alpha counts, a texel's colour does by its alpha; elsewhere all of it is seen.
-        let base = if alpha_mode == AlphaMode::Opaque { Reading::OpaqueColor } else { Reading::Color };
+        let base = if alpha_mode == AlphaMode::Opaque { Reading::OpaqueColor } else { Reading::ColorAlpha };
         let named = |name, info: &gltf::json::texture::Info, reading| (name, info.index, info.tex_coord, reading);
         let plain = [
             pbr.base_color_texture.as_ref().map(|i| (named("baseColor", i, base), &i.extensions)),
@@ -153,47 +157,53 @@ impl Maker<'_, '_> {
         ];
         for ((name, index, tex_coord, reading), extensions) in plain.into_iter().flatten() {
             let transform = extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
-            self.texture(Use { name, index, tex_coord, transform, reading })?;
+            self.texture(Use { name, index, tex_coord, transform, reading });
         }
         if let Some(texture) = &json.occlusion_texture {
-            self.float("occlusionStrength", texture.strength.0)?;
-            let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "occlusionTexture")?;
+            self.float("occlusionStrength", texture.strength.0);
+            let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "occlusionTexture");
             let (index, tex_coord) = (texture.index, texture.tex_coord);
-            self.texture(Use {
-                name: "occlusion",
-                index,
-                tex_coord,
-                transform: transform.as_ref(),
-                reading: Reading::Data,
-            })?;
+            let transform = transform.as_ref();
+            self.texture(Use { name: "occlusion", index, tex_coord, transform, reading: Reading::Data });
         }
-        let Some(texture) = &json.normal_texture else { return Ok(None) };
-        self.float("normalScale", texture.scale)?;
-        let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "normalTexture")?;
+        let texture = json.normal_texture.as_ref()?;
+        self.float("normalScale", texture.scale);
+        let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "normalTexture");
         let (index, tex_coord) = (texture.index, texture.tex_coord);
         self.texture(Use { name: "normal", index, tex_coord, transform: transform.as_ref(), reading: Reading::Data })
     }
 
     /// The transform among the extensions of a texture of which the parser keeps them as they are.
     fn transform_in(
-        &self,
+        &mut self,
         others: Option<&serde_json::Map<String, serde_json::Value>>,
         field: &str,
-    ) -> Result<Option<TextureTransform>, Diagnostic> {
-        let Some(value) = others.and_then(|o| o.get("KHR_texture_transform")) else { return Ok(None) };
-        let parsed = serde_json::from_value(value.clone());
-        parsed.map(Some).map_err(|e| self.document.error(&self.own.field(field).field("extensions"), e))
+    ) -> Option<TextureTransform> {
+        let value = others?.get("KHR_texture_transform")?;
+        match serde_json::from_value(value.clone()) {
+            Ok(transform) => Some(transform),
+            Err(e) => {
+                self.making.problem(self.document.error(&self.own.field(field).field("extensions"), e));
+                None
+            }
+        }
     }
 
     /// Adds a texture's parameters; gives the number of its coordinates, if it has an image.
-    fn texture(&mut self, usage: Use<'_>) -> Result<Option<usize>, Diagnostic> {
+    fn texture(&mut self, usage: Use<'_>) -> Option<usize> {
         let place = self.own.field(&format!("{}Texture", usage.name));
-        let name = texture::add(self.document, usage.index, &place, usage.reading, self.making)?;
-        let Some(name) = name else { return Ok(None) };
+        let name = match texture::add(self.document, usage.index, &place, usage.reading, self.making) {
+            Ok(name) => name?,
+            Err(error) => {
+                self.making.problem(error.hint("the material is shown without this texture"));
+                return None;
+            }
+        };
         let over = usage.transform.and_then(|t| t.tex_coord);
-        let transform = usage.transform.map_or(Affine2::IDENTITY, matrix);
+        let mut transform = usage.transform.map_or(Affine2::IDENTITY, matrix);
         if !transform.is_finite() {
-            return Err(self.document.error(&place.field("extensions"), "the transform is not finite"));
+            self.making.problem(self.document.error(&place.field("extensions"), "the transform is not finite"));
+            transform = Affine2::IDENTITY;
         }
         let wanted = Coordinates { tex_coord: over.unwrap_or(usage.tex_coord), transform };
         let number = match self.coordinates.iter().position(|c| *c == wanted) {
@@ -212,26 +222,27 @@ impl Maker<'_, '_> {
         };
         self.params.push((format!("{}Texture", usage.name), ParamValue::String(vec![name])));
         self.params.push((format!("{}TexCoord", usage.name), ParamValue::Float(vec![number as f32])));
-        Ok(Some(number))
+        Some(number)
     }
 
-    fn float(&mut self, name: &str, value: f32) -> Result<(), Diagnostic> {
-        self.check(name, value.is_finite())?;
-        self.params.push((name.to_string(), ParamValue::Float(vec![value])));
-        Ok(())
-    }
-
-    fn color(&mut self, name: &str, value: Vec3) -> Result<(), Diagnostic> {
-        self.check(name, value.is_finite())?;
-        self.params.push((name.to_string(), ParamValue::Color(vec![value])));
-        Ok(())
-    }
-
-    fn check(&self, name: &str, is_finite: bool) -> Result<(), Diagnostic> {
-        match is_finite {
-            true => Ok(()),
-            false => Err(self.document.error(&self.own.field(name), "it is not a finite number")),
+    /// Adds a number; one that is not finite is a problem, and the shader keeps its default.
+    fn float(&mut self, name: &str, value: f32) {
+        if self.check(name, value.is_finite()) {
+            self.params.push((name.to_string(), ParamValue::Float(vec![value])));
         }
+    }
+
+    fn color(&mut self, name: &str, value: Vec3) {
+        if self.check(name, value.is_finite()) {
+            self.params.push((name.to_string(), ParamValue::Color(vec![value])));
+        }
+    }
+
+    fn check(&mut self, name: &str, is_finite: bool) -> bool {
+        if !is_finite {
+            self.making.problem(self.document.error(&self.own.field(name), "it is not a finite number"));
+        }
+        is_finite
     }
 }
 

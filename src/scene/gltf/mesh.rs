@@ -5,6 +5,7 @@
 
 use super::Making;
 use super::accessor::Elements;
+use super::deform::{Deform, SET, Vertices};
 use super::document::Document;
 use super::material::{Coordinates, Material};
 use crate::geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
@@ -22,7 +23,8 @@ const COORDINATES: [&str; 2] = ["texcoord1", "texcoord2"];
 /// The shader's parameters for the tangents of a normal map.
 const TANGENTS: [&str; 2] = ["tangent", "bitangent"];
 
-/// Reads a primitive for the material that it is shown with. `None`: it shows no surface.
+/// Reads a primitive for the material that it is shown with, deformed as its node asks. `None`: it
+/// shows no surface.
 ///
 /// # Errors
 /// What is wrong with its accessors.
@@ -31,6 +33,7 @@ pub fn read(
     primitive: &Primitive,
     place: &Place,
     material: &Material,
+    deform: &Deform,
     making: &mut Making,
 ) -> Result<Option<Mesh>, Diagnostic> {
     let source = Source { document, primitive, place };
@@ -38,7 +41,6 @@ pub fn read(
         .open(Semantic::Positions, &[Type::Vec3])?
         .ok_or_else(|| document.error(place, "it has no attribute POSITION"))?;
     let Some(mut corners) = source.triangles(positions.len(), making)? else { return Ok(None) };
-    making.triangles += corners.len();
     let used = compact(&mut corners);
     let count = used.len() as u32;
     if used.last().is_some_and(|&last| last as usize >= positions.len()) {
@@ -46,12 +48,37 @@ pub fn read(
         return Err(document.error(&place.field("indices"), what));
     }
     let points = source.values(Semantic::Positions, &positions, &used)?;
-    let mut faces =
-        Faces { points: points.into_iter().map(Vec3::from_array).collect(), triangles: corners, ..Faces::default() };
+    let mut points: Vec<Vec3> = points.into_iter().map(Vec3::from_array).collect();
     let same = |semantic| source.open_for(semantic, &positions);
-    if let Some(normals) = same(Semantic::Normals)? {
-        let values = source.values(Semantic::Normals, &normals, &used)?;
-        faces.normals = Channel::PerPoint(values.into_iter().map(Vec3::from_array).collect());
+    let mut normals: Option<Vec<Vec3>> = None;
+    if let Some(given) = same(Semantic::Normals)? {
+        let values = source.values(Semantic::Normals, &given, &used)?;
+        normals = Some(values.into_iter().map(Vec3::from_array).collect());
+    }
+    // Where normals are missing, tangents do not count.
+    let wants_tangents = material.wants_tangents && normals.is_some();
+    let given = if wants_tangents { same(Semantic::Tangents)? } else { None };
+    let mut frames: Vec<Vec4> = Vec::new();
+    if let Some(given) = &given {
+        let values: Vec<[f32; 4]> = source.values(Semantic::Tangents, given, &used)?;
+        frames = values.into_iter().map(Vec4::from_array).collect();
+    }
+    if !deform.is_none() {
+        let normals = normals.as_deref_mut().unwrap_or_default();
+        let mut vertices = Vertices { points: &mut points, normals, tangents: &mut frames };
+        source.morph(deform, &mut vertices, &positions, &used)?;
+        if let Some(joints) = &deform.joints {
+            let influences = source.influences(joints.len(), &positions, &used)?;
+            vertices.skin(joints, &influences);
+        }
+        if vertices.points.iter().any(|p| !p.is_finite()) {
+            return Err(document.error(place, "its skin or morph targets move vertices to no finite place"));
+        }
+    }
+    making.triangles += corners.len();
+    let mut faces = Faces { points, triangles: corners, ..Faces::default() };
+    if let Some(normals) = normals {
+        faces.normals = Channel::PerPoint(normals);
     }
     if let Some(colors) = same(Semantic::Colors(0))? {
         let values: Vec<Vec4> =
@@ -91,16 +118,9 @@ pub fn read(
     if let Some(first) = coordinates.first_mut() {
         faces.st = Channel::PerPoint(std::mem::take(first));
     }
-    // Where normals are missing, tangents do not count.
-    let given = match (&material.normal_coordinates, &faces.normals) {
-        (Some(_), Channel::PerPoint(_)) => same(Semantic::Tangents)?,
-        _ => None,
-    };
-    if let (Some(given), Channel::PerPoint(normals)) = (&given, &faces.normals) {
-        let values: Vec<[f32; 4]> = source.values(Semantic::Tangents, given, &used)?;
-        let tangents = values.iter().map(|t| Vec3::from_slice(t).normalize_or_zero());
-        let sides =
-            values.iter().zip(normals).map(|(t, n)| n.cross(Vec3::from_slice(t)).normalize_or_zero() * t[3].signum());
+    if let (Some(_), Channel::PerPoint(normals)) = (&given, &faces.normals) {
+        let tangents = frames.iter().map(|t| t.truncate().normalize_or_zero());
+        let sides = frames.iter().zip(normals).map(|(t, n)| n.cross(t.truncate()).normalize_or_zero() * t.w.signum());
         let both: [Vec<f32>; 2] =
             [tangents.flat_map(|v| v.to_array()).collect(), sides.flat_map(|v| v.to_array()).collect()];
         for (name, values) in TANGENTS.into_iter().zip(both) {
@@ -108,8 +128,8 @@ pub fn read(
         }
     }
     let mut mesh = assemble::assemble(faces, 0.0).mesh;
-    if let (Some(set), None) = (material.normal_coordinates, given) {
-        let uv = coordinates_of(&mesh, set);
+    if material.wants_tangents && given.is_none() {
+        let uv = coordinates_of(&mesh, material.tangent_coordinates);
         tangents::add_frames(&mut mesh, &uv, TANGENTS);
     }
     Ok(Some(mesh).filter(|m| !m.triangles.is_empty()))
@@ -142,7 +162,7 @@ impl<'a> Source<'a> {
         let types: &[Type] = match semantic {
             Semantic::TexCoords(_) => &[Type::Vec2],
             Semantic::Colors(_) => &[Type::Vec3, Type::Vec4],
-            Semantic::Tangents => &[Type::Vec4],
+            Semantic::Tangents | Semantic::Joints(_) | Semantic::Weights(_) => &[Type::Vec4],
             _ => &[Type::Vec3],
         };
         let place = self.place_of(&semantic);
@@ -170,6 +190,68 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Adds the morph targets by their weights to vertices, of which `used` are the numbers.
+    fn morph(
+        &self,
+        deform: &Deform,
+        vertices: &mut Vertices<'_>,
+        positions: &Elements<'_>,
+        used: &[u32],
+    ) -> Result<(), Diagnostic> {
+        let targets = self.primitive.targets.as_deref().unwrap_or_default();
+        for (k, (target, &weight)) in targets.iter().zip(&deform.weights).enumerate().filter(|(_, t)| *t.1 != 0.0) {
+            let place = self.place.field("targets").index(k);
+            let parts = [(target.positions, "POSITION"), (target.normals, "NORMAL"), (target.tangents, "TANGENT")];
+            for (part, (index, name)) in parts.into_iter().enumerate() {
+                let Some(index) = index else { continue };
+                let place = place.field(name);
+                let moves = Elements::open(self.document, index, &place, &[Type::Vec3])?;
+                if moves.len() != positions.len() {
+                    let what = format!("it has {} values, and there are {} positions", moves.len(), positions.len());
+                    return Err(self.document.error(&place, what));
+                }
+                let moved = used.iter().map(|&i| weight * Vec3::from_array(moves.floats(i as usize)));
+                match part {
+                    0 => vertices.points.iter_mut().zip(moved).for_each(|(p, by)| *p += by),
+                    1 => vertices.normals.iter_mut().zip(moved).for_each(|(n, by)| *n += by),
+                    _ => vertices.tangents.iter_mut().zip(moved).for_each(|(t, by)| *t += by.extend(0.0)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The joints that move each of the vertices that are used, with their weights; there are
+    /// `count` joints.
+    fn influences(
+        &self,
+        count: usize,
+        positions: &Elements<'_>,
+        used: &[u32],
+    ) -> Result<Vec<Vec<(u32, f32)>>, Diagnostic> {
+        let mut all: Vec<Vec<(u32, f32)>> = vec![Vec::new(); used.len()];
+        for set in 0.. {
+            let [joints, weights] = [Semantic::Joints(set), Semantic::Weights(set)];
+            let place = self.place_of(&joints);
+            let (Some(joints), Some(weights)) = (self.open_for(joints, positions)?, self.open_for(weights, positions)?)
+            else {
+                break;
+            };
+            for (influences, &vertex) in all.iter_mut().zip(used) {
+                let shares: [f32; SET] = weights.floats(vertex as usize);
+                for (k, share) in shares.into_iter().enumerate().filter(|(_, share)| *share > 0.0) {
+                    let joint = joints.whole(vertex as usize, k);
+                    if joint >= count as u64 || !share.is_finite() {
+                        let what = format!("vertex {vertex} names joint {joint}, and there are {count}");
+                        return Err(self.document.error(&place, what));
+                    }
+                    influences.push((joint as u32, share));
+                }
+            }
+        }
+        Ok(all)
+    }
+
     /// The corners of its triangles as numbers of vertices, of which there are so many; `None`
     /// where it has no triangles.
     fn triangles(&self, vertices: usize, making: &mut Making) -> Result<Option<Vec<[u32; 3]>>, Diagnostic> {
@@ -178,7 +260,13 @@ impl<'a> Source<'a> {
         };
         let place = self.place.field("indices");
         let indices = match self.primitive.indices {
-            Some(index) => Some(Elements::open(self.document, index, &place, &[Type::Scalar])?),
+            Some(index) => {
+                let elements = Elements::open(self.document, index, &place, &[Type::Scalar])?;
+                if !elements.are_whole() {
+                    return Err(self.document.error(&place, "indices are whole numbers without a sign"));
+                }
+                Some(elements)
+            }
             None => None,
         };
         let count = indices.as_ref().map_or(vertices, Elements::len);

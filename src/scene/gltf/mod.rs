@@ -12,8 +12,10 @@
 //! what is not.
 
 mod accessor;
+mod animation;
 mod camera;
 mod container;
+mod deform;
 mod document;
 mod exposure;
 mod light;
@@ -27,6 +29,7 @@ mod texture;
 use super::framing::{self, Handedness, Lit};
 use super::{Integrator, OpenOptions, Opened, Scene, in_folder};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
 use document::Document;
 use std::path::Path;
@@ -38,8 +41,12 @@ const MAX_REMARKS: usize = 100;
 /// What has been made of a document so far.
 struct Making {
     scene: Scene,
-    /// Warnings and errors.
+    /// Warnings.
     remarks: Diagnostics,
+    /// Errors of parts that are left out.
+    problems: Vec<Diagnostic>,
+    /// Files that were looked for.
+    log: FileLog,
     /// Triangles of all meshes, each counted once.
     triangles: usize,
     /// Bytes of all images that lie within the file.
@@ -53,6 +60,13 @@ struct Making {
 }
 
 impl Making {
+    /// Adds an error of a part that is left out, unless there were many.
+    fn problem(&mut self, error: Diagnostic) {
+        if self.problems.len() < MAX_REMARKS {
+            self.problems.push(error);
+        }
+    }
+
     /// Adds a warning, unless there were many.
     fn warn(&mut self, warning: Diagnostic) {
         if self.remarks.iter().count() < MAX_REMARKS {
@@ -70,9 +84,11 @@ pub(super) fn is_gltf(path: &Path) -> bool {
 
 /// Reads a scene; the files that it names are read from its folder, and those that `options` allow.
 ///
+/// What is wrong with a part of it is a warning, and the part is left out.
+///
 /// # Errors
-/// What is wrong with it: of what nodes show, up to 20 errors; of the document as a whole, the
-/// first.
+/// What is wrong with the document as a whole; all that is wrong, where nothing can be shown or the
+/// options ask for it.
 pub(super) fn read(
     bytes: &[u8],
     name: &str,
@@ -89,18 +105,34 @@ pub(super) fn read(
     let document = Document::read(name, bytes, &scene.access, sources).map_err(all)?;
     let remarks = Diagnostics::new();
     let traces_paths = options.integrator == Some(Integrator::Path);
-    let mut making =
-        Making { scene, remarks, triangles: 0, embedded: 0, traces_paths, has_camera: false, lamps: Vec::new() };
+    let mut making = Making {
+        scene,
+        remarks,
+        problems: Vec::new(),
+        log: FileLog::default(),
+        triangles: 0,
+        embedded: 0,
+        traces_paths,
+        has_camera: false,
+        lamps: Vec::new(),
+    };
+    document.problems.iter().for_each(|error| making.problem(error.clone()));
     document.unknown_extensions().for_each(|warning| making.warn(warning));
-    nodes::add_all(&document, options.size, &mut making)?;
-    let Making { mut scene, mut remarks, has_camera, lamps, traces_paths, .. } = making;
-    if remarks.has_errors() {
+    let mut of_animation = Vec::new();
+    let (pose, frames) = animation::pose(&document, options, &mut of_animation);
+    of_animation.into_iter().for_each(|problem| making.problem(problem));
+    nodes::add_all(&document, &pose, options.size, &mut making)?;
+    let Making { mut scene, mut remarks, problems, log, has_camera, lamps, .. } = making;
+    sources.log().extend(&log);
+    if (scene.objects.is_empty() || options.strict) && problems.iter().any(Diagnostic::is_error) {
+        problems.into_iter().for_each(|error| remarks.push(error));
         return Err(remarks);
     }
+    problems.into_iter().for_each(|error| remarks.push(error.into_warning()));
     let Some((low, high)) = scene.bounds() else {
-        return Err(Diagnostic::error(format!("`{name}` shows no triangles"))
-            .hint("its default scene holds no mesh with a surface")
-            .into());
+        let error = Diagnostic::error(format!("`{name}` shows no triangles"));
+        remarks.push(error.hint("its default scene holds no mesh with a surface"));
+        return Err(remarks);
     };
     let view = if has_camera {
         camera::directions(&scene.camera)
@@ -121,5 +153,5 @@ pub(super) fn read(
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());
     scene.flatten_small();
-    Ok(Opened { scene, diagnostics: remarks, frames: Vec::new() })
+    Ok(Opened { scene, diagnostics: remarks, frames })
 }

@@ -8,7 +8,7 @@
 use super::Making;
 use super::container::{self, Uri};
 use super::document::Document;
-use crate::image::Reading;
+use crate::image::{FORMATS, Reading};
 use crate::scene::TextureSource;
 use crate::scene::files::MAX_FILE_BYTES;
 use crate::text::diagnostics::Diagnostic;
@@ -17,6 +17,8 @@ use gltf::json::image::Image;
 use gltf::json::texture::{Sampler, Texture, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
+use std::fs::File;
+use std::io::Read;
 use std::sync::Arc;
 
 /// Adds the texture with a number, for a use that reads it in some way, to the scene; gives its
@@ -54,13 +56,26 @@ pub fn add(
     };
     let wraps = [wrap(sampler.wrap_s)?, wrap(sampler.wrap_t)?];
     let used_as = match reading {
-        Reading::Color => "colour and alpha",
+        Reading::Color | Reading::ColorAlpha => "colour and alpha",
+        Reading::DataAlpha => "data and alpha",
         Reading::OpaqueColor => "colour",
         Reading::Data => "data",
     };
     let name = format!("{label}, textures[{}] as {used_as}", index.value());
     making.scene.textures.insert(name.clone(), TextureSource::Image { file, wraps, reading });
     Ok(Some(name))
+}
+
+/// Bytes of a file that tell its format.
+const FIRST: u64 = 64;
+
+/// Refuses an image whose first bytes are of no format that is read.
+fn check_format(document: &Document<'_>, place: &Place, bytes: &[u8]) -> Result<(), Diagnostic> {
+    // A file that is compressed is recognised when it is read.
+    if bytes.starts_with(&[0x1f, 0x8b]) || image::guess_format(bytes).is_ok() {
+        return Ok(());
+    }
+    Err(document.error(place, format_args!("unknown image format; supported formats: {FORMATS}")))
 }
 
 /// Adds an image to the scene; gives the name of its file there, and what to call it.
@@ -82,10 +97,21 @@ fn add_image(
         (Some(view), _) => document.view(view, &own.field("bufferView"))?.into(),
         (None, Some(uri)) => match container::resolve(uri).map_err(|e| document.error(&own.field("uri"), e))? {
             Uri::Data(bytes) => bytes.into(),
-            Uri::File(file) => return Ok((file.to_string(), named.unwrap_or_else(|| file.to_string()))),
+            Uri::File(file) => {
+                let path = making.scene.find_image(&file, &mut making.log).map_err(|e| {
+                    let error = document.error(&own.field("uri"), &e);
+                    e.hints().into_iter().fold(error, Diagnostic::hint)
+                })?;
+                let mut first = Vec::new();
+                // Who decodes the file reports what else is wrong with it.
+                File::open(path).and_then(|f| f.take(FIRST).read_to_end(&mut first)).ok();
+                check_format(document, &own, &first)?;
+                return Ok((file.to_string(), named.unwrap_or_else(|| file.to_string())));
+            }
         },
         (None, None) => return Err(document.error(&own, "it has neither a `uri` nor a `bufferView`")),
     };
+    check_format(document, &own, &bytes)?;
     // Several images may lie at one place of a buffer, and each is a copy.
     making.embedded += bytes.len() as u64;
     if making.embedded > MAX_FILE_BYTES {

@@ -21,6 +21,9 @@ use crate::text::source::SourceMap;
 
 /// Options that refuse every error.
 const STRICT: OpenOptions = OpenOptions {
+    seconds: None,
+    fps: None,
+    animation: None,
     strict: true,
     size: None,
     allow_read: Vec::new(),
