@@ -243,7 +243,7 @@ fn every_shader_of_a_file_compiles_alone() {
     );
     // A shader with the name of a standard one, which is no standard one.
     write("plastic.sl", "surface plastic() { nonsense }");
-    write("f.sl", "point f(string s; point p) { return transform(s, p) + ambient() * vector trace(p, p); }");
+    write("f.sl", "point f(string s; point p) { return transform(s, p) + vector (ambient() * color trace(p, p)); }");
     for form in ["rpu", "wgsl"] {
         let output = shadewright(folder.path(), &["compile", "all.sl", "--emit", form]);
         let text = String::from_utf8(output.stdout.clone()).unwrap();
