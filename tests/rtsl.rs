@@ -804,3 +804,49 @@ fn files_of_classes_are_read_where_the_scene_may_read() {
     let (is_drawn, text) = drawn("../elsewhere/none.rtsl", &[]);
     assert!(!is_drawn && text.contains("there is no file `../elsewhere/none.rtsl`"), "{text}");
 }
+
+/// Materials whose colour is the sum of a square and of what `normalize` changes.
+const UNIT: &str = "
+class Declared : rt_Material;
+public vec3 given = vec3(0., 2., 0.);
+void shade() {
+    unit vec3 n = given;
+    vec3 copied = -n;
+    rt_SampleColor = color(dot(n, n), dot(copied, copied), length(n)) * 0.25 + color(normalize(copied) + given);
+}
+class Computed : rt_Material;
+public vec3 given = vec3(0., 2., 0.);
+void shade() {
+    vec3 n = given;
+    rt_SampleColor = color(dot(n, n), 0., length(normalize(n)));
+}
+";
+
+#[test]
+fn vectors_that_are_declared_unit_are_not_normalized_and_their_squares_are_one() {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    fs::write(folder.path().join("own.rtsl"), UNIT).expect("the folder can be written");
+    let output = shadewright(folder.path(), &["compile", "own.rtsl", "--emit", "ir"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let body = |class: &str| {
+        let from = text.find(&format!("{class}.shade(")).unwrap_or_else(|| panic!("no {class} in {text}"));
+        text[from..].split("\n}").next().unwrap_or_default().to_string()
+    };
+    let (declared, computed) = (body("Declared"), body("Computed"));
+    assert!(!declared.contains("= dot") && !declared.contains("rsq"), "{declared}");
+    assert!(computed.contains("= dot") && computed.contains("rsq"), "{computed}");
+
+    let scene = "Format 4 4 1\nProjection \"orthographic\"\nWorldBegin\nSurface \"own.rtsl:Declared\"\nPatch \"bilinear\" \"P\" [-1 1 1 1 1 1 -1 -1 1 1 -1 1]\nWorldEnd\n";
+    for (given, is_wrong) in [("", true), (" \"vector given\" [0 0.6 -0.8]", false)] {
+        let scene = scene.replace("Declared\"", &format!("Declared\"{given}"));
+        fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
+        let (is_done, said) = run(folder.path(), &["probe", "scene.rib", "2,2"]);
+        let told = said.contains("this vector is declared `unit`, and its length is 2") && said.contains("own.rtsl:6");
+        assert!(is_done && told == is_wrong, "{given}: {said}");
+    }
+    fs::write(folder.path().join("own.rtsl"), "class A : rt_Texture; unit float x; void lookup() {}")
+        .expect("the folder can be written");
+    let output = shadewright(folder.path(), &["compile", "own.rtsl"]);
+    assert!(stderr(&output).contains("a `float` cannot be `unit`"), "{}", stderr(&output));
+}

@@ -1,6 +1,8 @@
 //! Names in the IR of functions of the standard library that stages other than the front ends call
 //! or replace.
 
+use std::fmt::Display;
+
 /// The namespace of the standard library in the IR.
 const NAMESPACE: &str = "std.";
 
@@ -35,6 +37,21 @@ pub const TRANSMITTANCE: &str = "std.__transmittance";
 pub const TRACE: &str = "std.trace.pv.c";
 /// The exponent of `specular` for a roughness: `(f32) → f32`.
 pub const SPECULAR_EXPONENT: &str = "std.__specular_exponent";
+/// Start of the names of the functions that return a vector which the program declares to have
+/// length 1: `(vecN) → vecN`.
+const UNIT: &str = "std.__unit.";
+
+/// Name of the function that returns a vector of this type of the IR, as `vec3`, which the program declares to have
+/// length 1.
+pub fn unit(ty: impl Display) -> String {
+    format!("{UNIT}{ty}")
+}
+
+/// Whether a function is one of [`unit`].
+pub fn is_unit(name: &str) -> bool {
+    name.starts_with(UNIT)
+}
+
 /// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below
 /// 2²⁴.
 pub const SEED: &str = "std.__seed";

@@ -9,7 +9,7 @@ use crate::program::layout::lay_out;
 use crate::program::layout::memory::MemoryError;
 use crate::program::optimise::optimise;
 use crate::program::synthesise::outputs::Output;
-use crate::program::synthesise::{coordinate_systems, synthesise};
+use crate::program::synthesise::{coordinate_systems, synthesise, unit_checks};
 use crate::scene::{Scene, Unusable};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
@@ -152,7 +152,10 @@ fn link_phases(
 ) -> Result<Program, Failure> {
     let collected = collect(scene, options, shaders, diagnostics)?;
     let layout = lay_out(scene, options, &collected, shaders, diagnostics)?;
-    let module = synthesise(scene, options, &collected, &layout, shaders.take_module(), diagnostics);
+    let mut module = synthesise(scene, options, &collected, &layout, shaders.take_module(), diagnostics);
+    if options.debug {
+        unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));
+    }
     let module = optimise(options, &collected, module, observer, diagnostics)?;
     Ok(Program {
         module: module.into(),

@@ -5,25 +5,34 @@
 //! change last bits. The language leaves that open, and this module defines it: *`normalize` of a
 //! vector that is known to be a result of `normalize` is that vector*. Negation, `select`,
 //! variables, parameters and results of functions preserve the property where all values that reach
-//! them have it. The analysis sees the program as it is linked, before any pass. Every machine, the
+//! them have it. So do vectors that the program declares to have length 1 ([`library::is_unit`]).
+//! The square of a vector that is a declared one, or may be, is 1; that of other results of
+//! `normalize` is computed, as these are zero where their arguments are. The analysis sees the program as it is linked, before any pass. Every machine, the
 //! evaluator too, runs the module after this step, and no choice of passes leaves it out: so it may
 //! change bits, and passes may not. (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007,
 //! §4.3.2, propagate the attribute in the same way.)
 
+use crate::abi::library;
 use crate::ir::emitter::normalized;
-use crate::ir::{Function, Inst, Module, Op, Terminator, Type, Value};
+use crate::ir::{Const, Function, Inst, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Replaces each `normalize` of a vector of unit length by the vector. Returns how many there were.
+/// Replaces each `normalize` of a vector of unit length by the vector, and each square of one that
+/// is declared so by 1. Returns how many there were.
 pub fn propagate(module: &mut Module) -> usize {
     let candidates: Vec<Vec<Normalization>> = module.functions.iter().map(normalizations).collect();
-    if candidates.iter().all(Vec::is_empty) {
+    let declares = |f: &Function| f.blocks.iter().flat_map(|b| &b.insts).any(is_declaration);
+    if candidates.iter().all(Vec::is_empty) && !module.functions.iter().any(declares) {
         return 0;
     }
-    let is_unit = unit_vectors(module, &candidates);
+    let units = Units::of(module, &candidates);
     let mut replaced = 0;
-    for ((func, found), is_unit) in module.functions.iter_mut().zip(candidates).zip(is_unit) {
-        for n in found.into_iter().filter(|n| is_unit[n.of.0 as usize]) {
+    for (f, (func, found)) in module.functions.iter_mut().zip(candidates).enumerate() {
+        replaced += replace_squares(func, &units, f);
+        for n in found {
+            if !units.is_normalized(func, (f, n.of)) {
+                continue;
+            }
             // A choice between equals: the other values may be needed elsewhere, and are dead code
             // if not.
             let inst = &mut func.blocks[n.block].insts[n.position];
@@ -54,7 +63,6 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
     for (b, block) in func.blocks.iter().enumerate() {
         for (position, inst) in block.insts.iter().enumerate() {
             if let &[result] = &inst.results[..]
-                && func.ty(result) == Type::Vec3
                 && let Some(of) = normalized(inst, |v| defs[v.0 as usize])
             {
                 found.push(Normalization { of, result, block: b, position });
@@ -67,19 +75,101 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
 /// A value of a function of the module.
 type Place = (usize, Value);
 
+/// Whether an instruction declares that a vector has length 1.
+fn is_declaration(inst: &Inst) -> bool {
+    matches!(&inst.op, Op::Call(name) if library::is_unit(name))
+}
+
+fn is_vector_type(ty: Type) -> bool {
+    matches!(ty, Type::Vec2 | Type::Vec3 | Type::Vec4)
+}
+
+/// What is known of the vectors of a module, by function and value.
+struct Units {
+    /// Whether it has length 1 or 0 up to rounding.
+    is_unit: Vec<Vec<bool>>,
+    /// Whether a vector that is declared to have length 1 flows into it.
+    is_declared: Vec<Vec<bool>>,
+}
+
+impl Units {
+    fn of(module: &Module, candidates: &[Vec<Normalization>]) -> Self {
+        let (is_unit, flows) = unit_vectors(module, candidates);
+        let mut is_declared: Vec<Vec<bool>> = is_unit.iter().map(|f| vec![false; f.len()]).collect();
+        let functions = module.functions.iter().enumerate();
+        let insts =
+            functions.flat_map(|(f, func)| func.blocks.iter().flat_map(move |b| b.insts.iter().map(move |i| (f, i))));
+        let declarations = insts.filter(|(_, inst)| is_declaration(inst));
+        let mut work: Vec<Place> =
+            declarations.flat_map(|(f, inst)| inst.results.iter().map(move |&r| (f, r))).collect();
+        while let Some(place) = work.pop() {
+            if !std::mem::replace(&mut is_declared[place.0][place.1.0 as usize], true) {
+                work.extend(flows.get(&place).into_iter().flatten().copied());
+            }
+        }
+        Self { is_unit, is_declared }
+    }
+
+    /// Whether a vector is not normalised again. Those of two and four components are only where
+    /// the program declares them.
+    fn is_normalized(&self, func: &Function, (f, value): Place) -> bool {
+        let i = value.0 as usize;
+        self.is_unit[f][i] && (func.ty(value) == Type::Vec3 || self.is_declared[f][i])
+    }
+
+    /// Whether the square of a vector is 1.
+    fn has_square(&self, (f, value): Place) -> bool {
+        let i = value.0 as usize;
+        self.is_unit[f][i] && self.is_declared[f][i]
+    }
+}
+
+/// Replaces dot products of declared unit vectors with themselves.
+fn replace_squares(func: &mut Function, units: &Units, f: usize) -> usize {
+    let mut sources: HashMap<Value, (Value, bool)> = HashMap::new();
+    for inst in func.blocks.iter().flat_map(|b| &b.insts) {
+        match (&inst.op, &inst.args[..], &inst.results[..]) {
+            (Op::Neg, &[of], &[r]) => sources.insert(r, (of, true)),
+            (_, &[of], &[r]) if is_declaration(inst) => sources.insert(r, (of, false)),
+            _ => None,
+        };
+    }
+    let root = |mut value: Value| {
+        let mut is_negative = false;
+        while let Some(&(of, negated)) = sources.get(&value) {
+            (value, is_negative) = (of, is_negative != negated);
+        }
+        (value, is_negative)
+    };
+    let mut replaced = 0;
+    for inst in func.blocks.iter_mut().flat_map(|b| &mut b.insts) {
+        let (Op::Dot, &[a, b]) = (&inst.op, &inst.args[..]) else { continue };
+        let (first, second) = (root(a), root(b));
+        if first.0 == second.0 && [a, b].into_iter().any(|v| units.has_square((f, v))) {
+            let square = if first.1 == second.1 { 1.0 } else { -1.0 };
+            (inst.op, inst.args) = (Op::Const(Const::F32(square)), Vec::new());
+            replaced += 1;
+        }
+    }
+    replaced
+}
+
+/// Where values flow.
+type Flows = HashMap<Place, Vec<Place>>;
+
 /// For each function and value, whether it is a vector of length 1 or 0 up to rounding. All vectors
 /// that may be are believed to be, until one that is not flows into them: each value is taken back
 /// once.
-fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<bool>> {
+fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> (Vec<Vec<bool>>, Flows) {
     let index = module.index();
     let has_entries = module.functions.iter().any(|f| f.kind.is_entry());
     let mut is_unit: Vec<Vec<bool>> =
-        module.functions.iter().map(|f| f.values.iter().map(|&ty| ty == Type::Vec3).collect()).collect();
-    let mut flows: HashMap<Place, Vec<Place>> = HashMap::new();
+        module.functions.iter().map(|f| f.values.iter().map(|&ty| is_vector_type(ty)).collect()).collect();
+    let mut flows = Flows::new();
     let mut work: Vec<Place> = Vec::new();
     for (f, func) in module.functions.iter().enumerate() {
         let mut flow = |from: Place, to: Place| flows.entry(from).or_default().push(to);
-        let is_vector = |v: Value| func.ty(v) == Type::Vec3;
+        let is_vector = |v: Value| is_vector_type(func.ty(v));
         // Anyone may call an entry; without entries, any function.
         if func.kind.is_entry() || !has_entries {
             work.extend(func.param_values().iter().map(|&p| (f, p)));
@@ -99,6 +189,7 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<b
                     (Op::Select, [r]) if normalized.contains(r) => {}
                     (Op::Select, &[r]) if is_vector(r) => inst.args[1..].iter().for_each(|&a| flow((f, a), (f, r))),
                     (Op::Neg, &[r]) if is_vector(r) => flow((f, inst.args[0]), (f, r)),
+                    (Op::Call(name), _) if library::is_unit(name) => {}
                     (Op::Call(name), results) => match index.get(name) {
                         Some(&callee) => call(module, (f, &inst.args, results), callee, &mut flow),
                         None => work.extend(results.iter().map(|&r| (f, r))),
@@ -114,7 +205,7 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<b
             work.extend(flows.get(&place).into_iter().flatten().copied());
         }
     }
-    is_unit
+    (is_unit, flows)
 }
 
 /// What flows into a callee and back.

@@ -532,6 +532,7 @@ impl<'a> Body<'a> {
             let ty = self.type_of_name(&v.ty).unwrap_or(Type::VOID);
             let mut local = self.new_local(ty, v.name.span);
             local.qualifier = v.qualifier;
+            self.set_unit(&mut local, v.unit);
             fields.push(local);
         }
         self.frames.pop();
@@ -741,6 +742,7 @@ impl<'a> Body<'a> {
     /// Gives `scratch` variables the values that `intersect` has left at the hit.
     fn take_scratch(&mut self) {
         for (name, local) in self.scratch_variables() {
+            let local = Local { is_unit: false, ..local };
             let declared = self.read_local(&local);
             let types: Vec<ir::Type> = declared.parts.iter().map(|&part| self.b.ty(part)).collect();
             let parts = types.into_iter().enumerate().map(|(i, ty)| self.input(&format!("{name}.{i}"), ty)).collect();
@@ -752,6 +754,7 @@ impl<'a> Body<'a> {
     fn leave_scratch(&mut self) -> Vec<Value> {
         let mut values = Vec::new();
         for (name, local) in self.scratch_variables() {
+            let local = Local { is_unit: false, ..local };
             for (i, part) in self.read_local(&local).parts.into_iter().enumerate() {
                 let ty = self.b.ty(part);
                 self.b.result(format!("{name}.{i}"), ty);

@@ -10,6 +10,7 @@ pub mod noise;
 pub mod sampling;
 pub mod sobol;
 pub mod texture;
+mod unit;
 
 use super::language::Options;
 use super::rsl;
@@ -90,11 +91,19 @@ pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Re
     rsl::compile_library(sources, names, options)
 }
 
+pub use unit::checked as checked_unit;
+
 /// Adds the functions of the library that are built as IR, where they are called.
 pub fn add_built_functions(module: &mut Module) {
-    let mut available: Vec<Function> =
-        [noise::functions(), bits::functions(), sampling::functions(), sobol::functions(), texture::functions()]
-            .concat();
+    let mut available: Vec<Function> = [
+        noise::functions(),
+        bits::functions(),
+        sampling::functions(),
+        sobol::functions(),
+        texture::functions(),
+        unit::functions(),
+    ]
+    .concat();
     loop {
         let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

@@ -685,6 +685,11 @@ impl ShaderLibrary {
         self.taken.values().flatten().any(|file| file.prints)
     }
 
+    /// Where a piece of source is, as `file:line:column`.
+    pub fn place(&self, span: Option<Span>) -> String {
+        span.map_or_else(|| "?".to_string(), |span| self.sources.describe(span))
+    }
+
     /// All functions of the shaders so far.
     pub fn module(&self) -> &Module {
         &self.module

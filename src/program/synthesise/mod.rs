@@ -19,6 +19,7 @@ pub mod ray_depths;
 pub mod specialisation;
 pub mod stand_alone;
 pub mod surface_state;
+pub mod unit_checks;
 pub mod visibility;
 pub mod volumes;
 

@@ -221,6 +221,7 @@ impl<'a> Body<'a> {
         for p in &f.params {
             let ty = self.type_of_name(&p.ty)?;
             let mut local = self.new_local(ty.clone(), p.ty.span);
+            self.set_unit(&mut local, p.unit);
             if let Some(given) = args.next().filter(|_| p.direction != Direction::Out)
                 && let Some(value) = self.converted(given, &ty)
             {

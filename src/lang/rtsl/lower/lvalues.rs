@@ -4,6 +4,7 @@ use super::super::ast::{ExprKind, TypeName};
 use super::super::types::{BasicType, Scalar};
 use super::values::Leaf;
 use super::*;
+use crate::abi::library;
 
 /// Letters of components: any of a row may be mixed (GLSL 1.20, §5.5).
 const LETTERS: [&str; 3] = ["xyzw", "rgba", "stpq"];
@@ -26,6 +27,8 @@ pub(super) struct Local {
     pub storage: Vec<(Leaf, Storage)>,
     /// Its storage qualifier.
     pub qualifier: Qualifier,
+    /// Whether it is declared `unit`: what is read of it is a vector of length 1.
+    pub is_unit: bool,
     /// The value of a constant `int`.
     pub known: Option<i32>,
     /// Where it was declared.
@@ -64,6 +67,8 @@ pub(super) struct LValue {
     whole: Type,
     parts: Vec<Part>,
     tail: Tail,
+    /// Whether it is a variable that is declared `unit`.
+    is_unit: bool,
     /// The name of the renderer's variable that it is part of.
     pub state: Option<&'static str>,
 }
@@ -81,7 +86,8 @@ impl<'a> Body<'a> {
             };
             storage.push((leaf, place));
         }
-        let local = Local { ty: ty.clone(), storage, qualifier: Qualifier::Local, known: None, declared };
+        let local =
+            Local { ty: ty.clone(), storage, qualifier: Qualifier::Local, is_unit: false, known: None, declared };
         let zero = self.zero(&ty);
         self.write_local(&local, zero);
         local
@@ -94,7 +100,8 @@ impl<'a> Body<'a> {
             .iter()
             .map(|&(leaf, storage)| Part { leaf, storage, offset: None, count: leaf.count })
             .collect();
-        LValue { ty: local.ty.clone(), whole: local.ty.clone(), parts, tail: Tail::Whole, state: None }
+        let (ty, tail, is_unit) = (local.ty.clone(), Tail::Whole, local.is_unit);
+        LValue { ty: ty.clone(), whole: ty, parts, tail, is_unit, state: None }
     }
 
     pub(super) fn read_local(&mut self, local: &Local) -> Typed {
@@ -171,9 +178,33 @@ impl<'a> Body<'a> {
         let parts = self.read_whole(place);
         let whole = Typed { ty: place.whole.clone(), parts, known: None };
         match &place.tail {
+            Tail::Whole if place.is_unit => self.declared_unit(whole),
             Tail::Whole => whole,
             tail => Typed { ty: place.ty.clone(), ..self.taken(&whole, tail) },
         }
+    }
+
+    /// Vectors that are declared to have length 1.
+    fn declared_unit(&mut self, value: Typed) -> Typed {
+        let declared = |&part: &Value| {
+            let ty = self.b.ty(part);
+            self.b.call(library::unit(ty), vec![part], &[ty])[0]
+        };
+        Typed { parts: value.parts.iter().map(declared).collect(), ..value }
+    }
+
+    /// Says of a variable that it is declared `unit`, as a vector or an array of them may be.
+    pub(super) fn set_unit(&mut self, local: &mut Local, is_unit: bool) {
+        let mut element = &local.ty;
+        while let Type::Array(inner, _) = element {
+            element = inner;
+        }
+        let is_vector = matches!(element, Type::Basic(BasicType::Vector(Scalar::Float, _)));
+        if is_unit && !is_vector {
+            let d = Diagnostic::error(format!("a `{}` cannot be `unit`", self.describe(&local.ty)));
+            self.diags.push(d.at(local.declared, "declared here").hint("`unit` is for vectors of length 1"));
+        }
+        local.is_unit = is_unit && is_vector;
     }
 
     /// The part of a value that a tail means.

@@ -100,6 +100,7 @@ impl<'a> Body<'a> {
             return self.error(d.at(v.ty.span, "not a type of values"));
         }
         let mut local = self.new_local(ty, v.name.span);
+        self.set_unit(&mut local, v.unit);
         let mut result = Ok(());
         match value {
             Some(Ok(value)) => {

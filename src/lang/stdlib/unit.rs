@@ -1,0 +1,52 @@
+//! The functions by which a program declares that vectors have length 1, as RTSL's `unit` does.
+//!
+//! They return their argument, and [`crate::ir::passes::unit_vectors`] takes their results for unit
+//! vectors. A program for a debugger has functions that print where that is wrong.
+
+use crate::abi::library;
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use crate::lang::unit::{PRINTF, PRINTF_VALUE};
+
+/// The types of vectors.
+const TYPES: [Type; 3] = [Type::Vec2, Type::Vec3, Type::Vec4];
+
+/// By how much the square of the length may differ from 1: half of that, the length.
+const TOLERANCE: f32 = 1.0e-3;
+
+/// All of them.
+pub fn functions() -> Vec<Function> {
+    TYPES.map(|ty| function(&library::unit(ty), ty, |_, _| {})).to_vec()
+}
+
+/// The same for one place in the source, under another name: it prints where the length is not 1.
+pub fn checked(name: &str, ty: Type, place: &str) -> Function {
+    function(name, ty, |b, v| {
+        let square = b.op(Op::Dot, &[v, v]);
+        let [one, tolerance] = [1.0, TOLERANCE].map(|x| b.f32(x));
+        let difference = b.op(Op::Sub, &[square, one]);
+        let difference = b.op(Op::Abs, &[difference]);
+        let is_unit = b.op(Op::Le, &[difference, tolerance]);
+        let (print, end) = (b.block(), b.block());
+        b.branch(is_unit, end, print);
+        b.seal(print);
+        b.switch_to(print);
+        let length = b.op(Op::Sqrt, &[square]);
+        b.effect(Op::Debug(format!("{PRINTF_VALUE}f").into()), &[length]);
+        let place = place.replace('%', "%%");
+        let message = format!("{place}: this vector is declared `unit`, and its length is %f\n");
+        let message = b.constant(Const::String(message.into()));
+        b.effect(Op::Debug(PRINTF.into()), &[message]);
+        b.jump(end, Vec::new());
+        b.seal(end);
+        b.switch_to(end);
+    })
+}
+
+fn function(name: &str, ty: Type, check: impl Fn(&mut FunctionBuilder, Value)) -> Function {
+    let mut b = FunctionBuilder::library(name);
+    b.result("return", ty);
+    let v = b.param("v", ty);
+    check(&mut b, v);
+    b.ret(vec![v]);
+    b.finish()
+}
