@@ -59,7 +59,7 @@ pub struct LinkError {
     /// What they point into.
     pub sources: SourceMap,
     /// The shaders without which the scene may link ([`Scene::leave_out`]).
-    pub unusable: Unusable,
+    pub unusable: Box<Unusable>,
 }
 
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
@@ -135,10 +135,10 @@ fn run(
         Ok(program) if !(options.strict && diagnostics.has_errors()) => Ok(Program { sources, diagnostics, ..program }),
         Err(Failure::Memory(error)) => {
             diagnostics.push(Diagnostic::error(error.to_string()).hint("use fewer or smaller meshes"));
-            Err(LinkError { diagnostics, sources, unusable: Unusable::default() })
+            Err(LinkError { diagnostics, sources, unusable: Box::default() })
         }
-        Err(Failure::Unusable(unusable)) => Err(LinkError { diagnostics, sources, unusable }),
-        _ => Err(LinkError { diagnostics, sources, unusable: Unusable::default() }),
+        Err(Failure::Unusable(unusable)) => Err(LinkError { diagnostics, sources, unusable: unusable.into() }),
+        _ => Err(LinkError { diagnostics, sources, unusable: Box::default() }),
     }
 }
 

@@ -8,7 +8,7 @@ use super::source::{SourceMap, Span};
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,7 +102,7 @@ pub struct Diagnostics {
     list: Vec<Diagnostic>,
     /// By message and severity: the positions in the list of those that are kept, and the number of
     /// the others.
-    alike: HashMap<(Severity, String), (Vec<usize>, usize)>,
+    alike: BTreeMap<(Severity, String), (Vec<usize>, usize)>,
 }
 
 impl Diagnostics {

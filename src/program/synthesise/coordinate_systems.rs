@@ -23,7 +23,8 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     };
     let mut chosen: [Value; 4] = columns(&mut b, &Mat4::IDENTITY);
     let is_other = |(name, matrix): &(&String, &Mat4)| {
-        !CURRENT.contains(&name.as_str()) && !(*name == "world" && **matrix == Mat4::IDENTITY)
+        let is_world = *name == "world" && **matrix == Mat4::IDENTITY;
+        !(is_world || CURRENT.contains(&name.as_str()))
     };
     for (system, matrix) in systems.iter().filter(is_other) {
         let system = b.constant(Const::String(system.as_str().into()));

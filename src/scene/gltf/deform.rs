@@ -75,7 +75,7 @@ impl Vertices<'_> {
     pub fn skin(&mut self, joints: &[Mat4], influences: &[Vec<(u32, f32)>]) {
         for (i, influences) in influences.iter().enumerate() {
             let sum: f32 = influences.iter().map(|(_, weight)| weight).sum();
-            if !(sum > 0.0) {
+            if sum.is_nan() || sum <= 0.0 {
                 continue;
             }
             let matrix = influences.iter().fold(Mat4::ZERO, |m, &(j, weight)| m + joints[j as usize] * (weight / sum));

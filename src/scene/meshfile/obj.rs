@@ -189,8 +189,7 @@ mod tests {
 
     #[test]
     fn triangles_have_the_material_that_stands_before_them() {
-        let text =
-            format!("f 1 2 3\nusemtl a b\nmtllib m.mtl\nf 1 2 3 4\ng other\nusemtl c\nf 1 2 3\nusemtl a b\nf 1 2 4\n");
+        let text = "f 1 2 3\nusemtl a b\nmtllib m.mtl\nf 1 2 3 4\ng other\nusemtl c\nf 1 2 3\nusemtl a b\nf 1 2 4\n";
         let materials = read(format!("{SQUARE}{text}").as_bytes(), "m.obj").unwrap().materials;
         assert_eq!((materials.libraries, materials.names), (vec!["m.mtl".to_string()], vec!["a b".into(), "c".into()]));
         assert_eq!(materials.of_triangle, [NO_MATERIAL, 0, 0, 1, 0]);

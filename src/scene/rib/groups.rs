@@ -38,7 +38,7 @@ pub fn for_each_param(
 ) -> Result<(), Diagnostic> {
     let known = known.iter().find(|g| g.name == group);
     let ParamList { declared, undeclared } = read_param_list(r, args)?;
-    for p in declared.into_iter().chain(undeclared.into_iter().map(Undeclared::as_written)) {
+    for p in declared.into_iter().chain(undeclared.into_iter().map(Undeclared::into_param)) {
         let taken = f(r, &p).unwrap_or_else(|d| {
             r.error(d);
             true

@@ -330,7 +330,7 @@ pub struct Undeclared {
 
 impl Undeclared {
     /// The parameter as one value of its own type and number.
-    pub fn as_written(self) -> Param {
+    pub fn into_param(self) -> Param {
         let Self { name, values, name_span, value_span } = self;
         let ty = if matches!(values, Values::Strings(_)) { Type::String } else { Type::Float };
         let array = values.len();
