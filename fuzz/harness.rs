@@ -57,17 +57,20 @@ pub fn decoder(data: &[u8]) {
     }
 }
 
-/// A scene, as text or as binary RIB, is read at two times, or has errors that can be rendered with
-/// their source.
+/// A scene, as text or as binary RIB, is read strictly without errors, leniently at two times, or
+/// has errors that can be rendered with their source.
 pub fn rib(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
     }
-    for time in [0.0, 0.5] {
+    for (time, strict) in [(0.0, true), (0.0, false), (0.5, false)] {
         let mut sources = SourceMap::new();
-        let options = OpenOptions { time, ..OpenOptions::default() };
+        let options = OpenOptions { time, strict, ..OpenOptions::default() };
         match open_bytes("fuzz.rib", data.to_vec(), &options, &mut sources) {
-            Ok(opened) => assert!(!opened.diagnostics.has_errors()),
+            Ok(opened) => {
+                assert!(!strict || !opened.diagnostics.has_errors());
+                opened.diagnostics.render(&sources);
+            }
             Err(errors) => {
                 assert!(errors.has_errors());
                 errors.render(&sources);
