@@ -254,7 +254,8 @@ fn what_is_wrong_with_a_shader_is_told_once_with_its_line() {
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = write(folder.path(), &[("rough", text)], &format!("{BOUND} Displacement \"rough\" {BOX}"));
-        let mut project = Project::new(Source::File(path), Options::default());
+        let open = OpenOptions { strict: true, ..OpenOptions::default() };
+        let mut project = Project::new(Source::File(path), Options { open, ..Options::default() });
         let Outcome::Broken(failure) = project.refresh() else { panic!("{text} is wrong") };
         let shown = failure.diagnostics.render(&failure.sources);
         assert!(shown.contains(expected) && shown.contains("rough.sl:1"), "{shown}");

@@ -334,7 +334,7 @@ fn said_with(integrator: &str, more: &[&str]) -> (bool, String, String) {
     let text = FURNACE.replace("Integrator \"path\" \"p\"", integrator);
     fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
     let classes = repository("assets/rtsl").display().to_string();
-    let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png"];
+    let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png", "--strict"];
     let output = shadewright(folder.path(), &[&args[..], more].concat());
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned(), stderr(&output))
 }

@@ -73,7 +73,10 @@ fn listing_5_falls_into_the_papers_sections() {
     let number = |section: &[&str]| section[0].split(' ').nth(1).expect("a number").to_string();
     let waits_for = |section: &[&str], next: &[&str]| {
         let exit = section[2];
-        assert!(exit.contains("of std.trace.") && exit.ends_with(&format!("resume {}", number(next))), "{exit}");
+        assert!(
+            exit.contains("of std.__trace_color, ") && exit.ends_with(&format!("resume {}", number(next))),
+            "{exit}"
+        );
     };
     waits_for(&first, &between);
     waits_for(&between, &last);
@@ -102,7 +105,7 @@ fn said(attributes: &str, files: &[(&str, &str)]) -> (bool, String) {
         "Format 8 8 1\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nLightSource \"distantlight\" 1\n{attributes}\nSphere 1 -1 1 360\nWorldEnd\n"
     );
     fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
-    let output = shadewright(folder.path(), &["scene.rib", "--render", "out.png", "--backend", "rpu"]);
+    let output = shadewright(folder.path(), &["scene.rib", "--render", "out.png", "--backend", "rpu", "--strict"]);
     (output.status.success(), stderr(&output))
 }
 
@@ -394,7 +397,7 @@ fn what_a_primitive_cannot_do_is_warned_of() {
     for (world, expected) in [
         (format!("Displacement \"dented\" {sphere}"), "a primitive of a class cannot be displaced"),
         (format!("AreaLightSource \"pointlight\" 1 {sphere}"), "a primitive of a class cannot shine for an area light"),
-        (format!("Geometry \"teapot\" {sphere}"), "there is no geometry `teapot`"),
+        (format!("Geometry \"kettle\" {sphere}"), "there is no geometry `kettle`"),
     ] {
         let folder = scene(&world, DISK);
         let (drawn, text) = run(
@@ -789,7 +792,7 @@ fn files_of_classes_are_read_where_the_scene_may_read() {
             "Format 8 6 1\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nShader \"{file}:Paint\" \"paint\"\nShader \"pbr.rtsl:Relief\" \"bumps\" \"string material\" [\"paint\"]\nSurface \"pbr.rtsl:Mix\" \"string first\" [\"bumps\"] \"string second\" [\"paint\"]\nSphere 1 -1 1 360\nWorldEnd\n"
         );
         fs::write(folder.path().join("scene/scene.rib"), scene).expect("the folder can be written");
-        let all = [&["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "1"], args].concat();
+        let all = [&["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "1", "--strict"], args].concat();
         run(&folder.path().join("scene"), &all)
     };
     for (file, args) in [("classes/own.rtsl", &[][..]), ("../elsewhere/own.rtsl", &["--allow-read", "../elsewhere"])] {

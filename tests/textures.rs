@@ -153,7 +153,8 @@ fn a_scene_reads_no_texture_outside_of_its_folders() {
     let read = |allow_read, sources: &mut SourceMap| {
         let opened = open(&inner.join("scene.rib"), &OpenOptions { allow_read, ..OpenOptions::default() }, sources);
         let scene = opened.unwrap().scene;
-        link(&scene, sources.clone(), &LinkOptions::default()).map_err(|e| e.diagnostics.render(&e.sources))
+        let options = LinkOptions { strict: true, ..LinkOptions::default() };
+        link(&scene, sources.clone(), &options).map_err(|e| e.diagnostics.render(&e.sources))
     };
     let refused = read(vec![], &mut sources).unwrap_err();
     assert!(refused.contains("is not allowed") && refused.contains("--allow-read"), "{refused}");

@@ -193,7 +193,7 @@ fn one_method_without_the_other_is_told() {
     ] {
         let folder = with_own(speck("path", WHITE, &format!("Geometry \"own.rtsl:{class}\"")));
         let classes = repository("assets/rtsl").display().to_string();
-        let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png"];
+        let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png", "--strict"];
         let output = shadewright(folder.path(), &args);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{message}");

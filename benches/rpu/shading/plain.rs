@@ -204,7 +204,7 @@ fn noise<const N: usize>(p: V<N>) -> F<N> {
             values[k] = each(|i| low[i] + (high[i] - low[i]) * fade[axis][i]);
         }
     }
-    map(values[0], |sum| (sum * 0.5 + 0.5).clamp(0.0, 1.0))
+    map(values[0], |sum| (sum * 0.628 + 0.5).clamp(0.0, 1.0))
 }
 
 #[inline(always)]

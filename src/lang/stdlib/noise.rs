@@ -7,8 +7,8 @@
 //! at least 1.
 //!
 //! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and a standard deviation of 0.12, and
-//! are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is constant between lattice
-//! points, uniform in [0, 1).
+//! are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
+//! constant between lattice points, uniform in [0, 1).
 
 use crate::abi::library;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
