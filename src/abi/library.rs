@@ -47,7 +47,7 @@ pub fn unit(ty: impl Display) -> String {
     format!("{UNIT}{ty}")
 }
 
-/// Whether a function is one of [`unit`].
+/// Whether a function is one of [`unit()`].
 pub fn is_unit(name: &str) -> bool {
     name.starts_with(UNIT)
 }

@@ -202,7 +202,7 @@ pub struct Decl {
     /// The default or first value.
     pub init: Option<ExprId>,
     /// Whether it is a parameter that is an array declared without a length, which has one that
-    /// others have decided on (`rsl::lengths`, [`super::types::OPEN`]).
+    /// others have decided on (`rsl::lengths`, [`crate::lang::types::OPEN`]).
     pub open: bool,
 }
 
