@@ -1,4 +1,4 @@
-light mapped(string shadowname = ""; vector direction = vector "world" (0, -0.6, 0.8);)
+light mapped(string shadowname = ""; vector direction = vector "world" (0, -1, 0);)
 {
     solar(direction, 0) {
         Cl = 1;
