@@ -150,9 +150,18 @@ fn a_frame_uses_the_shadow_map_of_the_one_before() {
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names.last(), Some(&"frame.0002.exr"));
     let (alone, said) = rendered(&dir, "multipass.rib", &["--frames", "2"]);
-    assert!(said.contains("there is no texture `key.z`"), "{said}");
+    assert!(said.contains("rendered the shadow map `key.z`"), "{said}");
+    assert!(alone == found[found.len() - 1].1, "a frame alone differs from the same frame after the others");
     // The lower half of the sphere is dark with and without the map.
     let dark = |image: &Image| image.rgba.iter().filter(|p| p[3] > 0.99 && p[0] < 0.01).count();
-    let (with, without) = (dark(&found[found.len() - 1].1), dark(&alone));
+    let unlit = std::fs::read_to_string(folder().join("multipass.rib"))
+        .expect("the scene")
+        .replace("\"zfile\" \"z\"", "\"file\" \"rgba\"");
+    let without = dir.path().join("without.rib");
+    std::fs::write(&without, unlit).expect("a file");
+    std::fs::copy(folder().join("mapped.sl"), dir.path().join("mapped.sl")).expect("the shader");
+    let (without, said) = rendered(&dir, without.to_str().expect("a path"), &["--frames", "2"]);
+    assert!(said.contains("there is no texture `key.z`"), "{said}");
+    let (with, without) = (dark(&alone), dark(&without));
     assert!(with > without + 20 && with < without + 400, "{with} dark pixels, {without} without the map");
 }

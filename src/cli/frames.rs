@@ -8,36 +8,71 @@ use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// Every frame.
-pub const ALL: Frames = Frames { first: i32::MIN, last: i32::MAX };
+const ALL: Frames = Frames { first: i32::MIN, last: i32::MAX };
 /// Most bytes of a file that is searched for frames.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Digits of a frame number before the extension.
 const DIGITS: usize = 4;
 
-/// Whether a scene's file seems to have several frames, or worlds, which are frames where nothing
-/// else is.
-pub fn has_several(args: &SceneArgs) -> bool {
-    let Some(path) = args.scene.as_deref() else { return false };
-    let Ok(bytes) = scene::read_file(path, MAX_BYTES) else { return false };
-    let count = |word: &str| bytes.windows(word.len()).filter(|w| *w == word.as_bytes()).take(2).count();
-    (count("FrameBegin") > 1 || count("WorldBegin") > 1) && of_scene(args, ALL).is_ok_and(|frames| frames.len() > 1)
+/// Frames of a scene's file.
+#[derive(Default)]
+pub struct Sequence {
+    /// Those that are rendered, in the file's order.
+    pub frames: Vec<i32>,
+    /// Frames before all of these whose display is a shadow map: the rendered ones may use them.
+    pub shadow_maps: Vec<i32>,
+}
+
+/// What a scene's file seems to hold, without reading it as a scene.
+struct Outline {
+    /// Several frames, or several worlds, which are frames where nothing else is.
+    has_several: bool,
+    /// Displays that are shadow maps.
+    has_shadow_maps: bool,
+}
+
+fn outline(args: &SceneArgs) -> Option<Outline> {
+    let bytes = scene::read_file(args.scene.as_deref()?, MAX_BYTES).ok()?;
+    let has = |word: &str, n: usize| bytes.windows(word.len()).filter(|w| *w == word.as_bytes()).take(n).count() == n;
+    Some(Outline {
+        has_several: has("FrameBegin", 2) || has("WorldBegin", 2),
+        has_shadow_maps: has("\"zfile\"", 1) || has("\"shadow\"", 1) || has("\"z\"", 1),
+    })
+}
+
+/// The frames to render one after the other: those of a range, or all of a file that has several.
+/// No frames where one image is rendered: where one frame is asked for, or `is_single`.
+///
+/// # Errors
+/// When the scene of a range has errors, or no frame in the range.
+pub fn sequence(args: &SceneArgs, is_single: bool) -> Result<Sequence, Failure> {
+    match args.frames {
+        Some(range) if range.first != range.last => of_scene(args, range),
+        Some(range) if outline(args).is_some_and(|o| o.has_several && o.has_shadow_maps) => {
+            Ok(Sequence { frames: Vec::new(), ..of_scene(args, range)? })
+        }
+        None if !is_single && outline(args).is_some_and(|o| o.has_several) => {
+            // A scene with errors is reported where it is rendered.
+            Ok(of_scene(args, ALL).ok().filter(|sequence| sequence.frames.len() > 1).unwrap_or_default())
+        }
+        _ => Ok(Sequence::default()),
+    }
 }
 
 /// The frames of the scene within a range, in the scene's order.
-///
-/// # Errors
-/// When the scene has errors, or has no frame in the range.
-pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
+fn of_scene(args: &SceneArgs, range: Frames) -> Result<Sequence, Failure> {
     let mut sources = SourceMap::new();
     // The scene's first frame is read to find the others.
     let options = shadewright::scene::OpenOptions { frame: None, ..open_options(args) };
     let opened = source_of(args).open(&options, &mut sources).map_err(|d| Failure::diagnostics(&d, &sources))?;
-    let inside = |n: &&i32| (range.first..=range.last).contains(*n);
-    let mut frames: Vec<i32> = opened.frames.iter().filter(inside).copied().collect();
+    let is_inside = |n: &i32| (range.first..=range.last).contains(n);
+    let mut frames: Vec<i32> = opened.frames.iter().copied().filter(is_inside).collect();
     frames.dedup();
     if !frames.is_empty() {
-        return Ok(frames);
+        let before = opened.frames.iter().copied().take_while(|n| !is_inside(n));
+        let shadow_maps = before.filter(|n| opened.depth_frames.contains(n)).collect();
+        return Ok(Sequence { frames, shadow_maps });
     }
     let what = match (opened.frames.iter().min(), opened.frames.iter().max()) {
         (Some(first), Some(last)) => format!("its frames lie between {first} and {last}"),

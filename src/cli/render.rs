@@ -5,6 +5,7 @@ use super::args::{Frames, RenderArgs, SceneArgs};
 use super::backend::{progressive, renderer, rpu_options, set_threads};
 use super::device::Device;
 use super::failure::Failure;
+use super::frames::Sequence;
 use super::input::{job_of, open_project, refreshed};
 use super::judgement::{Judgement, check_judgement};
 use super::messages::Problems;
@@ -20,7 +21,7 @@ use shadewright::project::{Project, State};
 use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, depth, motion};
-use shadewright::scene::Integrator;
+use shadewright::scene::{Display, Integrator};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,20 +45,26 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
         return watch::run(args, out);
     }
     let is_single = args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
-    let all = || args.scene.frames.is_none() && !is_single && frames::has_several(&args.scene);
-    let range = match args.scene.frames {
-        Some(range) if range.first != range.last => range,
-        None if all() => frames::ALL,
-        _ => return one(args, &args.scene, out, begin).map(drop),
-    };
-    if is_single {
+    let Sequence { frames, shadow_maps } = frames::sequence(&args.scene, is_single)?;
+    if is_single && !frames.is_empty() {
         return Err(Failure::input(
             "error: --compare, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
         ));
     }
-    // Each prints a line.
     let mut scene = args.scene.clone();
-    for frame in frames::of_scene(&args.scene, range)? {
+    for frame in shadow_maps {
+        scene.frames = Some(Frames { first: frame, last: frame });
+        let (_, state) = open_project(&scene)?;
+        if let Some(display) = shadow_map(&state) {
+            scene.rendered.extend(depths(&state, &display.name, None)?);
+        }
+    }
+    if frames.is_empty() {
+        scene.frames = args.scene.frames;
+        return one(args, &scene, out, begin).map(drop);
+    }
+    // Each prints a line.
+    for frame in frames {
         scene.frames = Some(Frames { first: frame, last: frame });
         // Later frames of the file may use it, as a texture or a shadow map.
         scene.rendered.extend(one(args, &scene, &frames::file_of(out, frame), Instant::now())?);
@@ -65,15 +72,23 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The display of a scene that is a shadow map.
+fn shadow_map(state: &State) -> Option<&Display> {
+    match state.scene.film.displays.as_slice() {
+        [display] if display.is_depth() => Some(display),
+        _ => None,
+    }
+}
+
 /// Files that a frame leaves for later ones, by the names of its displays.
 type Rendered = Vec<(String, Arc<[u8]>)>;
 
 /// Renders the depths of a frame whose display is a shadow map. They are written to `.exr` files
 /// only.
-fn depths(state: &State, name: &str, out: &Path) -> Result<Rendered, Failure> {
+fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Failure> {
     let map = depth::draw(&state.scene, &state.bvh);
     let bytes = map.encode().map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
-    if out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr")) {
+    if let Some(out) = out.filter(|out| out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr"))) {
         image_file::write_bytes(out, &bytes)?;
         eprintln!("wrote {}, {}×{}, the shadow map `{name}`", out.display(), map.width, map.height);
     } else {
@@ -88,11 +103,8 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (mut project, state) = open_project(scene)?;
     let displays = &state.scene.film.displays;
-    if let [display] = displays.as_slice()
-        && display.is_depth()
-        && scene.frames.is_some()
-    {
-        return depths(&state, &display.name, out);
+    if let (Some(display), Some(_)) = (shadow_map(&state), scene.frames) {
+        return depths(&state, &display.name, Some(out));
     }
     let job = job_of(scene, &state)?;
     let names = aov::wanted(args, &state.scene.film, out)?;

@@ -290,6 +290,8 @@ pub struct Opened {
     /// The numbers of the file's frames, in its order; none where it has no `FrameBegin` and no
     /// animation.
     pub frames: Vec<i32>,
+    /// Those of them whose display is a shadow map.
+    pub depth_frames: Vec<i32>,
 }
 
 /// Opens a scene: a `.gltf` or `.glb` file; a `.obj` or `.ply` mesh, alone before an auto-framed
@@ -404,7 +406,7 @@ fn open_mesh(
         true => wavefront::add(scene, &made.mesh, &read.materials, options, &mut warnings, log),
         false => framing::frame(scene, made.mesh),
     };
-    Ok(Opened { scene, diagnostics: warnings, frames: Vec::new() })
+    Ok(Opened { scene, diagnostics: warnings, frames: Vec::new(), depth_frames: Vec::new() })
 }
 
 /// A scene that finds its files in the folder of its own file, of the size that the options ask

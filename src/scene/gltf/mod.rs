@@ -153,5 +153,5 @@ pub(super) fn read(
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());
     scene.flatten_small();
-    Ok(Opened { scene, diagnostics: remarks, frames })
+    Ok(Opened { scene, diagnostics: remarks, frames, depth_frames: Vec::new() })
 }

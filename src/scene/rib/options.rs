@@ -193,6 +193,19 @@ pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     Ok(())
 }
 
+/// `Display` of a frame that is passed over: notes whether the frame is a shadow map.
+pub fn display_passed_over(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let parts = (|| Ok::<_, Diagnostic>([args.string("a name")?, args.string("a type")?, args.string("a mode")?]))();
+    args.skip()?;
+    if let (Ok([name, driver, mode]), Some(frame)) = (parts, r.frames.last())
+        && (Display { name, mode, driver, span: None }).is_depth()
+        && r.depth_frames.last() != Some(frame)
+    {
+        r.depth_frames.push(*frame);
+    }
+    Ok(())
+}
+
 /// `Exposure gain gamma`
 pub fn exposure(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let [gain, gamma] = args.numbers("the gain and the gamma")?;

@@ -11,6 +11,7 @@ use super::args::Args;
 use super::condition::{Conditional, Value};
 use super::lexer::{Lexer, Token};
 use super::objects::{self, Retained};
+use super::options;
 use super::params::Declarations;
 use super::requests::{self, Handler};
 use super::solids::Solids;
@@ -93,6 +94,8 @@ pub struct Reader<'s> {
     pub frame_number: Option<i32>,
     /// The frames of the file so far.
     pub frames: Vec<i32>,
+    /// Those of them whose display is a shadow map.
+    pub depth_frames: Vec<i32>,
     /// Where a file has several worlds and no frames, each world is one: how many there were.
     pub worlds: Option<i32>,
     /// The open conditional parts.
@@ -158,6 +161,7 @@ impl<'s> Reader<'s> {
             frame_number: options.frame,
             asked_frame: options.frame,
             frames: Vec::new(),
+            depth_frames: Vec::new(),
             worlds: None,
             conditionals: Vec::new(),
             inline_archives: HashMap::new(),
@@ -238,11 +242,14 @@ impl<'s> Reader<'s> {
                     .hint("without --frames, `render` renders all of them; --frames A..B a range"),
             );
         }
+        if let (Some(frame), true) = (self.frame_number, self.is_shadow_map()) {
+            self.depth_frames.push(frame);
+        }
         drop_unused_shaders(&mut self.scene);
         self.scene.flatten_small();
         let [open, close] = self.scene.film.shutter;
         (self.scene.film.moves, self.scene.film.time) = (self.moves && open < close, self.time());
-        Ok(Opened { scene: self.scene, diagnostics: self.report, frames: self.frames })
+        Ok(Opened { scene: self.scene, diagnostics: self.report, frames: self.frames, depth_frames: self.depth_frames })
     }
 
     /// Reads something that must close the blocks that it opens.
@@ -315,6 +322,8 @@ impl<'s> Reader<'s> {
         let result = if skips && known.is_none() && self.world == World::After && self.skip_until.is_none() {
             self.unknown_request(name, span);
             args.skip()
+        } else if self.skip_until.is_some() && skips && name == "Display" {
+            options::display_passed_over(self, &mut args)
         } else if skips || objects::passed_over(self, name, span) {
             args.skip()
         } else if let Some(request) = known {
@@ -363,6 +372,11 @@ impl<'s> Reader<'s> {
             d = d.hint(format!("did you mean `{known}`?"));
         }
         self.warn(d);
+    }
+
+    /// Whether the only display so far is a shadow map.
+    pub fn is_shadow_map(&self) -> bool {
+        matches!(self.scene.film.displays.as_slice(), [display] if display.is_depth())
     }
 
     /// Skips everything up to the request `end`.

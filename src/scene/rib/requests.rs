@@ -333,9 +333,13 @@ fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     if r.world == World::Inside {
         return Err(args.error("worlds cannot be nested"));
     }
-    if let Some(worlds) = &mut r.worlds {
-        *worlds += 1;
-        if r.frame_number != Some(*worlds) {
+    if let Some(worlds) = r.worlds {
+        let number = worlds + 1;
+        r.worlds = Some(number);
+        if r.frame_number != Some(number) {
+            if r.is_shadow_map() {
+                r.depth_frames.push(number);
+            }
             r.skip_to("WorldEnd", "WorldBegin", args.span);
             return Ok(());
         }
