@@ -42,6 +42,7 @@
 //! |---|---|
 //! | [`text`], [`image`] | source text, diagnostics; images, colour, image files |
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
+//! | [`pointcloud`] | point clouds and their files |
 //! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
@@ -66,6 +67,7 @@ pub mod kernels;
 pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
+pub mod pointcloud;
 pub mod probe;
 pub mod program;
 pub mod project;

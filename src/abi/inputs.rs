@@ -47,6 +47,11 @@ pub mod input {
     pub const DISPLACED: &str = "displacement.done";
     /// `f32`: the state of a shader's sequence of random numbers, a whole number below 2²⁴.
     pub const RANDOM_STATE: &str = "__random_state";
+    /// `vec3`, an output of surface shaders that bake: the part of what they bake for which the
+    /// program runs ([`crate::abi::BakeCall`]).
+    pub const BAKED: &str = "__baked";
+    /// The variables of the compiler among predefined ones, which text cannot name.
+    pub const INTERNAL: [&str; 2] = [RANDOM_STATE, BAKED];
 }
 
 /// A coordinate system that a core takes as inputs.

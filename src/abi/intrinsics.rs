@@ -95,6 +95,12 @@ pub enum Intrinsic {
     /// `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]),
     /// or of one without channels.
     TextureFind,
+    /// `(string file) → vec3`: the file that a shader bakes into, as its identifier in two parts of
+    /// 16 bits, and 1.
+    BakeFile,
+    /// `(string call, f32 part, vec3 value, vec3 before) → vec3`: the value where the program is run
+    /// for this part of what a call bakes ([`crate::abi::BakeCall`]), else what was before.
+    BakePart,
     /// `(string name) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene,
     /// in the current one.
     SpaceNamed,
@@ -125,7 +131,7 @@ const GATHER: &str = "rays.question.";
 
 impl Intrinsic {
     /// The names of those without parameters.
-    const FIXED: [(Intrinsic, &'static str); 18] = [
+    const FIXED: [(Intrinsic, &'static str); 20] = [
         (Intrinsic::LightCount, "lights.count"),
         (Intrinsic::LightSample, "lights.sample"),
         (Intrinsic::LightAmbient, "lights.ambient"),
@@ -141,6 +147,8 @@ impl Intrinsic {
         (Intrinsic::VolumePass, "volumes.pass"),
         (Intrinsic::VolumeAny, "volumes.any"),
         (Intrinsic::TextureFind, "textures.find"),
+        (Intrinsic::BakeFile, "bake.file"),
+        (Intrinsic::BakePart, "bake.part"),
         (Intrinsic::SpaceNamed, "spaces.named"),
         (Intrinsic::RaySelective, "rays.selective"),
         (Intrinsic::RayDepth, "rays.depth"),

@@ -6,10 +6,12 @@
 //! ([`Input`]). Each such name has a type here, one function that gives its spelling and one that
 //! reads it. Nothing else builds or takes apart such a name.
 
+mod bake;
 mod inputs;
 mod intrinsics;
 pub mod library;
 
+pub use bake::{BakeCall, BakeKind};
 pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
 pub use intrinsics::{DataType, Intrinsic, generic_name, specialisation_suffix};
 

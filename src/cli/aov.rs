@@ -11,6 +11,7 @@ use shadewright::ir::Module;
 use shadewright::program::{LinkOptions, Output};
 use shadewright::project::{Project, State};
 use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::progressive::Progressive;
 use shadewright::render::{Backend, Job, RenderError, motion};
 use shadewright::scene::{Exposure, FilmOptions};
 use std::path::Path;
@@ -69,16 +70,11 @@ pub fn draw(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    // What `auto` chose has been said.
-    let backend = match args.backend {
-        BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.machine.adapter.as_deref())),
-        chosen => chosen,
-    };
-    let (mut machine, _) = progressive(backend, &args.machine, rpu)?;
+    let mut machine = machine_of(args, rpu)?;
     let mut aovs = Vec::new();
     for name in names {
         let output = Output::named(name);
-        let mut shown = Shown { scene, project, state: state.clone(), output: &output, module: None };
+        let mut shown = Shown::of(scene, project, state, &output);
         let first = shown.job(0.0)?;
         let Some(channels) = output.channels(&first.program) else {
             eprintln!(
@@ -107,8 +103,21 @@ pub fn draw(
     Ok(aovs)
 }
 
+/// The machine that the arguments ask for.
+///
+/// # Errors
+/// When there is no such device.
+pub fn machine_of(args: &RenderArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
+    // What `auto` chose has been said.
+    let backend = match args.backend {
+        BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.machine.adapter.as_deref())),
+        chosen => chosen,
+    };
+    progressive(backend, &args.machine, rpu).map(|(machine, _)| machine)
+}
+
 /// The inputs of the jobs of a variable.
-struct Shown<'a> {
+pub struct Shown<'a> {
     scene: &'a SceneArgs,
     project: &'a mut Project,
     state: Arc<State>,
@@ -117,8 +126,17 @@ struct Shown<'a> {
     module: Option<Arc<Module>>,
 }
 
-impl Shown<'_> {
-    fn job(&mut self, share: f32) -> Result<Job, Failure> {
+impl<'a> Shown<'a> {
+    /// The inputs of the jobs of a variable, which begin with a state of the project.
+    pub fn of(scene: &'a SceneArgs, project: &'a mut Project, state: &Arc<State>, output: &'a Output) -> Self {
+        Self { scene, project, state: state.clone(), output, module: None }
+    }
+
+    /// The job at a time in the shutter interval, from 0 to 1.
+    ///
+    /// # Errors
+    /// When the scene cannot be read or linked then.
+    pub fn job(&mut self, share: f32) -> Result<Job, Failure> {
         if self.state.film.moves {
             self.project.set_time(share);
             self.state = refreshed(self.project)?;

@@ -11,6 +11,7 @@ mod output;
 mod aov;
 mod args;
 mod backend;
+mod bake;
 mod bench;
 mod check;
 mod checkpoint;

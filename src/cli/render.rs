@@ -12,7 +12,7 @@ use super::messages::Problems;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::stats::{Images, RenderStats};
-use super::{aov, checkpoint, frames, printf, viewer, watch};
+use super::{aov, bake, checkpoint, frames, printf, viewer, watch};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
@@ -80,7 +80,8 @@ fn shadow_map(state: &State) -> Option<&Display> {
     }
 }
 
-/// Files that a frame leaves for later ones, by the names of its displays.
+/// Files that a frame leaves for later ones, by the names of its displays, and by those that
+/// shaders bake into.
 type Rendered = Vec<(String, Arc<[u8]>)>;
 
 /// Renders the depths of a frame whose display is a shadow map. They are written to `.exr` files
@@ -135,12 +136,14 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
         return Err(checkpoint::interrupted(args, out, drawn.samples, job.sampling.count()));
     }
-    let beside = aov::draw(&names, args, scene, &mut project, &state, rpu)?;
+    let beside = aov::draw(&names, args, scene, &mut project, &state, rpu.clone())?;
+    let baked = bake::draw(args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
     match beside.as_slice() {
         [] => image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?,
         beside => aov_file::write(out, &drawn.image, beside)?,
     }
+    let mut left = bake::write(&baked, out);
     args.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
     printf::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
@@ -178,8 +181,10 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         eprint!("{problems}");
     }
     judgement.map_or(Ok(()), |judgement| judgement.outcome())?;
-    let name = displays.first().map(|d| d.name.clone()).filter(|_| scene.frames.is_some());
-    name.map(|name| Ok((name, image_file::to_exr(&drawn.image)?.into()))).into_iter().collect()
+    if let Some(display) = displays.first().filter(|_| scene.frames.is_some()) {
+        left.push((display.name.clone(), image_file::to_exr(&drawn.image)?.into()));
+    }
+    Ok(left)
 }
 
 /// An image that was rendered to a file.

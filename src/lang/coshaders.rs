@@ -167,7 +167,8 @@ fn of_letter(letter: &str) -> Option<SourceType> {
 /// The predefined variables of a caller that a method sees, in the order in which they are passed.
 pub fn inputs() -> impl Iterator<Item = &'static Global> {
     let is_own = |name: &str| {
-        matches!(name, "Ci" | "Oi" | input::RANDOM_STATE)
+        matches!(name, "Ci" | "Oi")
+            || input::INTERNAL.contains(&name)
             || matches!(Input::parse(name), Input::Space(ShaderSpace::Shader, _))
     };
     GLOBALS.iter().filter(move |g| g.in_kind(ShaderKind::Surface) && !is_own(g.name))

@@ -37,7 +37,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use SourceType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument has the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 43] = [
+pub const GLOBALS: [Global; 44] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -81,6 +81,7 @@ pub const GLOBALS: [Global; 43] = [
     global("dPdtime", Vector, "sd"),
     global(input::RANDOM_STATE, Float, "slvdi"),
     global(input::DISPLACED, Float, "s"),
+    global(input::BAKED, Color, "s"),
 ];
 
 /// The position that a kind of shader is run for.
@@ -96,7 +97,8 @@ impl Global {
 
     /// Whether it is one of those that text can name in surface shaders.
     pub fn is_of_surfaces(&self) -> bool {
-        self.in_kind(ShaderKind::Surface) && Input::parse(self.name).is_predefined() && self.name != input::RANDOM_STATE
+        let is_internal = input::INTERNAL.contains(&self.name);
+        self.in_kind(ShaderKind::Surface) && Input::parse(self.name).is_predefined() && !is_internal
     }
 
     /// Whether shaders of that kind have it.

@@ -8,6 +8,7 @@ use crate::program::collect::shader_library::ShaderLibrary;
 use crate::program::layout::lay_out;
 use crate::program::layout::memory::MemoryError;
 use crate::program::optimise::optimise;
+use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::outputs::Output;
 use crate::program::synthesise::{coordinate_systems, synthesise, unit_checks};
 use crate::scene::{Scene, Unusable};
@@ -152,7 +153,9 @@ fn link_phases(
 ) -> Result<Program, Failure> {
     let collected = collect(scene, options, shaders, diagnostics)?;
     let layout = lay_out(scene, options, &collected, shaders, diagnostics)?;
-    let mut module = synthesise(scene, options, &collected, &layout, shaders.take_module(), diagnostics);
+    let module = shaders.take_module();
+    let baking = Baking::of(&module, scene, &collected);
+    let mut module = synthesise(scene, options, &collected, &layout, module, &baking, diagnostics);
     if options.debug {
         unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));
     }
@@ -169,5 +172,6 @@ fn link_phases(
         diagnostics: Diagnostics::new(),
         instances: collected.shaders.in_order(scene),
         outlines: shaders.take_outlines().into(),
+        baking: baking.into(),
     })
 }

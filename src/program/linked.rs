@@ -11,6 +11,7 @@ use crate::program::collect::{object_block, volume_ids};
 use crate::program::layout::constants::PROGRAM_CONSTANTS;
 use crate::program::layout::memory::MemoryImage;
 use crate::program::layout::procedural::Primitives;
+use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::surface_state::SHUTTER;
 use crate::scene::{Object, Scene, ShaderId, ShaderKind};
 use crate::text::diagnostics::Diagnostics;
@@ -45,6 +46,8 @@ pub struct Program {
     pub instances: Arc<[Option<Arc<Instance>>]>,
     /// With [`super::LinkOptions::debug`], the outlines of all that was compiled.
     pub outlines: Arc<[Outline]>,
+    /// What surface shaders bake.
+    pub baking: Arc<Baking>,
 }
 
 impl Program {

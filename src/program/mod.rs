@@ -34,6 +34,7 @@ pub use layout::procedural::Primitives;
 pub use layout::{memory, textures};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
 pub use linked::Program;
+pub use synthesise::baking::{Baking, PART as BAKED_PART, file_of};
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;
 pub use synthesise::stand_alone::stand_alone;

@@ -7,6 +7,7 @@
 
 mod adapter;
 mod backend;
+pub mod baking;
 pub mod call;
 pub mod checkpoint;
 pub mod depth;

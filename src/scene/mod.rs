@@ -68,6 +68,9 @@ const MADE_TEXTURES: [&str; 5] = ["tx", "tex", "tdl", "map", "env"];
 /// Extensions of images that such textures are made of.
 const IMAGES: [&str; 8] = ["exr", "png", "tif", "tiff", "jpg", "jpeg", "hdr", "ppm"];
 
+/// Extensions of the files that shaders bake: point clouds, and samples of textures.
+pub const BAKED: [&str; 2] = ["ptc", "bake"];
+
 /// Most lights in a scene.
 pub const MAX_LIGHTS: usize = 4096;
 
@@ -522,7 +525,10 @@ impl Scene {
             let (path, missing) = (Path::new(name), matches!(error, FileError::Missing { .. }));
             let made = path.extension().and_then(|e| e.to_str()).is_some_and(|e| MADE_TEXTURES.contains(&e));
             let images = IMAGES.iter().filter(|_| missing && made).map(|e| path.with_extension(e));
-            images.filter_map(|image| find(image.to_str()?).ok()).next().ok_or(error)
+            // What a shader bakes into a file of another name is in a file of that name and this
+            // extension.
+            let baked = BAKED.iter().filter(|_| missing).map(|e| PathBuf::from(format!("{name}.{e}")));
+            images.chain(baked).filter_map(|file| find(file.to_str()?).ok()).next().ok_or(error)
         })
     }
 

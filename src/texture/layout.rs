@@ -5,6 +5,8 @@
 //! | descriptor | 3 + levels | `width, height, channels, kind` · `s periodic, t periodic` (1 or 0), `number of the last level` (an integer), 0 · the levels, finest first, the last one twice: `width, height, row length in vectors` (an integer), `address of texel (0, 0)` |
 //! | of a cube | 8 | `width, height` of the first face, `channels, kind` · `1 / tan(fov / 2)`, 0, 0, 0 · for each face `address of its descriptor, 0, 0, 0` |
 //! | of depths | 16 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth; then the matrix from the world to the camera, and that to the image ([`DepthMap::to_ndc`]), as values of the language's type |
+//! | of points | 6 + channels | those of a texture that is not there, for lookups of images · `points, vectors a point, largest radius`, where the first point is after the descriptor's beginning · `channels`, 0, 0, 0 · for each channel `identifier of its name, 0, 0, 0` |
+//! | point | 2 + channels | position, axis along which the children lie on either side (0 to 2) · unit normal, radius · the channels: a number thrice or a triple, 0 |
 //! | level | (width + 2) × (height + 2) | a texel a vector: red, green, blue, alpha, linear and premultiplied, rows from the top, with a border of one texel all round that holds what the wrap mode shows there |
 //!
 //! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic:
@@ -13,6 +15,9 @@
 use super::depth::DepthMap;
 use super::pyramid::{Level, Pyramid};
 use super::{Wrap, Wraps};
+use crate::ir::string_id;
+use crate::pointcloud::{PointCloud, tree};
+use glam::Vec3;
 use std::sync::Arc;
 
 /// Vectors of a descriptor before its levels.
@@ -33,6 +38,10 @@ pub const NDC: u32 = VIEWING + 4;
 /// Vectors of a depth map's descriptor.
 const DEPTH_DESCRIPTOR: u32 = NDC + 4;
 
+/// Vectors of a point cloud's descriptor before its channels. Look-ups of images may read the first
+/// ones.
+const POINTS: u32 = MISSING_VECTORS + 2;
+
 /// Depth beyond everything, which a depth map shows outside.
 pub const FARTHEST: f32 = 1e30;
 
@@ -48,6 +57,8 @@ pub enum Kind {
     Cube = 2,
     /// Depths.
     Depth = 3,
+    /// A point cloud.
+    Points = 4,
 }
 
 /// Vectors that a texture takes.
@@ -110,6 +121,57 @@ pub fn append_depths(image: &mut Vec<[u32; 4]>, map: &DepthMap) -> u32 {
         }));
     }
     descriptor
+}
+
+/// Vectors that a point cloud takes.
+pub fn points_vectors(cloud: &PointCloud) -> u64 {
+    let channels = cloud.channels.len() as u64;
+    u64::from(POINTS) + channels + cloud.points.len() as u64 * (2 + channels)
+}
+
+/// Appends a point cloud, in the order of [`crate::pointcloud::tree`]; gives the address of the
+/// descriptor.
+pub fn append_points(image: &mut Vec<[u32; 4]>, cloud: &PointCloud) -> u32 {
+    let descriptor = image.len() as u32;
+    let channels = cloud.channels.len();
+    let size = 2 + channels;
+    let first = POINTS as usize + channels;
+    image.extend(missing(descriptor));
+    image[descriptor as usize][3] = (Kind::Points as u32 as f32).to_bits();
+    let positions: Vec<[f32; 3]> = cloud.points.iter().map(|p| p.position).collect();
+    let radii = radii(cloud, &positions);
+    let largest = radii.iter().copied().fold(0.0, f32::max);
+    let float = |x: usize| (x as f32).to_bits();
+    image.push([float(positions.len()), float(size), largest.to_bits(), float(first)]);
+    image.push([float(channels), 0, 0, 0]);
+    image.extend(cloud.channels.iter().map(|channel| [string_id(&channel.name), 0, 0, 0]));
+    for (number, axis) in tree::order(&positions) {
+        let point = &cloud.points[number as usize];
+        let [x, y, z] = point.position.map(f32::to_bits);
+        image.push([x, y, z, f32::from(axis).to_bits()]);
+        let [x, y, z] = Vec3::from(point.normal).normalize_or_zero().to_array().map(f32::to_bits);
+        image.push([x, y, z, radii[number as usize].to_bits()]);
+        let mut values = cloud.values_of(number as usize);
+        for channel in &cloud.channels {
+            let (own, rest) = values.split_at(channel.ty.floats());
+            let [x, y, z] = if let [x, y, z] = *own { [x, y, z] } else { [own[0]; 3] }.map(f32::to_bits);
+            image.push([x, y, z, 0]);
+            values = rest;
+        }
+    }
+    descriptor
+}
+
+/// The radii of a cloud's points. Those that have none get that of a disk whose share of the box
+/// around the cloud is one point's.
+fn radii(cloud: &PointCloud, positions: &[[f32; 3]]) -> Vec<f32> {
+    let points = || positions.iter().map(|&p| Vec3::from(p));
+    let low = points().fold(Vec3::INFINITY, Vec3::min);
+    let high = points().fold(Vec3::NEG_INFINITY, Vec3::max);
+    let [a, b, c] = (high - low).max(Vec3::ZERO).to_array();
+    let area = 2.0 * (a * b + b * c + c * a) / positions.len().max(1) as f32;
+    let usual = (area / std::f32::consts::PI).sqrt();
+    cloud.points.iter().map(|p| if p.radius > 0.0 { p.radius } else { usual }).collect()
 }
 
 /// Appends a texture to the image; gives the address of its descriptor.

@@ -192,7 +192,7 @@ impl Analysis {
 /// functions.
 pub fn predefined(kind: Option<ShaderKind>) -> impl Iterator<Item = Predefined> {
     let visible = GLOBALS.iter().filter(move |g| {
-        Input::parse(g.name).is_predefined() && g.name != input::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
+        Input::parse(g.name).is_predefined() && !input::INTERNAL.contains(&g.name) && kind.is_none_or(|k| g.in_kind(k))
     });
     let pi = Predefined { name: "PI", ty: SourceType::Float };
     visible.map(|g| Predefined { name: g.name, ty: g.ty }).chain([pi])

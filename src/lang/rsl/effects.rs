@@ -10,6 +10,7 @@ use super::builtins::Builtin;
 use super::coshader_calls;
 use super::queries;
 use super::spaces;
+use crate::abi::input;
 use crate::lang::coshaders;
 use crate::lang::globals;
 use crate::lang::types::SourceType;
@@ -61,6 +62,15 @@ pub const GATHER_ARGUMENTS: usize = 5;
 
 /// The functions of the library that `gather` is made of, with the number of their parameters.
 const GATHER_CALLS: [(&str, usize); 4] = [("__count", 1), ("__direction", 6), ("__gather", 7), ("__gather_answer", 5)];
+
+/// The functions of point clouds, whose calls name channels.
+pub const POINT_CLOUDS: [&str; 3] = ["bake", "bake3d", "texture3d"];
+
+/// The functions of the library that `texture3d` is made of, with the number of their parameters.
+const TEXTURE3D_CALLS: [(&str, usize); 3] = [("__points_reach", 4), ("__points_channel", 2), ("__points_value", 5)];
+
+/// The one that `bake3d` needs.
+const BAKE3D_CALL: (&str, usize) = ("__sample_radius", 1);
 
 /// A call's name and number of arguments.
 type Call = (Arc<str>, usize);
@@ -225,6 +235,9 @@ impl Walk<'_> {
                     }
                     self.effects.runs_coshaders |=
                         coshader_calls::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
+                    if POINT_CLOUDS.contains(&&*f.name) {
+                        self.point_cloud(&f.name, args);
+                    }
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
                     }
@@ -243,6 +256,29 @@ impl Walk<'_> {
                             self.effects.writes.extend(written);
                         }
                     }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What a call of one of [`POINT_CLOUDS`] reads and writes: the library's functions of which it
+    /// is made, variables that follow names, and what surfaces bake.
+    fn point_cloud(&mut self, name: &str, args: &[ExprId]) {
+        if name == "texture3d" {
+            self.calls.extend(TEXTURE3D_CALLS.map(|(name, count)| (name.into(), count)));
+        } else {
+            self.calls.insert((BAKE3D_CALL.0.into(), BAKE3D_CALL.1));
+            self.effects.writes.insert(input::BAKED);
+        }
+        for pair in args.rchunks_exact(2) {
+            let ExprKind::String(option) = &self.ast.expr(pair[0]).kind else { break };
+            let value = self.ast.expr(pair[1]);
+            match (&**option, &value.kind) {
+                ("coordsystem", ExprKind::String(space)) => self.space(space),
+                (_, ExprKind::Name(variable)) if name == "texture3d" => {
+                    let written = self.global(variable);
+                    self.effects.writes.extend(written);
                 }
                 _ => {}
             }

@@ -30,6 +30,7 @@ mod coshaders;
 mod expr;
 mod gather;
 mod lights;
+mod pointclouds;
 mod printf;
 mod queries;
 mod resizing;
@@ -63,6 +64,8 @@ pub struct Lowering<'a> {
     pub needed: BTreeSet<Version>,
     /// Whether something calls `printf`.
     pub prints: bool,
+    /// How many calls bake points or samples.
+    pub bakes: u32,
     /// What editors ask for; `None` where nobody does.
     pub symbols: Option<Symbols>,
     /// What the shaders' named inputs `string.0`, `string.1`, … are, by the number of the definition.
@@ -180,6 +183,7 @@ impl<'a> Lowering<'a> {
             broken,
             needed: BTreeSet::new(),
             prints: false,
+            bakes: 0,
             symbols: None,
             strings: HashMap::new(),
             copied: 0,
@@ -249,7 +253,11 @@ impl<'a> Lowering<'a> {
         body.cx.note(|notes| notes.enter(d.block()));
         body.params(&params, d.shader.is_some());
         let outputs: Vec<&'static str> = match d.shader {
-            Some(kind) => globals::outputs(kind).to_vec(),
+            Some(kind) => {
+                let bakes = kind == ShaderKind::Surface && info.effects.writes.contains(input::BAKED);
+                let own = globals::outputs(kind).iter().copied();
+                own.chain(bakes.then_some(input::BAKED)).collect()
+            }
             None => info.effects.writes.iter().copied().collect(),
         };
         body.inputs(&info.effects.inputs(), &outputs);
@@ -421,7 +429,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn starts_itself(&self, name: &str) -> bool {
         matches!(
             (self.shader, name),
-            (Some(ShaderKind::Surface), "Ci" | "Oi")
+            (Some(ShaderKind::Surface), "Ci" | "Oi" | input::BAKED)
                 | (Some(ShaderKind::Light), "L" | "Cl" | "Ol" | "I")
                 | (Some(_), input::RANDOM_STATE)
         )
@@ -515,7 +523,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn assign(&mut self, name: &str, storage: Variable, value: Value) {
         self.b.write(storage, value);
         // Named inputs for spaces have a point in their names.
-        if self.cx.debug && Input::parse(name).is_predefined() && name != input::RANDOM_STATE {
+        if self.cx.debug && Input::parse(name).is_predefined() && !input::INTERNAL.contains(&name) {
             self.b.effect(Op::Debug(name.into()), &[value]);
         }
     }

@@ -21,13 +21,14 @@ use crate::text::source::SourceMap;
 use std::collections::HashSet;
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 10] = [
+pub const SOURCES: [(&str, &str); 11] = [
     ("math.sl", include_str!("math.sl")),
     ("color.sl", include_str!("color.sl")),
     ("derivatives.sl", include_str!("derivatives.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
     ("texture.sl", include_str!("texture.sl")),
+    ("points.sl", include_str!("points.sl")),
     ("spaces.sl", include_str!("spaces.sl")),
     ("rays.sl", include_str!("rays.sl")),
     ("integrator.sl", include_str!("integrator.sl")),

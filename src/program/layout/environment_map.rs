@@ -108,7 +108,7 @@ impl<'a> Image<'a> {
                 let faces: Option<Vec<&Level>> = (0..6).map(level).collect();
                 Some(Image::Cube(faces?.try_into().ok()?, f64::from(*zoom)))
             }
-            Texture::Depths(_) => None,
+            Texture::Depths(_) | Texture::Points(_) => None,
         }
     }
 

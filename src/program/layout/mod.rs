@@ -18,7 +18,7 @@ pub mod textures;
 use crate::program::collect::Collected;
 use crate::program::collect::shader_library::ShaderLibrary;
 use crate::program::link::{Failure, LinkOptions};
-use crate::scene::{Scene, ShaderId};
+use crate::scene::Scene;
 use crate::text::diagnostics::Diagnostics;
 use area_lights::AreaLights;
 use blocks::Linked;
@@ -121,10 +121,7 @@ fn read_textures(
     shaders: &mut ShaderLibrary,
     diagnostics: &mut Diagnostics,
 ) -> Textures {
-    let instances = scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
-        let cores = collected.shaders.cores_of(ShaderId(id));
-        cores.map(move |core| (&**core, given))
-    });
+    let instances = textures::instances(scene, collected);
     let names = textures::names(shaders.module(), instances, &strings_by_name(scene));
     let Some(names) = names else { return Textures::default() };
     let read = shaders.textures(scene, names);

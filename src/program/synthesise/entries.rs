@@ -241,10 +241,15 @@ fn shade(
     let color = emission.map_or(color, |emission| b.op(Op::Add, &[emission, color]));
     let [color, opacity] = [color, opacity].map(|x| coverage.map_or(x, |coverage| b.op(Op::Mul, &[coverage, x])));
     let [color, opacity] = gathered.select(b, instance, &of_surface, &results, [color, opacity]);
-    if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
+    if let (Some(output), Some(depth)) = (&variant.output, depth) {
+        let name = if let Output::Parameter(name) = output { name } else { input::BAKED };
         let value = results.get(name).unwrap_or_else(|| b.f32(0.0));
         let value = triple(b, value);
-        let value = b.op(Op::Mul, &[value, opacity]);
+        // What is baked is a number of its own, and not a part of what a pixel shows.
+        let (value, opacity) = match output {
+            Output::Baked => (value, b.constant(Const::Vec3([1.0; 3]))),
+            _ => (b.op(Op::Mul, &[value, opacity]), opacity),
+        };
         let zero = b.f32(0.0);
         let is_camera_ray = b.op(Op::Eq, &[depth, zero]);
         let chosen = b.op(Op::Select, &[is_camera_ray, value, color]);

@@ -5,6 +5,7 @@
 //! with everything in it. It writes IR and decides nothing about data.
 
 pub mod area_lights;
+pub mod baking;
 pub mod coordinate_systems;
 pub mod coshaders;
 pub mod entries;
@@ -36,9 +37,11 @@ use crate::program::layout::{Layout, textures};
 use crate::program::link::{LinkOptions, Stage};
 use crate::scene::Scene;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use baking::Baking;
 use entries::SurfaceVariant;
 use gather_outputs::GatherOutputs;
 use lights::LightMessages;
+use outputs::Output;
 use paths::{PathSurface, Paths};
 use specialisation::Specialised;
 use std::collections::BTreeSet;
@@ -51,8 +54,12 @@ pub fn synthesise(
     collected: &Collected,
     layout: &Layout,
     mut module: Module,
+    baking: &Baking,
     diagnostics: &mut Diagnostics,
 ) -> Module {
+    if !baking.is_empty() {
+        module.functions.extend(baking.functions(options.output == Some(Output::Baked)));
+    }
     if textures::looks_for_textures(&module) {
         module.functions.push(layout.textures.find_function());
     }

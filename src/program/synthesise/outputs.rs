@@ -23,6 +23,8 @@ pub enum Output {
     ShaderNumber,
     /// An output parameter of surface shaders.
     Parameter(Arc<str>),
+    /// A part of what surface shaders bake ([`crate::program::Baking`]).
+    Baked,
 }
 
 impl Output {
@@ -42,7 +44,7 @@ impl Output {
 
     /// Whether averages of it are meaningless, so that a pixel has one sample, at its centre.
     pub fn is_sampled_once(&self) -> bool {
-        matches!(self, Self::Depth | Self::ShaderNumber)
+        matches!(self, Self::Depth | Self::ShaderNumber | Self::Baked)
     }
 
     /// The names of its channels in a file, one or three; `None` where no surface shader of the
@@ -53,6 +55,7 @@ impl Output {
         const COLOR: &[&str] = &["R", "G", "B"];
         match self {
             Self::Depth => Some(&["Z"]),
+            Self::Baked => None,
             Self::ShaderNumber => Some(NUMBER),
             Self::Global("Cs" | "Os") => Some(COLOR),
             Self::Global(name) => {
@@ -102,7 +105,7 @@ impl Output {
                 scale(b, along, reciprocal)
             }
             Self::ShaderNumber => b.f32(number as f32 + 1.0),
-            Self::Parameter(_) => return None,
+            Self::Parameter(_) | Self::Baked => return None,
         };
         Some(triple(b, value))
     }

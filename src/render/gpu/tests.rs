@@ -217,6 +217,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         sources: SourceMap::new(),
         diagnostics: Diagnostics::new(),
         instances: Default::default(),
+        baking: Default::default(),
         outlines: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, film: FilmSettings::default(), budget: 1000 }

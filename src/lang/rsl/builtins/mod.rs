@@ -114,13 +114,10 @@ pub enum OptionDefault {
 }
 
 /// Functions whose calls are accepted and do nothing, with the reason.
-pub const WITHOUT_EFFECT: [(&str, &str); 6] = [
-    ("bake", "shaders write no files"),
+pub const WITHOUT_EFFECT: [(&str, &str); 3] = [
     ("caustic", "there are no photon maps: the result is black"),
     ("photonmap", "there are no photon maps: the result is black"),
     ("subsurface", "there are no point clouds: the result is black"),
-    ("texture3d", "there are no point clouds and brick maps: nothing is found"),
-    ("bake3d", "shaders write no files"),
 ];
 
 /// The option that names a texture's channel; a call may write it after the texture's name,

@@ -25,7 +25,13 @@ const PHOTONS: &[NamedOption] =
     &[number("estimator", 50.0), text("lookuptype", "irradiance"), number("maxdist", f32::MAX)];
 
 /// Options of what reads and writes point clouds.
-const POINTS: &[NamedOption] = &[text("coordsystem", "world"), number("filterradius", 0.0), number("interpolate", 0.0)];
+const POINTS: &[NamedOption] = &[
+    text("coordsystem", "world"),
+    number("radius", 0.0),
+    number("radiusscale", 1.0),
+    number("filterradius", 0.0),
+    number("interpolate", 0.0),
+];
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

@@ -64,6 +64,9 @@ pub(super) const ROWS: &[Row] = &[
     row("__texture_kind", "f:s", |b, a| fact(b, a, 0, 3)),
     row("__texture_zoom", "f:s", |b, a| fact(b, a, 1, 0)),
     row("__texture_viewing_matrix", "m:s", |b, a| matrix(b, a, VIEWING)),
+    row("__points_triple", "p:sf", points_triple),
+    row("__points_number", "f:sf", points_number),
+    row("__points_is_named", "f:sfs", points_is_named),
     row("__texture_projection_matrix", "m:s", |b, a| matrix(b, a, NDC)),
 ];
 
@@ -119,4 +122,37 @@ fn matrix(b: &mut FunctionBuilder, args: &[Value], first: u32) -> Vec<Value> {
     let descriptor = b.call(Intrinsic::TextureFind, args.to_vec(), &[Type::Ref])[0];
     let rows: Vec<Value> = (first..first + 4).map(|k| b.op(Op::Load(k), &[descriptor])).collect();
     vec![b.op(Op::Compose, &rows)]
+}
+
+/// A vector of a point cloud: that at a distance, a whole number below 2²⁴, from its descriptor.
+fn points_vector(b: &mut FunctionBuilder, args: &[Value]) -> Value {
+    let descriptor = b.call(Intrinsic::TextureFind, args[..1].to_vec(), &[Type::Ref])[0];
+    let address = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
+    let distance = b.op_as(Op::ToInt, &[args[1]], Type::U32);
+    let address = b.op(Op::IAdd, &[address, distance]);
+    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
+    b.op(Op::Load(0), &[address])
+}
+
+/// The first three components of such a vector.
+fn points_triple(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let vector = points_vector(b, args);
+    let parts = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[vector]));
+    vec![b.op(Op::Compose, &parts)]
+}
+
+/// The fourth component.
+fn points_number(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let vector = points_vector(b, args);
+    vec![b.op(Op::Extract(3), &[vector])]
+}
+
+/// Whether such a vector begins with the identifier of a string: 1 or 0.
+fn points_is_named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let vector = points_vector(b, args);
+    let word = b.op(Op::Extract(0), &[vector]);
+    let [known, wanted] = [word, args[2]].map(|x| b.op_as(Op::Bitcast, &[x], Type::U32));
+    let is_it = b.op(Op::IEq, &[known, wanted]);
+    let (one, zero) = (b.f32(1.0), b.f32(0.0));
+    vec![b.op(Op::Select, &[is_it, one, zero])]
 }

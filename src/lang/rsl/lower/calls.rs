@@ -9,6 +9,7 @@ use super::super::queries;
 use super::super::reference;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
+use super::pointclouds::PointCloudCall;
 use super::*;
 use crate::abi::{Axis, Input};
 use crate::lang::types::RESIZABLE;
@@ -57,6 +58,12 @@ impl Body<'_, '_> {
         }
         // Calls nest in arguments: what runs on the way there has few variables of its own.
         let callee = self.callee(e, f, args, wanted)?;
+        if let Callee::Builtin(builtin) = callee
+            && let Some(call) = PointCloudCall::of(builtin)
+        {
+            let positional = self.cx.program.arguments(callee, args).unwrap_or_default().positional.len();
+            return self.point_cloud_call(call, f, args, positional);
+        }
         let given = self.arguments(callee, f, args)?;
         self.emit_call(e, f, callee, given)
     }
@@ -289,7 +296,7 @@ impl Body<'_, '_> {
     }
 
     /// An argument that the function changes: it must be a variable, or a part of one.
-    fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
+    pub(super) fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
         let span = self.span(arg);
         match &self.ast().expr(arg).kind {
             ExprKind::Name(name) => self.place(&Place::variable(Ident { name: name.clone(), span })),
@@ -306,6 +313,10 @@ impl Body<'_, '_> {
         let known = self.scopes.globals.get(name).cloned();
         if let Some(var) = known.as_ref().filter(|var| !var.absent) {
             return Ok(self.b.read(var.storage));
+        }
+        // Only surfaces bake: what a function leaves elsewhere is lost.
+        if name == input::BAKED {
+            return Ok(self.b.constant(Const::zero(Type::Vec3)));
         }
         // What a surface has and these have not: a function may serve both.
         if matches!(self.shader, Some(ShaderKind::Volume | ShaderKind::Imager)) {

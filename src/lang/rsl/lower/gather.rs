@@ -256,7 +256,7 @@ impl Body<'_, '_> {
     }
 
     /// Calls a function of the standard library that the compiler itself needs.
-    fn library_call(&mut self, name: &str, args: Vec<Value>, f: &Ident) -> Lower<Vec<Value>> {
+    pub(super) fn library_call(&mut self, name: &str, args: Vec<Value>, f: &Ident) -> Lower<Vec<Value>> {
         let function = self.cx.program.callees(name, true).into_iter().find_map(|c| match c {
             Callee::Function(i) => Some(i),
             Callee::Builtin(_) => None,

@@ -191,6 +191,19 @@ impl Body<'_, '_> {
         self.change_system(v, system, Way::To, &at)
     }
 
+    /// A point or normal of the current system in the system that an expression names; in world
+    /// space where none is named.
+    pub(super) fn into_named_space(&mut self, v: Typed, space: Option<ExprId>, span: Span) -> Lower<Value> {
+        let (system, at) = match space {
+            Some(e) => self.system_of(e)?,
+            None => {
+                let name = Ident { name: spaces::WORLD.into(), span };
+                (self.system(&name)?, name)
+            }
+        };
+        Ok(self.change_system(v, system, Way::To, &at)?.value)
+    }
+
     /// The system that an expression names, and the name's place.
     fn system_of(&mut self, e: ExprId) -> Lower<(System, Ident)> {
         let expr = self.cx.program.ast.expr(e);

@@ -144,13 +144,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 10] = [
-    ("bake", "it writes no file, with a warning"),
+const PARTLY: [(&str, &str); 8] = [
     ("caustic", "there are no photon maps: it is black, with a warning"),
     ("photonmap", "there are no photon maps: it is black, with a warning"),
     ("subsurface", "there are no point clouds: it is black, with a warning"),
-    ("texture3d", "there are no point clouds and brick maps: it finds nothing, with a warning"),
-    ("bake3d", "it writes no file, with a warning"),
+    ("texture3d", "it reads point clouds, and no brick maps"),
     (
         "gather",
         "it returns no strings, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are ignored with a warning",

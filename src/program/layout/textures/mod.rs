@@ -13,9 +13,11 @@ pub use read::{Images, Read};
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
+use crate::program::collect::Collected;
 use crate::program::collect::instances::{Instance, string_input};
-use crate::scene::ShaderInstance;
+use crate::scene::{Scene, ShaderId, ShaderInstance};
 use crate::text::source::Span;
+use crate::pointcloud::PointCloud;
 use crate::texture::layout::{self, MISSING_VECTORS};
 use crate::texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -47,6 +49,8 @@ pub enum Texture {
     },
     /// A shadow map.
     Depths(Arc<DepthMap>),
+    /// A point cloud.
+    Points(Arc<PointCloud>),
 }
 
 impl Texture {
@@ -55,7 +59,7 @@ impl Texture {
         match self {
             Texture::Image { pyramid, .. } => std::slice::from_ref(pyramid),
             Texture::Cube { faces, .. } => faces,
-            Texture::Depths(_) => &[],
+            Texture::Depths(_) | Texture::Points(_) => &[],
         }
     }
 
@@ -63,7 +67,7 @@ impl Texture {
         match self {
             Texture::Image { pyramid, .. } => std::slice::from_mut(pyramid),
             Texture::Cube { faces, .. } => faces,
-            Texture::Depths(_) => &mut [],
+            Texture::Depths(_) | Texture::Points(_) => &mut [],
         }
     }
 
@@ -74,6 +78,7 @@ impl Texture {
             Texture::Image { .. } => images,
             Texture::Cube { .. } => layout::CUBE_VECTORS + images,
             Texture::Depths(map) => layout::depth_vectors(map),
+            Texture::Points(cloud) => layout::points_vectors(cloud),
         }
     }
 
@@ -86,6 +91,7 @@ impl Texture {
             }
             Texture::Cube { faces, zoom } => layout::append_cube(image, faces, *zoom),
             Texture::Depths(map) => layout::append_depths(image, map),
+            Texture::Points(cloud) => layout::append_points(image, cloud),
         }
     }
 }
@@ -243,10 +249,29 @@ pub fn names<'a>(
     instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
     variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 ) -> Option<Names> {
-    if !looks_for_textures(module) {
-        return None;
-    }
-    let origins = names::origins(module, &Intrinsic::TextureFind.name(), 0);
+    looks_for_textures(module).then(|| strings_to(module, &Intrinsic::TextureFind, instances, variables))
+}
+
+/// All uses of a scene's shaders, with what the scene says of them.
+pub fn instances<'a>(
+    scene: &'a Scene,
+    collected: &'a Collected,
+) -> impl Iterator<Item = (&'a Instance, &'a ShaderInstance)> {
+    scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
+        let cores = collected.shaders.cores_of(ShaderId(id));
+        cores.map(move |core| (&**core, given))
+    })
+}
+
+/// The strings that may reach the first argument of the calls of a function, but the empty one;
+/// the other arguments are those of [`names`].
+pub fn strings_to<'a>(
+    module: &Module,
+    callee: &Intrinsic,
+    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
+    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+) -> Names {
+    let origins = names::origins(module, &callee.name(), 0);
     let mut all = origins.constants;
     for (bound, given) in instances {
         let mut first = 0;
@@ -272,7 +297,7 @@ pub fn names<'a>(
         }
     }
     all.remove("");
-    Some(all)
+    all
 }
 
 fn string(value: Const) -> Option<Arc<str>> {

@@ -2,6 +2,8 @@
 
 use super::{MAX_TEXTURE_VECTORS, Names, Texture, Textures};
 use crate::image::{DecodeError, Reading, decode};
+use crate::pointcloud::samples::{self, Samples};
+use crate::pointcloud::{PointCloud, PointCloudError};
 use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
@@ -10,7 +12,7 @@ use crate::texture::{DepthMap, Pyramid, layout};
 use glam::Mat4;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Longest image file that is read, in bytes.
@@ -54,6 +56,7 @@ struct Kept {
 enum Content {
     Image(Arc<Pyramid>),
     Depths(Arc<DepthMap>),
+    Points(Arc<PointCloud>),
 }
 
 /// The result of reading.
@@ -90,6 +93,7 @@ impl Images {
         let to_world = scene.world_to_current().inverse();
         let list = found.iter().map(|f| (f.name.clone(), self.texture(f, to_world, log, &mut remarks)));
         let mut list: Vec<(Arc<str>, Option<Texture>)> = list.collect();
+        thin_out(&mut list, MAX_TEXTURE_VECTORS, &mut remarks);
         fit(&mut list, MAX_TEXTURE_VECTORS, &mut remarks);
         Read { textures: Textures::new(list), remarks }
     }
@@ -97,19 +101,23 @@ impl Images {
     /// The texture made of the files that were found; `None` where one is missing or damaged, which
     /// is reported unless it was before.
     fn texture(&self, found: &Found, to_world: Mat4, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
-        let (mut pyramids, mut depths) = (Vec::new(), None);
+        let (mut pyramids, mut depths, mut points) = (Vec::new(), None, None);
         for key in &found.files {
             let kept = &self.kept[key];
             log.extend(&kept.files);
             match &kept.content {
                 Ok(Content::Image(pyramid)) => pyramids.push(pyramid.clone()),
                 Ok(Content::Depths(map)) => depths = Some(map.clone()),
+                Ok(Content::Points(cloud)) => points = Some(cloud.clone()),
                 Err(reason) => {
                     let message = format!("the texture `{}` cannot be read: {reason}", found.name);
                     remarks.push(found.located(Diagnostic::error(message)));
                     return None;
                 }
             }
+        }
+        if let Some(cloud) = points {
+            return Some(Texture::Points(cloud));
         }
         match found.source {
             TextureSource::Image { wraps, .. } => pyramids.pop().map(|pyramid| Texture::Image { pyramid, wraps }),
@@ -171,7 +179,10 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
             Err(error) => {
                 let d = match error {
                     FileError::Missing { .. } => {
-                        Diagnostic::warning(format!("there is no texture `{file}`: it is black"))
+                        Diagnostic::warning(match is_point_cloud(file) {
+                            true => format!("there is no point cloud `{file}`: no point is found"),
+                            false => format!("there is no texture `{file}`: it is black"),
+                        })
                     }
                     _ => Diagnostic::error(format!("the texture `{file}`: {error}")),
                 };
@@ -189,22 +200,70 @@ impl Kept {
         let content = match (location, &embedded) {
             (Location::Embedded(name), bytes) => {
                 let bytes = bytes.as_deref().unwrap_or_default();
-                Content::decode(bytes, *form).map_err(|e| format!("{name}: {e}"))
+                Content::decode(bytes, name, *form).map_err(|e| format!("{name}: {e}"))
             }
             (Location::Disk(path), _) => read_file_noting(path, MAX_FILE_BYTES, &mut files)
                 .map_err(|e| e.to_string())
-                .and_then(|bytes| Content::decode(&bytes, *form).map_err(|e| format!("`{}`: {e}", path.display()))),
+                .and_then(|bytes| {
+                    let name = path.to_string_lossy();
+                    Content::decode(&bytes, &name, *form).map_err(|e| format!("`{name}`: {e}"))
+                }),
         };
         Self { content, files, embedded }
     }
 }
 
 impl Content {
-    fn decode(bytes: &[u8], form: Form) -> Result<Self, DecodeError> {
+    /// The content of a file. Point clouds and the samples of `bake` are told from images by the
+    /// file's name.
+    fn decode(bytes: &[u8], name: &str, form: Form) -> Result<Self, DecodeError> {
+        let image = |image| Ok(Content::Image(Arc::new(Pyramid::new(image))));
+        let corrupt = |error: PointCloudError| DecodeError::Corrupt(error.to_string());
         match form {
-            Form::Image(reading) => Ok(Content::Image(Arc::new(Pyramid::new(decode(bytes, reading)?)))),
+            Form::Image(_) if is_point_cloud(name) || bytes.starts_with(b"ply") => {
+                let cloud = PointCloud::decode(bytes).map_err(corrupt)?;
+                Ok(Content::Points(Arc::new(cloud)))
+            }
+            Form::Image(_) if is_samples(name, bytes) => {
+                let samples = Samples::decode(bytes).map_err(corrupt)?;
+                image(samples.image(samples.side()))
+            }
+            Form::Image(reading) => image(decode(bytes, reading)?),
             Form::Depths => DepthMap::decode(bytes).map(|map| Content::Depths(Arc::new(map))),
         }
+    }
+}
+
+/// Whether a file is a point cloud, as far as its name tells.
+fn is_point_cloud(name: &str) -> bool {
+    let extension = Path::new(name).extension().and_then(|e| e.to_str());
+    extension.is_some_and(|e| ["ptc", "pda", "ply"].iter().any(|known| e.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a file has samples of `bake`, whatever its name: Aqsis bakes into files of any name.
+fn is_samples(name: &str, bytes: &[u8]) -> bool {
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("bake")) || bytes.starts_with(samples::FIRST_LINE)
+}
+
+/// Thins out point clouds until they take at most half of `limit` vectors, with a warning for each.
+fn thin_out(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
+    let size = |texture: &Texture| match texture {
+        Texture::Points(cloud) => layout::points_vectors(cloud),
+        _ => 0,
+    };
+    let total: u64 = list.iter().filter_map(|(_, t)| t.as_ref()).map(size).sum();
+    let step = total.div_ceil((limit / 2).max(1));
+    if step <= 1 {
+        return;
+    }
+    for (name, texture) in list {
+        let Some(Texture::Points(cloud)) = texture else { continue };
+        let d = Diagnostic::warning(format!(
+            "of the {} points of `{name}` one in {step} is read: all point clouds together are too large",
+            cloud.points.len()
+        ));
+        remarks.push(d.hint(format!("point clouds may take {} MiB", (limit * 8) >> 20)));
+        *cloud = Arc::new(cloud.thinned(step as usize));
     }
 }
 
@@ -213,6 +272,7 @@ impl Content {
 fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
     let depths = list.iter().filter_map(|(_, t)| match t {
         Some(Texture::Depths(map)) => Some(layout::depth_vectors(map)),
+        Some(Texture::Points(cloud)) => Some(layout::points_vectors(cloud)),
         _ => None,
     });
     let limit_of_images = limit.saturating_sub(depths.sum());
