@@ -3,8 +3,8 @@
 //! A scene is untrusted input: it writes only below the folder of the image, only files with the
 //! extensions of baked files, and replaces no file that is none.
 
-use super::args::{RenderArgs, SceneArgs};
 use super::aov::{Shown, machine_of};
+use super::args::{RenderArgs, SceneArgs};
 use super::failure::Failure;
 use super::progress::{Work, with_progress};
 use shadewright::image::file as image_file;
@@ -57,7 +57,9 @@ pub fn write(files: &[BakedFile], out: &Path) -> Vec<(String, Arc<[u8]>)> {
             .and_then(|path| image_file::write_bytes(&path, &bytes).map(|()| path).map_err(|e| e.to_string()));
         match result {
             Ok(path) => eprintln!("wrote {}, {count} {what}", path.display()),
-            Err(why) => eprintln!("warning: `{name}` ({count} {what}) is not written, and kept for later frames: {why}"),
+            Err(why) => {
+                eprintln!("warning: `{name}` ({count} {what}) is not written, and kept for later frames: {why}")
+            }
         }
         written.push((name.to_string(), bytes.into()));
     }

@@ -163,7 +163,9 @@ pub fn decode(bytes: &[u8]) -> Result<PointCloud, PointCloudError> {
     let there = data.len() as u64 + u64::from(header.encoding == Encoding::Ascii);
     if header.points * least > there {
         let (announced, fits) = (header.points, there / least.max(1));
-        return Err(corrupt(format!("the file ends early: {announced} points are announced, at most {fits} are there")));
+        return Err(corrupt(format!(
+            "the file ends early: {announced} points are announced, at most {fits} are there"
+        )));
     }
     let mut cloud = PointCloud { channels, ..PointCloud::default() };
     let mut row = vec![0.0; per_point];
@@ -185,11 +187,8 @@ pub fn decode(bytes: &[u8]) -> Result<PointCloud, PointCloudError> {
             };
         }
         let get = |i: usize| own[i].map_or(0.0, |place| row[place]);
-        let point = Point {
-            position: [get(0), get(1), get(2)],
-            normal: [get(3), get(4), get(5)],
-            radius: get(6).max(0.0),
-        };
+        let point =
+            Point { position: [get(0), get(1), get(2)], normal: [get(3), get(4), get(5)], radius: get(6).max(0.0) };
         values.clear();
         values.extend(from.iter().map(|&place| row[place]));
         cloud.push(point, &values);

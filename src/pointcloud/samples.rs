@@ -72,7 +72,8 @@ impl Samples {
                 samples.channels = count - 2;
             }
             if count != samples.channels + 2 {
-                let message = format!("line {}: s, t and one or three numbers are expected, as in other lines", number + 1);
+                let message =
+                    format!("line {}: s, t and one or three numbers are expected, as in other lines", number + 1);
                 return Err(PointCloudError::Corrupt(message));
             }
             samples.push([row[0], row[1]], &row[2..count]);

@@ -65,11 +65,7 @@ impl BakedFile {
 ///
 /// # Errors
 /// Those of the machine.
-pub fn draw(
-    machine: &mut dyn Progressive,
-    job: &Job,
-    progress: Progress<'_>,
-) -> Result<Vec<BakedFile>, RenderError> {
+pub fn draw(machine: &mut dyn Progressive, job: &Job, progress: Progress<'_>) -> Result<Vec<BakedFile>, RenderError> {
     let baking = job.program.baking.clone();
     let all: u32 = baking.calls.iter().map(|(call, _)| call.parts() as u32).sum();
     let mut done = 0;

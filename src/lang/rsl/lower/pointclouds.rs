@@ -11,7 +11,8 @@ use crate::abi::{BakeCall, BakeKind, DataType, Intrinsic};
 
 /// Options of `bake3d` and `texture3d` that steer how PRMan writes and reads files, and have no
 /// effect.
-pub(in crate::lang::rsl) const IGNORED: [&str; 6] = ["interpolate", "maxdist", "filterscale", "lerp", "subset", "depth"];
+pub(in crate::lang::rsl) const IGNORED: [&str; 6] =
+    ["interpolate", "maxdist", "filterscale", "lerp", "subset", "depth"];
 
 /// Most numbers that one call bakes, beside the point itself.
 const MAX_NUMBERS: usize = 48;
@@ -91,7 +92,8 @@ impl Body<'_, '_> {
 
     fn bake3d(&mut self, f: &Ident, [file, listed, p, n]: [ExprId; 4], pairs: &[ExprId]) -> Lower<Typed> {
         let file = self.value_as(file, SourceType::String)?.value;
-        let listed_text = if let ExprKind::String(text) = &self.ast().expr(listed).kind { Some(text.clone()) } else { None };
+        let listed_text =
+            if let ExprKind::String(text) = &self.ast().expr(listed).kind { Some(text.clone()) } else { None };
         self.value_as(listed, SourceType::String)?;
         let options = self.point_options(pairs)?;
         let position = self.value_as(p, SourceType::Point)?;
@@ -191,7 +193,8 @@ impl Body<'_, '_> {
         for (name, e) in options.channels {
             let place = self.output_argument(e, f)?;
             if place.ty != SourceType::Float && !place.ty.is_triple() {
-                let message = format!("the output \"{name}\" of `{}` is a number or a triple, not a {}", f.name, place.ty);
+                let message =
+                    format!("the output \"{name}\" of `{}` is a number or a triple, not a {}", f.name, place.ty);
                 return self.error(Diagnostic::error(message).at(self.span(e), "this variable has another type"));
             }
             self.check_class(&place.name.name, &place.var, StorageClass::Varying, place.name.span)?;

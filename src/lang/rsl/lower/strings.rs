@@ -149,8 +149,7 @@ pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>
                         names.extend(written.map(|d| d.name.name.clone()));
                     }
                 }
-                let is_written =
-                    Call::parse(&f.name).is_some_and(|(call, _)| call.writes()) || *f.name == *"texture3d";
+                let is_written = Call::parse(&f.name).is_some_and(|(call, _)| call.writes()) || *f.name == *"texture3d";
                 if is_written || callees.iter().any(|c| program.writes_arguments(*c)) {
                     names.extend(args.iter().filter_map(|a| match &ast.expr(*a).kind {
                         ExprKind::Name(name) => Some(name.clone()),

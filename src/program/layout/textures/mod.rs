@@ -13,11 +13,11 @@ pub use read::{Images, Read};
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
+use crate::pointcloud::PointCloud;
 use crate::program::collect::Collected;
 use crate::program::collect::instances::{Instance, string_input};
 use crate::scene::{Scene, ShaderId, ShaderInstance};
 use crate::text::source::Span;
-use crate::pointcloud::PointCloud;
 use crate::texture::layout::{self, MISSING_VECTORS};
 use crate::texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

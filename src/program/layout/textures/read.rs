@@ -178,12 +178,10 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
             Ok(path) => found.files.push((Location::Disk(path), form)),
             Err(error) => {
                 let d = match error {
-                    FileError::Missing { .. } => {
-                        Diagnostic::warning(match is_point_cloud(file) {
-                            true => format!("there is no point cloud `{file}`: no point is found"),
-                            false => format!("there is no texture `{file}`: it is black"),
-                        })
-                    }
+                    FileError::Missing { .. } => Diagnostic::warning(match is_point_cloud(file) {
+                        true => format!("there is no point cloud `{file}`: no point is found"),
+                        false => format!("there is no texture `{file}`: it is black"),
+                    }),
                     _ => Diagnostic::error(format!("the texture `{file}`: {error}")),
                 };
                 remarks.push(error.hints().into_iter().fold(found.located(d), Diagnostic::hint));
@@ -202,19 +200,19 @@ impl Kept {
                 let bytes = bytes.as_deref().unwrap_or_default();
                 Content::decode(bytes, name, *form).map_err(|e| format!("{name}: {e}"))
             }
-            (Location::Disk(path), _) => read_file_noting(path, MAX_FILE_BYTES, &mut files)
-                .map_err(|e| e.to_string())
-                .and_then(|bytes| {
+            (Location::Disk(path), _) => {
+                read_file_noting(path, MAX_FILE_BYTES, &mut files).map_err(|e| e.to_string()).and_then(|bytes| {
                     let name = path.to_string_lossy();
                     Content::decode(&bytes, &name, *form).map_err(|e| format!("`{name}`: {e}"))
-                }),
+                })
+            }
         };
         Self { content, files, embedded }
     }
 }
 
 impl Content {
-    /// The content of a file. Point clouds and the samples of `bake` are told from images by the
+    /// The content of a file. Point clouds and the samples of `bake` are distinguished from images by the
     /// file's name.
     fn decode(bytes: &[u8], name: &str, form: Form) -> Result<Self, DecodeError> {
         let image = |image| Ok(Content::Image(Arc::new(Pyramid::new(image))));
@@ -242,7 +240,8 @@ fn is_point_cloud(name: &str) -> bool {
 
 /// Whether a file has samples of `bake`, whatever its name: Aqsis bakes into files of any name.
 fn is_samples(name: &str, bytes: &[u8]) -> bool {
-    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("bake")) || bytes.starts_with(samples::FIRST_LINE)
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("bake"))
+        || bytes.starts_with(samples::FIRST_LINE)
 }
 
 /// Thins out point clouds until they take at most half of `limit` vectors, with a warning for each.
