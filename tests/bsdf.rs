@@ -6,7 +6,7 @@ mod material;
 #[path = "bsdf/measured.rs"]
 mod measured;
 
-use material::{Material, Sample, View, object, without_images};
+use material::{Material, Sample, View, object, with_layers, without_images};
 use measured::{Measured, Random};
 use shadewright::ir::Const;
 use std::sync::LazyLock;
@@ -39,6 +39,20 @@ fn scene_of_gltf(name: &'static str, given: &[(&str, Const)]) -> Case {
 
 fn gltf_material(name: &'static str, given: &[(&str, Const)]) -> Material {
     Material::new(name, &without_images("GltfScene"), given)
+}
+
+/// A material of a glTF scene with these layers, without images. Its base is white plastic.
+fn layered(name: &'static str, layers: &[&'static str], given: &[(&'static str, Const)]) -> Case {
+    let is_glass = layers.contains(&"transmission");
+    Case { material: layered_material(name, layers, given), is_lossless: false, is_glass }
+}
+
+fn layered_material(name: &'static str, layers: &[&'static str], given: &[(&'static str, Const)]) -> Material {
+    let metallic = ("metallicFactor", Const::F32(0.0));
+    let mut all: Vec<(&str, Const)> = layers.iter().map(|layer| (*layer, Const::String("on".into()))).collect();
+    all.extend(given.iter().cloned());
+    all.extend((!given.iter().any(|g| g.0 == metallic.0)).then_some(metallic));
+    Material::new(name, &with_layers("GltfLayered", layers), &all)
 }
 
 fn lossless(case: Case) -> Case {
@@ -90,6 +104,70 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         scene_of_gltf("white plastic of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.4))]),
         scene_of_gltf("smooth plastic of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.2))]),
         scene_of_gltf("chalk of glTF", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(1.0))]),
+        layered("dense plastic", &[], &[("ior", f(1.8)), ("roughnessFactor", f(0.4))]),
+        layered("matt plastic", &[], &[("specularFactor", f(0.5)), ("roughnessFactor", f(0.5))]),
+        layered("white gloss", &[], &[("ior", f(0.0)), ("roughnessFactor", f(0.3))]),
+        layered("clear coat", &["clearcoat"], &[("clearcoatRoughnessFactor", f(0.3))]),
+        layered(
+            "coated metal",
+            &["clearcoat"],
+            &[("metallicFactor", f(1.0)), ("roughnessFactor", f(0.5)), ("clearcoatRoughnessFactor", f(0.2))],
+        ),
+        layered("white sheen", &["sheen"], &[("sheenRoughnessFactor", f(0.5))]),
+        layered(
+            "fine sheen",
+            &["sheen"],
+            &[("sheenRoughnessFactor", f(0.3)), ("sheenColorFactor", grey(0.6)), ("roughnessFactor", f(0.6))],
+        ),
+        layered(
+            "brushed glTF",
+            &["anisotropy"],
+            &[
+                ("metallicFactor", f(1.0)),
+                ("roughnessFactor", f(0.4)),
+                ("anisotropyStrength", f(0.7)),
+                ("anisotropyRotation", f(0.5)),
+                ("tangent", Const::Vec3([1.0, 0.0, 0.0])),
+                ("bitangent", Const::Vec3([0.0, 0.0, 1.0])),
+            ],
+        ),
+        layered("film on plastic", &["iridescence"], &[("roughnessFactor", f(0.4)), ("iridescenceIor", f(1.8))]),
+        layered(
+            "film on metal",
+            &["iridescence"],
+            &[
+                ("roughnessFactor", f(0.4)),
+                ("metallicFactor", f(0.8)),
+                ("baseColorFactor", grey(0.7)),
+                ("iridescenceThicknessMaximum", f(550.0)),
+            ],
+        ),
+        layered("frosted pane", &["transmission"], &[("roughnessFactor", f(0.5))]),
+        layered("milky pane", &["transmission"], &[("roughnessFactor", f(0.6)), ("transmissionFactor", f(0.5))]),
+        layered("frosted volume", &["transmission", "volume"], &[("roughnessFactor", f(0.5))]),
+        layered(
+            "milky volume",
+            &["transmission", "volume"],
+            &[("roughnessFactor", f(0.4)), ("transmissionFactor", f(0.6)), ("ior", f(1.33))],
+        ),
+        layered("volume of air", &["transmission", "volume"], &[("roughnessFactor", f(0.4)), ("ior", f(1.0))]),
+        layered(
+            "everything",
+            &["clearcoat", "sheen", "anisotropy", "iridescence", "transmission", "volume"],
+            &[
+                ("metallicFactor", f(0.2)),
+                ("roughnessFactor", f(0.4)),
+                ("clearcoatFactor", f(0.8)),
+                ("clearcoatRoughnessFactor", f(0.3)),
+                ("sheenColorFactor", grey(0.3)),
+                ("sheenRoughnessFactor", f(0.6)),
+                ("anisotropyStrength", f(0.5)),
+                ("tangent", Const::Vec3([1.0, 0.0, 0.0])),
+                ("bitangent", Const::Vec3([0.0, 0.0, 1.0])),
+                ("iridescenceFactor", f(0.7)),
+                ("transmissionFactor", f(0.5)),
+            ],
+        ),
         of(
             "textured glTF",
             object("Gltf", vec![("baseColorTexture", flat()), ("metallicRoughnessTexture", flat())]),
@@ -233,8 +311,9 @@ fn light_may_go_either_way() {
             let side = if case.is_glass && i % 2 == 1 { -1.0 } else { 1.0 };
             let (to, from) = (direction(1.0), direction(side));
             let view = View { cosine: to[2], from_inside: i % 4 > 1 };
-            let there = case.material.value_between(view, to, from);
-            let back = case.material.value_between(view, from, to);
+            // What is straight on passes before the rest is scattered.
+            let there = case.material.opacity(view, to) * case.material.value_between(view, to, from);
+            let back = case.material.opacity(view, from) * case.material.value_between(view, from, to);
             // Radiance is bundled by refraction (Walter et al. 2007; Veach 1997, §5.2).
             let bundled = if side < 0.0 { case.material.beyond(view).powi(2) } else { 1.0 };
             let (there, back) = (there * bundled, back);

@@ -8,6 +8,8 @@ mod environments;
 mod finite;
 #[path = "path/gltf.rs"]
 mod gltf;
+#[path = "path/gltf_layers.rs"]
+mod gltf_layers;
 #[path = "path/opacity.rs"]
 mod opacity;
 #[path = "path/primitives.rs"]

@@ -70,6 +70,7 @@ pub struct Material {
     sample: Core,
     density: Core,
     emission: Core,
+    opacity: Option<Core>,
 }
 
 /// An object of a class with what it refers to.
@@ -79,15 +80,25 @@ pub fn object(class: &str, references: Vec<(&str, Object)>) -> Object {
     Object { references, ..Object::alone(&UNIT.file, number) }
 }
 
+/// The strings of `GltfLayered` that switch a layer or lobe on.
+const LAYERS: [&str; 6] = ["clearcoat", "sheen", "anisotropy", "iridescence", "transmission", "volume"];
+
 /// An object of a class all whose parameters that hold the names of images are empty.
 pub fn without_images(class: &str) -> Object {
+    with_layers(class, &[])
+}
+
+/// The same with some of the layers of `GltfLayered`.
+pub fn with_layers(class: &str, layers: &[&str]) -> Object {
     let number = UNIT.file.class(class).expect("the class");
     let parameters = UNIT.file.parameters(number, None);
-    let fixed = parameters
+    let is_layer = |name: &str| LAYERS.contains(&name);
+    let strings = parameters
         .iter()
         .map(|(name, _)| name.clone())
-        .filter(|name| name.ends_with("Image") || **name == *"alphaMode");
-    Object { fixed: fixed.collect(), ..object(class, Vec::new()) }
+        .filter(|name| name.ends_with("Image") || **name == *"alphaMode" || is_layer(name));
+    let (written, fixed) = strings.partition(|name| layers.contains(&&**name));
+    Object { fixed, written, ..object(class, Vec::new()) }
 }
 
 impl Core {
@@ -140,7 +151,11 @@ impl Material {
     pub fn new(name: &'static str, object: &Object, given: &[(&str, Const)]) -> Material {
         let core = |method| Core::new(object, method, given);
         let value = core(Method::Bsdf);
-        let ior = if let Some(Const::F32(x)) = value.own.get("ior") { *x } else { 1.0 };
+        // A thin wall does not refract.
+        let is_volume = given.iter().any(|g| g.0 == "volume");
+        let refracts = is_volume || **UNIT.file.class_name(object.class) != *"GltfLayered";
+        let ior = value.own.get("ior").filter(|_| refracts);
+        let ior = if let Some(Const::F32(x)) = ior { *x } else { 1.0 };
         Material {
             name,
             ior,
@@ -148,7 +163,13 @@ impl Material {
             sample: core(Method::SampleBsdf),
             density: core(Method::EvaluatePdf),
             emission: core(Method::Emission),
+            opacity: UNIT.file.method(object.class, Method::Opacity).map(|_| core(Method::Opacity)),
         }
+    }
+
+    /// The opacity of the first channel for light that leaves in a direction.
+    pub fn opacity(&self, view: View, outgoing: [f32; 3]) -> f32 {
+        self.opacity.as_ref().map_or(1.0, |opacity| vec3(&opacity.run(&Self::inputs(view, outgoing))[0]).x)
     }
 
     /// The index of refraction behind the surface over that on the side of the ray.

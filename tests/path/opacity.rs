@@ -70,15 +70,22 @@ fn light_that_is_looked_at_passes_in_the_share_that_is_open() {
 
 #[test]
 fn what_a_class_covers_is_seen_of_it_and_the_rest_of_what_is_behind() {
-    let veil = "Surface \"veil.rtsl:Veil\" \"color covers\" [0.25 0.5 0.75] \"color shines\" [1 2 4]
-Polygon \"P\" [-9 -9 2 -9 9 2 9 9 2 9 -9 2]";
+    let veil = |covers: &str| {
+        format!(
+            "Surface \"veil.rtsl:Veil\" \"color covers\" [{covers}] \"color shines\" [1 2 4]
+Polygon \"P\" [-9 -9 2 -9 9 2 9 9 2 9 -9 2]"
+        )
+    };
     let white = "Option \"trace\" \"color background\" [1 1 1]";
-    // Colours and coverage, which is the mean of the three shares, and how much each scatters:
-    // chance decides by the largest share whether there is a veil.
-    for (option, expected, scatter) in
-        [("", [0.25, 1.0, 3.0, 0.5], [0.15, 0.6, 1.8, 0.9]), (white, [1.0, 1.5, 3.25, 1.0], [1.2, 0.3, 1.4, 0.0])]
-    {
-        let folder = folder(veil, option);
+    // Colours and coverage, which is the mean of the three shares, and the standard deviation of
+    // each: a path meets the veil with the probability 0.5, half of its largest and smallest share.
+    for (covers, option, expected, scatter) in [
+        ("0.25 0.5 0.75", "", [0.25, 1.0, 3.0, 0.5], [0.25, 1.0, 3.0, 0.5]),
+        ("0.25 0.5 0.75", white, [1.0, 1.5, 3.25, 1.0], [0.5, 0.5, 2.75, 0.0]),
+        // One channel passes whole, and another not at all.
+        ("1 0.5 0", white, [1.0, 1.5, 1.0, 1.0], [1.0, 0.5, 1.0, 0.0]),
+    ] {
+        let folder = folder(&veil(covers), option);
         for backend in ["rpu", "gpu"] {
             let image = by_the_program(&folder, &["--backend", backend, "--spp", "400"]);
             let count = image.rgba.len() as f64;

@@ -137,6 +137,12 @@ impl PathVertex<'_> {
         self.op(Op::Max, &[most, b])
     }
 
+    fn smallest(&mut self, color: Value) -> Value {
+        let [r, g, b] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[color]));
+        let least = self.op(Op::Min, &[r, g]);
+        self.op(Op::Min, &[least, b])
+    }
+
     /// `next`: a direction and its pdf.
     fn next(&mut self, direction: Value, pdf: Value) -> Value {
         let [x, y, z] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[direction]));
@@ -307,13 +313,16 @@ impl PathVertex<'_> {
         self.b.ret(vec![radiance, weight, next]);
     }
 
-    /// Where the material has an `opacity`, the path passes through the surface with the
-    /// probability that its largest component leaves. The random number that decides is stretched
-    /// to a new one where the path does not pass.
+    /// Where the material has an `opacity`, the surface is hit with the probability of the mean of
+    /// its largest and smallest component: that is 1 or 0 only where all of them are. The random
+    /// number that decides is stretched to a new one where the path does not pass.
     fn coverage(&mut self, state: &mut SurfaceState, number: &mut Value) -> Option<Coverage> {
         let opacity = self.variant.methods.opacity.as_ref()?;
         let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
-        let probability = self.largest(opacity);
+        let (largest, smallest) = (self.largest(opacity), self.smallest(opacity));
+        let both = self.op(Op::Add, &[largest, smallest]);
+        let half = self.b.f32(0.5);
+        let probability = self.op(Op::Mul, &[half, both]);
         let is_hit = self.op(Op::Lt, &[*number, probability]);
         let is_passed = self.op(Op::Not, &[is_hit]);
         let reciprocal = self.op(Op::Rcp, &[probability]);

@@ -9,11 +9,19 @@ use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use std::fmt::Display;
 
 /// Extensions that are read.
-const EXTENSIONS: [&str; 6] = [
+const EXTENSIONS: [&str; 14] = [
     "EXT_mesh_gpu_instancing",
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
     "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_volume",
     "KHR_mesh_quantization",
     "KHR_texture_transform",
 ];
@@ -106,21 +114,22 @@ impl<'a> Document<'a> {
         Ok(&data[start as usize..end as usize])
     }
 
-    /// Warnings about extensions that the document uses or needs and that are not known.
+    /// Errors about extensions that the document needs and that are not known, and warnings about
+    /// those that it only uses.
     pub fn unknown_extensions(&self) -> impl Iterator<Item = Diagnostic> {
-        let unknown = self.root.extensions_used.iter().filter(|e| !EXTENSIONS.contains(&e.as_str()));
-        let is_needed = |extension: &String| self.root.extensions_required.contains(extension);
-        unknown.map(move |extension| match is_needed(extension) {
-            true => {
-                Diagnostic::warning(format!("`{}` needs the extension {extension}, which is not supported", self.name))
-                    .hint("what it says is passed over, and what cannot be read without it is left out")
-                    .hint("programs that write glTF can mostly leave such extensions out (compression, for example)")
-            }
-            false => {
-                Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not supported", self.name))
-                    .hint("what it says is passed over")
-            }
-        })
+        let (used, needed) = (&self.root.extensions_used, &self.root.extensions_required);
+        let is_unknown = |extension: &&String| !EXTENSIONS.contains(&extension.as_str());
+        let needed_ones = needed.iter().filter(is_unknown).map(|extension| {
+            Diagnostic::error(format!("`{}` needs the extension {extension}, which is not supported", self.name))
+                .hint("what it says is passed over, and what cannot be read without it is left out")
+                .hint("programs that write glTF can mostly leave such extensions out (compression, for example)")
+        });
+        let used_ones = used.iter().filter(is_unknown).filter(|extension| !needed.contains(extension));
+        let used_ones = used_ones.map(|extension| {
+            Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not supported", self.name))
+                .hint("what it says is passed over")
+        });
+        needed_ones.chain(used_ones)
     }
 
     fn check_version(&self) -> Result<(), Diagnostic> {

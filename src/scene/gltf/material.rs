@@ -1,11 +1,12 @@
 //! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9), or of a class with
-//! its parameters where paths are traced.
+//! its parameters where paths are traced or the material has extensions ([`super::layers`]).
 //!
 //! The shader's parameters are called as in glTF. It knows two sets of texture coordinates beside
 //! `s` and `t`; a set here is an attribute with the transform that a texture asks for
 //! (`KHR_texture_transform`), which meshes bring applied already.
 
 use super::document::Document;
+use super::layers::{self, Layers};
 use super::{Making, texture};
 use crate::image::Reading;
 use crate::scene::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
@@ -20,6 +21,10 @@ use std::sync::Arc;
 const SHADER: &str = "gltf";
 /// The class that takes its place where paths are traced.
 const CLASS: &str = "pbr.rtsl:GltfScene";
+/// The class of materials with layers, for all integrators.
+const LAYERED: &str = "pbr.rtsl:GltfLayered";
+/// The greatest roughness at which transmitted light is not scattered (`is_polished` of the class).
+const POLISHED: f32 = 0.032;
 /// Sets of texture coordinates that it distinguishes.
 const MAX_COORDINATES: usize = 3;
 
@@ -62,23 +67,37 @@ pub fn add(document: &Document<'_>, index: Option<Index<Json>>, place: &Place, m
     };
     let mut maker = Maker { document, own, making, params: Vec::new(), coordinates: Vec::new() };
     let normal_coordinates = maker.fill(json);
-    let Maker { params, coordinates, .. } = maker;
+    let extensions = json.extensions.as_ref();
     // What no light changes scatters none.
-    let is_unlit = params.iter().any(|(name, _)| name == "unlit");
-    let shader = match making.traces_paths && !is_unlit {
-        true => making.scene.add_shader(ShaderKind::Surface, CLASS, of_class(params)),
-        false => making.scene.add_shader(ShaderKind::Surface, SHADER, params),
+    let is_unlit = extensions.is_some_and(|e| e.unlit.is_some());
+    let layers = match extensions {
+        Some(extensions) if !is_unlit => layers::add(&mut maker, &extensions.others),
+        _ => Layers::default(),
     };
+    let Maker { params, coordinates, .. } = maker;
+    let traces_paths = making.traces_paths;
+    let shader = if layers.is_layered {
+        making.scene.add_shader(ShaderKind::Surface, LAYERED, of_layered(params, traces_paths))
+    } else if traces_paths && !is_unlit {
+        making.scene.add_shader(ShaderKind::Surface, CLASS, of_class(params))
+    } else {
+        making.scene.add_shader(ShaderKind::Surface, SHADER, params)
+    };
+    let pbr = &json.pbr_metallic_roughness;
+    let is_smooth = pbr.roughness_factor.0 < POLISHED || pbr.metallic_roughness_texture.is_some();
     let lets_light_through = matches!(json.alpha_mode, Checked::Valid(AlphaMode::Mask | AlphaMode::Blend));
+    let lets_light_through = lets_light_through || layers.is_clear && is_smooth;
     let hit_mode = if lets_light_through { HitMode::Shader } else { HitMode::Opaque };
+    let tangent_coordinates = normal_coordinates.or(layers.tangent_coordinates);
     let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };
     Material {
         shader,
-        sides: if json.double_sided { 2 } else { 1 },
+        // Rays within a volume meet its back.
+        sides: if json.double_sided || layers.is_volume { 2 } else { 1 },
         attributes: Arc::new(ObjectAttributes { visibility, ..ObjectAttributes::default() }),
         coordinates,
-        wants_tangents: normal_coordinates.is_some(),
-        tangent_coordinates: normal_coordinates.unwrap_or(0),
+        wants_tangents: tangent_coordinates.is_some(),
+        tangent_coordinates: tangent_coordinates.unwrap_or(0),
     }
 }
 
@@ -89,22 +108,42 @@ fn of_class(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
     own.map(|(name, value)| (name.replace("Texture", "Image"), value)).collect()
 }
 
+/// The parameters of the class of layers. Without paths it stands among surfaces of the shader, and
+/// takes lights in its units.
+fn of_layered(params: Vec<(String, ParamValue)>, traces_paths: bool) -> Vec<(String, ParamValue)> {
+    if traces_paths {
+        return of_class(params);
+    }
+    let renamed = params.into_iter().map(|(name, value)| (name.replace("Texture", "Image"), value));
+    renamed.chain([("irradiance".to_string(), ParamValue::Float(vec![1.0]))]).collect()
+}
+
 /// What a material says of one of its textures.
-struct Use<'a> {
+pub struct Use<'a> {
     /// The property, which begins the names of the shader's parameters.
-    name: &'static str,
-    index: Index<Texture>,
-    tex_coord: u32,
-    transform: Option<&'a TextureTransform>,
-    reading: Reading,
+    pub name: &'static str,
+    /// Where it is in the document.
+    pub place: Place,
+    /// The texture.
+    pub index: Index<Texture>,
+    /// The attribute's number.
+    pub tex_coord: u32,
+    /// What it does to the coordinates.
+    pub transform: Option<&'a TextureTransform>,
+    /// What its numbers are.
+    pub reading: Reading,
 }
 
 /// A material on its way to parameters.
-struct Maker<'a, 'd> {
-    document: &'a Document<'d>,
-    own: Place,
-    making: &'a mut Making,
-    params: Vec<(String, ParamValue)>,
+pub struct Maker<'a, 'd> {
+    /// Where it comes from.
+    pub document: &'a Document<'d>,
+    /// Where it is there.
+    pub own: Place,
+    /// What is made of the document.
+    pub making: &'a mut Making,
+    /// The parameters so far.
+    pub params: Vec<(String, ParamValue)>,
     coordinates: Vec<Coordinates>,
 }
 
@@ -157,20 +196,22 @@ impl Maker<'_, '_> {
         ];
         for ((name, index, tex_coord, reading), extensions) in plain.into_iter().flatten() {
             let transform = extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
-            self.texture(Use { name, index, tex_coord, transform, reading });
+            let place = self.own.field(&format!("{name}Texture"));
+            self.texture(Use { name, place, index, tex_coord, transform, reading });
         }
         if let Some(texture) = &json.occlusion_texture {
             self.float("occlusionStrength", texture.strength.0);
             let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "occlusionTexture");
             let (index, tex_coord) = (texture.index, texture.tex_coord);
-            let transform = transform.as_ref();
-            self.texture(Use { name: "occlusion", index, tex_coord, transform, reading: Reading::Data });
+            let (place, transform) = (self.own.field("occlusionTexture"), transform.as_ref());
+            self.texture(Use { name: "occlusion", place, index, tex_coord, transform, reading: Reading::Data });
         }
         let texture = json.normal_texture.as_ref()?;
         self.float("normalScale", texture.scale);
         let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "normalTexture");
         let (index, tex_coord) = (texture.index, texture.tex_coord);
-        self.texture(Use { name: "normal", index, tex_coord, transform: transform.as_ref(), reading: Reading::Data })
+        let (place, transform) = (self.own.field("normalTexture"), transform.as_ref());
+        self.texture(Use { name: "normal", place, index, tex_coord, transform, reading: Reading::Data })
     }
 
     /// The transform among the extensions of a texture of which the parser keeps them as they are.
@@ -190,9 +231,9 @@ impl Maker<'_, '_> {
     }
 
     /// Adds a texture's parameters; gives the number of its coordinates, if it has an image.
-    fn texture(&mut self, usage: Use<'_>) -> Option<usize> {
-        let place = self.own.field(&format!("{}Texture", usage.name));
-        let name = match texture::add(self.document, usage.index, &place, usage.reading, self.making) {
+    pub fn texture(&mut self, usage: Use<'_>) -> Option<usize> {
+        let place = &usage.place;
+        let name = match texture::add(self.document, usage.index, place, usage.reading, self.making) {
             Ok(name) => name?,
             Err(error) => {
                 self.making.problem(error.hint("the material is shown without this texture"));
@@ -212,7 +253,7 @@ impl Maker<'_, '_> {
                 let what = format!(
                     "it is the fourth texture with coordinates of its own; {MAX_COORDINATES} are distinguished, and it uses the first"
                 );
-                self.making.warn(self.document.warning(&place, what));
+                self.making.warn(self.document.warning(place, what));
                 0
             }
             None => {

@@ -2,7 +2,7 @@
 //!
 //! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`]
 //! reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`], [`material`]
-//! with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real
+//! with [`layers`] and [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real
 //! units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used:
 //! nothing there is validated yet, so every number of another thing goes through
 //! [`document::Document::get`].
@@ -18,6 +18,7 @@ mod container;
 mod deform;
 mod document;
 mod exposure;
+mod layers;
 mod light;
 mod material;
 mod mesh;
@@ -117,7 +118,10 @@ pub(super) fn read(
         lamps: Vec::new(),
     };
     document.problems.iter().for_each(|error| making.problem(error.clone()));
-    document.unknown_extensions().for_each(|warning| making.warn(warning));
+    document.unknown_extensions().for_each(|unknown| match unknown.is_error() {
+        true => making.problem(unknown),
+        false => making.warn(unknown),
+    });
     let mut of_animation = Vec::new();
     let (pose, frames) = animation::pose(&document, options, &mut of_animation);
     of_animation.into_iter().for_each(|problem| making.problem(problem));

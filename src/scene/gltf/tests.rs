@@ -1,6 +1,6 @@
 //! glTF documents as programs write them, and what is said about those that are wrong.
 
-use super::super::{MeshSpace, OpenOptions, Opened, ParamValue, Projection, Scene, TextureSource, open};
+use super::super::{Integrator, MeshSpace, OpenOptions, Opened, ParamValue, Projection, Scene, TextureSource, open};
 use crate::image::Reading;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
@@ -359,7 +359,10 @@ fn what_is_not_read_is_warned_about() {
         let said = warnings(changes);
         assert!(said.contains(what), "`{what}` is not in {said}");
     };
-    says(&[("/extensionsUsed", json!(["KHR_materials_clearcoat"]))], "KHR_materials_clearcoat, which is not supported");
+    says(
+        &[("/extensionsUsed", json!(["KHR_materials_dispersion"]))],
+        "KHR_materials_dispersion, which is not supported",
+    );
     says(&[("/nodes/0/skin", json!(0))], "nodes[0].skin: there is no number 0");
     says(&[("/nodes/0/camera", json!(0))], "nodes[0].camera: there is no number 0");
     says(&[("/meshes/0/primitives/0/material", json!(1))], "primitives[0].material: there is no number 1");
@@ -631,4 +634,85 @@ fn no_change_of_a_document_brings_the_reader_down() {
     }
     // Many changes make another scene, many make none.
     assert!((all.len() / 20..all.len() * 19 / 20).contains(&read), "{read} of {}", all.len());
+}
+
+/// The parameters of the shader of a material with these extensions.
+fn extended_material(extensions: Value, integrator: Integrator) -> (String, Vec<(String, ParamValue)>, u8) {
+    let document = changed(&[("/materials/0/extensions", extensions)]);
+    let options = OpenOptions { integrator: Some(integrator), ..OpenOptions::default() };
+    let opened = opened_with(&document, &options).unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new())));
+    assert!(opened.diagnostics.is_empty(), "{}", opened.diagnostics.render(&SourceMap::new()));
+    let object = &opened.scene.objects[0];
+    let instance = &opened.scene.shader_instances[object.surface.unwrap().0 as usize];
+    (instance.shader.name().to_string(), instance.params.clone(), object.sides)
+}
+
+#[test]
+fn extensions_that_change_nothing_keep_the_shader() {
+    let nothing = json!({
+        "KHR_materials_clearcoat": { "clearcoatRoughnessFactor": 0.5 },
+        "KHR_materials_ior": { "ior": 1.5 },
+        "KHR_materials_iridescence": {},
+        "KHR_materials_sheen": { "sheenRoughnessFactor": 0.5 },
+        "KHR_materials_specular": { "specularFactor": 1 },
+        "KHR_materials_volume": { "thicknessFactor": 1 },
+    });
+    assert_eq!(extended_material(nothing.clone(), Integrator::Whitted).0, "gltf");
+    assert_eq!(extended_material(nothing, Integrator::Path).0, "pbr.rtsl:GltfScene");
+}
+
+#[test]
+fn extensions_become_parameters_of_their_names() {
+    let extensions = json!({
+        "KHR_materials_clearcoat": { "clearcoatFactor": 0.5 },
+        "KHR_materials_transmission": { "transmissionFactor": 0.25 },
+        "KHR_materials_volume": { "thicknessFactor": 1, "attenuationDistance": 3, "attenuationColor": [0.5, 0.25, 1] },
+    });
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let (shader, params, sides) = extended_material(extensions.clone(), integrator);
+        let param = |name: &str| params.iter().find(|p| p.0 == name).map(|p| p.1.clone());
+        // Rays inside meet the back of a volume.
+        assert_eq!((shader.as_str(), sides), ("pbr.rtsl:GltfLayered", 2));
+        let on = Some(ParamValue::String(vec!["on".to_string()]));
+        assert_eq!((param("clearcoat"), param("volume"), param("sheen")), (on.clone(), on, None));
+        assert_eq!(param("clearcoatFactor"), Some(ParamValue::Float(vec![0.5])));
+        assert_eq!(param("attenuationDistance"), Some(ParamValue::Float(vec![3.0])));
+        assert_eq!(param("attenuationColor"), Some(ParamValue::Color(vec![Vec3::new(0.5, 0.25, 1.0)])));
+        // Without paths lights are in lux.
+        let irradiance = (integrator == Integrator::Whitted).then(|| ParamValue::Float(vec![1.0]));
+        assert_eq!(param("irradiance"), irradiance);
+    }
+}
+
+#[test]
+fn wrong_extensions_are_reported_with_their_place() {
+    let says = |extensions: Value, what: &str| {
+        let said = warnings(&[("/materials/0/extensions", extensions)]);
+        assert!(said.contains(what), "`{what}` is not in {said}");
+    };
+    says(json!({ "KHR_materials_ior": 1.4 }), "materials[0].extensions.KHR_materials_ior: it is no object");
+    says(json!({ "KHR_materials_ior": { "ior": 0.5 } }), "KHR_materials_ior.ior: the index of refraction is 0, or");
+    says(
+        json!({ "KHR_materials_sheen": { "sheenColorFactor": [1, 2] } }),
+        "KHR_materials_sheen.sheenColorFactor: it is not a list of three finite numbers",
+    );
+    says(
+        json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1, "clearcoatTexture": { "index": 9 } } }),
+        "KHR_materials_clearcoat.clearcoatTexture.index: there is no number 9",
+    );
+    says(
+        json!({ "KHR_materials_clearcoat": { "clearcoatFactor": "much" } }),
+        "clearcoatFactor: it is not a finite number",
+    );
+}
+
+#[test]
+fn an_extension_that_is_needed_and_unknown_is_an_error_where_reading_is_strict() {
+    let dispersion = json!(["KHR_materials_dispersion"]);
+    let document = changed(&[("/extensionsRequired", dispersion.clone()), ("/extensionsUsed", dispersion)]);
+    let lenient = opened_with(&document, &OpenOptions::default()).unwrap().diagnostics.render(&SourceMap::new());
+    assert_eq!(lenient.matches("KHR_materials_dispersion").count(), 1, "{lenient}");
+    let options = OpenOptions { strict: true, ..OpenOptions::default() };
+    let said = opened_with(&document, &options).unwrap_err().render(&SourceMap::new());
+    assert!(said.contains("needs the extension KHR_materials_dispersion"), "{said}");
 }
