@@ -464,6 +464,7 @@ fn both_machines_see_the_same_through_volumes() {
     });
     let glass = material([1.0, 0.9, 0.8], 0.0, 0.0, glass);
     let slab = Scene::new(0.4).square(0.25, 0.0, true, glass.clone()).square(0.25, -0.5, false, glass);
-    let path = { lamp(slab, [0.5, 0.6, 0.7]) }.write();
+    let mut scene = lamp(slab, [0.5, 0.6, 0.7]);
+    let path = scene.write();
     compared_on("wavefront", &path, &["--integrator", "path"]);
 }
