@@ -658,7 +658,7 @@ fn extensions_that_change_nothing_keep_the_shader() {
         "KHR_materials_volume": { "thicknessFactor": 1 },
     });
     assert_eq!(extended_material(nothing.clone(), Integrator::Whitted).0, "gltf");
-    assert_eq!(extended_material(nothing, Integrator::Path).0, "pbr.rtsl:GltfScene");
+    assert_eq!(extended_material(nothing, Integrator::Path).0, "GltfScene");
 }
 
 #[test]
@@ -672,7 +672,7 @@ fn extensions_become_parameters_of_their_names() {
         let (shader, params, sides) = extended_material(extensions.clone(), integrator);
         let param = |name: &str| params.iter().find(|p| p.0 == name).map(|p| p.1.clone());
         // Rays inside meet the back of a volume.
-        assert_eq!((shader.as_str(), sides), ("pbr.rtsl:GltfLayered", 2));
+        assert_eq!((shader.as_str(), sides), ("GltfLayered", 2));
         let on = Some(ParamValue::String(vec!["on".to_string()]));
         assert_eq!((param("clearcoat"), param("volume"), param("sheen")), (on.clone(), on, None));
         assert_eq!(param("clearcoatFactor"), Some(ParamValue::Float(vec![0.5])));
