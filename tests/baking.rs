@@ -78,6 +78,16 @@ fn what_a_frame_bakes_into_a_texture_the_next_one_shows() {
 }
 
 #[test]
+fn occlusion_is_that_of_a_point_cloud_where_it_has_it() {
+    for machine in MACHINES {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [direct, read] = frames("occlusion.rib", dir.path(), &["--backend", machine]);
+        let (error, largest) = differences(&direct, &read);
+        assert!(error < 0.01 && largest < 1e-5, "{machine}: {error} {largest}");
+    }
+}
+
+#[test]
 fn the_files_are_the_same_at_any_number_of_threads_and_nearly_so_on_both_machines() {
     let bytes = |more: &[&str]| {
         let dir = tempfile::tempdir().expect("a folder");

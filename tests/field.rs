@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The scenes, with the numbers of their errors and warnings.
-const SCENES: [(&str, usize, usize); 12] = [
+const SCENES: [(&str, usize, usize); 13] = [
     ("archive.rib", 1, 0),
     ("exporter.rib", 0, 0),
     ("made-texture.rib", 0, 0),
     ("missing-shaders.rib", 5, 0),
     ("multipass.rib", 0, 1),
     ("no-lights.rib", 0, 0),
+    ("plugin.rib", 0, 1),
     ("procedurals.rib", 3, 0),
     ("ris.rib", 0, 4),
     ("slips.rib", 6, 5),
@@ -118,6 +119,21 @@ fn a_texture_of_another_tool_is_the_image_beside_it() {
     let at = |x: u32, y: u32| image.rgba[(y * image.width + x) as usize];
     let [red, yellow] = [at(15, 12), at(15, 35)];
     assert!(red[0] > 0.3 && red[1] < 0.1 && yellow[0] > 0.3 && yellow[1] > 0.3, "{red:?} {yellow:?}");
+}
+
+#[test]
+fn a_function_of_a_shared_library_is_zero_with_a_warning_and_strictly_an_error() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (image, said) = rendered(&dir, "plugin.rib", &[]);
+    let middle = image.rgba[(24 * image.width + 32) as usize];
+    assert!((middle[0] - 0.2).abs() < 0.01 && (middle[2] - 0.6).abs() < 0.02, "{middle:?}");
+    assert!(said.contains("the function `veins` is not defined; it is 0") && said.contains("plugin.sl:6:"), "{said}");
+    assert!(said.contains("the plugin that the file names"), "{said}");
+    let out = dir.path().join("strict.exr");
+    let strict = ["render", "plugin.rib", "--strict", "--backend", "rpu", "-o", out.to_str().expect("a path")];
+    let strict = shadewright(&folder(), &strict);
+    assert_eq!(strict.status.code(), Some(2), "{}", stderr(&strict));
+    assert!(stderr(&strict).contains("unknown function `veins`") && !out.exists(), "{}", stderr(&strict));
 }
 
 /// The numbered images that a scene's frames become.

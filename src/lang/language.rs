@@ -27,6 +27,9 @@ pub struct Options {
     /// Whether world space is not the space that shaders compute in, so that `"world"` names a
     /// coordinate system of the scene.
     pub world_is_named: bool,
+    /// Whether calls of functions that nothing defines, such as those of shared libraries, are 0
+    /// with a warning. Otherwise they are errors.
+    pub missing_are_zero: bool,
     /// Lengths of shader parameters that are arrays declared without one; others are as long as
     /// their defaults.
     pub lengths: Lengths,

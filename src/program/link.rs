@@ -36,8 +36,8 @@ pub struct LinkOptions {
     /// Whether variables leave `debug` instructions, and the program has outlines and entries for
     /// the globals at a hit. The memory image is the same.
     pub debug: bool,
-    /// Whether textures that cannot be read are errors of the link; otherwise they are black, and
-    /// the program's diagnostics have the errors.
+    /// Whether textures that cannot be read, and functions that nothing defines, are errors of the
+    /// link; otherwise they are black and 0, and the program's diagnostics have the messages.
     pub strict: bool,
 }
 

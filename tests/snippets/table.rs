@@ -419,7 +419,6 @@ pub const SNIPPETS: &[Snippet] = &[
     s("the wanted type chooses the noise", "float f(point p) { color c = noise(p); return comp(c, 0) == comp(c, 1) ? 1 : 0; }", &[V([0.3, 0.6, 0.2])], F(0.0)),
     s("a cast chooses the noise", "float f(point p) { color c = float noise(p); return comp(c, 0) == comp(c, 1) ? 1 : 0; }", &[V([0.3, 0.6, 0.2])], F(1.0)),
     s("there are no photon maps", "color f(point p; normal n) { return 1 + caustic(p, n) + photonmap(\"a\", p, n) + subsurface(\"a\", p); }", &[V([1.0, 2.0, 3.0]), V([0.0, 0.0, 1.0])], V([1.0, 1.0, 1.0])),
-    s("without a scene there are no point clouds", "float f(point p; normal n) { color c = 3; return comp(c, 1) + texture3d(\"a\", p, n, \"_rad\", c); }", &[V([1.0, 2.0, 3.0]), V([0.0, 0.0, 1.0])], F(3.0)),
 
     // --- structs ---
     s("a struct starts with its members' values", "struct Pair { float a = 2; float b; }; float f(float x) { Pair p; p->b = x; return 10 * p->a + p->b; }", &[F(3.0)], F(23.0)),

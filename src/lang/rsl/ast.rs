@@ -361,6 +361,19 @@ impl Ast {
         args.rchunks_exact(2).take_while(|p| matches!(self.expr(p[0]).kind, ExprKind::String(_))).count()
     }
 
+    /// The value of the first of some options among the pairs at the end of a call's arguments, and
+    /// the arguments without all of these pairs; `None` where the first is not there.
+    pub fn without_pairs(&self, args: &[ExprId], names: &[&str]) -> Option<(ExprId, Vec<ExprId>)> {
+        let (first, pairs) = args.split_at(args.len() - 2 * self.named_pairs(args));
+        let name = |pair: &[ExprId]| match &self.expr(pair[0]).kind {
+            ExprKind::String(name) => names.iter().position(|n| **n == **name),
+            _ => None,
+        };
+        let value = pairs.chunks_exact(2).find(|pair| name(pair) == Some(0))?[1];
+        let rest = pairs.chunks_exact(2).filter(|pair| name(pair).is_none()).flatten();
+        Some((value, first.iter().chain(rest).copied().collect()))
+    }
+
     /// The expression.
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.0 as usize]

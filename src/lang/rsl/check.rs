@@ -14,6 +14,12 @@ use crate::lang::coshaders;
 use crate::lang::types::SourceType;
 use std::collections::HashMap;
 
+/// The type of the 0 that stands for the call of a function that nothing defines, where `wanted` is
+/// wanted.
+pub fn missing_type(wanted: Option<SourceType>) -> SourceType {
+    wanted.filter(|ty| ty.ir().is_some() && !ty.is_array()).unwrap_or(SourceType::Float)
+}
+
 /// What variables are visible: given by the code that walks the statements.
 pub trait Names {
     /// The type of the variable of that name, if there is one.
@@ -203,6 +209,7 @@ impl<'a> Checker<'a> {
                     None if self.is_printf(&f.name) => Some(SourceType::Void),
                     None => match self.resolve(names, e, wanted) {
                         Resolution::Callee(c) => Some(self.program.result(c)),
+                        Resolution::Unknown if self.is_zero(f) => Some(missing_type(wanted)),
                         _ => None,
                     },
                 }
@@ -225,6 +232,11 @@ impl<'a> Checker<'a> {
     /// Whether a call of that name prints.
     pub fn is_printf(&self, name: &str) -> bool {
         name == "printf" && self.program.callees(name, self.in_library).is_empty()
+    }
+
+    /// Whether a call of a function that nothing defines is 0.
+    pub fn is_zero(&self, f: &Ident) -> bool {
+        self.program.missing_are_zero && !self.in_library && !f.name.starts_with("__")
     }
 
     /// Types of the two values of `?:`.

@@ -8,6 +8,7 @@
 use super::ast::*;
 use super::builtins::Builtin;
 use super::coshader_calls;
+use super::lower::FILE_PAIRS;
 use super::queries;
 use super::spaces;
 use crate::abi::input;
@@ -235,6 +236,9 @@ impl Walk<'_> {
                     }
                     self.effects.runs_coshaders |=
                         coshader_calls::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
+                    if matches!(&*f.name, "occlusion" | "indirectdiffuse") {
+                        self.baked_light(args);
+                    }
                     if POINT_CLOUDS.contains(&&*f.name) {
                         self.point_cloud(&f.name, args);
                     }
@@ -258,6 +262,20 @@ impl Walk<'_> {
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// What a call of `occlusion` or `indirectdiffuse` needs where it names a point cloud: the
+    /// look-up, and the function that traces rays, with fewer arguments.
+    fn baked_light(&mut self, args: &[ExprId]) {
+        let Some((_, rest)) = self.ast.without_pairs(args, &FILE_PAIRS) else { return };
+        self.calls.extend(TEXTURE3D_CALLS.map(|(name, count)| (name.into(), count)));
+        let pairs = self.ast.named_pairs(&rest);
+        for name in ["occlusion", "indirectdiffuse"] {
+            let fits = |b: &&Builtin| b.positional(rest.len(), pairs).is_some();
+            for b in super::builtins::by_name(name).iter().filter(fits) {
+                self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
             }
         }
     }

@@ -40,6 +40,7 @@ mod stmt;
 mod strings;
 
 pub use arrays::lengths_without_caller;
+pub use pointclouds::FILE_PAIRS;
 
 /// The most errors of a file.
 const MAX_ERRORS: usize = 100;

@@ -93,7 +93,8 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     }
     ast.append(library_ast(sources)?);
     let broken = diags.has_errors();
-    let program = Program::new(&ast, own, &mut diags);
+    let mut program = Program::new(&ast, own, &mut diags);
+    program.missing_are_zero = options.missing_are_zero;
     let lowering = Lowering::new(&program, options, broken);
     let mut unit = lower(lowering, own, &HashSet::new(), diags).0?;
     let functions = program.functions[..own].iter().zip(&ast.definitions).filter(|(_, d)| d.shader.is_none());

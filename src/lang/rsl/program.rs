@@ -28,6 +28,8 @@ pub struct Program<'a> {
     pub ast: &'a Ast,
     /// One a definition, in the same order.
     pub functions: Vec<Function>,
+    /// Whether calls of functions that nothing defines are 0 with a warning.
+    pub missing_are_zero: bool,
     by_name: HashMap<Arc<str>, Vec<usize>>,
 }
 
@@ -83,7 +85,7 @@ impl<'a> Program<'a> {
             Function { ir_name: name.into(), effects, library }
         });
         let functions = functions.collect();
-        let program = Self { ast, functions, by_name };
+        let program = Self { ast, functions, missing_are_zero: false, by_name };
         program.report_duplicates(own, diags);
         program
     }

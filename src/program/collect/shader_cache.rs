@@ -64,6 +64,8 @@ pub(in crate::program) struct CompileOptions {
     pub debug: bool,
     /// Whether `"world"` names a coordinate system of the scene.
     pub world_is_named: bool,
+    /// Whether functions that nothing defines are 0.
+    pub missing_are_zero: bool,
 }
 
 /// A compiled file.

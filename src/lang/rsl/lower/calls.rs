@@ -1,7 +1,7 @@
 //! Calls.
 
 use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption, WITHOUT_EFFECT};
-use super::super::check::Resolution;
+use super::super::check::{Resolution, missing_type};
 use super::super::coshader_calls::Call;
 use super::super::effects::INPUT;
 use super::super::program::{Arguments, Callee};
@@ -9,7 +9,7 @@ use super::super::queries;
 use super::super::reference;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
-use super::pointclouds::PointCloudCall;
+use super::pointclouds::{BakedLight, FILE_PAIRS, PointCloudCall};
 use super::*;
 use crate::abi::{Axis, Input};
 use crate::lang::types::RESIZABLE;
@@ -22,7 +22,7 @@ const UNIFORM: [&str; 4] = ["random", "raylevel", "isindirectray", "isshadowray"
 const MAX_LISTED: usize = 8;
 
 /// The arguments of a call, as far as they are evaluated.
-struct Given {
+pub(super) struct Given {
     values: Vec<Value>,
     /// One for each output: its type, and the place that it goes to, if there is one.
     written: Vec<(SourceType, Option<Located>)>,
@@ -57,6 +57,12 @@ impl Body<'_, '_> {
             return special;
         }
         // Calls nest in arguments: what runs on the way there has few variables of its own.
+        if self.checker.is_zero(f)
+            && !self.cx.broken
+            && matches!(self.checker.resolve(&self.scopes, e, wanted), Resolution::Unknown)
+        {
+            return self.missing_function(f, args, wanted);
+        }
         let callee = self.callee(e, f, args, wanted)?;
         if let Callee::Builtin(builtin) = callee
             && let Some(call) = PointCloudCall::of(builtin)
@@ -64,8 +70,32 @@ impl Body<'_, '_> {
             let positional = self.cx.program.arguments(callee, args).unwrap_or_default().positional.len();
             return self.point_cloud_call(call, f, args, positional);
         }
+        if let Callee::Builtin(builtin) = callee
+            && let Some(baked) = BakedLight::of(builtin)
+            && let Some((file, rest)) = self.ast().without_pairs(args, &FILE_PAIRS)
+        {
+            return self.baked_or_traced(e, f, callee, baked, file, &rest);
+        }
         let given = self.arguments(callee, f, args)?;
         self.emit_call(e, f, callee, given)
+    }
+
+    /// A call of a function that nothing defines: 0, with a warning.
+    fn missing_function(&mut self, f: &Ident, args: &[ExprId], wanted: Option<SourceType>) -> Lower<Typed> {
+        for &arg in args {
+            self.effect(arg)?;
+        }
+        let why = reference::table::unsupported(&f.name).map(|why| format!("is not supported: {why}"));
+        let why = why.unwrap_or_else(|| "is not defined".to_string());
+        let d = Diagnostic::warning(format!("the function `{}` {why}; it is 0", f.name));
+        let d = d.at(f.span, "called here").hint(
+            "functions of shared libraries (DSO shadeops) run on no GPU: write it in RSL, in the shader or a header",
+        );
+        let plugin = self.cx.program.ast.plugins.first();
+        self.cx.report(plugin.into_iter().fold(d, |d, plugin| d.also(plugin.span, "the plugin that the file names")));
+        let ty = missing_type(wanted);
+        let value = ty.ir().map_or(NO_VALUE, |ty| self.b.constant(Const::zero(ty)));
+        Ok(Typed { value, ty, class: StorageClass::Constant })
     }
 
     /// The function that a call means.
@@ -80,7 +110,7 @@ impl Body<'_, '_> {
     }
 
     /// Evaluates the arguments of a call.
-    fn arguments(&mut self, callee: Callee, f: &Ident, args: &[ExprId]) -> Lower<Given> {
+    pub(super) fn arguments(&mut self, callee: Callee, f: &Ident, args: &[ExprId]) -> Lower<Given> {
         let Arguments { positional, options } = self.cx.program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
         let mut given =
@@ -101,7 +131,7 @@ impl Body<'_, '_> {
     }
 
     /// Emits a call with its arguments.
-    fn emit_call(&mut self, e: ExprId, f: &Ident, callee: Callee, given: Given) -> Lower<Typed> {
+    pub(super) fn emit_call(&mut self, e: ExprId, f: &Ident, callee: Callee, given: Given) -> Lower<Typed> {
         let program = self.cx.program;
         let Given { mut values, mut written, lengths, mut class } = given;
         let outputs = written.len();

@@ -94,6 +94,13 @@ impl Body<'_, '_> {
                 return self.error(d.at(ast.expr(category).span, "not a string constant"));
             }
         };
+        if let ExprKind::String(text) = &ast.expr(category).kind
+            && text.starts_with("pointcloud:")
+        {
+            let message = "`gather` does not read the points of a cloud: it traces rays instead";
+            let d = Diagnostic::warning(message).at(ast.expr(category).span, "this category");
+            self.cx.report(d.hint("`texture3d` reads filtered values of a point cloud"));
+        }
         let position = self.value_as(position, SourceType::Point)?.value;
         let direction = self.value_as(direction, SourceType::Vector)?.value;
         let angle = self.value_as(angle, SourceType::Float)?.value;

@@ -5,14 +5,14 @@
 //! [`input::BAKED`], a part a run of the program ([`BakeCall`]).
 
 use super::super::builtins::Builtin;
+use super::super::program::Callee;
 use super::arrays::{Located, NO_VALUE};
 use super::*;
 use crate::abi::{BakeCall, BakeKind, DataType, Intrinsic};
 
 /// Options of `bake3d` and `texture3d` that steer how PRMan writes and reads files, and have no
 /// effect.
-pub(in crate::lang::rsl) const IGNORED: [&str; 6] =
-    ["interpolate", "maxdist", "filterscale", "lerp", "subset", "depth"];
+const IGNORED: [&str; 6] = ["interpolate", "maxdist", "filterscale", "lerp", "subset", "depth"];
 
 /// Most numbers that one call bakes, beside the point itself.
 const MAX_NUMBERS: usize = 48;
@@ -40,6 +40,31 @@ impl PointCloudCall {
             "texture3d" => Some(Self::Texture3d),
             _ => None,
         }
+    }
+}
+
+/// Options of `occlusion` and `indirectdiffuse` that name a point cloud, the file first.
+pub const FILE_PAIRS: [&str; 5] = ["filename", "pointbased", "maxsolidangle", "clamp", "coordsystem"];
+
+/// The functions that take their value from a point cloud where one has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BakedLight {
+    /// The channels that may have it, the better one last.
+    channels: &'static [&'static str],
+    /// Where the position stands among the arguments; the normal follows.
+    position: usize,
+}
+
+impl BakedLight {
+    /// What a function is.
+    pub fn of(builtin: &Builtin) -> Option<Self> {
+        let channels: &[&str] = match builtin.name {
+            "occlusion" => &["_occlusion"],
+            "indirectdiffuse" => &["_radiosity", "_indirectdiffuse"],
+            _ => return None,
+        };
+        let position = usize::from(builtin.params.first().is_some_and(|p| p.0 == SourceType::String));
+        Some(Self { channels, position })
     }
 }
 
@@ -218,6 +243,56 @@ impl Body<'_, '_> {
         let one = self.b.f32(1.0);
         let value = self.b.op(Op::Select, &[found, one, zero]);
         Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Varying })
+    }
+
+    /// A call of `occlusion` or `indirectdiffuse` that names a point cloud: the value of the cloud
+    /// where it has the channel and a point near the position, else what rays find.
+    pub(super) fn baked_or_traced(
+        &mut self,
+        e: ExprId,
+        f: &Ident,
+        callee: Callee,
+        baked: BakedLight,
+        file: ExprId,
+        args: &[ExprId],
+    ) -> Lower<Typed> {
+        let file = self.value_as(file, SourceType::String)?.value;
+        let position = self.value_as(args[baked.position], SourceType::Point)?;
+        let normal = self.value_as(args[baked.position + 1], SourceType::Normal)?;
+        let position = self.into_named_space(position, None, f.span)?;
+        let normal = self.into_named_space(normal, None, f.span)?;
+        let zero = self.b.f32(0.0);
+        let mut channel = self.b.f32(-1.0);
+        for name in baked.channels {
+            let name = self.b.constant(Const::String((*name).into()));
+            let this = self.library_call("__points_channel", vec![file, name], f)?[0];
+            let is_there = self.b.op(Op::Lt, &[zero, this]);
+            channel = self.b.op(Op::Select, &[is_there, this, channel]);
+        }
+        let reach = self.library_call("__points_reach", vec![file, position, normal, zero], f)?[0];
+        let near = self.b.op(Op::Lt, &[zero, reach]);
+        let there = self.b.op(Op::Lt, &[zero, channel]);
+        let is_baked = self.b.op(Op::And, &[near, there]);
+        let ty = self.cx.program.result(callee);
+        let Some(of_value) = ty.ir() else { return Err(Poison) };
+        let result = self.b.variable(of_value);
+        let (found, missing, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.branch(is_baked, found, missing);
+        self.b.seal(found);
+        self.b.seal(missing);
+        self.b.switch_to(found);
+        let value = self.library_call("__points_value", vec![file, position, normal, reach, channel], f)?[0];
+        let value = if ty == SourceType::Float { self.b.op(Op::Extract(0), &[value]) } else { value };
+        self.b.write(result, value);
+        self.b.jump(end, Vec::new());
+        self.b.switch_to(missing);
+        let given = self.arguments(callee, f, args)?;
+        let traced = self.emit_call(e, f, callee, given)?;
+        self.b.write(result, traced.value);
+        self.b.jump(end, Vec::new());
+        self.b.seal(end);
+        self.b.switch_to(end);
+        Ok(Typed { value: self.b.read(result), ty, class: StorageClass::Varying })
     }
 
     fn components(&mut self, triple: Value) -> Vec<Value> {

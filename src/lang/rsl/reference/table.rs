@@ -180,7 +180,7 @@ const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
     ),
     (
         "`plugin \"name\";`",
-        "nothing by itself; an error with the line for each function of the plugin that is called (DSO shadeops)",
+        "nothing by itself; a call of a function of the plugin (DSO shadeops) is 0 with a warning, and an error with `--strict`",
     ),
     (
         "`transformation` and `projection` shaders",
