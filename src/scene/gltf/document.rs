@@ -2,15 +2,22 @@
 //! that names the place.
 
 use super::container::{self, Uri};
+use super::meshopt;
 use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::SourceMap;
 use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::fmt::Display;
 
+/// The extension of compressed buffer views.
+const COMPRESSION: &str = "EXT_meshopt_compression";
+
 /// Extensions that are read.
-const EXTENSIONS: [&str; 14] = [
+const EXTENSIONS: [&str; 15] = [
     "EXT_mesh_gpu_instancing",
+    COMPRESSION,
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
@@ -26,6 +33,21 @@ const EXTENSIONS: [&str; 14] = [
     "KHR_texture_transform",
 ];
 
+/// What a buffer view says of its compressed bytes.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Compressed {
+    buffer: Index<buffer::Buffer>,
+    #[serde(default)]
+    byte_offset: u64,
+    byte_length: u64,
+    byte_stride: usize,
+    count: usize,
+    mode: meshopt::Mode,
+    #[serde(default)]
+    filter: meshopt::Filter,
+}
+
 /// A document whose buffers are in memory.
 pub struct Document<'a> {
     /// The file's name, for messages.
@@ -34,6 +56,8 @@ pub struct Document<'a> {
     pub root: Root,
     /// The bytes of each buffer; none of one that has no source.
     buffers: Vec<Vec<u8>>,
+    /// The bytes of buffer views that are compressed, by their numbers.
+    decoded: HashMap<usize, Vec<u8>>,
     /// Errors of buffers, which have no bytes then.
     pub problems: Vec<Diagnostic>,
 }
@@ -55,7 +79,7 @@ impl<'a> Document<'a> {
         let parts = container::split(bytes).map_err(|e| fail(&e))?;
         let json = parts.json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(parts.json);
         let root = Root::from_slice(json).map_err(|e| fail(&e))?;
-        let mut document = Self { name, root, buffers: Vec::new(), problems: Vec::new() };
+        let mut document = Self { name, root, buffers: Vec::new(), decoded: HashMap::new(), problems: Vec::new() };
         document.check_version().map_err(|e| vec![e])?;
         let mut room = MAX_FILE_BYTES;
         for number in 0..document.root.buffers.len() {
@@ -66,6 +90,16 @@ impl<'a> Document<'a> {
             });
             room -= data.len() as u64;
             document.buffers.push(data);
+        }
+        for number in 0..document.root.buffer_views.len() {
+            match document.decode(number, room) {
+                Ok(None) => {}
+                Ok(Some(data)) => {
+                    room -= data.len() as u64;
+                    document.decoded.insert(number, data);
+                }
+                Err(error) => document.problems.push(error),
+            }
         }
         Ok(document)
     }
@@ -97,21 +131,55 @@ impl<'a> Document<'a> {
     /// When it does not exist, or reaches beyond its buffer.
     pub fn view(&self, index: Index<buffer::View>, place: &Place) -> Result<&[u8], Diagnostic> {
         let view = self.get(index, place)?;
+        if let Some(data) = self.decoded.get(&index.value()) {
+            return Ok(data);
+        }
         let own = Place::new().field("bufferViews").index(index.value());
         self.get(view.buffer, &own.field("buffer"))?;
         let data = &self.buffers[view.buffer.value()];
         let start = view.byte_offset.unwrap_or_default().0;
-        let end = start.checked_add(view.byte_length.0).filter(|&end| end <= data.len() as u64);
+        self.part(data, view.buffer, [start, view.byte_length.0], &own)
+    }
+
+    /// So many bytes of a buffer's data from a start on, which a place asks for.
+    fn part<'b>(
+        &self,
+        data: &'b [u8],
+        buffer: Index<buffer::Buffer>,
+        [start, length]: [u64; 2],
+        place: &Place,
+    ) -> Result<&'b [u8], Diagnostic> {
+        let end = start.checked_add(length).filter(|&end| end <= data.len() as u64);
         let Some(end) = end else {
             let what = format!(
-                "it takes {} bytes from number {start} on, and buffers[{}] has {}",
-                view.byte_length.0,
-                view.buffer.value(),
+                "it takes {length} bytes from number {start} on, and buffers[{}] has {}",
+                buffer.value(),
                 data.len()
             );
-            return Err(self.error(&own, what));
+            return Err(self.error(place, what));
         };
         Ok(&data[start as usize..end as usize])
+    }
+
+    /// The bytes of a buffer view that is compressed, at most `room` of them.
+    fn decode(&self, number: usize, room: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let view = &self.root.buffer_views[number];
+        let Some(json) = view.extensions.as_ref().and_then(|e| e.others.get(COMPRESSION)) else { return Ok(None) };
+        let place = Place::new().field("bufferViews").index(number).field("extensions").field(COMPRESSION);
+        let stream = Compressed::deserialize(json).map_err(|e| self.error(&place, e))?;
+        self.get(stream.buffer, &place.field("buffer"))?;
+        let data = &self.buffers[stream.buffer.value()];
+        let data = self.part(data, stream.buffer, [stream.byte_offset, stream.byte_length], &place)?;
+        let size = stream.count.checked_mul(stream.byte_stride);
+        if size.is_none_or(|size| size as u64 != view.byte_length.0) {
+            return Err(self.error(&place, "its elements have another size than the buffer view"));
+        }
+        if view.byte_length.0 > room {
+            let what = format!("with it the buffers hold more than {MAX_FILE_BYTES} bytes, the most that a scene may");
+            return Err(self.error(&place, what));
+        }
+        let decoded = meshopt::decode(stream.mode, stream.filter, stream.count, stream.byte_stride, data);
+        decoded.map(Some).map_err(|what| self.error(&place, format_args!("the stream cannot be decoded: {what}")))
     }
 
     /// Errors about extensions that the document needs and that are not known, and warnings about
@@ -155,6 +223,11 @@ impl<'a> Document<'a> {
     ) -> Result<Vec<u8>, Diagnostic> {
         let buffer = &self.root.buffers[number];
         let place = Place::new().field("buffers").index(number);
+        // Only views that are compressed refer to it, and these are read from elsewhere.
+        let compression = buffer.extensions.as_ref().and_then(|e| e.others.get(COMPRESSION));
+        if compression.is_some_and(|json| json["fallback"] == true) {
+            return Ok(Vec::new());
+        }
         if buffer.byte_length.0 > room {
             let what = format!("with it the buffers hold more than {MAX_FILE_BYTES} bytes, the most that a scene may");
             return Err(self.error(&place, what));

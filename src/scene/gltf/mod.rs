@@ -1,6 +1,7 @@
 //! The glTF reader: a `.gltf` or `.glb` file in, a scene out (Khronos, "glTF 2.0 Specification").
 //!
-//! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`]
+//! [`container`] takes files apart, [`document`] has what was parsed with its buffers, which
+//! [`meshopt`] decodes where they are compressed, [`accessor`]
 //! reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`], [`material`]
 //! with [`layers`] and [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real
 //! units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used:
@@ -22,6 +23,7 @@ mod layers;
 mod light;
 mod material;
 mod mesh;
+mod meshopt;
 mod nodes;
 #[cfg(test)]
 mod tests;

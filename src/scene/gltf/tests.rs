@@ -120,6 +120,40 @@ fn binary_files_hold_their_buffer() {
 }
 
 #[test]
+fn compressed_buffer_views_are_decoded() {
+    let (mut document, mut data) = triangle();
+    // The indices 0, 1 and 2.
+    data.extend([209, 0, 4, 4, 0, 0, 0, 0]);
+    let compressed =
+        json!({ "buffer": 0, "byteOffset": 66, "byteLength": 8, "byteStride": 2, "count": 3, "mode": "INDICES" });
+    document["extensionsUsed"] = json!(["EXT_meshopt_compression"]);
+    document["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
+    document["buffers"] = json!([
+        { "byteLength": 74, "uri": "data.bin" },
+        { "byteLength": 6, "extensions": { "EXT_meshopt_compression": { "fallback": true } } },
+    ]);
+    document["bufferViews"][2] =
+        json!({ "buffer": 1, "byteLength": 6, "extensions": { "EXT_meshopt_compression": compressed } });
+    let file = (document, data);
+    assert_eq!(scene(&file).triangle_count(), 1);
+    let (mut document, data) = file;
+    for (field, value, what) in [
+        ("count", json!(4), "its elements have another size than the buffer view"),
+        ("byteLength", json!(7), "the stream cannot be decoded: its length is wrong"),
+        ("byteOffset", json!(70), "it takes 8 bytes from number 70 on, and buffers[0] has 74"),
+        ("mode", json!("CORNERS"), "unknown variant `CORNERS`"),
+    ] {
+        let pointer = format!("/bufferViews/2/extensions/EXT_meshopt_compression/{field}");
+        let kept = std::mem::replace(document.pointer_mut(&pointer).unwrap(), value);
+        let said = opened_with(&(document.clone(), data.clone()), &OpenOptions::default()).unwrap_err();
+        let said = said.render(&SourceMap::new());
+        let place = "bufferViews[2].extensions.EXT_meshopt_compression";
+        assert!(said.contains(place) && said.contains(what), "`{what}` is not in {said}");
+        *document.pointer_mut(&pointer).unwrap() = kept;
+    }
+}
+
+#[test]
 fn strips_and_fans_turn_every_triangle_the_same_way() {
     // The corners of a square: of a strip row by row, of a fan round it.
     for (mode, points) in [(5, [[0, 0], [1, 0], [0, 1], [1, 1]]), (6, [[0, 0], [1, 0], [1, 1], [0, 1]])] {
