@@ -388,7 +388,8 @@ mod tests {
     fn every_function_that_there_is_has_a_test_of_its_values() {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let read = |path: PathBuf| fs::read_to_string(path).expect("a file of tests");
-        let folders = ["snippets", "shading"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
+        let folders =
+            ["snippets", "shading", "baking"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
         let mut text: String = folders.into_iter().flatten().map(|e| read(e.expect("a file").path())).collect();
         ["textures.rs", "derivatives.rs", "shading.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
         let is_called = |name: &str| {
