@@ -17,6 +17,12 @@ mod expand;
 
 /// Most tokens that expansion may make: a small text can ask for 2ⁿ.
 const MAX_TOKENS: usize = 1_000_000;
+/// Most bytes of a token that `#` or `##` makes: it may double with each macro.
+const MAX_TOKEN: usize = 64 << 10;
+/// Bytes of such tokens that count as one token more.
+const BYTES_PER_TOKEN: usize = 16;
+/// Most inclusions of files: headers that include the next one twice ask for 2ⁿ.
+const MAX_INCLUSIONS: usize = 10_000;
 /// Most files open at once.
 const MAX_INCLUDES: usize = 64;
 /// Most macro calls within arguments of macro calls.
@@ -130,6 +136,7 @@ struct Preprocessor<'a> {
     macros: HashMap<Arc<str>, Macro>,
     open_files: Vec<PathBuf>,
     made: usize,
+    inclusions: usize,
     stopped: bool,
     out: Preprocessed,
     diags: &'a mut Diagnostics,
@@ -149,6 +156,7 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         macros: HashMap::new(),
         open_files: path.iter().filter_map(|p| p.canonicalize().ok()).collect(),
         made: 0,
+        inclusions: 0,
         stopped: false,
         out: Preprocessed::default(),
         diags,
@@ -198,6 +206,18 @@ impl Preprocessor<'_> {
             self.report(d);
         }
         !self.stopped
+    }
+
+    /// Counts a token of `length` bytes that `#` or `##` makes; says once when it is too long.
+    fn spend_token(&mut self, length: usize, span: Span) -> bool {
+        if length > MAX_TOKEN && !self.stopped {
+            self.stopped = true;
+            let d = Diagnostic::error(format!("a macro makes a token of more than {} KiB", MAX_TOKEN >> 10))
+                .at(span, "expanding this goes over the limit")
+                .hint("macros that join their argument to itself grow as powers of two");
+            self.report(d);
+        }
+        self.spend(length / BYTES_PER_TOKEN, span)
     }
 
     fn file(&mut self, file: FileId) {
@@ -431,6 +451,11 @@ impl Preprocessor<'_> {
 
     /// Reads and preprocesses an included file.
     fn open(&mut self, path: &Path, span: Span) -> Result<(), String> {
+        self.inclusions += 1;
+        if self.inclusions > MAX_INCLUSIONS {
+            self.stopped = true;
+            return Err(format!("files are included more than {MAX_INCLUSIONS} times"));
+        }
         if let Some(held) = self.sources.held(path) {
             // It was read before, when it was seen to be permitted.
             self.run(held, path.to_path_buf());

@@ -31,7 +31,30 @@ pub enum StringExpr {
 /// Longest text that is made, in bytes; what is longer is cut.
 const MAX_LENGTH: usize = 64 << 10;
 
+/// Most parts of an expression: one that a variable holds is copied to each use of it.
+const MAX_PARTS: usize = 4096;
+
 impl StringExpr {
+    /// What it is without parameters: a constant where its value is known. `None` where it has too
+    /// many parts.
+    pub fn simplified(self) -> Option<StringExpr> {
+        match self.value(&|_| None) {
+            Some(Const::String(text)) => Some(StringExpr::Literal(text)),
+            Some(Const::F32(x)) => Some(StringExpr::Number(x)),
+            _ => (self.parts() <= MAX_PARTS).then_some(self),
+        }
+    }
+
+    /// How many constants, parameters and functions it is made of.
+    fn parts(&self) -> usize {
+        match self {
+            StringExpr::Concat(parts) | StringExpr::Format(parts) | StringExpr::Match(parts) => {
+                1 + parts.iter().map(StringExpr::parts).sum::<usize>()
+            }
+            _ => 1,
+        }
+    }
+
     /// The type of the value; of a parameter by itself, that of texts.
     pub fn ty(&self) -> Type {
         match self {

@@ -132,6 +132,9 @@ impl Preprocessor<'_> {
                     let arg = found.body.get(at).and_then(index).map_or(&[][..], |i| &args[i]);
                     at += 1;
                     let words: Vec<&str> = arg.iter().map(|t| &*t.text).collect();
+                    if !self.spend_token(words.iter().map(|w| w.len() + 1).sum(), name.span) {
+                        return body;
+                    }
                     let text = words.join(" ").into();
                     vec![RawToken { kind: RawKind::String, text, span: name.span, spaced: true, painted: false }]
                 }
@@ -157,6 +160,10 @@ impl Preprocessor<'_> {
             }
             if std::mem::take(&mut paste) && !piece.is_empty() {
                 let second = piece.remove(0);
+                let length = body.last().map_or(0, |first| first.text.len()) + second.text.len();
+                if !self.spend_token(length, name.span) {
+                    return body;
+                }
                 if let Some(first) = body.last_mut() {
                     let text = format!("{}{}", first.text, second.text);
                     first.text = text.into();

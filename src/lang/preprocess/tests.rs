@@ -162,3 +162,31 @@ fn text_that_is_not_saved_stands_in_for_the_file() {
     assert_eq!(sources.describe(include.place), "main.sl:1:10");
     assert_eq!(sources.get(include.file).and_then(|f| f.path.clone()), Some(header));
 }
+
+#[test]
+fn tokens_that_macros_join_are_bounded() {
+    let doubled = |join: &str| {
+        let mut text = format!("#define J(a) {join}\n#define M0(a) J(a)\n");
+        for n in 1..44 {
+            text += &format!("#define M{n}(a) M{}(J(a))\n", n - 1);
+        }
+        error(&format!("{text}M43(abcdefgh)"))
+    };
+    assert!(doubled("a##a").contains("a token of more than 64 KiB"), "{}", doubled("a##a"));
+    let long = "x".repeat(40 << 10);
+    assert!(error(&format!("#define Q(a) #a\nQ({long} {long})")).contains("a token of more than 64 KiB"));
+}
+
+#[test]
+fn headers_that_include_the_next_one_twice_are_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for n in 0..30 {
+        let next = format!("#include \"h{}.h\"\n", n + 1);
+        std::fs::write(folder.path().join(format!("h{n}.h")), next.repeat(2)).expect("a header");
+    }
+    std::fs::write(folder.path().join("h30.h"), "").expect("a header");
+    let options = Options { include_paths: vec![folder.path().to_path_buf()], ..Options::default() };
+    let (_, diags) = run("#include \"h0.h\"", &options);
+    assert!(diags.iter().any(|d| d.message.contains("included more than 10000 times")), "{diags:?}");
+    assert_eq!(diags.error_count(), 1);
+}

@@ -92,7 +92,8 @@ impl Body<'_, '_> {
             },
             ExprKind::Name(name) => self.scopes.find(name)?.text.clone(),
             ExprKind::Call(f, args) if STRING_FUNCTIONS.contains(&&*f.name) => {
-                Some(made_by(&f.name, args.iter().map(|a| self.known_string(*a)).collect::<Option<_>>()?))
+                let parts = args.iter().map(|a| self.known_string(*a)).collect::<Option<_>>()?;
+                made_by(&f.name, parts).simplified()
             }
             _ => None,
         }

@@ -97,6 +97,16 @@ fn a_string_that_is_assigned_in_order_is_known() {
 }
 
 #[test]
+fn a_string_that_doubles_is_bounded() {
+    let doublings = "n = concat(n, n); ".repeat(40);
+    let shader =
+        |start: &str| format!("surface s(string base = \"a\") {{ string n = {start}; {doublings}Ci = texture(n); }}");
+    assert_eq!(warnings(&shader("\"0123456789abcdef\"")), "", "a constant is cut");
+    let text = warnings(&shader("base"));
+    assert!(text.contains("known at run time only"), "{text}");
+}
+
+#[test]
 fn a_header_that_is_included_twice_defines_its_functions_once() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("half.h"), "float half(float x) { return x / 2; }").expect("a file");
