@@ -11,6 +11,7 @@ pub use observer::{Answer, Observer, Ray};
 use super::dominators::Dominators;
 use super::fold::eval_op;
 use super::{BlockId, Const, Function, Inst, Loc, Module, Op, Target, Terminator, Type, Value, string_id};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -176,9 +177,10 @@ pub fn eval_observed(
     limits: Limits,
     observer: &mut impl Observer,
 ) -> Result<Vec<Const>, EvalError> {
-    let index = module.index();
     let name: Arc<str> = function.into();
-    let Some(&start) = index.get(&name) else { return Err(EvalError::NoFunction { name, loc: Loc::NONE }) };
+    let Some(start) = module.functions.iter().position(|f| f.name == name) else {
+        return Err(EvalError::NoFunction { name, loc: Loc::NONE });
+    };
     let func = &module.functions[start];
     let expected: Vec<Type> = func.params.iter().map(|p| p.ty).collect();
     let given: Vec<Type> = args.iter().map(Const::ty).collect();
@@ -187,7 +189,7 @@ pub fn eval_observed(
         return Err(EvalError::Arguments { name, expected: list(&expected), given: list(&given) });
     }
     let current_hit = world.first_hit();
-    let prepared = vec![None; module.functions.len()];
+    let (index, prepared) = Default::default();
     let mut machine = Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new() };
     machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
     let results = machine.run()?;
@@ -237,9 +239,11 @@ struct Frame {
 
 struct Machine<'a, O> {
     module: &'a Module,
-    index: HashMap<Arc<str>, usize>,
+    /// The functions by their names, once one is called: most that are evaluated one by one, such as
+    /// the defaults of 20,000 parameters, call none.
+    index: OnceCell<HashMap<Arc<str>, usize>>,
     /// For each function that has run: its blocks' order, which identifies back edges.
-    prepared: Vec<Option<Rc<Dominators>>>,
+    prepared: HashMap<usize, Rc<Dominators>>,
     world: &'a mut dyn World,
     observer: &'a mut O,
     limits: Limits,
@@ -256,13 +260,18 @@ enum Next {
 }
 
 impl<O: Observer> Machine<'_, O> {
+    /// The number of a function.
+    fn function(&self, name: &str) -> Option<usize> {
+        self.index.get_or_init(|| self.module.index()).get(name).copied()
+    }
+
     fn enter(&mut self, function: usize, args: Vec<Const>, loc: Loc) -> Result<(), EvalError> {
         if self.frames.len() >= self.limits.depth {
             return Err(EvalError::Depth { function: self.running(), loc });
         }
         self.observer.enter(function, &args);
         let func = &self.module.functions[function];
-        let order = self.prepared[function].get_or_insert_with(|| Rc::new(Dominators::new(func))).clone();
+        let order = self.prepared.entry(function).or_insert_with(|| Rc::new(Dominators::new(func))).clone();
         let mut values = vec![Const::Bool(false); func.values.len()];
         for (&p, a) in func.param_values().iter().zip(args) {
             values[p.0 as usize] = a;
@@ -349,7 +358,7 @@ impl<O: Observer> Machine<'_, O> {
             || EvalError::Malformed { function: func.name.clone(), what: super::print::inst_text(func, inst) };
         if let Op::Call(name) = &inst.op {
             let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
-            let callee = *self.index.get(name).ok_or_else(missing)?;
+            let callee = self.function(name).ok_or_else(missing)?;
             return Ok(Next::Enter(callee, self.args(inst)));
         }
         if let Op::CallShader(_) = inst.op {
@@ -358,7 +367,7 @@ impl<O: Observer> Machine<'_, O> {
                 return Ok(Next::Results(wanted.into_iter().map(Const::zero).collect()));
             };
             let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
-            let callee = *self.index.get(&name).ok_or_else(missing)?;
+            let callee = self.function(&name).ok_or_else(missing)?;
             let types = |list: &mut dyn Iterator<Item = Type>| list.collect::<Vec<_>>();
             let callee_func = &self.module.functions[callee];
             let takes = types(&mut callee_func.params.iter().map(|p| p.ty));

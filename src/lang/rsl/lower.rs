@@ -20,7 +20,7 @@ use crate::lang::strings::StringExpr;
 use crate::lang::types::{OPEN, SourceType, StorageClass};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 mod arrays;
@@ -44,6 +44,8 @@ pub use pointclouds::FILE_PAIRS;
 
 /// The most errors of a file.
 const MAX_ERRORS: usize = 100;
+/// Most parameters of a shader.
+const MAX_PARAMETERS: usize = 8192;
 
 /// What lowering makes and needs, for the whole compilation.
 pub struct Lowering<'a> {
@@ -243,6 +245,10 @@ impl<'a> Lowering<'a> {
             None => FunctionKind::Function,
             Some(kind) => FunctionKind::Core(kind),
         };
+        if let Some(first) = d.params.get(MAX_PARAMETERS).filter(|_| d.shader.is_some()) {
+            let what = Diagnostic::error(format!("a shader has more than {MAX_PARAMETERS} parameters"));
+            return self.report(what.at(first.name.span, "one too many"));
+        }
         let name = arrays::version_name(&info.ir_name, lengths);
         let mut body = Body::new(self, name, kind, d.name.span, info.library);
         body.shader = d.shader;
@@ -273,17 +279,23 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lowers the function that gives the default of a shader's parameter.
-    pub fn default_value(&mut self, index: usize, param: &Decl) {
+    /// Lowers the function that gives the default of a shader's parameter, by its number.
+    pub fn default_value(&mut self, index: usize, number: usize) {
         let program = self.program;
+        let params = &program.definition(index).params;
+        let param = &params[number];
         let name = default_name(&program.functions[index].ir_name, &param.name.name);
         let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
         body.result = param.ty;
         body.results("return", param.ty);
-        let definition = program.definition(index);
-        let before: Vec<Decl> = definition.params.iter().take_while(|p| p.name != param.name).cloned().collect();
+        // A default may be made of the parameters before it. Those that it does not name would make
+        // the defaults of n parameters take n² steps.
+        let named = param.init.map(|e| names_in(program.ast, e)).unwrap_or_default();
+        let before = match named.is_empty() {
+            true => Vec::new(),
+            false => params[..number].iter().filter(|p| named.contains(&p.name.name)).cloned().collect::<Vec<Decl>>(),
+        };
         let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
-        // A default may be made of the parameters before it.
         let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, StorageClass::Uniform)));
         let earlier = earlier.collect();
         body.scopes.declared.push(earlier);
@@ -299,6 +311,25 @@ impl<'a> Lowering<'a> {
         function.drop_unused_params(0);
         self.module.functions.push(function);
     }
+}
+
+/// The names of variables in an expression.
+fn names_in(ast: &Ast, expr: ExprId) -> HashSet<Arc<str>> {
+    let (mut names, mut rest) = (HashSet::new(), vec![expr]);
+    while let Some(e) = rest.pop() {
+        let kind = &ast.expr(e).kind;
+        match kind {
+            ExprKind::Name(name) => {
+                names.insert(name.clone());
+            }
+            ExprKind::Assign(_, place, _) | ExprKind::Index(place) | ExprKind::Method(place, ..) => {
+                names.insert(place.name.name.clone());
+            }
+            _ => {}
+        }
+        kind.for_each_child(|child| rest.push(child));
+    }
+    names
 }
 
 /// The IR function that computes the default of a parameter of the shader with this core.

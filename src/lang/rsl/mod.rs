@@ -177,7 +177,7 @@ fn lower(
             lowering.definition(i, &[]);
         }
         if i < own && d.shader.is_some() {
-            d.params.iter().for_each(|p| lowering.default_value(i, p));
+            (0..d.params.len()).for_each(|number| lowering.default_value(i, number));
         }
     }
     let symbols = lowering.symbols.take();
