@@ -1,9 +1,9 @@
 //! Reading the files of a scene: where they are looked for, which may be read at all, and how large
 //! they may be.
 //!
-//! A scene is untrusted input. It may read regular files in its own folder, its search paths and
-//! the folders that the user allows, wherever links lead; everything else is refused. Gzip is
-//! recognised by its first bytes.
+//! A scene is untrusted input. It may read regular files in its own folder and in the folders that
+//! the user allows, wherever links lead; everything else is refused. A search path says where to
+//! look and permits nothing: the scene names it. Gzip is recognised by its first bytes.
 
 use crate::text::log::FileLog;
 use flate2::bufread::MultiGzDecoder;
@@ -14,6 +14,10 @@ use thiserror::Error;
 
 /// Most bytes of one file, after decompression.
 pub const MAX_FILE_BYTES: u64 = 2 << 30;
+
+/// How many times larger than the file what is in it may be, and 64 MiB more. Scenes shrink to a
+/// tenth; a file may be made to shrink to a thousandth.
+const MAX_EXPANSION: u64 = 64;
 
 /// Why a file cannot be read.
 #[derive(Debug, Error)]
@@ -58,6 +62,14 @@ pub enum FileError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// It is compressed too well.
+    #[error("`{}` expands to more than {limit} bytes", .path.display())]
+    Expands {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The system refused.
     #[error("cannot read `{}`: {cause}", .path.display())]
     Io {
@@ -76,9 +88,10 @@ impl FileError {
                 looked_in.iter().map(|dir| format!("looked in {}", show_folder(dir))).collect()
             }
             FileError::Forbidden { path } => vec![
-                "a scene may read only from its own folder and its search paths".to_string(),
+                "a scene may read only from its own folder".to_string(),
                 format!("to allow it: --allow-read {}", show_folder(path.parent().unwrap_or(path))),
             ],
+            FileError::Expands { .. } => vec!["decompress it first, if you trust it".to_string()],
             FileError::Folder { .. } => vec!["name a .rib, .gltf, .glb, .obj or .ply file in it".to_string()],
             _ => Vec::new(),
         }
@@ -104,7 +117,7 @@ impl FileAccess {
     ///
     /// # Errors
     ///
-    /// When it is nowhere, or outside the scene's folder, `search` and the allowed folders.
+    /// When it is nowhere, or outside the scene's folder and the allowed folders.
     pub fn find(
         &self,
         name: &str,
@@ -119,7 +132,7 @@ impl FileAccess {
             // Joining an absolute name gives that name.
             let path = folder.join(name);
             if path.exists() {
-                return self.permit(path, search);
+                return self.permit(path);
             }
             log.note_missing(&path);
             let place = if Path::new(name).is_absolute() { Path::new("/") } else { folder };
@@ -130,14 +143,21 @@ impl FileAccess {
         Err(FileError::Missing { name: name.to_string(), looked_in })
     }
 
-    fn permit(&self, path: PathBuf, search: &[PathBuf]) -> Result<PathBuf, FileError> {
+    fn permit(&self, path: PathBuf) -> Result<PathBuf, FileError> {
         let real = path.canonicalize().map_err(|cause| FileError::Io { path: path.clone(), cause })?;
-        let mut roots = self.base.iter().chain(search).chain(&self.allowed);
-        let under = |root: &PathBuf| {
+        if self.permits(&real) { Ok(path) } else { Err(FileError::Forbidden { path }) }
+    }
+
+    /// Whether a folder that is there lies where the scene may not read.
+    pub fn forbids_folder(&self, folder: &Path) -> bool {
+        folder.canonicalize().is_ok_and(|real| !self.permits(&real))
+    }
+
+    fn permits(&self, real: &Path) -> bool {
+        self.base.iter().chain(&self.allowed).any(|root| {
             let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
             root.canonicalize().is_ok_and(|root| real.starts_with(root))
-        };
-        if roots.any(under) { Ok(path) } else { Err(FileError::Forbidden { path }) }
+        })
     }
 }
 
@@ -164,8 +184,12 @@ pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>
     let mut bytes = raw?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
+        let most = limit.min(MAX_EXPANSION * (bytes.len() as u64 + (1 << 20)));
         let mut out = Vec::new();
-        MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut out).map_err(io)?;
+        MultiGzDecoder::new(bytes.as_slice()).take(most + 1).read_to_end(&mut out).map_err(io)?;
+        if most < limit && out.len() as u64 > most {
+            return Err(FileError::Expands { path: path.to_path_buf(), limit: most });
+        }
         bytes = out;
     }
     if bytes.len() as u64 > limit {
@@ -226,6 +250,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_expands_a_thousandfold_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bomb.rib.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let spaces = vec![b' '; 1 << 20];
+        (0..160).for_each(|_| std::io::Write::write_all(&mut encoder, &spaces).unwrap());
+        std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+        let error = read(&path, MAX_FILE_BYTES).unwrap_err();
+        assert!(matches!(error, FileError::Expands { limit, .. } if limit < 120 << 20), "{error}");
+    }
+
+    #[test]
     fn folders_empty_and_missing_files_are_told_apart() {
         let dir = tempfile::tempdir().unwrap();
         assert!(matches!(read(dir.path(), 9), Err(FileError::Folder { .. })));
@@ -235,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_reads_under_its_own_folder_search_paths_and_allowed_folders_only() {
+    fn a_scene_reads_under_its_own_folder_and_allowed_folders_only() {
         let dir = tempfile::tempdir().unwrap();
         let at = |p: &str| dir.path().join(p);
         for d in ["scene/parts", "library", "other"] {
@@ -248,15 +284,20 @@ mod tests {
         let search = [at("library")];
         let find = |access: &FileAccess, name: &str| access.find(name, None, &search, &mut FileLog::default());
         assert!(find(&access, "parts/a.rib").is_ok());
-        assert!(find(&access, "b.rib").is_ok());
-        assert!(find(&access, at("library/b.rib").to_str().unwrap()).is_ok());
+        for name in ["b.rib", at("library/b.rib").to_str().unwrap()] {
+            assert!(
+                matches!(find(&access, name), Err(FileError::Forbidden { .. })),
+                "{name}: the scene named the path"
+            );
+        }
         assert!(matches!(find(&access, "../other/c.rib"), Err(FileError::Forbidden { .. })));
         assert!(matches!(find(&access, at("other/c.rib").to_str().unwrap()), Err(FileError::Forbidden { .. })));
         match find(&access, "d.rib") {
             Err(FileError::Missing { looked_in, .. }) => assert_eq!(looked_in, [at("scene"), at("library")]),
             other => panic!("{other:?}"),
         }
-        access.allowed.push(at("other"));
+        access.allowed.extend([at("other"), at("library")]);
         assert!(find(&access, "../other/c.rib").is_ok());
+        assert!(find(&access, "b.rib").is_ok());
     }
 }

@@ -1,5 +1,5 @@
 //! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", reproduced: the
-//! scenes in `assets/rtsl/figures`.
+//! scenes `assets/rtsl/figure-*.rib`.
 
 use super::*;
 use shadewright::scene::Integrator;
@@ -19,12 +19,12 @@ fn all() -> Vec<(&'static str, Integrator)> {
 
 fn job(name: &str, integrator: Integrator, size: Option<(u32, u32)>, strata: Option<[u32; 2]>) -> Job {
     let options = OpenOptions { size, integrator: Some(integrator), ..OpenOptions::default() };
-    job_of(&format!("assets/rtsl/figures/{name}.rib"), &options, strata)
+    job_of(&format!("assets/rtsl/figure-{name}.rib"), &options, strata)
 }
 
 /// What a scene's first comment says of it, as one line.
 fn about(name: &str) -> String {
-    let text = fs::read_to_string(repository(&format!("assets/rtsl/figures/{name}.rib"))).expect("a readable scene");
+    let text = fs::read_to_string(repository(&format!("assets/rtsl/figure-{name}.rib"))).expect("a readable scene");
     let comment = text.lines().find_map(|line| line.strip_prefix("# Figure "));
     let comment = comment.unwrap_or_else(|| panic!("{name}.rib does not say which figure it is"));
     let (_, about) = comment.split_once(": ").unwrap_or_else(|| panic!("{name}.rib does not say what it shows"));
@@ -35,19 +35,19 @@ fn about(name: &str) -> String {
 pub fn section() -> String {
     let mut page = String::from(
         "\n## The figures of the RTSL paper\n\n\
-        Figures 1 to 6 of Parker et al. 2007, rebuilt in [assets/rtsl/figures](../assets/rtsl/figures) with the classes of [assets/rtsl](../assets/rtsl): \
+        Figures 1 to 6 of Parker et al. 2007, rebuilt with the classes of [assets/rtsl](../assets/rtsl), where their scenes are too (`figure-*.rib`): \
         materials, textures, lights and cameras in [RTSL](rtsl.md), and mostly procedural primitives.\n\
         Each is one scene for both integrators, `whitted` left and `path` right:\n\n\
         ```\n\
-        shadewright assets/rtsl/figures/ward.rib --render ward.png\n\
-        shadewright assets/rtsl/figures/ward.rib --render ward.png --integrator whitted\n\
+        shadewright assets/rtsl/figure-ward.rib --render ward.png\n\
+        shadewright assets/rtsl/figure-ward.rib --render ward.png --integrator whitted\n\
         ```\n\n\
         ![Six figures, each by both integrators](figures.png)\n\n\
         | row | figure | scene | what it shows |\n|---|---|---|---|\n",
     );
     for (i, name) in NAMES.into_iter().enumerate() {
         let (row, side) = (i / 2 + 1, if i % 2 == 0 { "left" } else { "right" });
-        let scene = format!("[{name}](../assets/rtsl/figures/{name}.rib)");
+        let scene = format!("[{name}](../assets/rtsl/figure-{name}.rib)");
         writeln!(page, "| {row}, {side} | {} | {scene} | {} |", i + 1, about(name)).unwrap();
     }
     page

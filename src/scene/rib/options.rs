@@ -3,7 +3,7 @@
 use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
-use super::params::read_param_list;
+use super::params::{Param, read_param_list};
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use crate::image::Quantize;
@@ -48,7 +48,10 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
                 "archive" => &mut paths.archive,
                 _ => return Ok(false),
             };
-            *list = search_path(one_string(p)?, list, &base);
+            let folders = search_path(one_string(p)?, list, &base);
+            let (refused, permitted) = folders.into_iter().partition(|folder| r.access.forbids_folder(folder));
+            *list = permitted;
+            warn_of_refused(r, p, &refused);
             Ok(true)
         }),
         "trace" => for_each_param(r, args, GROUPS, "trace", |r, p| {
@@ -119,6 +122,17 @@ fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<
     }
     add(base.to_path_buf());
     out
+}
+
+/// Says which folders of a search path are not searched.
+fn warn_of_refused(r: &mut Reader<'_>, p: &Param, refused: &[PathBuf]) {
+    for folder in refused {
+        let shown = folder.display();
+        let d = Diagnostic::warning(format!("`{shown}` lies outside the scene's folder and is not searched"))
+            .at(p.value_span, "in this search path")
+            .hint(format!("to allow it: --allow-read {shown}"));
+        r.warn_once(&format!("search path {shown}"), d);
+    }
 }
 
 /// `Clipping near far`

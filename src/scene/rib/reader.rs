@@ -189,11 +189,8 @@ impl<'s> Reader<'s> {
     }
 
     fn finish(mut self, file: FileId) -> Result<Opened, Diagnostics> {
-        if self.known == 0 && !self.report.has_errors() {
-            return Err(Diagnostic::error(format!("`{}` holds no RIB request", self.scene.name))
-                .at(Span::new(file, 0, 0), "expected a scene")
-                .hint("a scene has at least `WorldBegin`, some geometry and `WorldEnd`")
-                .into());
+        if self.known == 0 {
+            return Err(no_rib(&self.scene.name).into());
         }
         if let Some(count) = self.worlds.filter(|n| *n > 1) {
             self.frames = (1..=count).collect();
@@ -273,6 +270,10 @@ impl<'s> Reader<'s> {
         let mut lexer = Lexer::new(file, &text, part);
         self.open_files.push(path);
         let mut previous = None;
+        // Messages quote lines. Of a file that is none of ours they are nobody's to see, so messages
+        // wait for a known request.
+        let known = self.known;
+        let before = std::mem::take(&mut self.report);
         while !self.stopped {
             match lexer.next() {
                 Ok((Token::End, _)) => break,
@@ -290,6 +291,13 @@ impl<'s> Reader<'s> {
                 }
                 Err(d) => self.error(d),
             }
+        }
+        let own = std::mem::replace(&mut self.report, before);
+        if self.known == known && !own.is_empty() {
+            let name = self.sources.get(file).map_or("", |f| &*f.name);
+            self.report.push(no_rib(name));
+        } else {
+            self.report.extend(own);
         }
         self.open_files.pop();
     }
@@ -576,6 +584,12 @@ impl<'s> Reader<'s> {
         self.scene.shader_instances.push(instance);
         ShaderId(self.scene.shader_instances.len() as u32 - 1)
     }
+}
+
+/// The error of a file without a request that is known. It shows nothing of the file.
+fn no_rib(name: &str) -> Diagnostic {
+    Diagnostic::error(format!("`{name}` holds no RIB request"))
+        .hint("a scene has at least `WorldBegin`, some geometry and `WorldEnd`")
 }
 
 fn unclosed(begin: &str, end: &str, span: Span) -> Diagnostic {
