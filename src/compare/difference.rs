@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::display::{DisplayImage, is_finite};
+use super::display::{Strip, is_finite};
 use crate::image::Image;
 use crate::image::color::quantize8;
 
@@ -36,39 +36,49 @@ impl Difference {
 
 /// Sums of one row; rows are added in order, so that the result does not depend on the number of
 /// threads.
-#[derive(Clone)]
-struct RowSums {
+#[derive(Clone, Debug)]
+pub struct RowSums {
     absolute: f64,
     squared: f64,
     max: f64,
     pixels_by_levels: [u64; 256],
 }
 
-/// Measures two images of one size, over three channels or, `with_alpha`, over four.
-#[must_use]
-pub fn measure(first: &DisplayImage, second: &DisplayImage, with_alpha: bool) -> Difference {
-    let channels = if with_alpha { 4 } else { 3 };
-    let row_length = first.width as usize;
-    let rows: Vec<RowSums> = first
-        .rgba
-        .par_chunks(row_length)
-        .zip(second.rgba.par_chunks(row_length))
-        .map(|(first, second)| measure_row(first, second, channels))
-        .collect();
-
-    let mut difference = Difference { mean: 0.0, max: 0.0, rmse: 0.0, pixels_by_levels: vec![0; 256] };
-    for row in &rows {
-        difference.mean += row.absolute;
-        difference.rmse += row.squared;
-        difference.max = difference.max.max(row.max);
-        for (total, count) in difference.pixels_by_levels.iter_mut().zip(row.pixels_by_levels) {
-            *total += count;
+impl Difference {
+    /// The differences of two images of which these are all rows, over three channels or,
+    /// `with_alpha`, over four.
+    #[must_use]
+    pub fn of_rows(rows: &[RowSums], width: u32, with_alpha: bool) -> Self {
+        let mut difference = Difference { mean: 0.0, max: 0.0, rmse: 0.0, pixels_by_levels: vec![0; 256] };
+        for row in rows {
+            difference.mean += row.absolute;
+            difference.rmse += row.squared;
+            difference.max = difference.max.max(row.max);
+            for (total, count) in difference.pixels_by_levels.iter_mut().zip(row.pixels_by_levels) {
+                *total += count;
+            }
         }
+        let values = (rows.len() * width as usize * channels(with_alpha)) as f64;
+        difference.mean /= values;
+        difference.rmse = (difference.rmse / values).sqrt();
+        difference
     }
-    let values = (first.rgba.len() * channels) as f64;
-    difference.mean /= values;
-    difference.rmse = (difference.rmse / values).sqrt();
-    difference
+}
+
+/// Measures the rows of a strip.
+#[must_use]
+pub fn rows(strip: &Strip, with_alpha: bool) -> Vec<RowSums> {
+    let width = strip.first.width as usize;
+    let [first, second] = [&strip.first, &strip.second].map(|image| strip.of_measured(&image.rgba));
+    first
+        .par_chunks(width)
+        .zip(second.par_chunks(width))
+        .map(|(first, second)| measure_row(first, second, channels(with_alpha)))
+        .collect()
+}
+
+fn channels(with_alpha: bool) -> usize {
+    if with_alpha { 4 } else { 3 }
 }
 
 fn measure_row(first: &[[f32; 4]], second: &[[f32; 4]], channels: usize) -> RowSums {
@@ -106,8 +116,8 @@ mod tests {
     use crate::image::color::decode_srgb8;
 
     fn measured(a: &Image, b: &Image, with_alpha: bool) -> Difference {
-        let (a, b, _) = DisplayImage::pair(a, b);
-        measure(&a, &b, with_alpha)
+        let sums: Vec<RowSums> = Strip::all(a, b).flat_map(|strip| rows(&strip, with_alpha)).collect();
+        Difference::of_rows(&sums, a.width, with_alpha)
     }
 
     #[test]

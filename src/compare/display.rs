@@ -1,10 +1,11 @@
 //! Display space: what two images look like on a screen, the common input of the metrics.
 //!
-//! Takes linear premultiplied images and gives sRGB-encoded values in 0..=1. Colour stays
-//! premultiplied, which is the image over black; alpha is clamped and not encoded. Nothing here
-//! judges.
+//! Takes linear premultiplied images and gives sRGB-encoded values in 0..=1, a strip of rows at a
+//! time. Colour stays premultiplied, which is the image over black; alpha is clamped and not
+//! encoded. Nothing here judges.
 
 use rayon::prelude::*;
+use std::ops::Range;
 
 use crate::image::Image;
 use crate::image::color::{encode_srgb, quantize8};
@@ -24,24 +25,68 @@ pub struct DisplayImage {
 const BLACK: [f32; 4] = [0.0; 4];
 const WHITE: [f32; 4] = [1.0; 4];
 
-impl DisplayImage {
-    /// Both images as displayed, and the number of pixels of each that hold a NaN or an infinity.
-    ///
-    /// Such a pixel becomes black in the first result and white in the second, whichever image it
-    /// is in, so that it counts as the largest difference everywhere and no metric can be poisoned
-    /// by it.
-    #[must_use]
-    pub fn pair(first: &Image, second: &Image) -> (Self, Self, [u64; 2]) {
-        let (shown_first, shown_second) = first
-            .rgba
-            .par_iter()
-            .zip(&second.rgba)
-            .map(|(a, b)| if is_finite(a) && is_finite(b) { (encode(a), encode(b)) } else { (BLACK, WHITE) })
-            .unzip();
-        let shown = |image: &Image, rgba| Self { width: image.width, height: image.height, rgba };
-        (shown(first, shown_first), shown(second, shown_second), [count_non_finite(first), count_non_finite(second)])
+/// Rows of two images of one size as displayed.
+///
+/// Metrics that look at a pixel's surroundings find [`Strip::MARGIN`] rows beside those that they
+/// measure, or the image's border.
+#[derive(Debug, Clone)]
+pub struct Strip {
+    /// The first image.
+    pub first: DisplayImage,
+    /// The second.
+    pub second: DisplayImage,
+    /// The rows that are measured: of all strips, each row of the images is one of one strip.
+    pub measured: Range<usize>,
+}
+
+impl Strip {
+    /// Rows beside the measured ones: more than any metric's window reaches. FLIP's reaches 10 at 67
+    /// pixels a degree.
+    pub const MARGIN: usize = 16;
+
+    /// Pixels of a strip without its margins. FLIP takes some 150 bytes for each.
+    const PIXELS: usize = 1 << 20;
+
+    /// The strips of two images, from the top.
+    pub fn all<'a>(first: &'a Image, second: &'a Image) -> impl Iterator<Item = Strip> + 'a {
+        Self::of_rows(first, second, (Self::PIXELS / first.width as usize).max(1))
     }
 
+    fn of_rows<'a>(first: &'a Image, second: &'a Image, rows: usize) -> impl Iterator<Item = Strip> + 'a {
+        let height = first.height as usize;
+        (0..height).step_by(rows).map(move |top| {
+            let all = top.saturating_sub(Self::MARGIN)..(top + rows + Self::MARGIN).min(height);
+            let measured = top - all.start..(top + rows).min(height) - all.start;
+            let (first, second) = pair(first, second, all);
+            Strip { first, second, measured }
+        })
+    }
+
+    /// The values of the measured rows among those of all pixels of the strip.
+    pub fn of_measured<'a, T>(&self, values: &'a [T]) -> &'a [T] {
+        let width = self.first.width as usize;
+        &values[self.measured.start * width..self.measured.end * width]
+    }
+}
+
+/// Rows of both images as displayed.
+///
+/// A pixel with a NaN or an infinity becomes black in the first result and white in the second,
+/// whichever image it is in, so that it counts as the largest difference everywhere and no metric
+/// can be poisoned by it.
+fn pair(first: &Image, second: &Image, rows: Range<usize>) -> (DisplayImage, DisplayImage) {
+    let width = first.width as usize;
+    let pixels = rows.start * width..rows.end * width;
+    let (shown_first, shown_second) = first.rgba[pixels.clone()]
+        .par_iter()
+        .zip(&second.rgba[pixels])
+        .map(|(a, b)| if is_finite(a) && is_finite(b) { (encode(a), encode(b)) } else { (BLACK, WHITE) })
+        .unzip();
+    let shown = |rgba| DisplayImage { width: first.width, height: rows.len() as u32, rgba };
+    (shown(shown_first), shown(shown_second))
+}
+
+impl DisplayImage {
     /// The colour as 8-bit codes, three bytes a pixel.
     #[must_use]
     pub fn rgb8(&self) -> Vec<u8> {
@@ -59,18 +104,33 @@ fn encode(&[r, g, b, a]: &[f32; 4]) -> [f32; 4] {
     [encode_srgb(r), encode_srgb(g), encode_srgb(b), a.clamp(0.0, 1.0)]
 }
 
-fn count_non_finite(image: &Image) -> u64 {
-    image.rgba.iter().filter(|rgba| !is_finite(rgba)).count() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::test_images::flat;
+    use crate::compare::test_images::{flat, textured};
+    use crate::compare::{flip, ssim};
+
+    #[test]
+    fn strips_measure_what_the_whole_does() {
+        let a = textured(30, 100);
+        let mut b = a.clone();
+        for (i, rgba) in b.rgba.iter_mut().enumerate() {
+            rgba[i % 3] *= 1.0 - (i * 7919 % 13) as f32 / 20.0;
+        }
+        let rows = |rows| -> (Vec<f64>, Vec<f32>) {
+            let strips: Vec<Strip> = Strip::of_rows(&a, &b, rows).collect();
+            assert_eq!(strips.iter().map(|s| s.measured.len()).sum::<usize>(), 100);
+            (strips.iter().flat_map(ssim::rows).collect(), strips.iter().flat_map(flip::errors).collect())
+        };
+        let whole = rows(100);
+        for height in [1, 7, 40] {
+            assert!(rows(height) == whole, "strips of {height} rows");
+        }
+    }
 
     #[test]
     fn codes_come_back_as_they_were() {
-        let (shown, _, _) = DisplayImage::pair(&flat(1, 1, 77), &flat(1, 1, 200));
+        let (shown, _) = pair(&flat(1, 1, 77), &flat(1, 1, 200), 0..1);
         assert_eq!(shown.rgb8(), [77; 3]);
         assert!((shown.rgba[0][0] - 77.0 / 255.0).abs() < 1e-6);
     }
@@ -80,8 +140,7 @@ mod tests {
         let (mut a, mut b) = (flat(3, 1, 77), flat(3, 1, 77));
         a.rgba[0][2] = f32::NAN;
         b.rgba[1][3] = f32::INFINITY;
-        let (first, second, counts) = DisplayImage::pair(&a, &b);
-        assert_eq!(counts, [1, 1]);
+        let (first, second) = pair(&a, &b, 0..1);
         assert_eq!(first.rgba[..2], [BLACK; 2]);
         assert_eq!(second.rgba[..2], [WHITE; 2]);
         assert_eq!(first.rgba[2], second.rgba[2]);

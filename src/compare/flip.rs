@@ -8,13 +8,14 @@
 
 use nv_flip::{DEFAULT_PIXELS_PER_DEGREE, FlipImageRgb8};
 
-use super::display::DisplayImage;
+use super::display::{DisplayImage, Strip};
 
-/// The FLIP error of every pixel, 0..=1, row by row from the top.
+/// The FLIP error of every measured pixel of a strip, 0..=1, row by row from the top.
 #[must_use]
-pub fn error_map(first: &DisplayImage, second: &DisplayImage) -> Vec<f32> {
+pub fn errors(strip: &Strip) -> Vec<f32> {
     let image = |image: &DisplayImage| FlipImageRgb8::with_data(image.width, image.height, &image.rgb8());
-    nv_flip::flip(image(first), image(second), DEFAULT_PIXELS_PER_DEGREE).to_vec()
+    let errors = nv_flip::flip(image(&strip.first), image(&strip.second), DEFAULT_PIXELS_PER_DEGREE).to_vec();
+    strip.of_measured(&errors).to_vec()
 }
 
 /// The mean of an error map, summed in order in double precision.
@@ -27,6 +28,11 @@ pub fn mean(error_map: &[f32]) -> f64 {
 mod tests {
     use super::*;
     use crate::compare::test_images::flat;
+    use crate::image::Image;
+
+    fn error_map(a: &Image, b: &Image) -> Vec<f32> {
+        Strip::all(a, b).flat_map(|strip| errors(&strip)).collect()
+    }
 
     #[test]
     fn the_map_is_bright_where_the_images_differ() {
@@ -36,7 +42,6 @@ mod tests {
                 b.rgba[y * 64 + x] = [1.0, 0.0, 0.0, 1.0];
             }
         }
-        let (a, b, _) = DisplayImage::pair(&a, &b);
         let map = error_map(&a, &b);
         assert!(map[8 * 64 + 8] > 0.5);
         assert_eq!(map[50 * 64 + 50], 0.0);
@@ -45,8 +50,7 @@ mod tests {
 
     #[test]
     fn black_against_white_is_the_largest_error() {
-        let (a, b, _) = DisplayImage::pair(&flat(64, 64, 0), &flat(64, 64, 255));
-        let map = error_map(&a, &b);
+        let map = error_map(&flat(64, 64, 0), &flat(64, 64, 255));
         // Inside, where no filter reaches over the border: flat images have no features, so the
         // colour error is all.
         assert!((map[32 * 64 + 32] - 0.97).abs() < 0.03, "{}", map[32 * 64 + 32]);
@@ -54,8 +58,7 @@ mod tests {
 
     #[test]
     fn a_shift_of_mid_grey_by_one_code_is_an_error_of_three_hundredths() {
-        let (a, b, _) = DisplayImage::pair(&flat(64, 64, 128), &flat(64, 64, 129));
-        assert!((mean(&error_map(&a, &b)) - 0.03).abs() < 0.001);
+        assert!((mean(&error_map(&flat(64, 64, 128), &flat(64, 64, 129))) - 0.03).abs() < 0.001);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub mod verdict;
 use thiserror::Error;
 
 use crate::image::{Channels, Image, SizeError, check_size};
-use display::DisplayImage;
+use difference::Difference;
+use display::Strip;
 pub use report::Report;
 pub use verdict::{Metric, Tolerance, Verdict};
 
@@ -73,18 +74,21 @@ pub fn compare(first: &Image, second: &Image) -> Result<Report, CompareError> {
         return Err(CompareError::ChannelMismatch { first: channels, second: telling_channels(second) });
     }
 
-    let (shown_first, shown_second, non_finite) = DisplayImage::pair(first, second);
-    let difference = difference::measure(&shown_first, &shown_second, channels.has_alpha());
-    let flip_map = flip::error_map(&shown_first, &shown_second);
+    let (mut rows, mut similarities, mut flip_map) = (Vec::new(), Vec::new(), Vec::new());
+    for strip in Strip::all(first, second) {
+        rows.extend(difference::rows(&strip, channels.has_alpha()));
+        similarities.extend(ssim::rows(&strip));
+        flip_map.extend(flip::errors(&strip));
+    }
     Ok(Report {
         width,
         height,
         channels,
-        non_finite,
+        non_finite: [first, second].map(|image| image.count_non_finite() as u64),
         flip_mean: flip::mean(&flip_map),
-        ssim: ssim::mean(&shown_first, &shown_second),
+        ssim: ssim::mean(&similarities, width),
         max_linear: difference::max_linear(first, second),
-        difference,
+        difference: Difference::of_rows(&rows, width, channels.has_alpha()),
         flip_map,
     })
 }

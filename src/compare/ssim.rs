@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::display::DisplayImage;
+use super::display::{DisplayImage, Strip};
 
 const RADIUS: usize = 5;
 const SIGMA: f64 = 1.5;
@@ -18,30 +18,33 @@ const C2: f64 = 0.03 * 0.03;
 /// Weighted sums over a window, in this order: x, y, x², y², xy.
 type Moments = [f64; 5];
 
-/// The mean of the SSIM of all pixels.
+/// The sums of the SSIM of each row of a strip.
 #[must_use]
-pub fn mean(first: &DisplayImage, second: &DisplayImage) -> f64 {
-    let (width, height) = (first.width as usize, first.height as usize);
-    let (x, y) = (luma(first), luma(second));
+pub fn rows(strip: &Strip) -> Vec<f64> {
+    let (width, height) = (strip.first.width as usize, strip.first.height as usize);
+    let (x, y) = (luma(&strip.first), luma(&strip.second));
     let weights = gaussian();
-    // Rows are added in order, so that the result does not depend on the number of threads.
-    let rows: Vec<f64> = (0..height)
-        .into_par_iter()
-        .map(|row| {
-            let columns: Vec<Moments> = (0..width)
-                .map(|column| {
-                    windowed(&weights, row, height, |row| {
-                        let index = row * width + column;
-                        let (x, y) = (f64::from(x[index]), f64::from(y[index]));
-                        [x, y, x * x, y * y, x * y]
-                    })
+    let row_sum = |row| {
+        let columns: Vec<Moments> = (0..width)
+            .map(|column| {
+                windowed(&weights, row, height, |row| {
+                    let index = row * width + column;
+                    let (x, y) = (f64::from(x[index]), f64::from(y[index]));
+                    [x, y, x * x, y * y, x * y]
                 })
-                .collect();
-            let moments = |column| windowed(&weights, column, width, |column| columns[column]);
-            (0..width).map(|column| index(moments(column))).sum()
-        })
-        .collect();
-    rows.iter().sum::<f64>() / (width * height) as f64
+            })
+            .collect();
+        let moments = |column| windowed(&weights, column, width, |column| columns[column]);
+        (0..width).map(|column| index(moments(column))).sum()
+    };
+    strip.measured.clone().into_par_iter().map(row_sum).collect()
+}
+
+/// The mean of the SSIM of all pixels, from the sums of all rows. They are added in order, so that
+/// the result does not depend on the number of threads.
+#[must_use]
+pub fn mean(rows: &[f64], width: u32) -> f64 {
+    rows.iter().sum::<f64>() / (width as usize * rows.len()) as f64
 }
 
 /// SSIM of one window: Eq. (13), Wang et al. 2004.
@@ -94,8 +97,8 @@ mod tests {
     use crate::image::Image;
 
     fn ssim(a: &Image, b: &Image) -> f64 {
-        let (a, b, _) = DisplayImage::pair(a, b);
-        mean(&a, &b)
+        let sums: Vec<f64> = Strip::all(a, b).flat_map(|strip| rows(&strip)).collect();
+        mean(&sums, a.width)
     }
 
     #[test]

@@ -15,6 +15,10 @@ use thiserror::Error;
 /// image takes up to 512 MiB.
 pub const MAX_TEXTURE_PIXELS: u64 = 1 << 24;
 
+/// Most bytes that a decoder may take besides the pixels: for rows, colour profiles and texts, which
+/// may be compressed a thousandfold.
+const MAX_BESIDE: u64 = 64 << 20;
+
 /// The formats that textures may have, as messages list them.
 pub const FORMATS: &str = "PNG, JPEG, TIFF, OpenEXR, Radiance HDR and PNM";
 
@@ -69,13 +73,16 @@ pub fn decode_as<R: BufRead + Seek>(
     let corrupt = |error: image::ImageError| DecodeError::Corrupt(error.to_string());
     let mut reader = image::ImageReader::with_format(reader, format);
     let mut limits = image::Limits::no_limits();
-    limits.max_alloc = Some(max_pixels * 16);
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(corrupt)?;
+    limits.max_alloc = Some(MAX_BESIDE);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder().map_err(corrupt)?;
     let (width, height) = decoder.dimensions();
     if check_size(width, height)? as u64 > max_pixels {
         return Err(DecodeError::TooLarge { width, height, limit: max_pixels });
     }
+    let pixels = u64::from(width) * u64::from(height);
+    limits.max_alloc = Some(16 * pixels + MAX_BESIDE);
+    decoder.set_limits(limits).map_err(corrupt)?;
     let color = decoder.color_type();
     let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
     Ok(Image {
@@ -97,8 +104,9 @@ pub fn decode_as<R: BufRead + Seek>(
 fn linear_premultiplied(decoded: DynamicImage, color: ColorType, reading: Reading) -> Vec<[f32; 4]> {
     let is_float = matches!(color, ColorType::Rgb32F | ColorType::Rgba32F);
     let samples = decoded.into_rgba32f().into_raw();
-    let mut pixels = samples.as_chunks::<4>().0.to_vec();
-    drop(samples);
+    // Vectors with room for a part of a pixel cannot change their type in place.
+    let mut pixels =
+        bytemuck::allocation::try_cast_vec(samples).unwrap_or_else(|(_, samples)| samples.as_chunks::<4>().0.to_vec());
     let is_coded = !is_float && !matches!(reading, Reading::Data | Reading::DataAlpha);
     let keeps_alpha = matches!(reading, Reading::Color | Reading::ColorAlpha | Reading::DataAlpha);
     if is_coded || !keeps_alpha {

@@ -19,8 +19,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
+use exr::prelude::{Encoding, Image as ExrImage, LineOrder, SpecificChannels, Vec2, WritableImage as _};
 use image::codecs::hdr::HdrEncoder;
-use image::codecs::openexr::OpenExrEncoder;
 use image::codecs::png::PngEncoder;
 use image::codecs::pnm::{PnmEncoder, PnmSubtype, SampleEncoding};
 use image::{ExtendedColorType, ImageEncoder as _};
@@ -31,7 +31,7 @@ use thiserror::Error;
 use super::color::{encode_srgb8, quantize8};
 use super::decode::{DecodeError, decode_as};
 use super::quantize::{self, Quantize};
-use super::{Image, MAX_PIXELS, Reading, SizeError};
+use super::{Image, Reading, SizeError};
 
 /// Why an image file could not be read or written.
 #[derive(Debug, Error)]
@@ -51,7 +51,7 @@ pub enum ImageFileError {
         folder: PathBuf,
     },
     /// The path is a folder, a device or a pipe.
-    #[error("{}: is not a regular file; name an image file", path.display())]
+    #[error("{}: is not a regular file; name another", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -86,6 +86,18 @@ pub enum ImageFileError {
         /// The size and the limit.
         source: SizeError,
     },
+    /// The file holds an image of more pixels than the caller accepts.
+    #[error("{}: the image has {width} x {height} pixels, more than {limit} in all; --max-pixels raises the limit", path.display())]
+    TooManyPixels {
+        /// The file.
+        path: PathBuf,
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// The limit.
+        limit: u64,
+    },
     /// The operating system refused to read.
     #[error("{}: cannot be read: {source}", path.display())]
     Read {
@@ -113,6 +125,10 @@ pub enum ImageFileError {
         reason: String,
     },
 }
+
+/// Most pixels of an image that is read where the user does not say otherwise: 2²⁵, for example
+/// 8192 × 4096. Two such images and what is computed to compare them take 1.6 GiB.
+pub const MAX_READ_PIXELS: u64 = 1 << 25;
 
 /// The supported extensions, as error messages list them.
 const EXTENSIONS: &str = ".png .exr .hdr .pnm .ppm";
@@ -177,6 +193,14 @@ pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
     temporary_beside(path).map(drop)
 }
 
+/// The same of [`write_bytes`].
+///
+/// # Errors
+/// As [`write_bytes`], except for a full disk.
+pub fn check_replaceable(path: &Path) -> Result<(), ImageFileError> {
+    temporary_beside(path).map(drop)
+}
+
 /// Writes an image in the format that the extension names, replacing an existing file.
 ///
 /// # Errors
@@ -213,11 +237,25 @@ pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -
 /// When the encoder refuses the image.
 pub fn to_exr(image: &Image) -> Result<Vec<u8>, ImageFileError> {
     let mut bytes = Cursor::new(Vec::new());
-    let pixels = bytemuck::cast_slice(&image.rgba);
-    OpenExrEncoder::new(&mut bytes)
-        .write_image(pixels, image.width, image.height, ExtendedColorType::Rgba32F)
-        .map_err(|e| ImageFileError::Encode { path: "memory".into(), format: Format::Exr, reason: e.to_string() })?;
+    encode_exr(&mut bytes, image).map_err(|e| ImageFileError::Encode {
+        path: "memory".into(),
+        format: Format::Exr,
+        reason: e.to_string(),
+    })?;
     Ok(bytes.into_inner())
+}
+
+/// An encoding without loss whose tiles are in one order, whichever thread is done with its tile
+/// first.
+pub(crate) const EXR_ENCODING: Encoding = Encoding { line_order: LineOrder::Increasing, ..Encoding::FAST_LOSSLESS };
+
+fn encode_exr(out: impl io::Write + io::Seek, image: &Image) -> exr::error::UnitResult {
+    let size = Vec2(image.width as usize, image.height as usize);
+    let channels = SpecificChannels::rgba(|at: Vec2<usize>| {
+        let [r, g, b, a] = image.rgba[at.y() * size.width() + at.x()];
+        (r, g, b, a)
+    });
+    ExrImage::from_encoded_channels(size, EXR_ENCODING, channels).write().to_buffered(out)
 }
 
 /// Writes bytes to any path in the same way: whole, or not at all.
@@ -231,13 +269,21 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
     Ok(())
 }
 
-/// Reads an image in the format that the extension names: linear, premultiplied, with its channels
-/// remembered.
+/// Reads an image of at most [`MAX_READ_PIXELS`] in the format that the extension names: linear,
+/// premultiplied, with its channels remembered.
 ///
 /// # Errors
 /// When the extension is unknown, the file is missing, empty, not a regular file, damaged, of a
 /// refused size, or the system refuses.
 pub fn read(path: &Path) -> Result<Image, ImageFileError> {
+    read_within(path, MAX_READ_PIXELS)
+}
+
+/// [`read`] of an image of at most so many pixels.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError> {
     let format = Format::of(path)?;
     let read_error = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
@@ -252,8 +298,11 @@ pub fn read(path: &Path) -> Result<Image, ImageFileError> {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    decode_as(BufReader::new(file), format.of_codec(), MAX_PIXELS, Reading::Color).map_err(|error| match error {
+    decode_as(BufReader::new(file), format.of_codec(), max_pixels, Reading::Color).map_err(|error| match error {
         DecodeError::Size(source) => ImageFileError::Size { path: path.into(), source },
+        DecodeError::TooLarge { width, height, limit } => {
+            ImageFileError::TooManyPixels { path: path.into(), width, height, limit }
+        }
         other => ImageFileError::Corrupt { path: path.into(), format, reason: other.to_string() },
     })
 }
@@ -265,10 +314,17 @@ fn write_error(path: &Path, source: io::Error) -> ImageFileError {
 /// A temporary file in the folder of `path`, deleted when dropped, and the path to rename it to:
 /// the file that `path` names after following links.
 fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileError> {
-    let target = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => fs::canonicalize(path).map_err(|source| write_error(path, source))?,
+    let (target, permissions) = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
+            let source = io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only");
+            return Err(write_error(path, source));
+        }
+        Ok(metadata) if metadata.is_file() => {
+            let target = fs::canonicalize(path).map_err(|source| write_error(path, source))?;
+            (target, Some(metadata.permissions()))
+        }
         Ok(_) => return Err(ImageFileError::NotAFile { path: path.into() }),
-        Err(_) => path.to_path_buf(),
+        Err(_) => (path.to_path_buf(), None),
     };
     let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -284,6 +340,10 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.tempfile_in(folder).map_err(|source| write_error(path, source))?;
+    // A file that is replaced keeps its permissions.
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions).map_err(|source| write_error(path, source))?;
+    }
     Ok((target, file))
 }
 
@@ -299,12 +359,13 @@ fn encode(
             let (samples, color) = png_samples(image, quantize);
             PngEncoder::new(out).write_image(&samples, width, height, color)
         }
-        Format::Exr => OpenExrEncoder::new(out).write_image(
-            bytemuck::cast_slice(&image.rgba),
-            width,
-            height,
-            ExtendedColorType::Rgba32F,
-        ),
+        Format::Exr => encode_exr(out, image).map_err(|error| match error {
+            exr::error::Error::Io(source) => image::ImageError::IoError(source),
+            other => {
+                let hint = image::error::ImageFormatHint::Exact(image::ImageFormat::OpenExr);
+                image::ImageError::Encoding(image::error::EncodingError::new(hint, other))
+            }
+        }),
         Format::Hdr => HdrEncoder::new(out).write_image(
             bytemuck::cast_slice(&rgb_shared_exponent(image)),
             width,

@@ -136,6 +136,12 @@ impl Image {
         Ok(Self { width, height, rgba, channels: Channels::Rgba })
     }
 
+    /// The number of pixels that hold a NaN or an infinity.
+    #[must_use]
+    pub fn count_non_finite(&self) -> usize {
+        self.rgba.iter().filter(|rgba| !rgba.iter().all(|x| x.is_finite())).count()
+    }
+
     /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
     #[must_use]
     pub fn is_opaque(&self) -> bool {

@@ -6,11 +6,11 @@
 
 use super::layout::FARTHEST;
 use crate::image::decode::MAX_TEXTURE_PIXELS;
+use crate::image::file::EXR_ENCODING;
 use crate::image::{DecodeError, check_size};
 use exr::meta::MetaData;
 use exr::prelude::{
-    AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, ReadChannels, ReadLayers,
-    WritableImage, read,
+    AnyChannel, AnyChannels, FlatSamples, Image, Layer, LayerAttributes, ReadChannels, ReadLayers, WritableImage, read,
 };
 use glam::Mat4;
 use std::io::Cursor;
@@ -53,7 +53,7 @@ impl DepthMap {
         let channel = AnyChannel::new("Z", FlatSamples::F32(self.depths.clone()));
         let channels = AnyChannels::sort([channel].into_iter().collect());
         let size = (self.width as usize, self.height as usize);
-        let image = Image::from_layer(Layer::new(size, attributes, Encoding::FAST_LOSSLESS, channels));
+        let image = Image::from_layer(Layer::new(size, attributes, EXR_ENCODING, channels));
         let mut bytes = Cursor::new(Vec::new());
         image.write().non_parallel().to_buffered(&mut bytes).map_err(|e| e.to_string())?;
         Ok(bytes.into_inner())

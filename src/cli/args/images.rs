@@ -3,6 +3,7 @@
 use super::*;
 use clap::Args;
 use shadewright::compare::Metric;
+use shadewright::image::file::MAX_READ_PIXELS;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -219,6 +220,9 @@ pub struct JudgeArgs {
     /// Greatest accepted value of the metric (psnr, ssim: smallest)
     #[arg(long, value_name = "X", requires = "metric", hide_short_help = true, help_heading = heading::COMPARISON)]
     pub threshold: Option<f64>,
+    /// Most pixels of an image file that is compared
+    #[arg(long, value_name = "N", default_value_t = MAX_READ_PIXELS, hide_short_help = true, help_heading = heading::COMPARISON)]
+    pub max_pixels: u64,
     /// Print the results as JSON on standard output
     #[arg(long, hide_short_help = true, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
