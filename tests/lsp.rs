@@ -292,11 +292,26 @@ fn classes_of_rtsl_have_diagnostics_hover_and_an_outline() {
 }
 
 #[test]
-fn an_editor_that_vanishes_or_talks_nonsense_ends_the_server() {
+fn an_editor_that_vanishes_ends_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(Editor::start(folder.path(), &[]).finish().code(), Some(1));
+}
+
+#[test]
+fn a_malformed_message_is_answered_by_an_error_and_the_conversation_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
     let mut editor = Editor::start(folder.path(), &[]);
-    let input = editor.input.as_mut().expect("a pipe");
-    input.write_all(b"Content-Length: 9\r\n\r\nnot JSON!").expect("the server reads");
-    assert_eq!(editor.finish().code(), Some(2));
+    for (bytes, code) in [
+        (&b"Content-Length: 9\r\n\r\nnot JSON!"[..], -32700),
+        (b"Content-Length: 99999999999999999999\r\n\r\n", -32700),
+        (b"Content-Length: 2\r\n\r\n{}", -32600),
+    ] {
+        editor.input.as_mut().expect("a pipe").write_all(bytes).expect("the server reads");
+        let answer = editor.wait(|m| m.get("error").is_some());
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+    editor.answer("initialize", json!({ "capabilities": {} }));
+    editor.answer("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.finish().code(), Some(0));
 }

@@ -2,9 +2,9 @@
 //!
 //! Takes messages of the Language Server Protocol 3.17 over any [`lsp_server::Connection`], gives
 //! diagnostics, hover, completion, signature help, definitions and an outline. `server` exchanges
-//! messages and `documents` holds the open documents; the modules beside them convert what a
+//! messages, which `transport` moves over streams, and `documents` holds the open documents; the modules beside them convert what a
 //! [`crate::lang::editor::Document`] knows into what the protocol wants. It must not know a
-//! language or how messages travel, and prints nothing: standard output carries only the protocol.
+//! language, and prints nothing: standard output carries only the protocol.
 
 mod client;
 mod completion;
@@ -17,9 +17,11 @@ mod server;
 mod signature;
 mod snapshot;
 mod text;
+mod transport;
 mod uri;
 
 pub use server::{Ended, ServeError, Settings, serve};
+pub use transport::{Threads, connect};
 
 #[cfg(test)]
 mod tests;
