@@ -12,9 +12,20 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> std::process::ExitCode {
+    #[cfg(unix)]
+    ignore_file_size_signal();
     #[cfg(all(unix, not(target_os = "macos")))]
     let _folder = runtime_folder();
     cli::main()
+}
+
+/// Lets a write beyond the limit on file sizes (`ulimit -f`) fail, in place of ending the process:
+/// then the error is reported, and the temporary file is removed.
+#[cfg(unix)]
+fn ignore_file_size_signal() {
+    // SAFETY: the process has a single thread so far, and ignoring a signal runs no code in it. The
+    // standard library has no call for it; a handler by a crate costs 20 dependencies' lines more.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Points `XDG_RUNTIME_DIR` to a private folder where it is not set, as in containers: GPU drivers

@@ -13,9 +13,11 @@ use shadewright::render::film::Film;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, passes};
 use shadewright::scene::Scene;
+use std::fs::File;
 use std::hash::Hash;
+use std::io::Read as _;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -72,38 +74,54 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         passes::draw(&mut *machine, job, &mut film, before, stop, &mut after)
     });
     let done = done.map_err(failure)?;
+    let interrupted = done < all && !is_good;
+    let mut is_saved = false;
+    if let Some(saved) = saved.as_ref().filter(|_| interrupted && 0 < done) {
+        let written = saved.write(&film, done);
+        is_saved = written.is_ok();
+        trouble = written.err().or(trouble);
+    }
+    // The image is worth more than its checkpoint.
     if let Some(trouble) = trouble {
         eprintln!("warning: {trouble}");
-    }
-    let interrupted = (done < all && !is_good).then_some(done);
-    if let Some(saved) = saved.as_ref().filter(|_| interrupted.is_some() && 0 < done) {
-        saved.write(&film, done)?;
     }
     if done == 0 && film.pixels().iter().all(|pixel| pixel.weight == 0.0) {
         return Err(Failure::interrupted("interrupted before the first sample: no image was written"));
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    Ok(Drawn {
-        image,
-        device,
-        report: machine.report(),
-        time: start.elapsed(),
-        samples: done,
-        interrupted: interrupted.is_some(),
-    })
+    Ok(Drawn { image, device, report: machine.report(), time: start.elapsed(), samples: done, interrupted, is_saved })
 }
 
 /// The failure of an interrupted render, whose image so far is in `out`.
-pub fn interrupted(args: &RenderArgs, out: &Path, done: u32, all: u32) -> Failure {
-    let out = out.display();
+pub fn interrupted(args: &RenderArgs, out: &Path, drawn: &Drawn, all: u32) -> Failure {
+    let (out, done) = (out.display(), drawn.samples);
     let so_far = match done {
         0 => format!("interrupted in the first sample: `{out}` has the pixels so far"),
         _ => format!("interrupted after {done} of {all} samples a pixel: `{out}` has the image so far"),
     };
     Failure::interrupted(match &args.resume {
-        Some(file) if done > 0 => format!("{so_far}; run the command again to resume from `{}`", file.display()),
+        Some(file) if drawn.is_saved => format!("{so_far}; run the command again to resume from `{}`", file.display()),
         _ => so_far,
     })
+}
+
+/// Refuses a checkpoint that cannot be written, or that is one of the images itself.
+pub fn check<'a>(checkpoint: &Path, mut images: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    image_file::check_replaceable(checkpoint)?;
+    // A file that does not exist yet has a folder that does.
+    let real = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(folder.canonicalize().ok()?.join(path.file_name()?))
+        })
+    };
+    if images.any(|image| real(image) == real(checkpoint)) {
+        let path = checkpoint.display();
+        return Err(Failure::input(format!(
+            "error: --resume: `{path}` is the image itself\n  = help: a checkpoint is a file of its own, which is removed when the image is complete"
+        )));
+    }
+    Ok(())
 }
 
 /// A checkpoint file.
@@ -115,11 +133,14 @@ struct Checkpoint<'a> {
 impl Checkpoint<'_> {
     /// Reads the file into the film, if it exists. Returns the number of samples per pixel.
     fn read(&self, film: &mut Film) -> Result<u32, Failure> {
-        let bytes = match std::fs::read(self.path) {
-            Ok(bytes) => bytes,
+        // More bytes than a checkpoint of the image has are not read.
+        let most = checkpoint::bytes_of(film) + 1;
+        let mut bytes = Vec::new();
+        match File::open(self.path).and_then(|file| file.take(most).read_to_end(&mut bytes)) {
+            Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(Failure::input(format!("error: cannot read `{}`: {error}", self.path.display()))),
-        };
+        }
         checkpoint::from_bytes(&bytes, self.subject, film).map_err(|error| {
             let path = self.path.display();
             Failure::input(format!(

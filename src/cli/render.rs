@@ -38,6 +38,9 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     for file in args.preview.iter().chain([out]) {
         image_file::check_writable(file)?;
     }
+    if let Some(checkpoint) = &args.resume {
+        checkpoint::check(checkpoint, args.preview.iter().chain([out]))?;
+    }
     check_judgement(&args.judge)?;
     // Before the first use of the thread pool, by readers of some image formats.
     set_threads(&args.machine)?;
@@ -101,7 +104,8 @@ fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Fai
 
 /// Renders one image.
 fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<Rendered, Failure> {
-    let reference = args.compare.as_deref().map(image_file::read).transpose()?;
+    let read = |path| image_file::read_within(path, args.judge.max_pixels);
+    let reference = args.compare.as_deref().map(read).transpose()?;
     let (mut project, state) = open_project(scene)?;
     let displays = &state.scene.film.displays;
     if let (Some(display), Some(_)) = (shadow_map(&state), scene.frames) {
@@ -134,7 +138,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     }
     if drawn.interrupted {
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
-        return Err(checkpoint::interrupted(args, out, drawn.samples, job.sampling.count()));
+        return Err(checkpoint::interrupted(args, out, &drawn, job.sampling.count()));
     }
     let beside = aov::draw(&names, args, scene, &mut project, &state, rpu.clone())?;
     let baked = bake::draw(args, scene, &mut project, &state, rpu)?;
@@ -153,6 +157,10 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let stats = args
         .stats
         .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images));
+    let not_finite = drawn.image.count_non_finite();
+    if not_finite > 0 {
+        eprintln!("warning: {not_finite} pixels are NaN or infinite: a shader divides by 0, or takes a root of less");
+    }
     let judgement =
         reference.map(|reference| Judgement::of(&reference, &drawn.image, &args.judge, None)).transpose()?;
     let problems = Problems::of(&state.diagnostics);
@@ -239,6 +247,8 @@ pub struct Drawn {
     pub samples: u32,
     /// Whether rendering was interrupted.
     pub interrupted: bool,
+    /// Whether a checkpoint has the samples so far.
+    pub is_saved: bool,
 }
 
 /// Renders a scene without motion.
@@ -249,7 +259,7 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     let image = with_progress(rendering(job), |progress| renderer.render(job, progress));
     let image = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
     let (report, samples) = (renderer.report(), job.sampling.count());
-    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false })
+    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false, is_saved: false })
 }
 
 /// The progress that a render shows.
@@ -291,5 +301,5 @@ fn draw_moving(
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
     })?;
     let (report, samples) = (machine.report(), job.sampling.count());
-    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false })
+    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false, is_saved: false })
 }

@@ -15,6 +15,7 @@ use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, R
 use shadewright::render::rpu::{Loaded, Simulation, StandaloneError, StandaloneProgram, simulate};
 use shadewright::render::{Progress, RenderError};
 use shadewright::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
+use shadewright::scene::read_file;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
 
@@ -100,9 +101,13 @@ fn simulate_program(
     Ok((simulation, Places::new(&program, |pc| spans.get(pc).copied(), &sources)))
 }
 
+/// Most bytes of a configuration.
+const MAX_CONFIG: u64 = 1 << 20;
+
 fn read_config(path: &Path) -> Result<Config, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
+    let bytes = read_file(path, MAX_CONFIG).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let text = String::from_utf8(bytes).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
     Config::parse(&text).map_err(|e| {
         let hint = "`shadewright simulate --print-config` shows every key";
         Failure::input(format!("error: {name}: {e}\nhint: {hint}"))

@@ -15,8 +15,9 @@ use thiserror::Error;
 /// The first line; its number changes with the format.
 const MAGIC: &[u8] = b"Shadewright film 1\n";
 
-/// The identity of the image that a film is of. Films of one subject hold the same samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The identity of the image that a film is of. Films of one subject hold the same samples. The
+/// default is that of no image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     scene: u64,
     settings: u64,
@@ -80,6 +81,11 @@ pub enum CheckpointError {
     Machine,
 }
 
+/// The size of a film's file in bytes.
+pub fn bytes_of(film: &Film) -> u64 {
+    (MAGIC.len() + 24 + 12 + 20 * film.pixels().len() + 8) as u64
+}
+
 /// The file of a film with this many samples for each pixel.
 pub fn to_bytes(subject: Subject, film: &Film, samples: u32) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
@@ -108,9 +114,6 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
         return Err(CheckpointError::Foreign);
     }
     let (body, check) = bytes.split_last_chunk::<8>().ok_or(CheckpointError::Damaged)?;
-    if hashed(|h| body.hash(h)) != u64::from_le_bytes(*check) {
-        return Err(CheckpointError::Damaged);
-    }
     let numbers = body.get(MAGIC.len()..).and_then(<[u8]>::split_first_chunk::<36>);
     let (numbers, sums) = numbers.ok_or(CheckpointError::Damaged)?;
     let word = |i: usize| u32::from_le_bytes([numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]]);
@@ -119,6 +122,9 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
     if [width, height] != [film.width(), film.height()] {
         let wanted = format!("{}x{}", film.width(), film.height());
         return Err(CheckpointError::Size { found: format!("{width}x{height}"), wanted });
+    }
+    if hashed(|h| body.hash(h)) != u64::from_le_bytes(*check) {
+        return Err(CheckpointError::Damaged);
     }
     if long(0) != subject.scene {
         return Err(CheckpointError::Scene);
