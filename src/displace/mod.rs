@@ -198,20 +198,22 @@ impl Displacer {
         stage.objects.iter_mut().for_each(Object::flatten);
         let mut dicer = Dicer::new(camera, *format);
         let mut coarser = 1.0;
-        loop {
-            let made = AtomicUsize::new(0);
-            let cut = |object: &Object| {
-                let rate = object.attributes.shading_rate;
-                refine(&object.mesh, &|a, b| dicer.is_long(a, b, rate), &made, most)
-            };
-            let meshes: Option<Vec<Mesh>> = stage.objects.par_iter().map(cut).collect();
-            if let Some(meshes) = meshes {
-                stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
-                break;
+        let objects = &stage.objects;
+        let meshes = loop {
+            if let Some(meshes) = cut(objects, &dicer, most) {
+                break meshes;
             }
-            coarser *= 2.0;
-            dicer = dicer.coarser(coarser);
-        }
+            // Many steps may be too fine by far. Edges that are PROBE times as long tell at little
+            // cost.
+            loop {
+                coarser *= 2.0;
+                dicer = dicer.coarser(coarser);
+                if may_fit(objects, &dicer.coarser(coarser * PROBE), most) {
+                    break;
+                }
+            }
+        };
+        stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
         if coarser > 1.0 {
             let message = format!(
                 "the displaced objects would have more than {most} triangles: their edges are {coarser} times as long as ShadingRate asks"
@@ -220,6 +222,28 @@ impl Displacer {
         }
         dicer
     }
+}
+
+/// By how much longer the edges are that tell how many triangles there would be.
+const PROBE: f64 = 16.0;
+
+/// The objects' meshes, diced; `None` when they have more triangles in all than `most`.
+fn cut(objects: &[Object], dicer: &Dicer, most: usize) -> Option<Vec<Mesh>> {
+    let made = AtomicUsize::new(0);
+    let mesh = |object: &Object| {
+        let rate = object.attributes.shading_rate;
+        refine(&object.mesh, &|a, b| dicer.is_long(a, b, rate), &made, most)
+    };
+    objects.par_iter().map(mesh).collect()
+}
+
+/// Whether objects may have at most as many triangles when they are diced, where `probe` dices them
+/// with edges that are [`PROBE`] times as long, into that square fewer triangles. The guess may be
+/// wrong by a half; the triangles decide.
+fn may_fit(objects: &[Object], probe: &Dicer, most: usize) -> bool {
+    let own: usize = objects.iter().map(|o| o.mesh.triangles.len()).sum();
+    let more = 1.5 * most.saturating_sub(own) as f64 / (PROBE * PROBE);
+    cut(objects, probe, own + more as usize).is_some()
 }
 
 /// The warning about objects with more triangles of their own than there may be after dicing.

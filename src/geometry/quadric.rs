@@ -12,7 +12,10 @@
 use super::assemble::{Channel, Faces};
 use glam::{DVec2, DVec3, Vec2, Vec3};
 
-/// Fewest and most segments of a full circle.
+/// Segments of full circles below a radius in pixels.
+const FEW_SEGMENTS: [(f32, u32); 3] = [(0.5, 6), (1.0, 8), (2.0, 12)];
+
+/// Fewest and most segments of a larger full circle.
 pub const SEGMENTS: std::ops::RangeInclusive<u32> = 24..=256;
 
 /// A quadric in object space. Angles are in degrees.
@@ -247,7 +250,7 @@ impl Quadric {
                 // segments.
                 let around = f64::from(segments) * f64::from(minor.abs() / (major.abs() + minor.abs())).sqrt();
                 let turn = f64::from((phi_max - phi_min).abs().min(360.0)) / 360.0;
-                ((around.max(f64::from(*SEGMENTS.start())) * turn).ceil() as u32).max(1)
+                ((around.max(f64::from(segments.min(*SEGMENTS.start()))) * turn).ceil() as u32).max(1)
             }
         }
     }
@@ -336,9 +339,13 @@ fn width_scale(angle: f64) -> f64 {
 }
 
 /// Segments of a circle of `pixels` radius on the image for a silhouette that stays within a tenth
-/// of a pixel of it.
+/// of a pixel of it. Circles below two pixels, of which a scene may have a million, have fewer
+/// segments than reflections in larger ones need.
 pub fn segments_for(pixels: f32) -> u32 {
     const ERROR: f64 = 0.1;
+    if let Some((_, segments)) = FEW_SEGMENTS.iter().find(|(radius, _)| pixels < *radius) {
+        return *segments;
+    }
     let ratio = (1.0 - ERROR / f64::from(pixels.max(0.2))).clamp(-1.0, 1.0);
     // The sagitta of a chord over 2a is r (1 - cos a).
     ((std::f64::consts::PI / ratio.acos().max(1e-6)).ceil() as u32).clamp(*SEGMENTS.start(), *SEGMENTS.end())
@@ -505,7 +512,7 @@ mod tests {
 
     #[test]
     fn resolution_grows_with_the_size_on_the_image_within_bounds() {
-        assert_eq!(segments_for(0.0), *SEGMENTS.start());
+        assert_eq!([0.0, 0.7, 1.5, 2.0].map(segments_for), [6, 8, 12, *SEGMENTS.start()]);
         assert!(segments_for(50.0) < segments_for(200.0));
         assert_eq!(segments_for(1e9), *SEGMENTS.end());
         let n = segments_for(200.0);

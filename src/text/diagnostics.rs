@@ -88,7 +88,19 @@ impl Diagnostic {
         self.hints.push(hint.into());
         self
     }
+
+    /// Cuts each text to [`MAX_TEXT`] bytes.
+    fn cut(&mut self) {
+        let labels = self.labels.iter_mut().map(|label| &mut label.message);
+        for text in labels.chain(&mut self.hints).chain([&mut self.message]).filter(|text| text.len() > MAX_TEXT) {
+            text.truncate(text.floor_char_boundary(MAX_TEXT));
+            text.push('…');
+        }
+    }
 }
+
+/// Most bytes of a message, a label or a hint: names and values that they quote come from files.
+const MAX_TEXT: usize = 4000;
 
 /// Diagnostics of the same message that are kept in full; of the rest only the number is.
 pub const MAX_ALIKE: usize = 5;
@@ -111,8 +123,9 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Adds one; an exact repetition is dropped.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    /// Adds one; an exact repetition is dropped. Texts that quote the input at length are cut.
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic.cut();
         let key = (diagnostic.severity, diagnostic.message.clone());
         let (kept, more) = self.alike.entry(key).or_default();
         if kept.iter().any(|&i| self.list[i] == diagnostic) {
@@ -291,6 +304,16 @@ mod tests {
         let f = map.add("m.sl", None, "(".repeat(1 << 20));
         let text = render(&Diagnostic::error("too deep").at(Span::new(f, 300, 301), "here").hint("less"), &map);
         assert_eq!(text, "error: too deep\n  --> m.sl:1:301: here\n  = hint: less\n\n");
+    }
+
+    #[test]
+    fn a_text_that_quotes_much_is_cut() {
+        let mut all = Diagnostics::new();
+        let long = "é".repeat(100_000);
+        all.push(Diagnostic::error(&long).hint(&long));
+        let kept = all.iter().next().expect("one");
+        assert!(kept.message.ends_with("é…") && kept.message.len() <= MAX_TEXT + 3, "{}", kept.message.len());
+        assert!(kept.hints[0].len() <= MAX_TEXT + 3);
     }
 
     #[test]

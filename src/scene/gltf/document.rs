@@ -8,6 +8,7 @@ use crate::text::diagnostics::Diagnostic;
 use crate::text::source::SourceMap;
 use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Display;
 
@@ -48,6 +49,30 @@ struct Compressed {
     filter: meshopt::Filter,
 }
 
+/// Members of objects whose values are indices, or hold them.
+const INDICES: [&str; 20] = [
+    "attributes",
+    "buffer",
+    "bufferView",
+    "camera",
+    "children",
+    "indices",
+    "index",
+    "input",
+    "inverseBindMatrices",
+    "joints",
+    "material",
+    "mesh",
+    "node",
+    "nodes",
+    "output",
+    "sampler",
+    "scene",
+    "skeleton",
+    "skin",
+    "source",
+];
+
 /// A document whose buffers are in memory.
 pub struct Document<'a> {
     /// The file's name, for messages.
@@ -78,7 +103,9 @@ impl<'a> Document<'a> {
         let fail = |what: &dyn Display| vec![Diagnostic::error(format!("`{name}` is not a usable glTF file: {what}"))];
         let parts = container::split(bytes).map_err(|e| fail(&e))?;
         let json = parts.json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(parts.json);
-        let root = Root::from_slice(json).map_err(|e| fail(&e))?;
+        let mut value: Value = serde_json::from_slice(json).map_err(|e| fail(&e))?;
+        clamp_indices(&mut value);
+        let root = Root::deserialize(value).map_err(|e| fail(&e))?;
         let mut document = Self { name, root, buffers: Vec::new(), decoded: HashMap::new(), problems: Vec::new() };
         document.check_version().map_err(|e| vec![e])?;
         let mut room = MAX_FILE_BYTES;
@@ -253,5 +280,31 @@ impl<'a> Document<'a> {
         }
         data.truncate(buffer.byte_length.0 as usize);
         Ok(data)
+    }
+}
+
+/// Makes indices beyond 32 bits the largest that there is, which nothing has: the reader of
+/// documents would take their last 32 bits.
+fn clamp_indices(value: &mut Value) {
+    const MAX: u64 = u32::MAX as u64;
+    fn clamp(value: &mut Value) {
+        match value {
+            Value::Number(n) if n.as_u64().is_some_and(|n| n > MAX) => *value = MAX.into(),
+            Value::Array(list) => list.iter_mut().for_each(clamp),
+            Value::Object(map) => map.values_mut().for_each(clamp),
+            _ => {}
+        }
+    }
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(clamp_indices),
+        Value::Object(map) => {
+            for (name, value) in map {
+                match INDICES.contains(&name.as_str()) && !value.is_object() || name == "attributes" {
+                    true => clamp(value),
+                    false => clamp_indices(value),
+                }
+            }
+        }
+        _ => {}
     }
 }

@@ -91,23 +91,29 @@ struct Cutter {
 }
 
 impl Cutter {
-    /// Adds a face over points; `None` when an index is out of range or the face cannot be cut.
-    fn add(&mut self, face: &[u32], points: &[Vec3]) -> Option<&[[u32; 3]]> {
+    /// Adds a face over points.
+    ///
+    /// # Errors
+    /// An index that is out of range, and a face that cannot be cut.
+    fn add(&mut self, face: &[u32], points: &[Vec3]) -> Result<&[[u32; 3]], String> {
+        let missing = || format!("names a vertex that does not exist ({} do)", points.len());
         self.cut.clear();
         if let [a, b, c] = *face {
             let n = points.len() as u32;
-            (a < n && b < n && c < n).then_some(())?;
+            if a.max(b).max(c) >= n {
+                return Err(missing());
+            }
             self.cut.push([0, 1, 2]);
             self.triangles.push([a, b, c]);
-            return Some(&self.cut);
+            return Ok(&self.cut);
         }
         self.corners.clear();
         for &i in face {
-            self.corners.push(*points.get(i as usize)?);
+            self.corners.push(*points.get(i as usize).ok_or_else(missing)?);
         }
-        triangulate(&self.corners, &mut self.cut).ok()?;
+        triangulate(&self.corners, &mut self.cut).map_err(|e| format!("is {e}"))?;
         self.triangles.extend(self.cut.iter().map(|t| t.map(|k| face[k as usize])));
-        Some(&self.cut)
+        Ok(&self.cut)
     }
 }
 

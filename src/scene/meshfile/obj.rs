@@ -122,7 +122,7 @@ impl Merged {
             start += n;
             face.clear();
             face.extend(mesh.indices.get(corners.clone()).ok_or("a face is cut off")?.iter().map(|i| base + i));
-            let cut = self.cutter.add(&face, &self.points).ok_or("a face names a vertex that does not exist")?;
+            let cut = self.cutter.add(&face, &self.points).map_err(|why| format!("a face {why}"))?;
             if self.normals.complete {
                 let indices = &mesh.normal_indices[corners.clone()];
                 self.normals.indices.extend(cut.iter().map(|t| t.map(|k| normal_base + indices[k as usize])));

@@ -315,8 +315,7 @@ fn read_faces(data: &mut Data<'_>, element: &Element, points: &[Vec3], cutter: &
                 let index = data.index(property.ty)?;
                 face.push(index.ok_or_else(|| format!("face {number} has a negative index"))?);
             }
-            let out_of_range = || format!("face {number} names a vertex that does not exist ({} do)", points.len());
-            cutter.add(&face, points).ok_or_else(out_of_range)?;
+            cutter.add(&face, points).map_err(|why| format!("face {number} {why}"))?;
         }
     }
     Ok(())

@@ -8,10 +8,13 @@ use crate::text::diagnostics::Diagnostic;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a program may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a program may take to end once it has closed its output.
+const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// Most bytes that a program may write.
 const MAX_OUTPUT: u64 = 256 << 20;
@@ -43,16 +46,17 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
         return Err(args.error(format!("the scene may not run `{program}`")).hint("to allow it: --allow-run"));
     }
     r.admit_geometry(args.span);
-    let output = output_of(program, data).map_err(|problem| args.error(format!("`{program}`: {problem}")))?;
+    let error = |problem: String| args.error(format!("`{program}`: {problem}"));
+    let (output, failure) = output_of(program, data).map_err(error)?;
     let shown = format!("<output of {program}>");
     let text = decode(output, &shown).map_err(|d| d.at(args.whole_span(), "run from here"))?;
     let file = r.sources.add(shown, None, text);
     r.closed(|r| r.run(file, None));
-    Ok(())
+    failure.map_or(Ok(()), |problem| Err(error(problem)))
 }
 
-/// What a program writes.
-fn output_of(program: &str, data: &str) -> Result<Vec<u8>, String> {
+/// What a program writes, and how it fails after that.
+fn output_of(program: &str, data: &str) -> Result<(Vec<u8>, Option<String>), String> {
     let mut words = program.split_whitespace();
     let name = words.next().ok_or("no program is named")?;
     let mut command = Command::new(name);
@@ -74,10 +78,20 @@ fn output_of(program: &str, data: &str) -> Result<Vec<u8>, String> {
         Ok(output) => output.map_err(|e| format!("cannot be read from: {e}")),
         Err(_) => Err(format!("takes longer than {} seconds", TIME_LIMIT.as_secs())),
     };
-    // It has ended, or is not waited for.
+    // A program that has closed its output ends soon, or is not waited for.
+    let status = result.as_ref().ok().and_then(|_| {
+        let end = Instant::now() + END_LIMIT;
+        loop {
+            match child.try_wait() {
+                Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+                ended => return ended.ok().flatten(),
+            }
+        }
+    });
     let _ = child.kill();
     let _ = child.wait();
     let mut output = result?;
     output.truncate(output.iter().position(|b| *b == 0o377).unwrap_or(output.len()));
-    Ok(output)
+    let failure = status.filter(|status| !status.success()).map(|status| format!("fails ({status})"));
+    Ok((output, failure))
 }

@@ -112,6 +112,8 @@ fn programs_run_only_where_the_user_allows_it() {
     .unwrap();
     let printed = read_with(text(&format!("sh {}", script.display())), &allowed).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(place(&printed.scene), Vec3::new(0.0, 7.0, 0.0));
+    let failed = read_with(text("false"), &allowed).unwrap_err();
+    assert!(failed.contains("`false`: fails (exit status: 1)"), "{failed}");
     let missing = read_with(text("no-such-program-here"), &allowed).unwrap_err();
     assert!(missing.contains("`no-such-program-here`: cannot be run"), "{missing}");
     assert!(
