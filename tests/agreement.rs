@@ -8,6 +8,7 @@
 //! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an
 //! adapter (Mesa's software driver will do) and fails without one.
 
+mod common;
 #[path = "agreement/interval.rs"]
 mod interval;
 
@@ -61,6 +62,9 @@ fn seeds(count: u64) -> Vec<u64> {
 fn opened(agreement: Agreement) -> Vec<(RunnerInfo, Box<dyn FunctionRunner>)> {
     let rows = runners().into_iter().filter(|row| row.agreement == agreement && !row.compiles_slowly);
     let open = |row: RunnerInfo| {
+        if row.uses_gpu {
+            common::adapter();
+        }
         let runner = row.open(&BackendOptions::default());
         (row, runner.expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do"))
     };

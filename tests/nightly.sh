@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks for what tests/all.sh, whose seeds are fixed, cannot find: random seeds, more random programs, another Vulkan
-# driver, and a minute of fuzzing a target.
+# driver, and five minutes of fuzzing a target, with a limit on memory.
 #
 #   tests/nightly.sh            a random seed, which is printed first
 #   tests/nightly.sh SEED       the same run again
@@ -10,10 +10,14 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
-# Random programs a test of tests/agreement.rs, rounds of the property tests, seconds a fuzz target and a back end.
+# Random programs a test of tests/agreement.rs, rounds of the property tests, seconds of random input to the window and
+# to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
 rounds=${SHADEWRIGHT_NIGHTLY_ROUNDS:-10}
 seconds=${SHADEWRIGHT_NIGHTLY_SECONDS:-60}
+fuzzing=${SHADEWRIGHT_NIGHTLY_FUZZING:-300}
+# Most MiB that a fuzz target may take, as docs/security.md promises.
+memory=2048
 echo "seed $seed: to repeat this run, tests/nightly.sh $seed"
 
 # The drivers: Mesa's lavapipe, and SwiftShader, which Debian ships inside its package of Chromium.
@@ -22,9 +26,15 @@ install() {
     $run apt-get update -q && DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends "$@"
 }
 lavapipe() { ls /usr/share/vulkan/icd.d/lvp_icd*.json 2>/dev/null | head -1; }
-swiftshader() { dpkg -L chromium 2>/dev/null | grep vk_swiftshader_icd.json; }
-[ -n "$(lavapipe)" ] || install libvulkan1 mesa-vulkan-drivers || exit 1
-[ -n "$(swiftshader)" ] || install chromium || exit 1
+swiftshader() { dpkg -L chromium chromium-common 2>/dev/null | grep -m 1 vk_swiftshader_icd.json; }
+# driver NAME PACKAGE...: installs packages where the driver is missing.
+driver() {
+    local name=$1; shift
+    [ -n "$("$name")" ] || install "$@" || exit 1
+    [ -n "$("$name")" ] || { echo "tests/nightly.sh: $* have no driver $name" >&2; exit 1; }
+}
+driver lavapipe libvulkan1 mesa-vulkan-drivers
+driver swiftshader chromium
 command -v Xvfb >/dev/null || install xvfb libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon0 libxkbcommon-x11-0 || exit 1
 
 failed=()
@@ -60,7 +70,7 @@ if cargo +nightly fuzz --version >/dev/null 2>&1; then
         target=$(basename "$target" .rs)
         # A C++ library of an image metric has two tables where the sanitizer wants one.
         step ASAN_OPTIONS=detect_odr_violation=0 cargo +nightly fuzz run "$target" -- \
-            -seed=$((seed % 2147483647 + 1)) -max_total_time="$seconds"
+            -seed=$((seed % 2147483647 + 1)) -max_total_time="$fuzzing" -rss_limit_mb="$memory"
     done
 else
     echo "tests/nightly.sh: there is no cargo-fuzz for the nightly compiler: fuzzing is LEFT OUT" >&2

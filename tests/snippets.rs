@@ -3,6 +3,7 @@
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
+mod common;
 #[path = "snippets/table.rs"]
 mod table;
 
@@ -116,6 +117,7 @@ fn every_snippet_gives_its_expected_result_on_every_runner_of_the_cpu() {
 
 #[test]
 fn every_snippet_gives_its_expected_result_on_every_runner_of_the_gpu() {
+    common::adapter();
     for row in runners().iter().filter(|row| row.uses_gpu) {
         let every = if row.compiles_slowly { SLOW_EVERY } else { 1 };
         let snippets: Vec<&'static Snippet> = SNIPPETS.iter().step_by(every).collect();
