@@ -8,13 +8,21 @@
 use shadewright::image::{self, Reading};
 use shadewright::ir::verify;
 use shadewright::lang::{self, rsl, rtsl};
+use shadewright::lsp;
+use shadewright::render::checkpoint::{self, Subject};
+use shadewright::render::film::Film;
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
 use shadewright::text::source::{FileId, SourceMap};
 use shadewright::texture::{DepthMap, Pyramid};
+use std::io::Cursor;
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
+
+#[path = "../src/cli/args/values.rs"]
+mod values;
 
 /// Length of the longest input that the targets accept, in bytes.
 const MAX_INPUT: usize = 1 << 14;
@@ -161,6 +169,43 @@ pub fn images(data: &[u8]) {
     if let Ok(map) = DepthMap::decode(data) {
         assert!(map.depths.iter().all(|z| *z >= 0.0));
     }
+}
+
+/// A stream gives messages and refusals to its end, whatever is in it.
+pub fn transport(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    let (connection, threads) = lsp::connect(Cursor::new(data.to_vec()), std::io::sink());
+    drop(connection.sender);
+    // No message is longer than what it was read from.
+    assert!(connection.receiver.iter().count() <= data.len());
+    threads.join().expect("memory can be read and written");
+}
+
+/// Bytes are refused as a checkpoint of an image, or fill its film.
+pub fn checkpoints(data: &[u8]) {
+    let mut film = Film::new(3, 2).expect("a small film");
+    if checkpoint::from_bytes(data, Subject::default(), &mut film).is_ok() {
+        assert_eq!(data.len() as u64, checkpoint::bytes_of(&film));
+    }
+}
+
+/// A text is refused as a value of an option, or is one.
+pub fn values(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    fn parse<T: FromStr>(text: &str) {
+        let _ = T::from_str(text);
+    }
+    parse::<values::Between>(text);
+    parse::<values::Size>(text);
+    parse::<values::Crop>(text);
+    parse::<values::Frames>(text);
+    parse::<values::Pixel>(text);
+    parse::<values::TextureSource>(text);
+    parse::<values::RegisterValue>(text);
+    let _ = values::not_negative::<f32>(text);
+    let _ = values::positive(text);
 }
 
 /// The bit patterns of `R0` to `R15` of four threads.

@@ -1,5 +1,5 @@
 //! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders,
-//! images, and programs on both machines.
+//! images, programs on both machines, messages of an editor, checkpoints, and values of options.
 
 use std::fs;
 use std::path::Path;
@@ -49,4 +49,19 @@ fn images_survive_their_corpus() {
 #[test]
 fn both_machines_survive_their_corpus_with_the_same_bits() {
     replay("machine", harness::machine);
+}
+
+#[test]
+fn the_language_servers_transport_survives_its_corpus() {
+    replay("transport", harness::transport);
+}
+
+#[test]
+fn checkpoints_survive_their_corpus() {
+    replay("checkpoints", harness::checkpoints);
+}
+
+#[test]
+fn values_of_options_survive_their_corpus() {
+    replay("values", harness::values);
 }
