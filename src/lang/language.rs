@@ -30,6 +30,9 @@ pub struct Options {
     /// Whether calls of functions that nothing defines, such as those of shared libraries, are 0
     /// with a warning. Otherwise they are errors.
     pub missing_are_zero: bool,
+    /// Whether nothing says which space is current: reads of components of `P`, `N` and `I` are then
+    /// reported, once a function.
+    pub current_is_open: bool,
     /// Lengths of shader parameters that are arrays declared without one; others are as long as
     /// their defaults.
     pub lengths: Lengths,

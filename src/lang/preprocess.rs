@@ -436,7 +436,8 @@ impl Preprocessor<'_> {
         let by_name = || self.options.headers.get(Path::new(&name).file_name()?.to_str()?).cloned();
         let found = found.or_else(by_name);
         let Some(path) = found else {
-            let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
+            let mut d = Diagnostic::warning(format!("cannot find the included file `{name}`: it is left out"))
+                .at(span, "included here");
             for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {
                 d = d.hint(format!("looked in {}", f.display()));
             }

@@ -122,6 +122,9 @@ pub struct Scene {
     /// are in: world space, or camera space ([`Current::Camera`]). Always holds `world` and
     /// `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
+    /// Whether nothing says which space is current where other renderers would take the camera's:
+    /// components of points then differ from theirs.
+    pub current_is_open: bool,
     /// Every shader that something in the scene uses, with its parameters.
     pub shader_instances: Vec<ShaderInstance>,
     /// The lights, in the order they were declared.
@@ -476,6 +479,7 @@ impl Scene {
             coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]
                 .map(|(n, m)| (n.to_string(), m))
                 .into(),
+            current_is_open: false,
             textures: BTreeMap::new(),
             embedded: BTreeMap::new(),
             shader_instances: Vec::new(),

@@ -204,6 +204,28 @@ pub const RAYS: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
+        name: "a shader asks for what a ray hits as those for BMRT do",
+        shaders: &[
+            ("tell", "surface tell() { Oi = 1; Ci = 0.25 * raydepth(); }"),
+            (
+                "ask",
+                "surface ask() {
+                    vector on = vector (0, 0, 2);
+                    color seen = 0; float near = 0, far = 0; point at = 0; normal facing = 0; point miss = 0; vector along = 0;
+                    near = rayhittest(P, on, at, facing);
+                    Ci = color (near, zcomp(at - P), -zcomp(facing)) / 12;
+                    Ci += fulltrace(P, on, seen, far, at, facing, miss, along) + color (far, zcomp(at - P), zcomp(along)) / 12;
+                    Ci += seen + fulltrace(P, on) - raydepth();
+                    Oi = 1;
+                }",
+            ),
+        ],
+        options: "",
+        world: "AttributeBegin Surface \"tell\" Translate 0 0 3 SQUARE AttributeEnd Surface \"ask\" SQUARE",
+        expected: [1.25, 1.25, 1.0, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
         name: "a surface that a diffuse ray found sends none itself",
         shaders: &[BOUNCE],
         options: "",

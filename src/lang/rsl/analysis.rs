@@ -97,7 +97,7 @@ pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Anal
     let mut analysis = Analysis { macros, macro_uses, includes, ..Analysis::default() };
     {
         let broken = diags.has_errors();
-        let program = Program::new(&ast, own, &mut diags);
+        let program = Program::new(&ast, own);
         let mut lowering = Lowering::new(&program, &Options::default(), broken);
         lowering.symbols = Some(Symbols::default());
         let (unit, symbols) = lower(lowering, own, &HashSet::new(), diags);

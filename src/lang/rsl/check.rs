@@ -59,7 +59,10 @@ pub fn binary_type(op: BinaryOp, l: SourceType, r: SourceType) -> Option<SourceT
             (Float, Float) => Some(Float),
             (Color, Color) => Some(Color),
             (Float, t) | (t, Float) if t.is_triple() => Some(t),
-            (Matrix, Matrix | Float) | (Float, Matrix) if matches!(op, BinaryOp::Mul | BinaryOp::Div) => Some(Matrix),
+            (Matrix, Matrix) => Some(Matrix),
+            (Matrix, Float) | (Float, Matrix) if matches!(op, BinaryOp::Mul | BinaryOp::Div) => Some(Matrix),
+            // An error as specified; lowering warns of it.
+            (Color, t) | (t, Color) if t.is_spatial() => Some(Color),
             (Point, Point) if op == BinaryOp::Sub => Some(Vector),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(match (a, b) {
                 (Point, _) | (_, Point) => Point,

@@ -29,6 +29,7 @@ mod channels;
 mod coshaders;
 mod expr;
 mod gather;
+mod inline;
 mod lights;
 mod pointclouds;
 mod printf;
@@ -41,6 +42,7 @@ mod strings;
 
 pub use arrays::lengths_without_caller;
 pub use pointclouds::FILE_PAIRS;
+pub use strings::STRING_FUNCTIONS;
 
 /// The most errors of a file.
 const MAX_ERRORS: usize = 100;
@@ -59,6 +61,8 @@ pub struct Lowering<'a> {
     pub debug: bool,
     /// Whether `"world"` names a coordinate system of the scene.
     pub world_is_named: bool,
+    /// Whether reads of components in the current space are reported.
+    pub current_is_open: bool,
     /// Whether the file had syntax errors: names may then be unknown because their declaration
     /// could not be read.
     pub broken: bool,
@@ -139,6 +143,11 @@ impl Scopes {
         let declared = self.declared.iter().rev().find_map(|s| s.get(name));
         declared.or_else(|| self.globals.get(name).filter(|_| Input::parse(name).is_predefined()))
     }
+
+    /// The declared variable of that name, to change what is known of it.
+    fn find_mut(&mut self, name: &str) -> Option<&mut Var> {
+        self.declared.iter_mut().rev().find_map(|scope| scope.get_mut(name))
+    }
 }
 
 impl super::check::Names for Scopes {
@@ -172,6 +181,15 @@ struct Body<'c, 'a> {
     changed: BTreeSet<Arc<str>>,
     /// Texts that the linker works out, with the inputs that they arrive as.
     strings: Vec<(StringExpr, Value)>,
+    /// Whether a read of a component in the current space is still to be reported.
+    warns_of_components: bool,
+    /// The functions whose statements are being lowered in place of calls, the innermost last.
+    inlined: Vec<inline::Inlined>,
+    /// How many calls were replaced so far.
+    inlined_calls: usize,
+    /// Whether it is a function that shaders have in place of calls: what it asks for is found
+    /// there.
+    is_inlined: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -183,6 +201,7 @@ impl<'a> Lowering<'a> {
             diags: Diagnostics::new(),
             debug: options.debug,
             world_is_named: options.world_is_named,
+            current_is_open: options.current_is_open,
             broken,
             needed: BTreeSet::new(),
             prints: false,
@@ -253,6 +272,7 @@ impl<'a> Lowering<'a> {
         let mut body = Body::new(self, name, kind, d.name.span, info.library);
         body.shader = d.shader;
         body.result = d.result;
+        body.is_inlined = program.is_inlined(index);
         body.changed = strings::changed(program, &d.body);
         if let Some(ty) = d.result.ir() {
             body.b.result("return", ty);
@@ -344,6 +364,7 @@ impl<'c, 'a> Body<'c, 'a> {
         b.loc = cx.loc(span);
         b.set_function_loc(b.loc);
         let checker = Checker::new(cx.program, library);
+        let warns_of_components = cx.current_is_open;
         Self {
             cx,
             b,
@@ -358,6 +379,10 @@ impl<'c, 'a> Body<'c, 'a> {
             in_library: library,
             changed: BTreeSet::new(),
             strings: Vec::new(),
+            warns_of_components,
+            inlined: Vec::new(),
+            inlined_calls: 0,
+            is_inlined: false,
         }
     }
 
@@ -377,8 +402,8 @@ impl<'c, 'a> Body<'c, 'a> {
                 var.text = Some(StringExpr::Parameter(p.name.name.clone()));
             }
             if let Some(old) = scope.get(&p.name.name) {
-                let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
-                    .at(p.name.span, "declared again");
+                let message = format!("parameter `{}` is declared twice: the later one hides the first", p.name.name);
+                let mut d = Diagnostic::warning(message).at(p.name.span, "declared again");
                 if let Some(first) = old.declared {
                     d = d.also(first, "declared first");
                 }
@@ -571,6 +596,22 @@ impl<'c, 'a> Body<'c, 'a> {
             var.absent = false;
             self.cx.report(d);
         }
+    }
+
+    /// Warns of a function that reads a component of a predefined point, vector or normal: other
+    /// renderers have the camera's space where this one has the world's.
+    fn warn_of_component(&mut self, name: &str, span: Span) {
+        let is_predefined = matches!(name, "P" | "N" | "Ng" | "I" | "E" | "Ps" | "L")
+            && self.scopes.find(name).is_some_and(|var| var.declared.is_none());
+        let in_space = !matches!(self.shader, Some(ShaderKind::Imager));
+        if !is_predefined || !in_space || self.in_library || !std::mem::take(&mut self.warns_of_components) {
+            return;
+        }
+        let message = format!("a component of `{name}` is read in the current space, which is world space here");
+        let d = Diagnostic::warning(message).at(span, "other renderers have a component in camera space");
+        self.cx.report(d.hint(
+            "`transform` to a named space gives the same everywhere; `--current camera` or `--current world` chooses",
+        ));
     }
 
     /// Reports that no variable has that name.

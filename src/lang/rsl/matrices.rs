@@ -70,6 +70,13 @@ pub fn times(b: &mut FunctionBuilder, m: Value, k: Value) -> Value {
     b.op(Op::Compose, &scaled)
 }
 
+/// An operation on each pair of numbers of two matrices, as a sum is.
+pub fn componentwise(b: &mut FunctionBuilder, op: Op, l: Value, r: Value) -> Value {
+    let (left, right) = (rows(b, l), rows(b, r));
+    let results: [Value; 4] = std::array::from_fn(|row| b.op(op.clone(), &[left[row], right[row]]));
+    b.op(Op::Compose, &results)
+}
+
 /// Whether all numbers are equal.
 pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
     let (left, right) = (rows(b, l), rows(b, r));

@@ -49,12 +49,12 @@ use crate::lang::strings::StringExpr;
 use crate::lang::types::StorageClass;
 use crate::lang::unit::{FunctionInfo, LightKind, MethodInfo, ShaderInfo, ShaderParam, ShaderUnit};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap};
+use crate::text::source::{FileId, SourceMap, Span};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
 use outlines::outline;
 use program::Program;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use symbols::Symbols;
 
@@ -72,7 +72,31 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
     let mut ast = parser::parse(&tokens, &mut diags);
     lengths::settle(&mut ast, &options.lengths, &mut diags);
     objects::flatten(&mut ast, &mut diags);
+    keep_last_definitions(&mut ast, &mut diags);
     (preprocessed, ast, diags)
+}
+
+/// Of functions with the same name, parameters and result, and of shaders with the same name and
+/// kind, keeps the last, with a warning.
+fn keep_last_definitions(ast: &mut Ast, diags: &mut Diagnostics) {
+    let mut last: HashMap<_, Span> = HashMap::new();
+    let mut repeated: HashMap<Span, Span> = HashMap::new();
+    for d in &ast.definitions {
+        let types: Vec<_> = d.params.iter().map(|p| p.ty).filter(|_| d.shader.is_none()).collect();
+        let known = last.insert((d.name.name.clone(), types, d.result, d.shader), d.name.span);
+        repeated.extend(known.filter(|first| *first != d.name.span).map(|first| (first, d.name.span)));
+    }
+    let mut warnings = Vec::new();
+    ast.definitions.retain(|d| match repeated.get(&d.name.span) {
+        Some(&again) => {
+            let name = d.name.name.rsplit('.').next().unwrap_or(&d.name.name);
+            let message = format!("`{name}` is defined twice: the later definition is used");
+            warnings.push(Diagnostic::warning(message).at(again, "defined again").also(d.name.span, "defined first"));
+            false
+        }
+        None => true,
+    });
+    warnings.into_iter().for_each(|d| diags.push(d));
 }
 
 /// The error of a file without definitions.
@@ -86,14 +110,14 @@ pub fn nothing_defined(file: FileId) -> Diagnostic {
 /// # Errors
 /// All errors of the file, with warnings between them.
 pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<ShaderUnit, Diagnostics> {
-    let (mut ast, mut diags) = parse(sources, file, options);
+    let (mut ast, diags) = parse(sources, file, options);
     let own = ast.definitions.len();
     if own == 0 && !diags.has_errors() {
         return Err(nothing_defined(file).into());
     }
     ast.append(library_ast(sources)?);
     let broken = diags.has_errors();
-    let mut program = Program::new(&ast, own, &mut diags);
+    let mut program = Program::new(&ast, own);
     program.missing_are_zero = options.missing_are_zero;
     let lowering = Lowering::new(&program, options, broken);
     let mut unit = lower(lowering, own, &HashSet::new(), diags).0?;
@@ -116,10 +140,9 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
 /// None, unless the library itself is wrong.
 pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<ShaderUnit, Diagnostics> {
     let ast = library_ast(sources)?;
-    let mut diags = Diagnostics::new();
-    let program = Program::new(&ast, 0, &mut diags);
+    let program = Program::new(&ast, 0);
     let lowering = Lowering::new(&program, options, false);
-    lower(lowering, 0, &names.iter().copied().collect(), diags).0
+    lower(lowering, 0, &names.iter().copied().collect(), Diagnostics::new()).0
 }
 
 /// Trees of the library's files, by the numbers that these have: most compilations have the same,

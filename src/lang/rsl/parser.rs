@@ -155,13 +155,13 @@ impl Parser<'_> {
         let start = self.cursor.span();
         if let Some((word, kind)) = self.shader_word() {
             let span = self.cursor.bump();
-            let Some(kind) = kind else {
-                let kinds: Vec<&str> = ShaderKind::ALL.iter().map(|k| k.name()).collect();
-                let d = Diagnostic::error(format!("{word} shaders are not supported"))
-                    .at(span, "never called: rays are straight and geometry is transformed by matrices")
-                    .hint(format!("the kinds of shaders are {}", kinds.join(", ")));
-                return self.cursor.fail(d);
-            };
+            // It moves points, as a displacement shader does, and compiles like one.
+            let kind = kind.unwrap_or_else(|| {
+                let d = Diagnostic::warning(format!("{word} shaders are never called"))
+                    .at(span, "rays are straight and geometry is transformed by matrices");
+                self.cursor.report(d);
+                ShaderKind::Displacement
+            });
             let name = self.cursor.ident("the shader's name")?;
             return self.rest_of_definition(start, name, Some(kind), (SourceType::Void, None));
         }

@@ -1,13 +1,14 @@
 //! The functions of a compilation, as their callers see them: types, hidden inputs, names in the
 //! IR.
 
-use super::ast::{Ast, Definition, ExprId};
+use super::ast::{Ast, Definition, ExprId, ExprKind, Stmt, StmtKind};
 use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
+use super::lower::STRING_FUNCTIONS;
+use super::queries;
 use crate::abi::library;
 use crate::lang::types::SourceType;
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A function or shader with what the compiler has found out about it.
@@ -31,6 +32,8 @@ pub struct Program<'a> {
     /// Whether calls of functions that nothing defines are 0 with a warning.
     pub missing_are_zero: bool,
     by_name: HashMap<Arc<str>, Vec<usize>>,
+    /// Functions of the user whose calls in shaders become their statements.
+    inlined: HashSet<usize>,
 }
 
 /// Something that a call may mean.
@@ -52,9 +55,31 @@ pub struct Arguments {
     pub options: &'static [NamedOption],
 }
 
+/// The names that statements call. Messages of the light of an `illuminance` are asked for where it
+/// is.
+fn called<'a>(ast: &'a Ast, body: &'a [Stmt]) -> HashSet<&'a str> {
+    let mut names = HashSet::new();
+    let mut statements: Vec<(&Stmt, bool)> = body.iter().map(|s| (s, false)).collect();
+    while let Some((s, in_light)) = statements.pop() {
+        let in_light = in_light || matches!(s.kind, StmtKind::Illuminance(..));
+        statements.extend(s.children().into_iter().map(|s| (s, in_light)));
+        let mut exprs = s.exprs();
+        while let Some(e) = exprs.pop() {
+            let kind = &ast.expr(e).kind;
+            kind.for_each_child(|c| exprs.push(c));
+            if let ExprKind::Call(f, _) = kind
+                && !(in_light && &*f.name == "lightsource")
+            {
+                names.insert(&*f.name);
+            }
+        }
+    }
+    names
+}
+
 impl<'a> Program<'a> {
     /// Collects the definitions of `ast`, of which the first `own` are the user's.
-    pub fn new(ast: &'a Ast, own: usize, diags: &mut Diagnostics) -> Self {
+    pub fn new(ast: &'a Ast, own: usize) -> Self {
         let effects = effects::of_definitions(ast);
         let mut by_name: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
         for (i, d) in ast.definitions.iter().enumerate().filter(|(_, d)| d.shader.is_none()) {
@@ -85,24 +110,37 @@ impl<'a> Program<'a> {
             Function { ir_name: name.into(), effects, library }
         });
         let functions = functions.collect();
-        let program = Self { ast, functions, missing_are_zero: false, by_name };
-        program.report_duplicates(own, diags);
+        let mut program = Self { ast, functions, missing_are_zero: false, by_name, inlined: HashSet::new() };
+        program.find_inlined(own);
         program
     }
 
-    fn report_duplicates(&self, own: usize, diags: &mut Diagnostics) {
-        let mut seen: HashMap<(&str, Option<Vec<SourceType>>, SourceType), &Definition> = HashMap::new();
-        for d in &self.ast.definitions[..own] {
-            // A class has shaders of several kinds, which stand at one place.
-            let types = d.shader.is_none().then(|| d.params.iter().map(|p| p.ty).collect());
-            let old = seen.insert((&d.name.name, types, d.result), d);
-            if let Some(old) = old.filter(|old| old.name.span != d.name.span) {
-                let message = format!("`{}` is defined twice", d.name.name);
-                diags.push(
-                    Diagnostic::error(message).at(d.name.span, "defined again").also(old.name.span, "defined first"),
-                );
-            }
+    /// Finds the functions that make strings or ask for what belongs to a shader, and those that
+    /// call such.
+    fn find_inlined(&mut self, own: usize) {
+        let mut calls: Vec<(usize, HashSet<&str>)> = Vec::new();
+        for (i, d) in self.ast.definitions[..own].iter().enumerate() {
+            let is_function = d.shader.is_none() && !d.params.iter().any(|p| p.ty.is_unsized());
+            calls.extend(is_function.then(|| (i, called(self.ast, &d.body))));
         }
+        let asks = |f: &&str| {
+            let is_question = STRING_FUNCTIONS.contains(f) || queries::source(f).is_some() || *f == "shadername";
+            is_question && *f != "rayinfo" && !self.defines(f)
+        };
+        let mut inlined: HashSet<usize> = HashSet::new();
+        let mut before = usize::MAX;
+        while before != inlined.len() {
+            before = inlined.len();
+            let names: HashSet<&str> = inlined.iter().map(|&i| &*self.definition(i).name.name).collect();
+            let more = calls.iter().filter(|(_, fs)| fs.iter().any(|f| asks(&f) || names.contains(f)));
+            inlined = more.map(|(i, _)| *i).collect();
+        }
+        self.inlined = inlined;
+    }
+
+    /// Whether a call of the function in a shader is replaced by its statements.
+    pub fn is_inlined(&self, function: usize) -> bool {
+        self.inlined.contains(&function)
     }
 
     /// The definition of a function.

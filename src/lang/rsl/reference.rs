@@ -15,6 +15,15 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("visibility", "How much light gets from one point to another, as `transmission` has it."),
     ("isshadowray", "1 where a shadow ray led here, which asks for the opacity (`transmissionhitmode`), else 0."),
     ("isindirectray", "1 where a ray of `gather` or `indirectdiffuse` led here, else 0."),
+    ("raydepth", "How many rays led here, as `raylevel` has it."),
+    (
+        "rayhittest",
+        "The distance to the first surface on a ray; also gives the point, and a normal that faces the ray.",
+    ),
+    (
+        "fulltrace",
+        "The colour on a ray; also gives it, with the distance, the point and a normal that faces the ray, and where the ray ends if it hits nothing.",
+    ),
     ("raylevel", "How many rays led here: 0 for what the camera sees."),
     (
         "mtransform",

@@ -106,8 +106,8 @@ color __xyY_from_rgb(color c) { return __xyY_from_xyz(__xyz_from_rgb(c)); }
 color __rgb_from(string space; color c)
 {
     color result = c;
-    if (space == "hsv") result = __rgb_from_hsv(c);
-    else if (space == "hsl") result = __rgb_from_hsl(c);
+    if (space == "hsv" || space == "HSV") result = __rgb_from_hsv(c);
+    else if (space == "hsl" || space == "HSL") result = __rgb_from_hsl(c);
     else if (space == "xyz" || space == "XYZ") result = __rgb_from_xyz(c);
     else if (space == "xyY") result = __rgb_from_xyY(c);
     else if (space == "YIQ" || space == "yiq") result = __rgb_from_YIQ(c);
@@ -118,8 +118,8 @@ color __rgb_from(string space; color c)
 color __rgb_to(string space; color c)
 {
     color result = c;
-    if (space == "hsv") result = __hsv_from_rgb(c);
-    else if (space == "hsl") result = __hsl_from_rgb(c);
+    if (space == "hsv" || space == "HSV") result = __hsv_from_rgb(c);
+    else if (space == "hsl" || space == "HSL") result = __hsl_from_rgb(c);
     else if (space == "xyz" || space == "XYZ") result = __xyz_from_rgb(c);
     else if (space == "xyY") result = __xyY_from_rgb(c);
     else if (space == "YIQ" || space == "yiq") result = __YIQ_from_rgb(c);

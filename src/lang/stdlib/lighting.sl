@@ -20,6 +20,9 @@ color diffuse(normal n)
     return sum;
 }
 
+/* Written with the point by some: it is the one that is shaded. */
+color diffuse(point p; normal n) { return diffuse(n); }
+
 /* The exponent of specular(). The linker replaces it for scenes that ask for another. */
 float __specular_exponent(float roughness) { return 1 / roughness; }
 
@@ -35,6 +38,9 @@ color specular(normal n; vector v; float roughness)
     }
     return sum;
 }
+
+/* The roughness that shaders of the specification have. */
+color specular(normal n; vector v) { return specular(n, v, 0.1); }
 
 color phong(normal n; vector v; float size)
 {

@@ -266,7 +266,27 @@ float trace(point o; vector d) { return __trace_float(o, d, -1, FARTHEST, 1); }
 
 /* Queries of the ray that led here. Shadow rays run a shader for its opacity. */
 float raylevel() { extern float raydepth; return raydepth; }
+float raydepth() { return raylevel(); }
 float isindirectray() { return __input("ray.kind") == DIFFUSE_RAY ? 1 : 0; }
 float isshadowray() { return __input("ray.kind") == TRANSMISSION_RAY ? 1 : 0; }
+
+/* What a ray hits first, as BMRT has it: the colour there, the distance, the point, and a normal, which faces the ray. A ray that hits nothing goes on along itself. */
+float rayhittest(point o; vector d; output point hit_point; output normal hit_normal)
+{
+    float t = __trace_float(o, d, -1, FARTHEST, 1);
+    hit_point = o + t * normalize(d);
+    hit_normal = -normalize(d);
+    return t;
+}
+
+color fulltrace(point o; vector d; output color hit_color; output float hit_distance; output point hit_point; output normal hit_normal; output point miss_point; output vector miss_direction)
+{
+    hit_distance = rayhittest(o, d, hit_point, hit_normal);
+    hit_color = trace(o, d);
+    miss_point = o;
+    miss_direction = d;
+    return hit_color;
+}
+color fulltrace(point o; vector d) { return trace(o, d); }
 
 color visibility(point a, b) { return transmission(a, b); }

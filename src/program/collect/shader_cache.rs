@@ -66,6 +66,8 @@ pub(in crate::program) struct CompileOptions {
     pub world_is_named: bool,
     /// Whether functions that nothing defines are 0.
     pub missing_are_zero: bool,
+    /// Whether nothing says which space is current.
+    pub current_is_open: bool,
 }
 
 /// A compiled file.

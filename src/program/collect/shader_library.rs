@@ -332,7 +332,16 @@ impl ShaderLibrary {
         let world_is_named = scene.world_to_current() != Mat4::IDENTITY;
         let headers = scene.access.base.iter().filter(|base| !folders.contains(base)).cloned().collect();
         let (defines, debug, missing_are_zero) = (options.defines.clone(), options.debug, !options.strict);
-        units.begin(CompileOptions { folders, headers, defines, debug, world_is_named, missing_are_zero });
+        let current_is_open = scene.current_is_open;
+        units.begin(CompileOptions {
+            folders,
+            headers,
+            defines,
+            debug,
+            world_is_named,
+            missing_are_zero,
+            current_is_open,
+        });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
@@ -542,10 +551,10 @@ impl ShaderLibrary {
     /// How files are compiled for this program.
     fn language_options(&self, lengths: Lengths) -> lang::Options {
         let CompileOptions { folders, headers, defines, .. } = self.units.options();
-        let &CompileOptions { debug, world_is_named, missing_are_zero, .. } = self.units.options();
+        let &CompileOptions { debug, world_is_named, missing_are_zero, current_is_open, .. } = self.units.options();
         let include_paths = folders.iter().chain(headers).cloned().collect();
         let preprocess = PreprocessOptions { include_paths, defines: defines.clone(), ..Default::default() };
-        lang::Options { preprocess, debug, world_is_named, missing_are_zero, lengths }
+        lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths }
     }
 
     /// Whether an object of the scene may have a string of its own for a parameter.

@@ -14,6 +14,7 @@ use super::objects::{self, Retained};
 use super::options;
 use super::params::Declarations;
 use super::requests::{self, Handler};
+use super::ris;
 use super::solids::Solids;
 use super::state::{Block, BlockKind, State};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -106,8 +107,9 @@ pub struct Reader<'s> {
     pub allow_run: bool,
     /// The integrator that the user asks for.
     pub integrator: Option<Integrator>,
-    /// Files of the `PxrTexture` patterns, by their handles.
-    pub texture_patterns: HashMap<String, String>,
+    /// The patterns and materials of RIS, by their handles.
+    pub patterns: HashMap<String, ris::Pattern>,
+    pub materials: HashMap<String, ris::Surface>,
     /// Whether any error is one too many.
     strict: bool,
     /// Whether no image can be made of what was read.
@@ -167,7 +169,8 @@ impl<'s> Reader<'s> {
             inline_archives: HashMap::new(),
             allow_run: options.allow_run,
             integrator: options.integrator,
-            texture_patterns: HashMap::new(),
+            patterns: HashMap::new(),
+            materials: HashMap::new(),
             strict: options.strict,
             fatal: false,
             stopped: false,
@@ -568,6 +571,7 @@ impl<'s> Reader<'s> {
         self.scene.coordinate_systems.insert("world".to_string(), world_to_current);
         self.scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
         self.frame = self.scene.camera_frame();
+        self.scene.current_is_open = !self.current.1 && world_to_camera != Mat4::IDENTITY;
         self.world_to_current = world_to_current;
         self.state.transform = world_to_current;
         self.world = World::Inside;

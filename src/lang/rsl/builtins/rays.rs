@@ -24,6 +24,9 @@ const TRACE: &[NamedOption] = &[number("bias", -1.0), number("maxdist", f32::MAX
 const PHOTONS: &[NamedOption] =
     &[number("estimator", 50.0), text("lookuptype", "irradiance"), number("maxdist", f32::MAX)];
 
+/// Options of light that scatters below a surface.
+const SCATTERING: &[NamedOption] = &[text("filename", ""), text("type", ""), number("scale", 1.0), number("ior", 1.3)];
+
 /// Options of what reads and writes point clouds.
 const POINTS: &[NamedOption] = &[
     text("coordsystem", "world"),
@@ -40,6 +43,8 @@ pub(super) const ROWS: &[Row] = &[
     row("caustic", "c:pn", |b, _| black(b)),
     row("photonmap", "c:spn", |b, _| black(b)).with(PHOTONS),
     row("photonmap", "c:sp", |b, _| black(b)).with(PHOTONS),
+    row("subsurface", "c:p", |b, _| black(b)).with(SCATTERING),
+    row("subsurface", "c:pn", |b, _| black(b)).with(SCATTERING),
     row("subsurface", "c:sp", |b, _| black(b)),
     row("subsurface", "c:spn", |b, _| black(b)),
     row("texture3d", "f:spn", |b, _| vec![b.f32(0.0)]).with(POINTS),

@@ -16,19 +16,19 @@ use crate::lang::types::RESIZABLE;
 
 /// Calls of the library that give one value for all points that are shaded together, whatever they
 /// read.
-const UNIFORM: [&str; 4] = ["random", "raylevel", "isindirectray", "isshadowray"];
+const UNIFORM: [&str; 6] = ["random", "raylevel", "raydepth", "isindirectray", "isshadowray", "textureinfo"];
 
 /// Most candidates that an error lists.
 const MAX_LISTED: usize = 8;
 
 /// The arguments of a call, as far as they are evaluated.
 pub(super) struct Given {
-    values: Vec<Value>,
+    pub values: Vec<Value>,
     /// One for each output: its type, and the place that it goes to, if there is one.
-    written: Vec<(SourceType, Option<Located>)>,
+    pub written: Vec<(SourceType, Option<Located>)>,
     /// Lengths of the arrays that go to parameters of any length.
     lengths: Vec<u32>,
-    class: StorageClass,
+    pub class: StorageClass,
 }
 
 /// The names of options in a sentence.
@@ -56,6 +56,11 @@ impl Body<'_, '_> {
         if let Some(special) = self.special_call(f, args) {
             return special;
         }
+        if matches!(&*f.name, "xcomp" | "ycomp" | "zcomp" | "comp")
+            && let Some(ExprKind::Name(name)) = args.first().map(|e| &self.ast().expr(*e).kind)
+        {
+            self.warn_of_component(name, f.span);
+        }
         // Calls nest in arguments: what runs on the way there has few variables of its own.
         if self.checker.is_zero(f)
             && !self.cx.broken
@@ -77,7 +82,10 @@ impl Body<'_, '_> {
             return self.baked_or_traced(e, f, callee, baked, file, &rest);
         }
         let given = self.arguments(callee, f, args)?;
-        self.emit_call(e, f, callee, given)
+        match callee {
+            Callee::Function(i) if self.is_inlined_here(i, f) => self.inline(i, f, args, given),
+            _ => self.emit_call(e, f, callee, given),
+        }
     }
 
     /// A call of a function that nothing defines: 0, with a warning.
@@ -189,7 +197,7 @@ impl Body<'_, '_> {
             let changed = std::mem::replace(&mut results, rest);
             let Some(place) = place else { continue };
             if number < outputs {
-                self.check_class(&place.name.name, &place.var, class, place.name.span)?;
+                self.widen_class(&place.name.name, &place.var, class, place.name.span);
             }
             self.write_all(&place, &changed);
         }
@@ -314,7 +322,7 @@ impl Body<'_, '_> {
     }
 
     /// The variable here that a function within this one names `extern`.
-    fn captured(&mut self, variable: &Decl, f: &Ident) -> Lower<Located> {
+    pub(super) fn captured(&mut self, variable: &Decl, f: &Ident) -> Lower<Located> {
         let name = Ident { name: variable.name.name.clone(), span: f.span };
         let place = self.place(&Place::variable(name))?;
         if place.ty == variable.ty {

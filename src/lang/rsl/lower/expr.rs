@@ -43,7 +43,11 @@ impl<'a> Body<'_, 'a> {
 
     /// The value of `e` converted to `ty`, as assignments, parameters and `return` convert.
     pub(super) fn value_as(&mut self, e: ExprId, ty: SourceType) -> Lower<Typed> {
-        let v = self.value(e, Some(ty))?;
+        let mut v = self.value(e, Some(ty))?;
+        if mixes_color(v.ty, ty) {
+            self.warn_of_mixing(v.ty, ty, self.span(e));
+            v.ty = ty;
+        }
         if v.ty.conversion(ty).is_none() {
             let mut d = Diagnostic::error(format!("expected {}, found {}", article(ty), article(v.ty)))
                 .at(self.span(e), format!("this is {}", article(v.ty)));
@@ -90,6 +94,7 @@ impl<'a> Body<'_, 'a> {
             ExprKind::Cast(ty, space, inner) => self.cast(*ty, space.as_ref(), *inner, expr.span),
             ExprKind::Assign(op, target, value) => self.assignment(*op, target, *value, expr.span),
             ExprKind::Index(place) => {
+                self.warn_of_component(&place.name.name, expr.span);
                 let place = self.place(place)?;
                 Ok(self.read_place(&place))
             }
@@ -125,6 +130,11 @@ impl<'a> Body<'_, 'a> {
         }
         let v = self.value(a, wanted)?;
         let v = self.number(v);
+        if v.ty == SourceType::Matrix {
+            self.at(span);
+            let minus_one = self.b.f32(-1.0);
+            return Ok(Typed { value: matrices::times(&mut self.b, v.value, minus_one), ..v });
+        }
         if v.ty != SourceType::Float && !v.ty.is_triple() {
             let d = Diagnostic::error(format!("no operator `-` for `{}`", v.ty));
             return self.error(d.at(span, format!("this is {}", article(v.ty))));
@@ -217,9 +227,16 @@ impl<'a> Body<'_, 'a> {
         let Some(ty) = check::binary_type(op, l.ty, r.ty) else {
             return self.no_operator(op, l.ty, r.ty, span);
         };
+        if op.is_arithmetic() && mixes_color(l.ty, r.ty) {
+            self.warn_of_mixing(l.ty, r.ty, span);
+        }
         let class = l.class.max(r.class);
         let [l, r] = if op.is_arithmetic() { [l, r].map(|v| self.number(v)) } else { [l, r] };
         let value = match op {
+            BinaryOp::Add | BinaryOp::Sub if ty == SourceType::Matrix => {
+                let op = if op == BinaryOp::Add { Op::Add } else { Op::Sub };
+                matrices::componentwise(&mut self.b, op, l.value, r.value)
+            }
             _ if ty == SourceType::Matrix => self.matrix_product(op, l, r),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => self.arithmetic(op, l, r),
             BinaryOp::Dot | BinaryOp::Cross => {
@@ -237,6 +254,15 @@ impl<'a> Body<'_, 'a> {
             }
         };
         Ok(Typed { value, ty, class })
+    }
+
+    /// Warns of a color that meets a point, vector or normal without a cast: other compilers accept
+    /// it.
+    fn warn_of_mixing(&mut self, from: SourceType, to: SourceType, span: Span) {
+        let message = format!("{} and {} are mixed without a cast", article(from), article(to));
+        let color = if from == SourceType::Color { to } else { SourceType::Color };
+        let d = Diagnostic::warning(message).at(span, "component by component");
+        self.cx.report(d.hint(format!("a cast says so: `{color} (…)`")));
     }
 
     fn arithmetic(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
@@ -310,7 +336,7 @@ impl<'a> Body<'_, 'a> {
         let mut d = Diagnostic::error(message).at(span, "operands of these types");
         let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
         if l == SourceType::Matrix || r == SourceType::Matrix {
-            d = d.hint("matrices can be multiplied, divided and tested for equality; `transform` applies one");
+            d = d.hint("`transform` applies a matrix to a point");
         } else if compares && (l.is_triple() || r.is_triple()) {
             d = d.hint("compare lengths or components, or cast both to one type");
         } else if l.is_triple() && r.is_triple() {
@@ -382,17 +408,24 @@ impl<'a> Body<'_, 'a> {
 
     // --- assignments ---
 
-    /// Refuses a value that may differ from point to point for a variable declared `uniform`.
-    pub(super) fn check_class(&mut self, name: &str, var: &Var, class: StorageClass, span: Span) -> Lower<()> {
+    /// Warns once of a variable declared `uniform` that gets a value that may differ from point to
+    /// point, and makes it varying: other compilers accept many of these, and nothing depends on
+    /// the word.
+    pub(super) fn widen_class(&mut self, name: &str, var: &Var, class: StorageClass, span: Span) {
         if !var.strict || class != StorageClass::Varying {
-            return Ok(());
+            return;
         }
-        let mut d = Diagnostic::error(format!("cannot assign a varying value to the uniform variable `{name}`"))
-            .at(span, "this value may differ from point to point");
+        match self.scopes.find_mut(name) {
+            Some(known) if known.strict => (known.strict, known.class) = (false, class),
+            // An earlier assignment has widened it.
+            _ => return,
+        }
+        let message = format!("a varying value is assigned to the uniform variable `{name}`: it becomes varying");
+        let mut d = Diagnostic::warning(message).at(span, "this value may differ from point to point");
         if let Some(declared) = var.declared {
             d = d.also(declared, "declared `uniform` here");
         }
-        self.error(d.hint(format!("declare `{name}` as `varying`")))
+        self.cx.report(d.hint(format!("declare `{name}` as `varying`")));
     }
 
     fn assignment(&mut self, op: Option<BinaryOp>, target: &Place, e: ExprId, span: Span) -> Lower<Typed> {
@@ -407,7 +440,7 @@ impl<'a> Body<'_, 'a> {
                 return self.error(d.at(span, "the whole array"));
             }
             let (values, class) = self.values_as(e, place.ty)?;
-            self.check_class(name, &place.var, class, span)?;
+            self.widen_class(name, &place.var, class, span);
             self.at(span);
             self.write_all(&place, &values);
             return Ok(Typed { value: NO_VALUE, ty: place.ty, class });
@@ -418,7 +451,10 @@ impl<'a> Body<'_, 'a> {
                 let right = self.value(e, Some(place.ty))?;
                 self.at(span);
                 let left = self.read_place(&place);
-                let v = self.binary(op, left, right, span)?;
+                let mut v = self.binary(op, left, right, span)?;
+                if mixes_color(v.ty, place.ty) {
+                    v.ty = place.ty;
+                }
                 if v.ty.conversion(place.ty).is_none() {
                     let d = Diagnostic::error(format!("expected {}, found {}", article(place.ty), article(v.ty)));
                     return self.error(d.at(span, format!("this gives {}", article(v.ty))));
@@ -426,17 +462,22 @@ impl<'a> Body<'_, 'a> {
                 self.convert(v, place.ty)
             }
         };
-        self.check_class(name, &place.var, value.class.max(place.class), span)?;
+        self.widen_class(name, &place.var, value.class.max(place.class), span);
         self.at(span);
         self.write_place(&place, value.value);
         let is_known = op.is_none() && target.indices.is_empty() && !self.changed.contains(name);
         let known = if is_known && place.ty != SourceType::Color { self.known_string(e) } else { None };
-        if let Some(var) = self.scopes.declared.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
+        if let Some(var) = self.scopes.find_mut(name) {
             var.text =
                 known.filter(|known| place.ty.ir() == Some(known.ty()) || matches!(known, StringExpr::Parameter(_)));
         }
         Ok(value)
     }
+}
+
+/// Whether one of the types is color, and the other one of points or directions.
+fn mixes_color(a: SourceType, b: SourceType) -> bool {
+    a == SourceType::Color && b.is_spatial() || b == SourceType::Color && a.is_spatial()
 }
 
 /// The type's name as a sentence has it.

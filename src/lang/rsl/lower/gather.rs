@@ -138,7 +138,7 @@ impl Body<'_, '_> {
         let length = self.b.op(Op::Select, &[is_hit, answer[0], nowhere]);
         for (part, variable) in &parts {
             let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
-            self.check_class(&variable.name, &var, StorageClass::Varying, variable.span)?;
+            self.widen_class(&variable.name, &var, StorageClass::Varying, variable.span);
             let value = match part {
                 Part::Color => answer[1],
                 Part::Opacity => answer[2],

@@ -18,9 +18,16 @@ struct LightArgs<'e> {
 }
 
 impl Body<'_, '_> {
-    fn spatial_args(&mut self, word: &str, args: &[ExprId], types: &[SourceType], span: Span) -> Lower<Vec<Value>> {
-        if args.len() > types.len() || (args.len() < types.len() && args.len() + 2 != types.len()) {
-            let message = format!("`{word}` takes {} or {} arguments", types.len() - 2, types.len());
+    fn spatial_args(
+        &mut self,
+        word: &str,
+        args: &[ExprId],
+        types: &[SourceType],
+        least: usize,
+        span: Span,
+    ) -> Lower<Vec<Value>> {
+        if args.len() > types.len() || args.len() < least {
+            let message = format!("`{word}` takes {least} to {} arguments", types.len());
             return self.error(Diagnostic::error(message).at(span, format!("{} given", args.len())));
         }
         args.iter().zip(types).map(|(e, ty)| Ok(self.value_as(*e, *ty)?.value)).collect()
@@ -95,7 +102,7 @@ impl Body<'_, '_> {
         }
         let LightArgs { category, spatial, messages } = self.light_args(args)?;
         let types = [SourceType::Point, SourceType::Vector, SourceType::Float];
-        let values = self.spatial_args("illuminance", spatial, &types, span)?;
+        let values = self.spatial_args("illuminance", spatial, &types, 1, span)?;
         self.at(span);
         let position = values[0];
         let normal = match self.scopes.globals.get("N").map(|v| v.storage) {
@@ -184,11 +191,11 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `illuminate (from [, axis, angle])`: light from a point, in a cone when there is one.
+    /// `illuminate (from [, axis, angle])`: light from a point, in a cone where an angle is given.
     pub(super) fn illuminate(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("illuminate", span)?;
         let types = [SourceType::Point, SourceType::Vector, SourceType::Float];
-        let values = self.spatial_args("illuminate", args, &types, span)?;
+        let values = self.spatial_args("illuminate", args, &types, 1, span)?;
         self.at(span);
         let lit = self.global("Ps", span)?;
         let l = self.b.op(Op::Sub, &[lit, values[0]]);
@@ -206,7 +213,7 @@ impl Body<'_, '_> {
     /// the side of the surface's normal.
     pub(super) fn solar(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         self.light_only("solar", span)?;
-        let values = self.spatial_args("solar", args, &[SourceType::Vector, SourceType::Float], span)?;
+        let values = self.spatial_args("solar", args, &[SourceType::Vector, SourceType::Float], 0, span)?;
         self.at(span);
         let l = match values.first() {
             Some(&axis) => axis,

@@ -222,7 +222,7 @@ impl Body<'_, '_> {
                     format!("the output \"{name}\" of `{}` is a number or a triple, not a {}", f.name, place.ty);
                 return self.error(Diagnostic::error(message).at(self.span(e), "this variable has another type"));
             }
-            self.check_class(&place.name.name, &place.var, StorageClass::Varying, place.name.span)?;
+            self.widen_class(&place.name.name, &place.var, StorageClass::Varying, place.name.span);
             places.push((name, place));
         }
         let zero = self.b.f32(0.0);

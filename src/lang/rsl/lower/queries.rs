@@ -44,7 +44,9 @@ impl Body<'_, '_> {
             _ => return self.ask(source, f, text, variable, &var),
         };
         let message = format!("`{}` {missing}: nothing is found here", f.name);
-        self.cx.report(Diagnostic::warning(message).at(f.span, "called here"));
+        if !self.is_inlined {
+            self.cx.report(Diagnostic::warning(message).at(f.span, "called here"));
+        }
         let value = self.b.f32(0.0);
         Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform })
     }
@@ -150,7 +152,7 @@ impl Body<'_, '_> {
                 let name = self.b.function().name.clone();
                 self.b.constant(Const::String(name))
             }
-            [] => return self.outside_of_shader(f),
+            [] => self.outside_of_shader(f, Type::String),
             [kind] => {
                 let ExprKind::String(kind) = &ast.expr(*kind).kind else {
                     let d = Diagnostic::error("the kind of shader passed to `shadername` must be a constant");
@@ -173,7 +175,7 @@ impl Body<'_, '_> {
     /// The value of an input of the core that has no name in the language.
     fn named_input(&mut self, f: &Ident, name: &str, ty: Type) -> Lower<Value> {
         if self.shader.is_none() {
-            return self.outside_of_shader(f);
+            return Ok(self.outside_of_shader(f, ty));
         }
         if let Some(&known) = self.named.get(name) {
             return Ok(known);
@@ -183,8 +185,13 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    fn outside_of_shader<T>(&mut self, f: &Ident) -> Lower<T> {
-        let d = Diagnostic::error(format!("`{}` is available in shaders, not in functions", f.name));
-        self.error(d.at(f.span, "called in a function").hint("call it in the shader and pass the value as an argument"))
+    /// What a function finds that belongs to no shader: zero, or the empty string.
+    fn outside_of_shader(&mut self, f: &Ident, ty: Type) -> Value {
+        if !self.is_inlined {
+            let message = format!("`{}` is available in shaders, not in functions: nothing is found here", f.name);
+            let d = Diagnostic::warning(message).at(f.span, "called in a function");
+            self.cx.report(d.hint("call it in the shader and pass the value as an argument"));
+        }
+        self.b.constant(Const::zero(ty))
     }
 }

@@ -59,18 +59,18 @@ impl Body<'_, '_> {
             let hint = format!("declare it as `{} {name}[]`, without a length", array.ty.element());
             return Some(self.error(d.hint(hint)));
         }
-        Some(self.resize(f, &array, slot, rest))
+        Some(self.resize(f, name, &array, slot, rest))
     }
 
     /// A call that changes the length of an array. It never has more than [`CAPACITY`] elements:
     /// what is pushed beyond them is dropped.
-    fn resize(&mut self, f: &Ident, array: &Var, slot: SlotId, rest: &[ExprId]) -> Lower<Typed> {
+    fn resize(&mut self, f: &Ident, name: &str, array: &Var, slot: SlotId, rest: &[ExprId]) -> Lower<Typed> {
         let (zero, one, most) = (self.b.f32(0.0), self.b.f32(1.0), self.b.f32(CAPACITY as f32));
         let nothing = Typed { value: NO_VALUE, ty: SourceType::Void, class: StorageClass::Constant };
         match (&*f.name, rest) {
             ("push", [e]) => {
                 let v = self.value_as(*e, array.ty.element())?;
-                self.check_class(&f.name, array, v.class, self.span(*e))?;
+                self.widen_class(name, array, v.class, self.span(*e));
                 let length = self.b.read(array.storage);
                 let index = self.b.op_as(Op::ToInt, &[length], Type::U32);
                 self.b.effect(Op::SlotStore(slot), &[index, v.value]);

@@ -68,12 +68,11 @@ impl Body<'_, '_> {
     /// A colour given in another colour system, as red, green and blue. The conversions are
     /// functions of the library.
     fn red_green_blue(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
-        if &*system.name == "rgb" {
-            return Ok(v);
-        }
-        let name = match &*system.name {
-            "XYZ" => "xyz",
+        let lower = system.name.to_lowercase();
+        let name = match &*lower {
+            "rgb" => return Ok(v),
             "yiq" => "YIQ",
+            "xyy" => "xyY",
             name => name,
         };
         let function = format!("__rgb_from_{name}");

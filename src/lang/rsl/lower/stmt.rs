@@ -101,26 +101,37 @@ impl Body<'_, '_> {
             None if d.ty.is_array() => Ok((Vec::new(), StorageClass::Constant)),
             None => Ok((self.zeros(d.ty), StorageClass::Constant)),
         };
-        let scope = self.scopes.declared.last().and_then(|s| s.get(&d.name.name)).and_then(|v| v.declared);
-        if let Some(first) = scope {
-            let message = format!("`{}` is declared twice", d.name.name);
-            let diagnostic = Diagnostic::error(message).at(d.name.span, "declared again").also(first, "declared first");
-            self.cx.report(diagnostic);
-        }
         self.warn_of_hidden_parameter(d);
         let is_known = matches!(d.ty, SourceType::String | SourceType::Float) && !self.changed.contains(&d.name.name);
         let text = d.init.filter(|_| is_known).and_then(|e| self.known_string(e));
-        let mut var = self.declared_var(d.ty, class, &d.name);
+        let again = self.same_variable(d);
+        let is_first = again.is_none();
+        let mut var = again.unwrap_or_else(|| self.declared_var(d.ty, class, &d.name));
         var.text = text;
         var.strict = d.class == Some(StorageClass::Uniform);
         if let Some(scope) = self.scopes.declared.last_mut() {
             scope.insert(d.name.name.clone(), var.clone());
         }
         let (values, class) = init?;
-        self.check_class(&d.name.name, &var, class, d.name.span)?;
+        self.widen_class(&d.name.name, &var, class, d.name.span);
         self.at(d.name.span);
-        self.assign_all(&d.name.name, &var, &values);
+        // A variable that is declared again without a value keeps the one that it has.
+        if is_first || d.init.is_some() {
+            self.assign_all(&d.name.name, &var, &values);
+        }
         Ok(())
+    }
+
+    /// The variable of this scope that a declaration names again, with the same type: other
+    /// compilers accept that. One of another type is a new variable, which hides the first.
+    fn same_variable(&mut self, d: &Decl) -> Option<Var> {
+        let known = self.scopes.declared.last()?.get(&d.name.name)?.clone();
+        let first = known.declared?;
+        let is_same = known.ty == d.ty;
+        let which = if is_same { "it is the same variable" } else { "the later one hides the first" };
+        let message = format!("`{}` is declared twice: {which}", d.name.name);
+        self.cx.report(Diagnostic::warning(message).at(d.name.span, "declared again").also(first, "declared first"));
+        is_same.then_some(known)
     }
 
     /// Remarks on a variable of the body itself that has a parameter's name: who reads or sets it
@@ -219,14 +230,19 @@ impl Body<'_, '_> {
     }
 
     fn return_statement(&mut self, value: Option<ExprId>, span: Span) -> Lower<()> {
-        if self.shader.is_some() || self.result == SourceType::Void {
+        let inlined = self.inlined.last().copied();
+        let is_shader = self.shader.is_some() && inlined.is_none();
+        if is_shader || self.result == SourceType::Void {
             if let Some(e) = value {
-                let what = if self.shader.is_some() { "a shader" } else { "a `void` function" };
+                let what = if is_shader { "a shader" } else { "a `void` function" };
                 let d = Diagnostic::error(format!("{what} returns no value"));
                 let place = self.cx.program.ast.expr(e).span;
                 return self.error(d.at(place, "unexpected value"));
             }
-            self.return_value(None);
+            match inlined {
+                Some(inlined) => self.b.jump(inlined.end, Vec::new()),
+                None => self.return_value(None),
+            }
             return Ok(());
         }
         let Some(e) = value else {
@@ -235,7 +251,13 @@ impl Body<'_, '_> {
         };
         let value = self.value_as(e, self.result)?;
         self.at(span);
-        self.return_value(Some(value.value));
+        match inlined {
+            Some(inlined) => {
+                inlined.result.into_iter().for_each(|result| self.b.write(result, value.value));
+                self.b.jump(inlined.end, Vec::new());
+            }
+            None => self.return_value(Some(value.value)),
+        }
         Ok(())
     }
 }

@@ -41,7 +41,10 @@ impl Body<'_, '_> {
                 let message =
                     format!("`{}` needs arguments that an instance determines: its result is {nothing}", f.name);
                 let d = Diagnostic::warning(message).at(self.span(e), "known at run time only");
-                self.cx.report(d.hint("use constants, parameters of the shader, and variables that are not assigned in branches and loops"));
+                let d = d.hint("use constants, parameters of the shader, and variables that are not assigned in branches and loops");
+                if !self.is_inlined {
+                    self.cx.report(d);
+                }
                 for &e in args {
                     let _: Lower<Typed> = self.value(e, None);
                 }

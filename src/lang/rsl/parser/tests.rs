@@ -95,8 +95,6 @@ fn a_missing_semicolon_is_shown_where_it_belongs() {
 
 #[test]
 fn what_is_not_there_yet_says_so() {
-    assert!(errors("projection p() { }")[0].contains("projection shaders are not supported"));
-    assert!(errors("transformation t() { }")[0].contains("shaders are not supported"));
     assert!(errors("surfce s() { }")[0].contains("expected a shader or a function, found `surfce`"));
 }
 

@@ -123,6 +123,7 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "photonmap",
             "subsurface",
             "raylevel",
+            "raydepth",
             "isindirectray",
             "isshadowray",
             "evalparam",
@@ -131,6 +132,7 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "bake3d",
             "areashadow",
             "rayhittest",
+            "fulltrace",
             "visibility",
             "getshader",
             "getshaders",
@@ -144,7 +146,9 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 8] = [
+const PARTLY: [(&str, &str); 10] = [
+    ("rayhittest", "the normal is that of a surface that faces the ray"),
+    ("fulltrace", "the normal is that of a surface that faces the ray"),
     ("caustic", "there are no photon maps: it is black, with a warning"),
     ("photonmap", "there are no photon maps: it is black, with a warning"),
     ("subsurface", "there are no point clouds: it is black, with a warning"),
@@ -159,11 +163,10 @@ const PARTLY: [(&str, &str); 8] = [
 ];
 
 /// What is not supported, and why.
-const UNSUPPORTED: [(&str, &str); 6] = [
+const UNSUPPORTED: [(&str, &str); 5] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("readbin", "shaders read no files but textures"),
     ("areashadow", "it mixes several shadow maps: rays make soft shadows, and `shadow` averages one map"),
-    ("rayhittest", "of what a ray hits shaders learn the colour and the distance: `gather` gives them"),
     ("evalparam", "it is an extension of one other renderer"),
     ("getlights", "lights are called by `illuminance` alone: it gives an empty array, with a warning"),
 ];
@@ -184,7 +187,7 @@ const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
     ),
     (
         "`transformation` and `projection` shaders",
-        "an error with the line: rays are straight, and geometry is transformed by matrices",
+        "a warning: they compile and are never called, as rays are straight and geometry is transformed by matrices",
     ),
     ("structs as parameters of shaders", "an error with the line: scenes know no structs"),
 ];

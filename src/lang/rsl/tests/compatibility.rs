@@ -57,7 +57,7 @@ fn predefined_variables_of_other_shaders_are_zero_with_a_warning() {
         ("color lit() { extern color Cl; return Cl; } surface s() { Ci = lit(); }", "call it inside `illuminance`"),
         ("surface s() { float x; Ci = lightsource(\"intensity\", x); }", "inside `illuminance` only: nothing is found"),
         (
-            "float f() { float x; return attribute(\"ShadingRate\", x); } surface s() { Ci = f(); }",
+            "float f(float a[]) { float x; return attribute(\"ShadingRate\", x); } surface s() { float a[1]; Ci = f(a); }",
             "in shaders, not in functions",
         ),
         (
@@ -80,6 +80,81 @@ fn predefined_variables_of_other_shaders_are_zero_with_a_warning() {
 }
 
 #[test]
+fn what_others_accept_is_compiled_with_a_warning() {
+    for (source, part) in [
+        ("surface s() { uniform float a = u; a = v; Ci = a; }", "`a`: it becomes varying"),
+        ("surface s(uniform color c = 1) { c = Cs; Ci = c; }", "declare `c` as `varying`"),
+        ("surface s() { uniform float a[]; push(a, u); }", "`a`: it becomes varying"),
+        ("surface s() { float a = 1; float a; Ci = a; }", "`a` is declared twice: it is the same"),
+        ("surface s() { float a = 1; color a = 2; Ci = a; }", "the later one hides the first"),
+        ("surface s(float a = 1; color a = 2) { Ci = a; }", "parameter `a` is declared twice"),
+        ("color f(float a; color a) { return a; } surface s() { Ci = f(1, Cs); }", "parameter `a` is declared twice"),
+        ("float f(float a) { return 1; } float f(float b) { return 2; }", "`f` is defined twice: the later"),
+        (
+            "surface s() { float f(float a) { return 1; } float f(float a) { return 2; } Ci = f(1); }",
+            "`f` is defined twice",
+        ),
+        ("surface s() { Ci = 1; } surface s() { Ci = 2; }", "`s` is defined twice"),
+        ("surface s() { Ci = N; }", "a normal and a color are mixed without a cast"),
+        ("surface s() { Ci = Cs * I; }", "a color and a vector are mixed without a cast"),
+        ("surface s() { P += Cs; }", "a point and a color are mixed without a cast"),
+        ("transformation t() { P += 1; }", "transformation shaders are never called"),
+        ("#include \"nowhere.h\"\nsurface s() { Ci = 1; }", "cannot find the included file `nowhere.h`"),
+    ] {
+        let text = warnings(source);
+        assert!(text.contains(part), "{part} is not in\n{text}");
+        assert_eq!(text.matches("warning").count(), 1, "{source}: {text}");
+    }
+    // The later declaration counts.
+    let text = unit("float f(float a) { return 1; } float f(float b) { return 2; }").module.to_string();
+    assert!(text.contains("const 2.0") && !text.contains("const 1.0"), "{text}");
+    // Kinds of shaders have names of their own.
+    assert_eq!(unit("surface s() { Ci = 1; } displacement s() { P += 1; }").shaders.len(), 2);
+}
+
+#[test]
+fn functions_of_others_have_their_arguments() {
+    unit(
+        "surface s(matrix a = 1) {
+            matrix b = a + a - 2 * a; b = -b; Ci = xcomp(Cs) + ycomp(Cs) * zcomp(Cs); setycomp(Ci, 2);
+            normal n = normalize(N); vector v = -normalize(I); point q; normal m; float d; color c; vector r;
+            Ci += diffuse(P, n) + specular(n, v) + determinant(b) + raydepth();
+            Ci += fulltrace(P, v) + fulltrace(P, v, c, d, q, m, q, r) + rayhittest(P, v, q, m);
+        }",
+    );
+    unit("light l(vector axis = 1) { solar (axis) Cl = 1; } light m() { illuminate (P, vector 1) Cl = 1; }");
+}
+
+#[test]
+fn functions_ask_for_what_their_shader_knows() {
+    let source = "
+        string tile(string base; float number) { return concat(base, format(\".%d\", number), \".tx\"); }
+        float rate() { float x = 2; attribute(\"ShadingRate\", x); return x; }
+        float kind(string k) { if (match(\"^m\", k) != 0) return 1; return rate(); }
+        void label(output string name) { name = shadername(); }
+        surface s(string base = \"a\") { string n; label(n); Ci = color texture(tile(base, 3)) * kind(base) * (n == \"s\" ? 1 : 0); }";
+    assert_eq!(warnings(source), "");
+    let unit = unit(source);
+    let parameter = |_: &str| Some(crate::ir::Const::String("wood".into()));
+    let made: Vec<_> = unit.shaders[0].strings.iter().map(|s| s.value(&parameter)).collect();
+    assert!(made.contains(&Some(crate::ir::Const::String("wood.3.tx".into()))), "{made:?}");
+    // A call that comes back to itself finds nothing.
+    let recursive = "float f(float n) { float x = 0; option(\"a\", x); if (n < 1) return x; return f(n - 1); } surface s() { Ci = f(2); }";
+    assert!(warnings(recursive).contains("this call of `f` finds no strings"), "{}", warnings(recursive));
+}
+
+#[test]
+fn components_in_an_open_current_space_are_reported_once() {
+    let mut sources = SourceMap::new();
+    let text = "surface s() { point q = transform(\"object\", P); Ci = ycomp(q) + ycomp(P) + P[0] + xcomp(N); }";
+    let file = sources.add("s.sl", None, text);
+    let options = Options { current_is_open: true, ..Options::default() };
+    let text = compile(&mut sources, file, &options).expect("a unit").warnings.render(&sources);
+    assert!(text.contains("a component of `P` is read in the current space"), "{text}");
+    assert_eq!(text.matches("warning").count(), 1, "{text}");
+}
+
+#[test]
 fn a_string_that_is_assigned_in_order_is_known() {
     let known = "surface s(string base = \"a\") { string n = base; n = concat(n, \".tx\"); { n = concat(\"x/\", n); } Ci = texture(n); }";
     assert_eq!(warnings(known), "");
@@ -89,7 +164,7 @@ fn a_string_that_is_assigned_in_order_is_known() {
     for unknown in [
         "surface s(string base = \"a\") { string n = base; if (u > 0.5) n = \"b\"; n = concat(n, \".tx\"); Ci = texture(n); }",
         "surface s(string base = \"a\") { string n = base; float i; for (i = 0; i < 2; i += 1) n = concat(n, \".tx\"); }",
-        "float f(string s) { return match(\"a\", s); }",
+        "float f(string s) { return match(\"a\", s); } surface s() { string n = u > 0.5 ? \"b\" : \"a\"; Ci = f(n); }",
     ] {
         let text = warnings(unknown);
         assert!(text.contains("known at run time only"), "{unknown}: {text}");
