@@ -11,15 +11,17 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The scenes, with the numbers of their errors and warnings.
-const SCENES: [(&str, usize, usize); 13] = [
+const SCENES: [(&str, usize, usize); 15] = [
     ("archive.rib", 1, 0),
     ("exporter.rib", 0, 0),
+    ("foreign-lights.rib", 2, 0),
     ("made-texture.rib", 0, 0),
     ("missing-shaders.rib", 5, 0),
     ("multipass.rib", 0, 1),
     ("no-lights.rib", 0, 0),
     ("plugin.rib", 0, 1),
     ("procedurals.rib", 3, 0),
+    ("ris-nodes.rib", 0, 9),
     ("ris.rib", 0, 4),
     ("slips.rib", 6, 5),
     ("teapot.rib", 0, 0),

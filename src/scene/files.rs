@@ -118,7 +118,30 @@ impl FileAccess {
     /// # Errors
     ///
     /// When it is nowhere, or outside the scene's folder and the allowed folders.
+    ///
+    /// An absolute path, or one with backslashes, that is missing is looked for by its ends, the
+    /// longest first: `C:\\a\\b.tif` as `a/b.tif` and `b.tif`.
     pub fn find(
+        &self,
+        name: &str,
+        beside: Option<&Path>,
+        search: &[PathBuf],
+        log: &mut FileLog,
+    ) -> Result<PathBuf, FileError> {
+        let missing = match self.find_as_named(name, beside, search, log) {
+            Err(missing @ FileError::Missing { .. }) => missing,
+            found => return found,
+        };
+        // Only the last folders of another machine's path may be here.
+        for shorter in paths_from_elsewhere(name) {
+            if let Ok(path) = self.find_as_named(&shorter, beside, search, log) {
+                return Ok(path);
+            }
+        }
+        Err(missing)
+    }
+
+    fn find_as_named(
         &self,
         name: &str,
         beside: Option<&Path>,
@@ -159,6 +182,19 @@ impl FileAccess {
             root.canonicalize().is_ok_and(|root| real.starts_with(root))
         })
     }
+}
+
+/// The ends of a path that another machine may have written, with slashes, the longest first; none
+/// of one that is relative and has slashes only.
+fn paths_from_elsewhere(name: &str) -> Vec<String> {
+    let slashed = name.replace('\\', "/");
+    let has_drive = slashed.as_bytes().get(1) == Some(&b':');
+    if !has_drive && slashed == name && !name.starts_with('/') {
+        return Vec::new();
+    }
+    let path = if has_drive { &slashed[2..] } else { &slashed[..] };
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    (0..parts.len()).map(|first| parts[first..].join("/")).collect()
 }
 
 /// Reads a whole regular file, decompressed when it is gzip'd.
@@ -236,6 +272,21 @@ mod tests {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_path_of_another_machine_is_looked_for_by_its_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("maps")).unwrap();
+        std::fs::write(dir.path().join("maps/wood.tif"), "x").unwrap();
+        let access = FileAccess { base: Some(dir.path().to_path_buf()), allowed: Vec::new() };
+        let find = |name: &str| access.find(name, None, &[], &mut FileLog::default());
+        for name in [r"D:\show\maps\wood.tif", "/usr/show/maps/wood.tif", r"..\maps\wood.tif", "maps/wood.tif"] {
+            assert!(find(name).is_ok_and(|path| path.ends_with("maps/wood.tif")), "{name}");
+        }
+        for name in ["show/maps/wood.tif", "/usr/show/wood.tif", ""] {
+            assert!(find(name).is_err() || name.is_empty(), "{name}");
+        }
     }
 
     #[test]

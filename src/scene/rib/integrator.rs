@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::groups::{one_float, one_string};
-use super::params::read_params;
+use super::params::{Param, ParamList, Undeclared, read_param_list};
 use super::reader::Reader;
 use crate::scene::{Estimator, Integrator};
 use crate::text::diagnostics::Diagnostic;
@@ -15,15 +15,25 @@ const MAX_DEPTH: f32 = 1000.0;
 pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the integrator's name")?;
     let _handle = args.string("a handle")?;
-    let params = read_params(r, args)?;
-    let Some(integrator) = Integrator::named(&name) else {
-        let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
-        return Err(args.error(format!("unknown integrator `{name}`")).hint(format!("there are: {names}")));
+    let ParamList { declared, undeclared } = read_param_list(r, args)?;
+    let params: Vec<Param> = declared.into_iter().chain(undeclared.into_iter().map(Undeclared::into_param)).collect();
+    let integrator = match Integrator::named(&name) {
+        Some(integrator) => integrator,
+        // The others of RIS follow paths in ways of their own, or show what goes wrong.
+        None if name.starts_with("Pxr") || name.starts_with("PRMan") => {
+            let d = Diagnostic::warning(format!("the integrator `{name}` is not supported"));
+            r.warn(d.at(args.whole_span(), "paths are traced in its place"));
+            Integrator::Path
+        }
+        None => {
+            let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
+            return Err(args.error(format!("unknown integrator `{name}`")).hint(format!("there are: {names}")));
+        }
     };
     r.scene.integrator = integrator;
     for p in &params {
         match p.name.as_str() {
-            "maxPathLength" | "maxdepth" => {
+            "maxPathLength" | "maxdepth" | "maxIndirectBounces" => {
                 let depth = one_float(p)?;
                 if !(0.0..=MAX_DEPTH).contains(&depth) {
                     let d = Diagnostic::error(format!("invalid path depth {depth}"));
@@ -40,6 +50,8 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
                 }
                 r.scene.clamp = most;
             }
+            // How RIS samples and what it saves.
+            _ if name.starts_with("Pxr") => {}
             other => {
                 let d = Diagnostic::warning(format!("the parameter `{other}` of the integrator has no effect"));
                 let known = "it takes \"int maxPathLength\", \"string estimator\" and \"float clamp\"";

@@ -28,10 +28,13 @@ pub fn motion_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     if times.is_empty() || times.len() > MAX_TIMES || !times.is_sorted_by(|a, b| a < b) {
         return Err(args.error(format!("the times must rise, and there must be 1 to {MAX_TIMES} of them")));
     }
-    let statements = statements(args)?;
+    let mut statements = statements(args)?;
+    let mut times = times.as_slice();
     if statements.len() != times.len() {
-        let (requests, times) = (statements.len(), times.len());
-        return Err(args.error(format!("the block has {requests} requests for {times} times")));
+        r.error(args.error(format!("the block has {} requests for {} times", statements.len(), times.len())));
+        let both = statements.len().min(times.len());
+        statements.truncate(both);
+        times = &times[..both];
     }
     let time = r.time();
     let before = times.partition_point(|&t| t <= time).clamp(1, times.len().max(2) - 1) - 1;
@@ -42,11 +45,14 @@ pub fn motion_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     };
     let from = &statements[before];
     let share = ((time - times[before]) / (times[before + 1] - times[before])).clamp(0.0, 1.0);
-    let blended = blend(from, to, f64::from(share)).map_err(|at| {
-        Diagnostic::error("the requests of a motion block differ in more than their numbers")
-            .at(at, "this is another one, or has more or fewer arguments")
-            .also(args.span, "in this block")
-    })?;
+    let blended = blend(from, to, f64::from(share)).unwrap_or_else(|at| {
+        r.error(
+            Diagnostic::error("the requests of a motion block differ in more than their numbers")
+                .at(at, "this is another one, or has more or fewer arguments")
+                .also(args.span, "in this block: it stands still"),
+        );
+        from.clone()
+    });
     args.replay(blended);
     Ok(())
 }

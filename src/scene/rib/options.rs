@@ -3,7 +3,7 @@
 use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
-use super::params::{Param, read_param_list};
+use super::params::{Param, Undeclared, read_param_list};
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use crate::image::Quantize;
@@ -343,11 +343,19 @@ pub fn pixel_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
 pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the projection's name")?;
     let params = read_param_list(r, args)?;
-    r.scene.camera.projection = match name.as_str() {
+    let known = ["perspective", "orthographic"].into_iter().find(|known| name.eq_ignore_ascii_case(known));
+    // Cameras of RIS: those of one eye and no distortion have the same field of view.
+    let known = known.or_else(|| match name.as_str() {
+        "PxrCamera" | "PxrPerspective" => Some("perspective"),
+        "PxrOrthographic" => Some("orthographic"),
+        _ => None,
+    });
+    r.scene.camera.projection = match known.unwrap_or(&name) {
         "perspective" => {
             let mut fov = 90.0;
-            for p in params.declared.iter().filter(|p| p.name == "fov") {
-                fov = one_float(p)?;
+            let undeclared = params.undeclared.into_iter().map(Undeclared::into_param);
+            for p in params.declared.into_iter().chain(undeclared).filter(|p| p.name == "fov") {
+                fov = one_float(&p)?;
                 if !(fov > 0.0 && fov < 180.0) {
                     return Err(Diagnostic::error(format!("a field of view of {fov} degrees is not possible"))
                         .at(p.value_span, "expected more than 0 and less than 180"));

@@ -3,6 +3,7 @@
 use super::archive::read_named;
 use super::args::Args;
 use super::decode;
+use super::params::Values;
 use super::reader::Reader;
 use crate::text::diagnostics::Diagnostic;
 use std::io::{Read as _, Write as _};
@@ -36,6 +37,26 @@ pub fn procedural(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
         (other, _) => Err(args
             .error(format!("there is no procedural of kind `{other}`"))
             .hint("use \"DelayedReadArchive\" or \"RunProgram\"")),
+    }
+}
+
+/// `Procedural2 "type" "bound" parameters`
+pub fn procedural2(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let kind = args.string("the kind of procedural")?;
+    let _bound = args.string("how its box is found")?;
+    let mut file = None;
+    while let Some((token, _)) = args.parameter_name()? {
+        let (values, _) = args.untyped_values()?;
+        if let (Some("filename"), Values::Strings(names)) = (token.split_whitespace().next_back(), values) {
+            file = names.into_iter().next();
+        }
+    }
+    match (kind.as_str(), file) {
+        ("DelayedReadArchive2", Some(file)) => r.closed(|r| read_named(r, args, file)),
+        ("DelayedReadArchive2", None) => {
+            Err(args.error("no file is named").hint("give \"string filename\" [\"file\"]"))
+        }
+        (other, _) => Err(args.error(format!("the procedural `{other}` is left out"))),
     }
 }
 

@@ -86,6 +86,12 @@ const REQUESTS: &[Request] = &[
         .noted("all surfaces are triangles"),
     request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))
         .noted("visibility is ray traced"),
+    request(
+        "HierarchicalSubdivisionMesh",
+        "HierarchicalSubdivisionMesh \"scheme\" [counts] [indices] [tags] [nargs] [integers] [floats] [strings] \"P\" [x y z …] parameters",
+        primitives::subdivision::subdivision_mesh,
+    )
+    .partly("edits of levels are left out"),
     request("Identity", "Identity", |r, _| {
         r.state.transform = r.outermost_transform();
         Ok(())
@@ -138,6 +144,12 @@ const REQUESTS: &[Request] = &[
         procedural::procedural,
     )
     .partly("\"DelayedReadArchive\" is read at once; \"RunProgram\" runs with --allow-run; \"DynamicLoad\" is left out: it would run code of the scene in this process"),
+    request(
+        "Procedural2",
+        "Procedural2 \"DelayedReadArchive2\" \"SimpleBound\"|\"BoundNone\" \"float[6] __bound\" [box] \"string filename\" [\"file\"]",
+        procedural::procedural2,
+    )
+    .partly("\"DelayedReadArchive2\" alone, which is read at once"),
     request(
         "Projection",
         "Projection \"perspective\"|\"orthographic\"|\"FILE.sl:FUNCTION\" \"fov\" [angle]",
@@ -233,10 +245,11 @@ const REQUESTS: &[Request] = &[
         primitives::polygons::points_general_polygons,
     ),
     request("Bxdf", "Bxdf \"plugin\" \"handle\" parameters", ris::bxdf)
-        .partly("PxrDisney, PxrSurface, PxrDiffuse, PxrConstant, PxrGlass and a few others, each by the nearest material; connections to PxrTexture"),
+        .partly("PxrDisney, PxrSurface, PxrDiffuse, PxrConstant, PxrGlass, Lama and others, each by the nearest material; connections of its colour to patterns"),
     request("Light", "Light \"plugin\" \"handle\" parameters", ris::light)
-        .partly("PxrRectLight, PxrDiskLight and PxrSphereLight by point lights, PxrDistantLight, PxrDomeLight"),
-    request("Pattern", "Pattern \"plugin\" \"handle\" parameters", ris::pattern).partly("PxrTexture"),
+        .partly("PxrRectLight, PxrDiskLight and PxrSphereLight by point lights, PxrDistantLight, PxrDomeLight; PxrMeshLight by a surface that glows"),
+    request("Pattern", "Pattern \"plugin\" \"handle\" parameters", ris::pattern)
+        .partly("PxrTexture; others by the mean of their colours"),
     request("Blobby", "Blobby nleaf [code] [floats] [strings] parameters", primitives::blobby::blobby),
     request("Bound", "Bound xmin xmax ymin ymax zmin zmax", detail::bound),
     request("Detail", "Detail xmin xmax ymin ymax zmin zmax", detail::detail),

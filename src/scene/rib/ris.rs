@@ -2,8 +2,8 @@
 //!
 //! They are mapped to the nearest that there is, and a warning says so once for each: materials to
 //! the metallic-roughness material of glTF scenes, lights to area lights of points, distant lights
-//! and environment lights. A connection to a `PxrTexture` becomes the material's texture; other
-//! patterns are left out.
+//! and environment lights. A connection to a `PxrTexture`, also through other patterns, becomes the
+//! material's texture; one to another pattern becomes the mean of that pattern's colours.
 
 use super::super::{Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 use super::args::Args;
@@ -12,18 +12,39 @@ use super::reader::Reader;
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::f32::consts::PI;
 use std::sync::Arc;
 
 /// The surface shader of glTF materials, and the class where paths are traced.
 const MATERIALS: [&str; 2] = ["gltf", "pbr.rtsl:GltfScene"];
 
+/// What is known of a pattern.
+#[derive(Clone, Debug, Default)]
+pub struct Pattern {
+    /// The image that it shows.
+    file: Option<String>,
+    /// Its mean colour, where there is no image.
+    color: Option<Vec3>,
+}
+
+/// What a material is shown as: a shader, and its parameters.
+#[derive(Clone, Debug)]
+pub struct Surface {
+    shader: &'static str,
+    params: Vec<(String, ParamValue)>,
+}
+
+/// How opaque the surface around a volume is shown.
+const VOLUME_OPACITY: f32 = 0.3;
+
 /// The parameters of a node: values, and connections as handles of patterns.
 #[derive(Default)]
 struct Parameters {
     values: HashMap<String, Values>,
-    connections: HashMap<String, String>,
+    connections: BTreeMap<String, String>,
+    /// The names of the colours among the values.
+    colors: BTreeSet<String>,
 }
 
 impl Parameters {
@@ -32,18 +53,33 @@ impl Parameters {
         let mut all = Self::default();
         while let Some((token, _)) = args.parameter_name()? {
             let (values, _) = args.untyped_values()?;
-            let name = token.split_whitespace().next_back().unwrap_or_default().to_string();
+            let mut words = token.split_whitespace();
+            let name = words.next_back().unwrap_or_default().to_string();
             match (&values, token.trim_start().starts_with("reference")) {
                 (Values::Strings(v), true) => {
                     let node = v.first().and_then(|text| text.split(':').next()).unwrap_or_default();
                     all.connections.insert(name, node.to_string());
                 }
                 _ => {
+                    if words.any(|word| word.starts_with("color")) {
+                        all.colors.insert(name.clone());
+                    }
                     all.values.insert(name, values);
                 }
             }
         }
         Ok(all)
+    }
+
+    /// The mean of the colours, but those that scale, or stand for what is missing.
+    fn mean_color(&self) -> Option<Vec3> {
+        let is_shown = |name: &&String| !["Scale", "Offset", "missing", "fill"].iter().any(|part| name.contains(part));
+        let names = self.colors.iter().filter(is_shown);
+        let all = names.filter_map(|name| match self.values.get(name)? {
+            Values::Floats(v) => Some(v.chunks_exact(3).map(Vec3::from_slice)),
+            _ => None,
+        });
+        mean(all.flatten())
     }
 
     fn float(&self, name: &str) -> Option<f32> {
@@ -72,6 +108,12 @@ impl Parameters {
     fn first_color(&self, names: &[&str]) -> Option<Vec3> {
         names.iter().find_map(|name| self.color(name))
     }
+}
+
+/// The mean of colours, if there are any.
+fn mean(colors: impl Iterator<Item = Vec3>) -> Option<Vec3> {
+    let (sum, count) = colors.fold((Vec3::ZERO, 0.0), |(sum, count), color| (sum + color, count + 1.0));
+    (count > 0.0).then(|| sum / count)
 }
 
 /// What a material is, in the terms of glTF.
@@ -142,20 +184,79 @@ impl Material {
                 roughness: p.float("roughness").unwrap_or(0.3),
                 ..plain
             },
+            "PxrMarschnerHair" | "LamaHairChiang" => Self {
+                color: p
+                    .first_color(&["diffuseReflectColor", "diffuseColor", "specularColorTRT", "color"])
+                    .unwrap_or(Vec3::new(0.4, 0.3, 0.2)),
+                roughness: 0.5,
+                ..plain
+            },
+            "PxrSkin" | "PxrLMSubsurface" | "LamaSSS" => Self {
+                color: p
+                    .first_color(&["subsurfaceColor", "nearColor", "midColor", "sssColor", "color", "diffuseColor"])
+                    .unwrap_or(plain.color),
+                ..plain
+            },
+            "PxrVolume" | "PxrLMVolume" => Self {
+                color: p.first_color(&["diffuseColor", "densityColor"]).unwrap_or(plain.color),
+                opacity: VOLUME_OPACITY,
+                ..plain
+            },
+            "LamaDiffuse" | "LamaSheen" | "LamaTranslucent" => Self {
+                color: p.first_color(&["color", "diffuseColor"]).unwrap_or(plain.color),
+                textured: "color",
+                ..plain
+            },
+            "LamaConductor" | "LamaGeneralizedSchlick" => Self {
+                color: p.first_color(&["reflectivity", "color", "reflectionTint"]).unwrap_or(Vec3::splat(0.8)),
+                textured: "reflectivity",
+                metallic: 1.0,
+                roughness: p.float("roughness").unwrap_or(0.1),
+                ..plain
+            },
+            "LamaEmission" | "PxrLightEmission" => Self {
+                color: Vec3::ZERO,
+                emission: p.first_color(&["emissionColor", "color"]).unwrap_or(Vec3::ONE),
+                textured: "",
+                ..plain
+            },
             _ => return None,
         })
     }
 }
 
+/// The nodes that combine materials, with the parameters that name the one to show, in the order in
+/// which they are looked at.
+const COMBINATIONS: [(&str, &[&str]); 5] = [
+    ("LamaSurface", &["materialFront", "materialBack"]),
+    ("LamaLayer", &["materialBase", "materialTop"]),
+    ("LamaMix", &["material1", "material2"]),
+    ("LamaAdd", &["material1", "material2"]),
+    ("PxrBlendBxdf", &["material1", "material2", "bxdf1", "bxdf2"]),
+];
+
 /// `Bxdf "plugin" "handle" parameters`
 pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let node = args.string("the name of a material")?;
-    let _handle = args.handle("a handle")?;
+    let handle = args.handle("a handle")?;
     let p = Parameters::read(args)?;
-    if matches!(node.as_str(), "PxrGlass" | "PxrLMGlass") {
+    if let Some((_, parts)) = COMBINATIONS.iter().find(|(name, _)| *name == node) {
+        let known = parts.iter().filter_map(|part| p.connections.get(*part));
+        let Some(surface) = known.filter_map(|part| r.materials.get(part)).next().cloned() else {
+            // What it combines stands before it: the last one stays.
+            return Ok(());
+        };
+        approximated(r, args, &node, "one of the materials that it combines");
+        set_surface(r, args, handle, surface);
+        return Ok(());
+    }
+    let refracts = p.float("refractionGain").is_some_and(|gain| gain >= 0.5)
+        && p.float("diffuseGain").is_none_or(|gain| gain < 0.5);
+    if matches!(node.as_str(), "PxrGlass" | "PxrLMGlass" | "LamaDielectric") || refracts {
         approximated(r, args, &node, "the class `Dielectric`");
-        let ior = ParamValue::Float(vec![p.float("ior").or_else(|| p.float("eta")).unwrap_or(1.5)]);
-        set_surface(r, args, "pbr.rtsl:Dielectric", vec![("ior".to_string(), ior)]);
+        let ior = ["ior", "glassIor", "eta", "IOR"].iter().find_map(|name| p.float(name)).unwrap_or(1.5);
+        let params = vec![("ior".to_string(), ParamValue::Float(vec![ior]))];
+        set_surface(r, args, handle, Surface { shader: "pbr.rtsl:Dielectric", params });
         return Ok(());
     }
     let material = match Material::of(&node, &p) {
@@ -184,33 +285,77 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         params.push(float("baseColorAlpha", material.opacity));
         params.push(("alphaMode".to_string(), ParamValue::String(vec!["BLEND".to_string()])));
     }
-    if let Some(file) = p.connections.get(material.textured).and_then(|pattern| r.texture_patterns.get(pattern)) {
-        let name = if traces_paths { "baseColorImage" } else { "baseColorTexture" };
-        params.push((name.to_string(), ParamValue::String(vec![file.clone()])));
-        params[0].1 = ParamValue::Color(vec![Vec3::ONE]);
+    let gain = if node.ends_with("Surface") { p.float("diffuseGain").unwrap_or(1.0) } else { 1.0 };
+    match p.connections.get(material.textured).and_then(|pattern| r.patterns.get(pattern)) {
+        Some(Pattern { file: Some(file), .. }) => {
+            let name = if traces_paths { "baseColorImage" } else { "baseColorTexture" };
+            params.push((name.to_string(), ParamValue::String(vec![file.clone()])));
+            params[0].1 = ParamValue::Color(vec![Vec3::splat(gain)]);
+        }
+        Some(Pattern { color: Some(mean), .. }) => params[0].1 = ParamValue::Color(vec![gain * *mean]),
+        _ => {}
     }
-    set_surface(r, args, MATERIALS[usize::from(traces_paths)], params);
+    set_surface(r, args, handle, Surface { shader: MATERIALS[usize::from(traces_paths)], params });
     Ok(())
 }
 
-fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, shader: &str, params: Vec<(String, ParamValue)>) {
+fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface: Surface) {
+    let Surface { shader, params } = surface.clone();
     let id = add(r, args, ShaderKind::Surface, shader, params);
     r.state.attributes.surface = Some(id);
+    if r.materials.len() < MAX_NODES {
+        r.materials.insert(handle, surface);
+    }
 }
+
+/// Most patterns, and most materials, whose handles are kept.
+const MAX_NODES: usize = 1 << 16;
+
+/// The first words of the names of patterns that have no colour: where others are looked up, and how
+/// the surface is bent.
+const WITHOUT_COLOR: [&str; 8] = [
+    "PxrManifold",
+    "PxrProjector",
+    "PxrRoundCube",
+    "PxrBump",
+    "PxrNormalMap",
+    "PxrAdjustNormal",
+    "PxrRandomTextureManifold",
+    "PxrTileManifold",
+];
+
+/// What patterns are whose colours are not known: what lies between black and white.
+const UNKNOWN_COLOR: Vec3 = Vec3::splat(0.5);
 
 /// `Pattern "plugin" "handle" parameters`
 pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let node = args.string("the name of a pattern")?;
     let handle = args.handle("a handle")?;
     let p = Parameters::read(args)?;
-    match p.string("filename").filter(|_| node == "PxrTexture") {
+    if WITHOUT_COLOR.iter().any(|name| node.starts_with(name)) {
+        let d = Diagnostic::warning(format!("the pattern `{node}` is not supported"));
+        r.warn_once(&format!("pattern {node}"), d.at(args.whole_span(), "skipped, here and below"));
+        return Ok(());
+    }
+    let file = ["filename", "filename0"].iter().find_map(|name| p.string(name));
+    let pattern = match file.filter(|_| node.ends_with("Texture")) {
+        // Of images for parts of a surface, the first.
         Some(file) => {
-            r.texture_patterns.insert(handle, file.to_string());
+            let file = ["<UDIM>", "<udim>", "_MAPID_"].iter().fold(file.to_string(), |f, part| f.replace(part, "1001"));
+            Pattern { file: Some(file), color: None }
         }
         None => {
-            let d = Diagnostic::warning(format!("the pattern `{node}` is not supported"));
-            r.warn_once(&format!("pattern {node}"), d.at(args.whole_span(), "skipped, here and below"));
+            approximated(r, args, &node, "its mean colour");
+            let inputs: Vec<&Pattern> = p.connections.values().filter_map(|input| r.patterns.get(input)).collect();
+            let colors = inputs.iter().filter_map(|input| input.color).chain(p.mean_color());
+            Pattern {
+                file: inputs.iter().find_map(|input| input.file.clone()),
+                color: mean(colors).or(Some(UNKNOWN_COLOR)),
+            }
         }
+    };
+    if r.patterns.len() < MAX_NODES {
+        r.patterns.insert(handle, pattern);
     }
     Ok(())
 }
@@ -221,6 +366,11 @@ pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
 /// the power of its surface A, so that irradiance at a distance d is L · A / d².
 pub fn light(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let node = args.string("the name of a light")?;
+    light_of(r, args, node)
+}
+
+/// A light of RIS, from its handle on.
+pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Result<(), Diagnostic> {
     let handle = args.handle("a handle")?;
     let p = Parameters::read(args)?;
     let given = |name: &str, default: f32| p.float(name).unwrap_or(default);
@@ -234,9 +384,20 @@ pub fn light(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
         "PxrRectLight" | "PxrStdAreaLight" => ("pointlight", "a point light", scale.x * scale.y),
         "PxrDiskLight" => ("pointlight", "a point light", 0.25 * PI * scale.x * scale.y),
         // Half of a sphere faces a point.
-        "PxrSphereLight" => ("pointlight", "a point light", 0.25 * PI * scale.x * scale.y),
+        "PxrSphereLight" | "PxrCylinderLight" => ("pointlight", "a point light", 0.25 * PI * scale.x * scale.y),
         "PxrDistantLight" => ("distantlight", "a distant light", 1.0),
-        "PxrDomeLight" | "PxrEnvDayLight" => ("envlight", "an environment light", 1.0),
+        "PxrMeshLight" => {
+            approximated(r, args, &node, "a surface that glows");
+            let traces_paths = r.integrator.unwrap_or(r.scene.integrator) == Integrator::Path;
+            let black = ("baseColorFactor".to_string(), ParamValue::Color(vec![Vec3::ZERO]));
+            let glow = ("emissiveFactor".to_string(), ParamValue::Color(vec![radiance * color]));
+            let shader = MATERIALS[usize::from(traces_paths)];
+            set_surface(r, args, handle, Surface { shader, params: vec![black, glow] });
+            return Ok(());
+        }
+        "PxrDomeLight" | "PxrEnvDayLight" | "PxrEnvMapLight" | "PxrStdEnvMapLight" => {
+            ("envlight", "an environment light", 1.0)
+        }
         _ => {
             let d = Diagnostic::warning(format!("there is no light `{node}`"));
             r.warn_once(&format!("light {node}"), d.at(args.whole_span(), "left out"));

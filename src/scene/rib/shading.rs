@@ -4,6 +4,7 @@ use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, Sh
 use super::args::Args;
 use super::params::{Param, ParamList, Type, Values, read_param_list, read_params};
 use super::reader::Reader;
+use super::ris;
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
@@ -91,20 +92,24 @@ fn attach(
 
 /// `LightSource "name" handle parameters`
 pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    add_light(r, args, false).map(|_| ())
+    let name = args.string("the light shader's name")?;
+    add_light(r, args, name, false).map(|_| ())
 }
 
 /// `AreaLightSource "name" handle parameters`: the objects that follow shine for it, to the end of
 /// the attribute block.
 pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let light = add_light(r, args, true)?;
+    let name = args.string("the light shader's name")?;
+    if name.starts_with("Pxr") {
+        return ris::light_of(r, args, name);
+    }
+    let light = add_light(r, args, name, true)?;
     Arc::make_mut(&mut r.state.attributes.own).emits = Some(light);
     Ok(())
 }
 
 /// Adds a light and switches it on; gives its number.
-fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, area: bool) -> Result<u32, Diagnostic> {
-    let name = args.string("the light shader's name")?;
+fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String, area: bool) -> Result<u32, Diagnostic> {
     let name = if name == NULL { NULL_LIGHT.to_string() } else { name };
     let handle = args.handle("the light's handle, a number or a string")?;
     let shader = instance(r, args, ShaderKind::Light, name)?;
@@ -158,9 +163,38 @@ fn instance(
     let list = read_param_list(r, args)?;
     let params = shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(to_world))).collect();
     let span = Some(args.whole_span());
-    let shader = ShaderRef::new(&name);
+    let shader = shader_named(r, &name);
     let objects = referable(r, &shader);
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
+}
+
+/// The extensions of shaders as other renderers compile them.
+const COMPILED: [&str; 9] = ["slo", "sdl", "slx", "sdr", "slb", "slc", "slp", "gsl", "so"];
+
+/// What a scene means by the name of a shader. A name may be a path, with slashes or backslashes and
+/// the extension of a compiled file: its folder is searched too.
+fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
+    let plain = ShaderRef::new(name);
+    if plain.is_class() {
+        return plain;
+    }
+    let slashed = name.replace('\\', "/");
+    let (folder, file) = slashed.rsplit_once('/').map_or((None, &*slashed), |(folder, file)| (Some(folder), file));
+    let stem = match file.rsplit_once('.') {
+        Some((stem, end)) if COMPILED.contains(&end) || ShaderRef::new(stem).file == file => stem,
+        _ => file,
+    };
+    if stem == name {
+        return plain;
+    }
+    if let (Some(folder), Some(base)) = (folder, &r.access.base) {
+        let folder = base.join(folder);
+        let paths = &mut r.scene.search_paths.shader;
+        if !paths.contains(&folder) {
+            paths.push(folder);
+        }
+    }
+    ShaderRef::new(stem)
 }
 
 /// The co-shaders that an object of a class may refer to.

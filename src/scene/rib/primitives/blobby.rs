@@ -20,7 +20,9 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let leaves = args.integer("the number of leaves")?;
     let (code, code_span) = args.integer_values()?;
     let (floats, _) = args.float_values()?;
-    args.string_values()?;
+    if args.next_is_array()? {
+        args.string_values()?;
+    }
     let vars = Variables::read(r, args)?;
     r.admit_geometry(args.span);
     let wrong = |text: String| Diagnostic::error(format!("Blobby: {text}")).at(code_span, "in this code");

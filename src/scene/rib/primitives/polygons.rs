@@ -37,10 +37,59 @@ pub fn points_polygons(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
     let counts = args.integer_values()?;
     let indices = args.integer_values()?;
     let vars = Variables::read(r, args)?;
-    let counts = check_counts(args, counts, indices.0.len(), "indices")?;
     let points = positions(args, &vars)?;
-    let corners = check_indices(args, indices, points.len())?;
+    let (counts, corners) = usable_faces(r, args, counts, indices, points.len())?;
     polygons(r, args, vars, Polygons { loops: vec![1; counts.len()], counts, corners, points }, false)
+}
+
+/// The counts and indices of faces, as far as they fit. What does not is reported: faces beyond the
+/// indices are left out, and those with too few vertices or with points that are not there have no
+/// area.
+fn usable_faces(
+    r: &mut Reader<'_>,
+    args: &Args<'_, '_>,
+    (counts, counts_span): (Vec<i32>, Span),
+    (indices, indices_span): (Vec<i32>, Span),
+    points: usize,
+) -> Result<(Vec<u32>, Vec<u32>), Diagnostic> {
+    let (name, announced) = (args.request, counts.len());
+    if let Some((face, n)) = counts.iter().enumerate().find(|(_, n)| **n < 3) {
+        let d = Diagnostic::error(format!("{name}: face {face} has {n} vertices, and needs 3 at least"));
+        r.error(d.at(counts_span, "in these counts"));
+    }
+    let total: i64 = counts.iter().map(|&n| i64::from(n)).sum();
+    let (mut counts, mut end) = (counts, 0usize);
+    if let Some(bad) = counts.iter().position(|&n| match usize::try_from(n) {
+        Ok(n) if n <= indices.len() - end => {
+            end += n;
+            false
+        }
+        _ => true,
+    }) {
+        counts.truncate(bad);
+    }
+    if total != indices.len() as i64 {
+        let text = format!("{name}: the faces have {total} vertices, but there are {} indices", indices.len());
+        r.error(Diagnostic::error(text).at(counts_span, format!("{announced} faces")));
+    }
+    if let Some(i) = indices[..end].iter().find(|&&i| i < 0 || i as usize >= points) {
+        let text = format!("{name}: index {i} is out of range: there are {points} points");
+        r.error(Diagnostic::error(text).at(indices_span, "in these indices").hint("indices count from 0"));
+    }
+    if counts.is_empty() || points == 0 {
+        return Err(args.error("no face is left"));
+    }
+    let counts: Vec<u32> = counts.into_iter().map(|n| n as u32).collect();
+    let mut corners: Vec<u32> = indices[..end].iter().map(|&i| u32::try_from(i).unwrap_or(u32::MAX)).collect();
+    let mut rest = corners.as_mut_slice();
+    for &n in &counts {
+        let (face, others) = rest.split_at_mut(n as usize);
+        if face.iter().any(|&i| i as usize >= points) {
+            face.fill(0);
+        }
+        rest = others;
+    }
+    Ok((counts, corners))
 }
 
 /// `PointsGeneralPolygons [loops] [counts] [indices]`: many faces with holes over shared points.
@@ -162,7 +211,9 @@ fn polygons(
         positions.clear();
         positions.extend(indices[start as usize..(start + n) as usize].iter().map(|&i| points[i as usize]));
         cut.clear();
-        if own.len() == 1 {
+        if n < 3 {
+            // Reported before: a face without area.
+        } else if own.len() == 1 {
             triangulate(&positions, &mut cut).map_err(|e| args.error(format!("face {face}: {e}")))?;
         } else {
             triangulate_loops(&positions, own, &mut cut)

@@ -40,8 +40,11 @@ pub fn subdivision_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(
     let points = positions(args, &vars)?;
     let indices = check_indices(args, indices, points.len())?;
     let mut cage = Cage { scheme, counts, indices, points, ..Cage::default() };
-    if let Some(tags) = tags {
-        tags.apply(r, args, &mut cage)?;
+    if let Some(tags) = tags
+        && let Err(d) = tags.apply(r, args, &mut cage)
+    {
+        // The mesh has those before it.
+        r.error(d);
     }
     let (counts, corners, points) = (cage.counts.clone(), cage.indices.len(), cage.points.len());
     let refined = cage.refine(&metric(r), MAX_DICED).map_err(|e| match e {

@@ -1,7 +1,7 @@
 //! Scenes with errors: what can be shown is shown.
 
 use super::super::super::{OpenOptions, Opened, ParamValue};
-use super::{Input, errors, scene, warnings};
+use super::{Input, errors, scene, warnings, warnings_and_scene};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 
@@ -121,4 +121,63 @@ fn a_repeated_error_is_counted() {
 fn what_shows_nothing_is_refused() {
     assert!(lenient("WorldBegin Polygon \"P\" [0 0] WorldEnd", &OpenOptions::default()).is_err());
     assert!(errors("once upon a time").contains("holds no RIB request"));
+}
+
+#[test]
+fn faces_that_fit_are_kept() {
+    let points = "\"P\" [0 0 0 1 0 0 1 1 0 0 1 0]";
+    for (faces, triangles) in [
+        ("PointsPolygons [3 2 3] [0 1 2 0 1 0 2 3]", 2),
+        ("PointsPolygons [4 4] [0 1 2 3 0 1]", 2),
+        ("PointsPolygons [3] [0 1 2 0 2 3]", 1),
+        ("PointsPolygons [3 3] [0 1 9 0 2 3]", 1),
+    ] {
+        let (opened, text) = shown(&format!("WorldBegin {faces} {points} WorldEnd"));
+        assert_eq!(
+            (opened.scene.triangle_count(), opened.diagnostics.error_count()),
+            (triangles, 1),
+            "{faces}: {text}"
+        );
+    }
+}
+
+#[test]
+fn motion_blocks_of_other_lengths_have_what_both_have() {
+    for block in [
+        "MotionBegin [0 0.5 1] Translate 5 0 0 Translate 6 0 0 MotionEnd",
+        "MotionBegin [0 1] Translate 5 0 0 Rotate 9 0 0 1 MotionEnd",
+    ] {
+        let (opened, text) = shown(&format!("WorldBegin {block} {TRIANGLE} WorldEnd"));
+        assert_eq!(opened.diagnostics.error_count(), 1, "{text}");
+        assert!(opened.scene.bounds().is_some_and(|(low, _)| low.x >= 5.0), "{text}");
+    }
+}
+
+#[test]
+fn paths_of_compiled_shaders_name_their_shaders() {
+    for name in ["matte.sl", "matte.slo", "shaders/matte.sdl", r"C:\\lib\\matte.slx", "../x/matte"] {
+        let s = scene(&format!("WorldBegin Surface \"{name}\" {TRIANGLE} WorldEnd"));
+        assert_eq!(s.shader_instances[0].shader.name(), "matte", "{name}");
+    }
+}
+
+#[test]
+fn meshes_and_procedurals_of_newer_versions_are_those_of_older_ones() {
+    let cube = "[4 4 4 4 4 4] [0 1 3 2 2 3 5 4 4 5 7 6 6 7 1 0 1 7 5 3 6 0 2 4] [\"interpolateboundary\" \"crease\"] [1 0 0 2 1 0] [1 0 1] [3] [] \
+        \"P\" [-1 -1 1 1 -1 1 -1 1 1 1 1 1 -1 1 -1 1 1 -1 -1 -1 -1 1 -1 -1]";
+    let old = scene(&format!("WorldBegin SubdivisionMesh \"catmull-clark\" {cube} WorldEnd"));
+    let new = scene(&format!("WorldBegin HierarchicalSubdivisionMesh \"catmull-clark\" {cube} WorldEnd"));
+    assert_eq!(old.triangle_count(), new.triangle_count());
+    let inline = "ArchiveBegin \"a\" Sphere 1 -1 1 360 ArchiveEnd";
+    let s = scene(&format!(
+        "WorldBegin {inline} Procedural2 \"DelayedReadArchive2\" \"SimpleBound\" \"float[6] __bound\" [-1 1 -1 1 -1 1] \"string filename\" [\"a\"] WorldEnd"
+    ));
+    assert_eq!(s.objects.len(), 1);
+    assert!(
+        errors(&format!("WorldBegin Procedural2 \"DynamicLoad2\" \"BoundNone\" {TRIANGLE} WorldEnd"))
+            .contains("`DynamicLoad2` is left out")
+    );
+    let blobby = "Blobby 1 [1001 0] [1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1]";
+    let (_, s) = warnings_and_scene(&format!("WorldBegin {blobby} WorldEnd"));
+    assert_eq!(s.objects.len(), 1, "its strings may be missing");
 }
