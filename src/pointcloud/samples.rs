@@ -157,7 +157,8 @@ fn filled(sums: Vec<[f32; 4]>, n: usize) -> Vec<[f32; 3]> {
 fn bilinear(means: &[[f32; 3]], side: usize, x: usize, y: usize) -> [f32; 3] {
     let neighbours = |at: usize| {
         // The centre lies a quarter of a coarse texel from that of the texel that holds it.
-        let (near, other) = (at / 2, if at % 2 == 0 { (at / 2).saturating_sub(1) } else { (at / 2 + 1).min(side - 1) });
+        let (near, other) =
+            (at / 2, if at.is_multiple_of(2) { (at / 2).saturating_sub(1) } else { (at / 2 + 1).min(side - 1) });
         [(near, 0.75), (other, 0.25)]
     };
     let mut value = [0.0; 3];

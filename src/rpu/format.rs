@@ -179,8 +179,11 @@ impl F24 {
     /// equality.
     fn less_itself(self) -> F24 {
         let bits = self.0.to_bits();
-        if bits & Self::LAST_BIT == 0 || !self.0.is_finite() {
-            return F24(self.0 - self.0);
+        if !self.0.is_finite() {
+            return F24(f32::NAN);
+        }
+        if bits & Self::LAST_BIT == 0 {
+            return F24(0.0);
         }
         let without = f32::from_bits(bits ^ Self::LAST_BIT);
         F24::nearest(f64::from((self.0 - without).abs()))

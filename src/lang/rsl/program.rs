@@ -132,7 +132,7 @@ impl<'a> Program<'a> {
         while before != inlined.len() {
             before = inlined.len();
             let names: HashSet<&str> = inlined.iter().map(|&i| &*self.definition(i).name.name).collect();
-            let more = calls.iter().filter(|(_, fs)| fs.iter().any(|f| asks(&f) || names.contains(f)));
+            let more = calls.iter().filter(|(_, fs)| fs.iter().any(|f| asks(f) || names.contains(f)));
             inlined = more.map(|(i, _)| *i).collect();
         }
         self.inlined = inlined;

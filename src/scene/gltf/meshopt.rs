@@ -48,11 +48,11 @@ const EARLY: &str = "it ends early";
 /// What is wrong with the stream, or with the stride.
 pub fn decode(mode: Mode, filter: Filter, count: usize, stride: usize, data: &[u8]) -> Result<Vec<u8>, &'static str> {
     let mut bytes = match mode {
-        Mode::Attributes if stride % 4 != 0 || stride == 0 || stride > 256 => {
+        Mode::Attributes if !stride.is_multiple_of(4) || stride == 0 || stride > 256 => {
             return Err("the stride of attributes is a multiple of 4, at most 256");
         }
         Mode::Triangles | Mode::Indices if stride != 2 && stride != 4 => return Err("the stride of indices is 2 or 4"),
-        Mode::Triangles if count % 3 != 0 => return Err("the number of indices is no multiple of 3"),
+        Mode::Triangles if !count.is_multiple_of(3) => return Err("the number of indices is no multiple of 3"),
         Mode::Attributes => attributes(count, stride, data)?,
         Mode::Triangles => packed(&triangles(count, data)?, stride),
         Mode::Indices => packed(&indices(count, data)?, stride),
@@ -69,7 +69,7 @@ pub fn decode(mode: Mode, filter: Filter, count: usize, stride: usize, data: &[u
             write_shorts(e, [x, y, z, w]);
         }),
         (Filter::Quaternion, 8) => bytes.chunks_exact_mut(8).for_each(|e| write_shorts(e, quaternion(shorts(e)))),
-        (Filter::Exponential, _) if stride % 4 == 0 => bytes.chunks_exact_mut(4).for_each(|e| {
+        (Filter::Exponential, _) if stride.is_multiple_of(4) => bytes.chunks_exact_mut(4).for_each(|e| {
             let bits = i32::from_le_bytes([e[0], e[1], e[2], e[3]]);
             // Exponents beyond those of floats make infinities, which are reported where they are used.
             let value = f64::from(bits << 8 >> 8) * f64::from(bits >> 24).exp2();
@@ -344,7 +344,10 @@ mod tests {
     /// The same as indices.
     const INDICES: [u8; 23] = [209, 0, 4, 4, 0, 2, 8, 0, 6, 12, 20, 2, 2, 8, 6, 92, 98, 100, 82, 0, 0, 0, 0];
 
-    fn all_modes() -> [(Mode, usize, usize, Vec<u8>, Vec<u8>); 3] {
+    /// A mode, the number and the size of its elements, their bytes, and what they are compressed to.
+    type Sample = (Mode, usize, usize, Vec<u8>, Vec<u8>);
+
+    fn all_modes() -> [Sample; 3] {
         let elements = (0..20u8).flat_map(|i| [i, 3 * i, 200, i % 7]).collect();
         let corners: Vec<u8> = CORNERS.iter().flat_map(|i| i.to_le_bytes()).collect();
         [

@@ -345,7 +345,7 @@ pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     let params = read_param_list(r, args)?;
     let known = ["perspective", "orthographic"].into_iter().find(|known| name.eq_ignore_ascii_case(known));
     // Cameras of RIS: those of one eye and no distortion have the same field of view.
-    let known = known.or_else(|| match name.as_str() {
+    let known = known.or(match name.as_str() {
         "PxrCamera" | "PxrPerspective" => Some("perspective"),
         "PxrOrthographic" => Some("orthographic"),
         _ => None,

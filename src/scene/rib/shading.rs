@@ -190,7 +190,7 @@ fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
     if let (Some(folder), Some(base)) = (folder, &r.access.base) {
         let folder = base.join(folder);
         let paths = &mut r.scene.search_paths.shader;
-        if !paths.contains(&folder) {
+        if !paths.contains(&folder) && !r.access.forbids_folder(&folder) {
             paths.push(folder);
         }
     }

@@ -147,8 +147,8 @@ impl Body<'_, '_> {
         };
         let radius = options.radius_scale.map_or(radius, |scale| self.b.op(Op::Mul, &[radius, scale]));
         self.at(f.span);
-        let position = self.into_named_space(position, options.space, f.span)?;
-        let normal = self.into_named_space(normal, options.space, f.span)?;
+        let position = self.in_named_space(position, options.space, f.span)?;
+        let normal = self.in_named_space(normal, options.space, f.span)?;
         let mut numbers = self.components(position);
         numbers.extend(self.components(normal));
         numbers.push(radius);
@@ -212,8 +212,8 @@ impl Body<'_, '_> {
         let options = self.point_options(pairs)?;
         let position = self.value_as(p, SourceType::Point)?;
         let normal = self.value_as(n, SourceType::Normal)?;
-        let position = self.into_named_space(position, options.space, f.span)?;
-        let normal = self.into_named_space(normal, options.space, f.span)?;
+        let position = self.in_named_space(position, options.space, f.span)?;
+        let normal = self.in_named_space(normal, options.space, f.span)?;
         let mut places: Vec<(Arc<str>, Located)> = Vec::new();
         for (name, e) in options.channels {
             let place = self.output_argument(e, f)?;
@@ -259,8 +259,8 @@ impl Body<'_, '_> {
         let file = self.value_as(file, SourceType::String)?.value;
         let position = self.value_as(args[baked.position], SourceType::Point)?;
         let normal = self.value_as(args[baked.position + 1], SourceType::Normal)?;
-        let position = self.into_named_space(position, None, f.span)?;
-        let normal = self.into_named_space(normal, None, f.span)?;
+        let position = self.in_named_space(position, None, f.span)?;
+        let normal = self.in_named_space(normal, None, f.span)?;
         let zero = self.b.f32(0.0);
         let mut channel = self.b.f32(-1.0);
         for name in baked.channels {

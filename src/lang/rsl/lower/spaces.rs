@@ -192,7 +192,7 @@ impl Body<'_, '_> {
 
     /// A point or normal of the current system in the system that an expression names; in world
     /// space where none is named.
-    pub(super) fn into_named_space(&mut self, v: Typed, space: Option<ExprId>, span: Span) -> Lower<Value> {
+    pub(super) fn in_named_space(&mut self, v: Typed, space: Option<ExprId>, span: Span) -> Lower<Value> {
         let (system, at) = match space {
             Some(e) => self.system_of(e)?,
             None => {
