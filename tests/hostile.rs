@@ -28,6 +28,7 @@ fn put(dir: &TempDir, name: &str, bytes: impl AsRef<[u8]>) {
 
 /// Runs the program, which must not panic, be killed, take more than [`MAX_MEMORY`], or say more
 /// than a few pages. Gives its status and what it said on both streams.
+#[expect(clippy::zombie_processes, reason = "it is waited for by `wait`, which asks for its memory too")]
 fn run(dir: &TempDir, args: &[&str]) -> (i32, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_shadewright"))
         .args(args)

@@ -344,7 +344,7 @@ mod tests {
     /// The same as indices.
     const INDICES: [u8; 23] = [209, 0, 4, 4, 0, 2, 8, 0, 6, 12, 20, 2, 2, 8, 6, 92, 98, 100, 82, 0, 0, 0, 0];
 
-    /// A mode, the number and the size of its elements, their bytes, and what they are compressed to.
+    /// A mode, the number and the size of its elements, what they are compressed to, and their bytes.
     type Sample = (Mode, usize, usize, Vec<u8>, Vec<u8>);
 
     fn all_modes() -> [Sample; 3] {
