@@ -51,7 +51,7 @@ impl BakeCall {
         1 + self.numbers().div_ceil(3)
     }
 
-    /// Reads what [`BakeCall::to_string`] writes.
+    /// Reads what the `Display` of a call writes.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let kind = words.next()?;
