@@ -198,7 +198,7 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
     worker.look(&first.view());
     assert_eq!(middle(&worker.image(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
 
-    write_scene(folder.path(), "surface own() { Ci = colour(0, 1, 0); }");
+    write_scene(folder.path(), "surface own() { Ci = color(0, 1, 0; }");
     let failure = worker.wait_for(|event| match event {
         Event::Broken(failure) => Some(failure.clone()),
         _ => None,
