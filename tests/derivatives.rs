@@ -40,8 +40,7 @@ fn horizon(shader: &str) -> String {
 #[test]
 fn a_filtered_plane_to_the_horizon_needs_one_sample_a_pixel() {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::copy(repository("assets/shaders/tiles.sl"), folder.path().join("tiles.sl"))
-        .expect("a shader of the repository");
+    fs::copy(repository("assets/scenes/tiles.sl"), folder.path().join("tiles.sl")).expect("a shader of the repository");
     let jagged = "surface jagged() { float a = step(0.5, mod(s * 0.5, 1)); float b = step(0.5, mod(t * 0.5, 1)); Ci = mix(color (0.08, 0.09, 0.11), color (0.75, 0.73, 0.68), a + b - 2 * a * b); }";
     fs::write(folder.path().join("jagged.sl"), jagged).expect("a writable folder");
     let errors = ["Surface \"tiles\" \"uniform float frequency\" [0.5]", "Surface \"jagged\""].map(|shader| {

@@ -40,12 +40,13 @@ const BOUND: f32 = 2e-6;
 /// SwiftShader.
 const PATH_BOUND: f32 = 1e-4;
 
-/// The scenes in a folder.
+/// The scenes in a folder, without the figures of the RTSL paper, which `tests/gallery.rs` renders.
 fn scenes(folder: &str) -> Vec<PathBuf> {
     let mut scenes: Vec<_> = fs::read_dir(repository(folder))
         .expect("the scenes are part of the repository")
         .map(|e| e.expect("a readable folder").path())
         .filter(|p| p.extension().is_some_and(|e| e == "rib" || e == "gltf"))
+        .filter(|p| !stem(p).starts_with("figure-"))
         .collect();
     scenes.sort();
     assert!(scenes.len() >= 5, "scenes are missing");

@@ -6,7 +6,7 @@ use shadewright::program::{LinkOptions, Program, link};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
-use shadewright::scene::{OpenOptions, Scene, open};
+use shadewright::scene::{Current, OpenOptions, Scene, open};
 use shadewright::text::source::SourceMap;
 use std::fs;
 use tempfile::TempDir;
@@ -18,8 +18,9 @@ fn linked(shader: &str, rib: &str) -> (Scene, Program, TempDir) {
     let path = folder.path().join("scene.rib");
     fs::write(&path, rib).expect("a writable folder");
     let mut sources = SourceMap::new();
-    let scene =
-        open(&path, &OpenOptions::default(), &mut sources).unwrap_or_else(|e| panic!("{}", e.render(&sources))).scene;
+    let scene = open(&path, &OpenOptions { current: Some(Current::World), ..OpenOptions::default() }, &mut sources)
+        .unwrap_or_else(|e| panic!("{}", e.render(&sources)))
+        .scene;
     let program = link(&scene, sources, &LinkOptions::default())
         .unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)));
     (scene, program, folder)

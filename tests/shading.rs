@@ -97,7 +97,8 @@ fn read(case: &Case, debug: bool) -> Result<(Scene, Program), String> {
     let path = folder.path().join("scene.rib");
     let world = rays::with_wall(case.world).replace("SQUARE", SQUARE);
     let text = format!(
-        "Format 1 1 1\nPixelSamples 1 1\nProjection \"orthographic\"\n{}\nWorldBegin\n{world}\nWorldEnd\n",
+        "Format 1 1 1\nPixelSamples 1 1\nOption \"shading\" \"string current\" [\"world\"]\n\
+        Projection \"orthographic\"\n{}\nWorldBegin\n{world}\nWorldEnd\n",
         case.options
     );
     fs::write(&path, text).expect("a writable folder");

@@ -13,7 +13,7 @@ use super::assemble::{Channel, Faces};
 use glam::{DVec2, DVec3, Vec2, Vec3};
 
 /// Segments of full circles below a radius in pixels.
-const FEW_SEGMENTS: [(f32, u32); 3] = [(0.5, 6), (1.0, 8), (2.0, 12)];
+const FEW_SEGMENTS: [(f32, u32); 2] = [(0.5, 6), (1.0, 8)];
 
 /// Fewest and most segments of a larger full circle.
 pub const SEGMENTS: std::ops::RangeInclusive<u32> = 24..=256;
@@ -339,7 +339,7 @@ fn width_scale(angle: f64) -> f64 {
 }
 
 /// Segments of a circle of `pixels` radius on the image for a silhouette that stays within a tenth
-/// of a pixel of it. Circles below two pixels, of which a scene may have a million, have fewer
+/// of a pixel of it. Circles below a pixel, of which a scene may have a million, have fewer
 /// segments than reflections in larger ones need.
 pub fn segments_for(pixels: f32) -> u32 {
     const ERROR: f64 = 0.1;
@@ -512,7 +512,7 @@ mod tests {
 
     #[test]
     fn resolution_grows_with_the_size_on_the_image_within_bounds() {
-        assert_eq!([0.0, 0.7, 1.5, 2.0].map(segments_for), [6, 8, 12, *SEGMENTS.start()]);
+        assert_eq!([0.0, 0.7, 1.0].map(segments_for), [6, 8, *SEGMENTS.start()]);
         assert!(segments_for(50.0) < segments_for(200.0));
         assert_eq!(segments_for(1e9), *SEGMENTS.end());
         let n = segments_for(200.0);
