@@ -81,6 +81,8 @@ pub struct Reader<'s> {
     size: Option<(u32, u32)>,
     /// The space that shaders compute in, and whether the command line asks for it.
     current: (Current, bool),
+    /// Whether the scene says in which space shaders compute.
+    names_current: bool,
     /// World space to that space, from `WorldBegin` on.
     world_to_current: Mat4,
     /// The request up to which everything is skipped, and what began that.
@@ -156,6 +158,7 @@ impl<'s> Reader<'s> {
             known: 0,
             size: options.size,
             current: (options.current.unwrap_or_default(), options.current.is_some()),
+            names_current: false,
             world_to_current: Mat4::IDENTITY,
             skip_until: None,
             share: options.time,
@@ -533,6 +536,7 @@ impl<'s> Reader<'s> {
             );
         } else if let (own, false) = &mut self.current {
             *own = current;
+            self.names_current = true;
         }
     }
 
@@ -571,7 +575,7 @@ impl<'s> Reader<'s> {
         self.scene.coordinate_systems.insert("world".to_string(), world_to_current);
         self.scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
         self.frame = self.scene.camera_frame();
-        self.scene.current_is_open = !self.current.1 && world_to_camera != Mat4::IDENTITY;
+        self.scene.current_is_open = !self.current.1 && !self.names_current && world_to_camera != Mat4::IDENTITY;
         self.world_to_current = world_to_current;
         self.state.transform = world_to_current;
         self.world = World::Inside;
