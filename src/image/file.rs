@@ -127,7 +127,7 @@ pub enum ImageFileError {
 }
 
 /// Most pixels of an image that is read where the user does not say otherwise: 2²⁵, for example
-/// 8192 × 4096. Two such images and what is computed to compare them take 1.6 GiB.
+/// 8192 × 4096. To compare two such images takes 1.34 GiB.
 pub const MAX_READ_PIXELS: u64 = 1 << 25;
 
 /// The supported extensions, as error messages list them.
