@@ -80,7 +80,7 @@ fn target(out: &Path, name: &str, extension: &str) -> Result<PathBuf, String> {
     }
     let has_it = relative.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
     let relative = if has_it { relative.to_path_buf() } else { PathBuf::from(format!("{name}.{extension}")) };
-    let root = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = image_file::folder_of(out);
     let path = root.join(&relative);
     let real = |path: &Path| path.canonicalize().map_err(|e| format!("`{}`: {e}", path.display()));
     let root = real(root)?;

@@ -105,17 +105,10 @@ pub fn interrupted(args: &RenderArgs, out: &Path, drawn: &Drawn, all: u32) -> Fa
     })
 }
 
-/// Refuses a checkpoint that cannot be written, or that is one of the images itself.
-pub fn check<'a>(checkpoint: &Path, mut images: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
-    image_file::check_replaceable(checkpoint)?;
-    // A file that does not exist yet has a folder that does.
-    let real = |path: &Path| {
-        path.canonicalize().ok().or_else(|| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(folder.canonicalize().ok()?.join(path.file_name()?))
-        })
-    };
-    if images.any(|image| real(image) == real(checkpoint)) {
+/// Refuses a checkpoint that cannot be written, or that is one of the images itself: these are
+/// given as [`image_file::check_writable`] gives them.
+pub fn check(checkpoint: &Path, images: &[PathBuf]) -> Result<(), Failure> {
+    if images.contains(&image_file::check_replaceable(checkpoint)?) {
         let path = checkpoint.display();
         return Err(Failure::input(format!(
             "error: --resume: `{path}` is the image itself\n  = help: a checkpoint is a file of its own, which is removed when the image is complete"

@@ -24,21 +24,24 @@ pub struct Sequence {
     pub shadow_maps: Vec<i32>,
 }
 
-/// What a scene's file seems to hold, without reading it as a scene.
-struct Outline {
-    /// Several frames, or several worlds, which are frames where nothing else is.
-    has_several: bool,
-    /// Displays that are shadow maps.
-    has_shadow_maps: bool,
+/// The bytes of the scene's file, of which the functions below tell what it seems to hold without
+/// reading it as a scene.
+fn bytes_of(args: &SceneArgs) -> Option<Vec<u8>> {
+    scene::read_file(args.scene.as_deref()?, MAX_BYTES).ok()
 }
 
-fn outline(args: &SceneArgs) -> Option<Outline> {
-    let bytes = scene::read_file(args.scene.as_deref()?, MAX_BYTES).ok()?;
-    let has = |word: &str, n: usize| bytes.windows(word.len()).filter(|w| *w == word.as_bytes()).take(n).count() == n;
-    Some(Outline {
-        has_several: has("FrameBegin", 2) || has("WorldBegin", 2),
-        has_shadow_maps: has("\"zfile\"", 1) || has("\"shadow\"", 1) || has("\"z\"", 1),
-    })
+/// Several frames, or several worlds, which are frames where nothing else is.
+fn has_several(bytes: &[u8]) -> bool {
+    has(bytes, "FrameBegin", 2) || has(bytes, "WorldBegin", 2)
+}
+
+/// Displays that are shadow maps.
+fn has_shadow_maps(bytes: &[u8]) -> bool {
+    ["\"zfile\"", "\"shadow\"", "\"z\""].iter().any(|word| has(bytes, word, 1))
+}
+
+fn has(bytes: &[u8], word: &str, n: usize) -> bool {
+    bytes.windows(word.len()).filter(|w| *w == word.as_bytes()).take(n).count() == n
 }
 
 /// The frames to render one after the other: those of a range, or all of a file that has several.
@@ -49,10 +52,10 @@ fn outline(args: &SceneArgs) -> Option<Outline> {
 pub fn sequence(args: &SceneArgs, is_single: bool) -> Result<Sequence, Failure> {
     match args.frames {
         Some(range) if range.first != range.last => of_scene(args, range),
-        Some(range) if outline(args).is_some_and(|o| o.has_several && o.has_shadow_maps) => {
+        Some(range) if bytes_of(args).is_some_and(|bytes| has_several(&bytes) && has_shadow_maps(&bytes)) => {
             Ok(Sequence { frames: Vec::new(), ..of_scene(args, range)? })
         }
-        None if !is_single && outline(args).is_some_and(|o| o.has_several) => {
+        None if !is_single && bytes_of(args).is_some_and(|bytes| has_several(&bytes)) => {
             // A scene with errors is reported where it is rendered.
             Ok(of_scene(args, ALL).ok().filter(|sequence| sequence.frames.len() > 1).unwrap_or_default())
         }

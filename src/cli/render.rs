@@ -35,11 +35,10 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     let args = &args;
     let Some(out) = &args.render else { return viewer::run(args) };
-    for file in args.preview.iter().chain([out]) {
-        image_file::check_writable(file)?;
-    }
+    let images = args.preview.iter().chain([out]).map(|file| image_file::check_writable(file));
+    let images = images.collect::<Result<Vec<_>, _>>()?;
     if let Some(checkpoint) = &args.resume {
-        checkpoint::check(checkpoint, args.preview.iter().chain([out]))?;
+        checkpoint::check(checkpoint, &images)?;
     }
     check_judgement(&args.judge)?;
     // Before the first use of the thread pool, by readers of some image formats.

@@ -6,9 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::display::{Strip, is_finite};
-use crate::image::Image;
+use super::display::Strip;
 use crate::image::color::quantize8;
+use crate::image::{Image, is_finite};
 
 /// The differences between two images in display space, where black to white is 1.
 #[derive(Debug, Clone, PartialEq)]

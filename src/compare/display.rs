@@ -7,8 +7,8 @@
 use rayon::prelude::*;
 use std::ops::Range;
 
-use crate::image::Image;
 use crate::image::color::{encode_srgb, quantize8};
+use crate::image::{Image, is_finite};
 
 /// An image in display space: every value is in 0..=1.
 #[derive(Debug, Clone)]
@@ -92,12 +92,6 @@ impl DisplayImage {
     pub fn rgb8(&self) -> Vec<u8> {
         self.rgba.iter().flat_map(|&[r, g, b, _]| [r, g, b].map(quantize8)).collect()
     }
-}
-
-/// Whether all four values are finite.
-#[must_use]
-pub fn is_finite(rgba: &[f32; 4]) -> bool {
-    rgba.iter().all(|x| x.is_finite())
 }
 
 fn encode(&[r, g, b, a]: &[f32; 4]) -> [f32; 4] {

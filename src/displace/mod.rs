@@ -224,7 +224,7 @@ impl Displacer {
     }
 }
 
-/// By how much longer the edges are that tell how many triangles there would be.
+/// The edges of the probe, which estimates the number of triangles, are this many times as long.
 const PROBE: f64 = 16.0;
 
 /// The objects' meshes, diced; `None` when they have more triangles in all than `most`.

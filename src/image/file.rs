@@ -184,21 +184,29 @@ impl std::fmt::Display for Format {
 }
 
 /// Finds out whether [`write()`] to this path can work, before a long render: the extension, the
-/// folder, the permission to create a file there. Leaves no file.
+/// folder, the permission to create a file there. Leaves no file. Gives the file that would be
+/// written, the same for all paths that lead to it.
 ///
 /// # Errors
 /// As [`write()`], except for what the image itself causes.
-pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
+pub fn check_writable(path: &Path) -> Result<PathBuf, ImageFileError> {
     Format::of(path)?;
-    temporary_beside(path).map(drop)
+    check_replaceable(path)
 }
 
 /// The same of [`write_bytes`].
 ///
 /// # Errors
 /// As [`write_bytes`], except for a full disk.
-pub fn check_replaceable(path: &Path) -> Result<(), ImageFileError> {
-    temporary_beside(path).map(drop)
+pub fn check_replaceable(path: &Path) -> Result<PathBuf, ImageFileError> {
+    let (target, _) = temporary_beside(path)?;
+    let folder = folder_of(&target).canonicalize().map_err(|source| write_error(path, source))?;
+    Ok(target.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
+}
+
+/// The folder of a file: `.` where the path is a name alone.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes an image in the format that the extension names, replacing an existing file.
@@ -326,10 +334,7 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
         Ok(_) => return Err(ImageFileError::NotAFile { path: path.into() }),
         Err(_) => (path.to_path_buf(), None),
     };
-    let folder = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(&target);
     if !folder.is_dir() {
         return Err(ImageFileError::MissingFolder { path: path.into(), folder: folder.into() });
     }
@@ -580,7 +585,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("a.png");
         fs::create_dir(&path).unwrap();
-        for result in [check_writable(&path), read(&path).map(drop)] {
+        for result in [check_writable(&path).map(drop), read(&path).map(drop)] {
             assert!(matches!(result, Err(ImageFileError::NotAFile { .. })));
         }
         assert_eq!(names_in(&folder), ["a.png"]);

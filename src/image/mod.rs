@@ -139,7 +139,7 @@ impl Image {
     /// The number of pixels that hold a NaN or an infinity.
     #[must_use]
     pub fn count_non_finite(&self) -> usize {
-        self.rgba.iter().filter(|rgba| !rgba.iter().all(|x| x.is_finite())).count()
+        self.rgba.iter().filter(|rgba| !is_finite(rgba)).count()
     }
 
     /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
@@ -147,6 +147,12 @@ impl Image {
     pub fn is_opaque(&self) -> bool {
         self.rgba.iter().all(|pixel| pixel[3] == 1.0)
     }
+}
+
+/// Whether all four values are finite.
+#[must_use]
+pub fn is_finite(rgba: &[f32; 4]) -> bool {
+    rgba.iter().all(|x| x.is_finite())
 }
 
 /// The encoding of integer samples. Float samples are always linear.

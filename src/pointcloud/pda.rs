@@ -35,7 +35,7 @@ pub fn decode(bytes: &[u8]) -> Result<PointCloud, PointCloudError> {
     let (names, rest) = head.split_once("TYPES").ok_or_else(|| corrupt("there are no `TYPES`"))?;
     let (types, count) =
         rest.split_once("NUMBER_OF_PARTICLES:").ok_or_else(|| corrupt("there is no `NUMBER_OF_PARTICLES:`"))?;
-    let count: u64 = count.trim().parse().map_err(|_| corrupt("the number of particles is no number"))?;
+    let count: u64 = count.trim().parse().map_err(|_| corrupt("the number of particles is not a number"))?;
     let names: Vec<&str> = names.split_whitespace().skip(1).collect();
     let sizes: Option<Vec<usize>> = types
         .split_whitespace()
@@ -88,7 +88,7 @@ pub fn decode(bytes: &[u8]) -> Result<PointCloud, PointCloudError> {
     for _ in 0..count {
         for number in &mut row {
             let word = words.next().ok_or_else(|| corrupt("the file ends early"))?;
-            *number = word.parse().map_err(|_| corrupt(format!("`{word}` is no number")))?;
+            *number = word.parse().map_err(|_| corrupt(format!("`{word}` is not a number")))?;
         }
         let triple = |at: usize| [row[at], row[at + 1], row[at + 2]];
         let point = Point {

@@ -26,6 +26,7 @@
 //! skipped.
 
 use super::{Channel, ChannelType, MAX_CHANNELS, MAX_POINTS, MAX_VALUES, Point, PointCloud, PointCloudError};
+use crate::ply::{Encoding, Scalar};
 
 /// The properties of every point.
 const OWN: [&str; 7] = ["x", "y", "z", "nx", "ny", "nz", "radius"];
@@ -55,66 +56,6 @@ pub fn encode(cloud: &PointCloud) -> Vec<u8> {
         own.chain(cloud.values_of(number)).for_each(|x| bytes.extend(x.to_le_bytes()));
     }
     bytes
-}
-
-/// How the numbers of a file are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Ascii,
-    Little,
-    Big,
-}
-
-/// The type of a property.
-#[derive(Clone, Copy)]
-enum Scalar {
-    Signed(usize),
-    Unsigned(usize),
-    Float,
-    Double,
-}
-
-impl Scalar {
-    fn from_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "char" | "int8" => Self::Signed(1),
-            "short" | "int16" => Self::Signed(2),
-            "int" | "int32" => Self::Signed(4),
-            "uchar" | "uint8" => Self::Unsigned(1),
-            "ushort" | "uint16" => Self::Unsigned(2),
-            "uint" | "uint32" => Self::Unsigned(4),
-            "float" | "float32" => Self::Float,
-            "double" | "float64" => Self::Double,
-            _ => return None,
-        })
-    }
-
-    fn size(self) -> usize {
-        match self {
-            Self::Signed(size) | Self::Unsigned(size) => size,
-            Self::Float => 4,
-            Self::Double => 8,
-        }
-    }
-
-    fn read(self, bytes: &[u8], encoding: Encoding) -> f32 {
-        let mut little = [0; 8];
-        let size = self.size();
-        little[..size].copy_from_slice(&bytes[..size]);
-        if encoding == Encoding::Big {
-            little[..size].reverse();
-        }
-        let bits = u64::from_le_bytes(little);
-        match self {
-            Self::Float => f32::from_bits(bits as u32),
-            Self::Double => f64::from_bits(bits) as f32,
-            Self::Unsigned(_) => bits as f32,
-            Self::Signed(size) => {
-                let unused = 64 - 8 * size as u32;
-                ((bits << unused) as i64 >> unused) as f32
-            }
-        }
-    }
 }
 
 /// What a header says.
@@ -180,7 +121,7 @@ pub fn decode(bytes: &[u8]) -> Result<PointCloud, PointCloudError> {
                     .and_then(|w| std::str::from_utf8(w).ok()?.parse().ok())
                     .ok_or_else(|| corrupt("a number is missing or damaged"))?,
                 encoding => {
-                    let number = scalar.read(&data[at..], encoding);
+                    let number = scalar.decode(&data[at..], encoding) as f32;
                     at += scalar.size();
                     number
                 }
@@ -205,12 +146,8 @@ impl Header {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
                 ["format", word, _] => {
-                    encoding = Some(match word {
-                        "ascii" => Encoding::Ascii,
-                        "binary_little_endian" => Encoding::Little,
-                        "binary_big_endian" => Encoding::Big,
-                        other => return Err(corrupt(format!("unknown format `{other}`"))),
-                    });
+                    let unknown = || corrupt(format!("unknown format `{word}`"));
+                    encoding = Some(Encoding::parse(word).ok_or_else(unknown)?);
                 }
                 ["comment", "channel", ty, name] => {
                     if let Some(ty) = ChannelType::from_word(ty) {
@@ -218,7 +155,7 @@ impl Header {
                     }
                 }
                 ["element", "vertex", count] => {
-                    points = Some(count.parse().map_err(|_| corrupt("the number of vertices is no number"))?);
+                    points = Some(count.parse().map_err(|_| corrupt("the number of vertices is not a number"))?);
                     in_vertices = true;
                 }
                 ["element", ..] if points.is_none() => {
@@ -229,7 +166,7 @@ impl Header {
                     return Err(corrupt("a property of a vertex is a list"));
                 }
                 ["property", ty, name] if in_vertices => {
-                    let ty = Scalar::from_word(ty).ok_or_else(|| corrupt(format!("unknown type `{ty}`")))?;
+                    let ty = Scalar::parse(ty).ok_or_else(|| corrupt(format!("unknown type `{ty}`")))?;
                     properties.push((name.to_string(), ty));
                 }
                 _ => {}

@@ -62,7 +62,7 @@ impl Samples {
             for word in line.split_whitespace() {
                 let wrong = |what: String| PointCloudError::Corrupt(format!("line {}: {what}", number + 1));
                 let place = row.get_mut(count).ok_or_else(|| wrong("more than five numbers".to_string()))?;
-                *place = word.parse().map_err(|_| wrong(format!("`{word}` is no number")))?;
+                *place = word.parse().map_err(|_| wrong(format!("`{word}` is not a number")))?;
                 count += 1;
             }
             if count == 0 {
@@ -198,7 +198,7 @@ mod tests {
         for (text, message) in [
             ("0 0 1\n0 0\n", "line 2: s, t and one or three numbers are expected, as in other lines"),
             ("0 0 1\n0 0 1 2 3", "line 2: s, t and one or three numbers are expected, as in other lines"),
-            ("# only words\n0 0 x", "line 2: `x` is no number"),
+            ("# only words\n0 0 x", "line 2: `x` is not a number"),
             ("0 0 1 2 3 4", "line 1: more than five numbers"),
             ("# nothing\n\n", "there are no samples"),
         ] {

@@ -1,4 +1,4 @@
-//! Materials that give infinities and what is no number: images of paths have neither.
+//! Materials that give infinities and NaNs: images of paths have neither.
 
 use super::by_the_program;
 use shadewright::image::Image;

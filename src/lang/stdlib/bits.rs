@@ -72,7 +72,7 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
 }
 
 /// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite,
-/// and more where it is no number, as it is if a component is. It looks at bits, since compilers of
+/// and more where it is not a number, as it is if a component is. It looks at bits, since compilers of
 /// WGSL may take it that comparisons see numbers alone: those without the sign's, half as large,
 /// are a number's whatever they stand for.
 fn extent() -> Function {

@@ -108,15 +108,11 @@ fn specular(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
 }
 
 fn clearcoat(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
-    let factor = extension.number("clearcoatFactor", 0.0);
-    if factor <= 0.0 {
+    if !extension.begin("clearcoat", "clearcoatFactor", layers) {
         return;
     }
-    extension.switch_on("clearcoat", layers);
-    extension.float("clearcoatFactor", factor);
     extension.texture("clearcoat", Reading::Data);
-    let roughness = extension.number("clearcoatRoughnessFactor", 0.0);
-    extension.float("clearcoatRoughnessFactor", roughness);
+    extension.pass_on("clearcoatRoughnessFactor", 0.0);
     extension.texture("clearcoatRoughness", Reading::Data);
     if let Some((coordinates, scale)) = extension.texture("clearcoatNormal", Reading::Data) {
         extension.float("clearcoatNormalScale", scale);
@@ -132,31 +128,23 @@ fn sheen(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
     extension.switch_on("sheen", layers);
     extension.vector("sheenColorFactor", color);
     extension.texture("sheenColor", Reading::OpaqueColor);
-    let roughness = extension.number("sheenRoughnessFactor", 0.0);
-    extension.float("sheenRoughnessFactor", roughness);
+    extension.pass_on("sheenRoughnessFactor", 0.0);
     extension.texture("sheenRoughness", Reading::DataAlpha);
 }
 
 fn anisotropy(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
-    let strength = extension.number("anisotropyStrength", 0.0);
-    if strength <= 0.0 {
+    if !extension.begin("anisotropy", "anisotropyStrength", layers) {
         return;
     }
-    extension.switch_on("anisotropy", layers);
-    extension.float("anisotropyStrength", strength);
-    let rotation = extension.number("anisotropyRotation", 0.0);
-    extension.float("anisotropyRotation", rotation);
+    extension.pass_on("anisotropyRotation", 0.0);
     let coordinates = extension.texture("anisotropy", Reading::Data).map_or(0, |(coordinates, _)| coordinates);
     layers.tangent_coordinates = Some(coordinates);
 }
 
 fn iridescence(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
-    let factor = extension.number("iridescenceFactor", 0.0);
-    if factor <= 0.0 {
+    if !extension.begin("iridescence", "iridescenceFactor", layers) {
         return;
     }
-    extension.switch_on("iridescence", layers);
-    extension.float("iridescenceFactor", factor);
     extension.texture("iridescence", Reading::Data);
     let ior = extension.number("iridescenceIor", 1.3);
     if ior < 1.0 {
@@ -172,13 +160,10 @@ fn iridescence(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
 }
 
 fn transmission(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
-    let factor = extension.number("transmissionFactor", 0.0);
-    if factor <= 0.0 {
+    if !extension.begin("transmission", "transmissionFactor", layers) {
         return;
     }
-    extension.switch_on("transmission", layers);
     layers.is_clear = true;
-    extension.float("transmissionFactor", factor);
     extension.texture("transmission", Reading::Data);
 }
 
@@ -199,6 +184,16 @@ fn volume(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
 }
 
 impl Extension<'_, '_, '_> {
+    /// Switches on a layer whose factor is above 0, and passes the factor on. Gives whether it is.
+    fn begin(&mut self, layer: &str, factor: &str, layers: &mut Layers) -> bool {
+        let value = self.number(factor, 0.0);
+        if value > 0.0 {
+            self.switch_on(layer, layers);
+            self.float(factor, value);
+        }
+        value > 0.0
+    }
+
     /// Makes the class compile a layer or lobe.
     fn switch_on(&mut self, layer: &str, layers: &mut Layers) {
         self.maker.params.push((layer.to_string(), ParamValue::String(vec!["on".to_string()])));
@@ -207,6 +202,12 @@ impl Extension<'_, '_, '_> {
 
     fn float(&mut self, name: &str, value: f32) {
         self.maker.params.push((name.to_string(), ParamValue::Float(vec![value])));
+    }
+
+    /// Gives the class a property, or its default, as it is.
+    fn pass_on(&mut self, name: &str, default: f32) {
+        let value = self.number(name, default);
+        self.float(name, value);
     }
 
     fn vector(&mut self, name: &str, value: Vec3) {

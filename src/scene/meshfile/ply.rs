@@ -5,64 +5,12 @@
 
 use super::{Cutter, MaterialNames, MeshFile, linear, per_point};
 use crate::geometry::Faces;
+use crate::ply::{Encoding, Scalar};
 use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
 
 /// Most vertices of one face.
 const MAX_FACE_VERTICES: u64 = 65_536;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scalar {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    F32,
-    F64,
-}
-
-impl Scalar {
-    fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "char" | "int8" => Scalar::I8,
-            "uchar" | "uint8" => Scalar::U8,
-            "short" | "int16" => Scalar::I16,
-            "ushort" | "uint16" => Scalar::U16,
-            "int" | "int32" => Scalar::I32,
-            "uint" | "uint32" => Scalar::U32,
-            "float" | "float32" => Scalar::F32,
-            "double" | "float64" => Scalar::F64,
-            _ => return None,
-        })
-    }
-
-    fn size(self) -> usize {
-        match self {
-            Scalar::I8 | Scalar::U8 => 1,
-            Scalar::I16 | Scalar::U16 => 2,
-            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
-            Scalar::F64 => 8,
-        }
-    }
-
-    /// What makes a colour component 1.
-    fn full_scale(self) -> f64 {
-        match self {
-            Scalar::U8 => 255.0,
-            Scalar::U16 => 65_535.0,
-            _ => 1.0,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Encoding {
-    Ascii,
-    Little,
-    Big,
-}
 
 #[derive(Debug)]
 struct Property {
@@ -124,12 +72,7 @@ fn header(bytes: &[u8]) -> Result<Header<'_>, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["format", word, _] => {
-                encoding = Some(match *word {
-                    "ascii" => Encoding::Ascii,
-                    "binary_little_endian" => Encoding::Little,
-                    "binary_big_endian" => Encoding::Big,
-                    _ => return Err(bad()),
-                });
+                encoding = Some(Encoding::parse(word).ok_or_else(bad)?);
             }
             ["comment" | "obj_info", ..] | [] => {}
             ["element", name, count] => {
@@ -184,7 +127,7 @@ impl<'a> Data<'a> {
             return word.parse().map_err(|_| format!("`{word}` is not a number"));
         }
         let bytes = self.take(ty.size())?;
-        Ok(decode(bytes, ty, self.encoding))
+        Ok(ty.decode(bytes, self.encoding))
     }
 
     /// A count or an index: `None` when negative or not whole.
@@ -194,21 +137,12 @@ impl<'a> Data<'a> {
     }
 }
 
-fn decode(b: &[u8], ty: Scalar, encoding: Encoding) -> f64 {
-    let mut raw = [0u8; 8];
-    for (i, slot) in raw.iter_mut().take(b.len()).enumerate() {
-        *slot = if encoding == Encoding::Big { b[b.len() - 1 - i] } else { b[i] };
-    }
-    let bits = u64::from_le_bytes(raw);
+/// What makes a colour component 1.
+fn full_scale(ty: Scalar) -> f64 {
     match ty {
-        Scalar::I8 => f64::from(bits as u8 as i8),
-        Scalar::U8 => f64::from(bits as u8),
-        Scalar::I16 => f64::from(bits as u16 as i16),
-        Scalar::U16 => f64::from(bits as u16),
-        Scalar::I32 => f64::from(bits as u32 as i32),
-        Scalar::U32 => f64::from(bits as u32),
-        Scalar::F32 => f64::from(f32::from_bits(bits as u32)),
-        Scalar::F64 => f64::from_bits(bits),
+        Scalar::U8 => 255.0,
+        Scalar::U16 => 65_535.0,
+        _ => 1.0,
     }
 }
 
@@ -252,7 +186,7 @@ fn vertices(data: &mut Data<'_>, element: &Element, faces: &mut Faces) -> Result
     let normal = all([find(&["nx"]), find(&["ny"]), find(&["nz"])]);
     let st = all([find(&["s", "u", "texture_u"]), find(&["t", "v", "texture_v"])]);
     let color = all([find(&["red", "r"]), find(&["green", "g"]), find(&["blue", "b"])]);
-    let full = color.map_or(1.0, |[r, ..]| element.properties[r].ty.full_scale());
+    let full = color.map_or(1.0, |[r, ..]| full_scale(element.properties[r].ty));
     let mut row = vec![0.0; element.properties.len()];
     let (mut normals, mut texture, mut colors) = (Vec::new(), Vec::new(), Vec::new());
     faces.points = Vec::with_capacity(count);
