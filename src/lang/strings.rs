@@ -94,6 +94,20 @@ impl StringExpr {
         }
     }
 
+    /// What follows a prefix in a string that is known to begin with it.
+    pub fn after(&self, prefix: &str) -> Option<StringExpr> {
+        let first = |parts: &[StringExpr]| {
+            let (first, rest) = parts.split_first()?;
+            Some(std::iter::once(first.after(prefix)?).chain(rest.iter().cloned()).collect())
+        };
+        match self {
+            StringExpr::Literal(text) => Some(StringExpr::Literal(text.strip_prefix(prefix)?.into())),
+            StringExpr::Concat(parts) => Some(StringExpr::Concat(first(parts)?)),
+            StringExpr::Format(parts) => Some(StringExpr::Format(first(parts)?)),
+            _ => None,
+        }
+    }
+
     /// A known pattern of a `match` in it that is no regular expression, and what is wrong with it.
     pub fn invalid_pattern(&self, parameter: &dyn Fn(&str) -> Option<Const>) -> Option<(Arc<str>, String)> {
         match self {

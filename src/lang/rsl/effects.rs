@@ -62,7 +62,14 @@ pub const INPUT: &str = "__input";
 pub const GATHER_ARGUMENTS: usize = 5;
 
 /// The functions of the library that `gather` is made of, with the number of their parameters.
-const GATHER_CALLS: [(&str, usize); 4] = [("__count", 1), ("__direction", 6), ("__gather", 7), ("__gather_answer", 5)];
+const GATHER_CALLS: [(&str, usize); 6] = [
+    ("__count", 1),
+    ("__direction", 6),
+    ("__gather", 7),
+    ("__gather_answer", 5),
+    ("__points_near", 8),
+    ("__points_channel", 2),
+];
 
 /// The functions of point clouds, whose calls name channels.
 pub const POINT_CLOUDS: [&str; 3] = ["bake", "bake3d", "texture3d"];
@@ -181,13 +188,18 @@ impl Walk<'_> {
             }
             StmtKind::Gather(args, ..) => {
                 args.iter().for_each(|e| self.expr(*e));
-                // Variables after names receive parts of the rays.
+                // Variables after names receive parts of the rays, or values of points.
                 for pair in args.iter().skip(GATHER_ARGUMENTS).collect::<Vec<_>>().chunks(2) {
-                    if let [_, value] = pair
-                        && let ExprKind::Name(n) = &self.ast.expr(**value).kind
-                    {
-                        let written = self.global(n);
-                        self.effects.writes.extend(written);
+                    let [name, value] = pair else { continue };
+                    match (&self.ast.expr(**name).kind, &self.ast.expr(**value).kind) {
+                        (ExprKind::String(name), ExprKind::String(space)) if **name == *"coordsystem" => {
+                            self.space(space);
+                        }
+                        (_, ExprKind::Name(n)) => {
+                            let written = self.global(n);
+                            self.effects.writes.extend(written);
+                        }
+                        _ => {}
                     }
                 }
                 self.calls.extend(GATHER_CALLS.map(|(name, count)| (name.into(), count)));

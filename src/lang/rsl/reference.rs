@@ -125,7 +125,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "gather",
-        "A statement: `gather (category, P, dir, angle, samples, …) hit else miss` sends rays into a cone around `dir` and runs the first statement for each that hits something, the other for each that does not. Variables behind names such as `surface:Ci`, `surface:N`, `primitive:P` and `ray:length` receive what is found.",
+        "A statement: `gather (category, P, dir, angle, samples, …) hit else miss` sends rays into a cone around `dir` and runs the first statement for each that hits something, the other for each that does not. Variables behind names such as `surface:Ci`, `surface:N`, `primitive:P` and `ray:length` receive what is found. With the category `pointcloud:FILE` it runs the first for the points of a cloud near `P`; `point:position` and `point:CHANNEL` are their values.",
     ),
     (
         "incident",

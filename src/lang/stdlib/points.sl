@@ -1,4 +1,4 @@
-/* Point clouds: what texture3d and bake3d of PRMan are made of. A cloud in memory is a left-balanced k-d tree (see crate::texture::layout), which is walked without a stack
+/* Point clouds: what texture3d, bake3d and gather of PRMan are made of. A cloud in memory is a left-balanced k-d tree (see crate::texture::layout), which is walked without a stack
    (Wald 2022, "A Stack-Free Traversal Algorithm for Left-Balanced k-d Trees"): the node where the walk comes from tells where it goes. */
 
 /* Vectors of a cloud's descriptor: count, vectors a point and largest radius, with the place of the first point; the number of channels; then the channels. */
@@ -102,6 +102,65 @@ color __points_value(string file; point p; normal n; float reach; float channel)
     }
     float scale = weights > 0 ? 1 / weights : 0;
     return color (scale * xcomp(sum), scale * ycomp(sum), scale * zcomp(sum));
+}
+
+/* Points that one walk of gather finds at most. */
+#define NEAR_BATCH 16
+/* No distance of gather is larger, so that squares are finite. */
+#define FARTHEST_POINT 1e18
+
+/* Whether the sphere of a point, at an offset from the apex, touches the cone around the unit vector dir: 1 or 0. A zero vector has all directions in its cone. */
+float __points_in_cone(vector offset; vector dir; float angle; float radius)
+{
+    float along = offset . dir;
+    float across = sqrt(max(0, offset . offset - along * along));
+    float beyond = across * cos(angle) - along * sin(angle);
+    /* The apex is what is nearest in the cone. */
+    float is_behind = along * cos(angle) + across * sin(angle) < 0 ? 1 : 0;
+    float is_touched = beyond <= 0 || (beyond <= radius && (is_behind < 1 || offset . offset <= radius * radius)) ? 1 : 0;
+    return dir . dir > 0 ? is_touched : 1;
+}
+
+/* The places of the points that follow the one at last, or of the first where last is below 0, in the order of their distance from p, and of their place where that is equal; gives
+   how many are found. A point counts within radius and its own radius of p, or within REACH_IN_RADII of its own where radius is below 0, if it is no farther than maxdist and in the
+   cone. */
+float __points_near(string file; point p; vector dir; float angle; float radius; float maxdist; float last; output float places[NEAR_BATCH])
+{
+    float found = 0;
+    if (IS_CLOUD) {
+        float squares[NEAR_BATCH];
+        vector unit = dir . dir > 0 ? normalize(dir) : vector 0;
+        float farthest = min(maxdist, FARTHEST_POINT);
+        float largest = zcomp(__points_triple(file, HEAD));
+        float far = min(farthest, radius < 0 ? REACH_IN_RADII * largest : radius + largest);
+        float within = far < 0 ? -1 : far * far;
+        float after = -1;
+        if (last >= 0) {
+            vector to_last = p - __points_triple(file, last);
+            after = to_last . to_last;
+        }
+        WALK
+            float own = __points_number(file, place + 1);
+            float limit = min(farthest, radius < 0 ? REACH_IN_RADII * own : radius + own);
+            float is_next = square > after || (square == after && place > last) ? 1 : 0;
+            if (found == NEAR_BATCH && square == within && place > places[NEAR_BATCH - 1])
+                is_next = 0;
+            if (is_next > 0 && square <= within && limit >= 0 && square <= limit * limit && __points_in_cone(-difference, unit, angle, own) > 0) {
+                float i = min(found, NEAR_BATCH - 1);
+                while (i > 0 && (squares[i - 1] > square || (squares[i - 1] == square && places[i - 1] > place))) {
+                    squares[i] = squares[i - 1];
+                    places[i] = places[i - 1];
+                    i -= 1;
+                }
+                squares[i] = square;
+                places[i] = place;
+                found = min(found + 1, NEAR_BATCH);
+                if (found == NEAR_BATCH)
+                    within = squares[NEAR_BATCH - 1];
+            }
+        END_WALK(within)
+    }
+    return found;
 }
 
 /* Half the side of the square that a sample stands for where the normal is n: the ray's cone, cut at a slant. */

@@ -1,5 +1,9 @@
 //! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): traces rays in a cone
-//! and runs one statement for each hit, another for each miss.
+//! and runs one statement for each hit, another for each miss. With the category of a point cloud
+//! it runs the first for points ([`points`]).
+
+mod points;
+
 use super::super::effects::GATHER_ARGUMENTS;
 use super::super::program::Callee;
 use super::*;
@@ -15,6 +19,9 @@ struct Steering {
     distribution: Option<Value>,
 }
 
+/// What the category of a point cloud begins with; the name of the file follows.
+const POINT_CLOUD: &str = "pointcloud:";
+
 /// What a variable receives of a ray.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -28,6 +35,7 @@ enum Part {
     Answer(Arc<str>),
 }
 
+/// The types of positions and directions.
 const TRIPLES: &[SourceType] = &[SourceType::Point, SourceType::Vector, SourceType::Normal, SourceType::Color];
 
 /// The parts of the ray itself, and what all surfaces give: name, part, types that fit.
@@ -43,6 +51,7 @@ const PARTS: [(&str, Part, &[SourceType]); 6] = [
 /// Options that other renderers know and that change nothing here.
 const IGNORED: [&str; 5] = ["label", "samplebase", "othreshold", "weight", "lightcache"];
 
+/// The types of values that are numbers.
 const FLOATS_AND_TRIPLES: &[SourceType] =
     &[SourceType::Float, SourceType::Color, SourceType::Point, SourceType::Vector, SourceType::Normal];
 
@@ -79,7 +88,6 @@ fn instead_of(ty: SourceType) -> Option<&'static str> {
 
 impl Body<'_, '_> {
     pub(super) fn gather(&mut self, args: &[ExprId], hit: &Stmt, miss: Option<&Stmt>, span: Span) -> Lower<()> {
-        let ast = self.cx.program.ast;
         let Some((&[category, position, direction, angle, samples], pairs)) =
             args.split_first_chunk::<GATHER_ARGUMENTS>()
         else {
@@ -87,20 +95,13 @@ impl Body<'_, '_> {
                 Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
             return self.error(d.at(span, format!("{} arguments given", args.len())));
         };
-        let shoots = match &ast.expr(category).kind {
-            ExprKind::String(text) => &**text != "samplepattern",
-            _ => {
-                let d = Diagnostic::error("the category of `gather` must be a constant");
-                return self.error(d.at(ast.expr(category).span, "not a string constant"));
-            }
-        };
-        if let ExprKind::String(text) = &ast.expr(category).kind
-            && text.starts_with("pointcloud:")
-        {
-            let message = "`gather` does not read the points of a cloud: it traces rays instead";
-            let d = Diagnostic::warning(message).at(ast.expr(category).span, "this category");
-            self.cx.report(d.hint("`texture3d` reads filtered values of a point cloud"));
+        let Some(known) = self.known_string(category) else { return self.unknown_category(category) };
+        if let Some(file) = known.after(POINT_CLOUD) {
+            let file = self.made(file, SourceType::String).value;
+            return self.gather_points(file, [position, direction, angle, samples], pairs, (hit, miss), span);
         }
+        let Some(Const::String(text)) = known.value(&|_| None) else { return self.unknown_category(category) };
+        let shoots = &*text != "samplepattern";
         let position = self.value_as(position, SourceType::Point)?.value;
         let direction = self.value_as(direction, SourceType::Vector)?.value;
         let angle = self.value_as(angle, SourceType::Float)?.value;
@@ -187,23 +188,19 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    fn unknown_category<T>(&mut self, category: ExprId) -> Lower<T> {
+        let d = Diagnostic::error("the category of `gather` must be a constant");
+        let d = d.at(self.span(category), "not a string constant");
+        self.error(d.hint("that of a point cloud may be made, as in `concat(\"pointcloud:\", file)`"))
+    }
+
     /// Sorts the pairs of a name and a value after the positional arguments: options, and variables
     /// that receive something.
     fn gather_options(&mut self, pairs: &[ExprId]) -> Lower<(Steering, Vec<(Part, Ident)>)> {
-        let ast = self.cx.program.ast;
         let (mut steering, mut parts) = (Steering::default(), Vec::new());
         for pair in pairs.chunks(2) {
-            let (name, span) = match (&ast.expr(pair[0]).kind, ast.expr(pair[0]).span) {
-                (ExprKind::String(name), span) => (&**name, span),
-                (_, span) => {
-                    let d = Diagnostic::error("the options of `gather` are pairs of a name and a value");
-                    return self.error(d.at(span, "not a string constant"));
-                }
-            };
-            let Some(&value) = pair.get(1) else {
-                let d = Diagnostic::error(format!("the option \"{name}\" of `gather` needs a value"));
-                return self.error(d.at(span, "nothing follows"));
-            };
+            let (name, value) = self.gather_option(pair)?;
+            let (name, span) = (&*name, self.span(pair[0]));
             match name {
                 "bias" => steering.bias = Some(self.value_as(value, SourceType::Float)?.value),
                 "maxdist" => steering.maxdist = Some(self.value_as(value, SourceType::Float)?.value),
@@ -233,7 +230,22 @@ impl Body<'_, '_> {
         Ok((steering, parts))
     }
 
-    /// The variable that receives a part of a ray; the types that fit are floats, triples or both.
+    /// The name and the value of a pair.
+    fn gather_option(&mut self, pair: &[ExprId]) -> Lower<(Arc<str>, ExprId)> {
+        let name = self.ast().expr(pair[0]);
+        let ExprKind::String(text) = &name.kind else {
+            let d = Diagnostic::error("the options of `gather` are pairs of a name and a value");
+            return self.error(d.at(name.span, "not a string constant"));
+        };
+        let Some(&value) = pair.get(1) else {
+            let d = Diagnostic::error(format!("the option \"{text}\" of `gather` needs a value"));
+            return self.error(d.at(name.span, "nothing follows"));
+        };
+        Ok((text.clone(), value))
+    }
+
+    /// The variable that receives a part of a ray or of a point; the types that fit are floats,
+    /// triples or both.
     fn receiver(&mut self, e: ExprId, name: &str, types: &[SourceType]) -> Lower<Ident> {
         let e = self.cx.program.ast.expr(e);
         let ExprKind::Name(variable) = &e.kind else {
@@ -264,6 +276,13 @@ impl Body<'_, '_> {
 
     /// Calls a function of the standard library that the compiler itself needs.
     pub(super) fn library_call(&mut self, name: &str, args: Vec<Value>, f: &Ident) -> Lower<Vec<Value>> {
+        let emitted = match self.cx.program.callees(name, true).first() {
+            Some(Callee::Builtin(builtin)) => builtin.emit(&mut self.b, &args),
+            _ => None,
+        };
+        if let Some(results) = emitted {
+            return Ok(results);
+        }
         let function = self.cx.program.callees(name, true).into_iter().find_map(|c| match c {
             Callee::Function(i) => Some(i),
             Callee::Builtin(_) => None,

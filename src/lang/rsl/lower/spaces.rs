@@ -190,9 +190,18 @@ impl Body<'_, '_> {
         self.change_system(v, system, Way::To, &at)
     }
 
-    /// A point or normal of the current system in the system that an expression names; in world
-    /// space where none is named.
+    /// A point, vector or normal of the current system in the system that an expression names; in
+    /// world space where none is named.
     pub(super) fn in_named_space(&mut self, v: Typed, space: Option<ExprId>, span: Span) -> Lower<Value> {
+        self.between_current_and(v, space, Way::To, span)
+    }
+
+    /// One of such a system in the current one.
+    pub(super) fn out_of_named_space(&mut self, v: Typed, space: Option<ExprId>, span: Span) -> Lower<Value> {
+        self.between_current_and(v, space, Way::From, span)
+    }
+
+    fn between_current_and(&mut self, v: Typed, space: Option<ExprId>, way: Way, span: Span) -> Lower<Value> {
         let (system, at) = match space {
             Some(e) => self.system_of(e)?,
             None => {
@@ -200,7 +209,7 @@ impl Body<'_, '_> {
                 (self.system(&name)?, name)
             }
         };
-        Ok(self.change_system(v, system, Way::To, &at)?.value)
+        Ok(self.change_system(v, system, way, &at)?.value)
     }
 
     /// The system that an expression names, and the name's place.

@@ -59,8 +59,13 @@ impl Body<'_, '_> {
             let d = Diagnostic::error(format!("the pattern \"{pattern}\" is not a regular expression: {why}"));
             return self.error(d.at(f.span, "matched here").hint("patterns are POSIX extended regular expressions"));
         }
+        Ok(self.made(made, ty))
+    }
+
+    /// A string or number that an instance determines: a constant, or an input of the shader.
+    pub(super) fn made(&mut self, made: StringExpr, ty: SourceType) -> Typed {
         if let Some(value) = made.value(&|_| None) {
-            return Ok(self.constant(value, ty));
+            return self.constant(value, ty);
         }
         let number = self.strings.iter().position(|(known, _)| *known == made).unwrap_or_else(|| {
             let name = Input::String(self.strings.len()).to_string();
@@ -68,7 +73,7 @@ impl Body<'_, '_> {
             self.strings.push((made, value));
             self.strings.len() - 1
         });
-        Ok(Typed { value: self.strings[number].1, ty, class: StorageClass::Uniform })
+        Typed { value: self.strings[number].1, ty, class: StorageClass::Uniform }
     }
 
     /// The string or number of an expression that an instance determines.
