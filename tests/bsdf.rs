@@ -107,6 +107,16 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         layered("dense plastic", &[], &[("ior", f(1.8)), ("roughnessFactor", f(0.4))]),
         layered("matt plastic", &[], &[("specularFactor", f(0.5)), ("roughnessFactor", f(0.5))]),
         layered("white gloss", &[], &[("ior", f(0.0)), ("roughnessFactor", f(0.3))]),
+        layered(
+            "gloss over paint",
+            &["specularGlossiness"],
+            &[
+                ("ior", f(0.0)),
+                ("specularColorFactor", grey(0.3)),
+                ("baseColorFactor", grey(0.9)),
+                ("glossinessFactor", f(0.6)),
+            ],
+        ),
         layered("clear coat", &["clearcoat"], &[("clearcoatRoughnessFactor", f(0.3))]),
         layered(
             "coated metal",
@@ -414,4 +424,67 @@ fn lamps_shine_on_the_side_of_their_normal_or_on_both() {
     let mixed =
         Material::new("mixed", &object("Mix", children), &[("first.radiance", light), ("weight", Const::F32(0.75))]);
     assert_eq!(mixed.emitted(front), [0.75, 0.5, 0.25]);
+}
+
+#[test]
+fn the_opacity_of_a_mix_is_that_of_its_parts_and_each_part_counts_by_its_own() {
+    let veil = ("first.dissolve", Const::F32(0.2));
+    let weight = ("weight", Const::F32(0.75));
+    let children = || vec![("first", without_images("Mtl")), ("second", object("Lambert", Vec::new()))];
+    let mixed = Material::new("mixed", &object("Mix", children()), &[veil, weight.clone()]);
+    let opaque = Material::new("opaque", &object("Mix", children()), &[weight]);
+    let first = Material::new("first", &without_images("Mtl"), &[]);
+    let second = Material::new("second", &object("Lambert", Vec::new()), &[]);
+    let view = View { cosine: 0.7, from_inside: false };
+    let opacity = |material: &Material| material.opacity(view, view.direction());
+    assert!((opacity(&mixed) - (0.25 * 0.2 + 0.75)).abs() < 1e-6, "{}", opacity(&mixed));
+    assert_eq!(opacity(&opaque), 1.0);
+    for direction in [[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [-0.48, 0.8, 0.36]] {
+        let [one, other] = [&first, &second].map(|material| material.value(view, direction));
+        let passed = f64::from(opacity(&mixed)) * mixed.value(view, direction);
+        assert!((passed - (0.25 * 0.2 * one + 0.75 * other)).abs() < 1e-6, "{passed}: {one} and {other}");
+        let passed = opaque.value(view, direction);
+        assert!((passed - (0.25 * one + 0.75 * other)).abs() < 1e-6, "{passed}: {one} and {other}");
+    }
+    let veil = ("material.dissolve", Const::F32(0.2));
+    let bumps = object("Relief", vec![("material", without_images("Mtl"))]);
+    assert!((opacity(&Material::new("bumps", &bumps, &[veil])) - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn specular_glossiness_has_the_values_of_its_formulas() {
+    let (diffuse, f0, glossiness) = (0.6, 0.3, 0.4);
+    let material = |diffuse: f32| {
+        let given = [
+            ("ior", Const::F32(0.0)),
+            ("baseColorFactor", grey(diffuse)),
+            ("specularColorFactor", grey(f0)),
+            ("glossinessFactor", Const::F32(glossiness)),
+        ];
+        layered_material("specular-glossiness", &["specularGlossiness"], &given)
+    };
+    let alpha = f64::from((1.0 - glossiness) * (1.0 - glossiness));
+    // The microfacets of glTF 2.0, appendix B.
+    let specular = |v: [f64; 3], l: [f64; 3]| {
+        let sum: [f64; 3] = std::array::from_fn(|i| v[i] + l[i]);
+        let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let h = sum.map(|x| x / dot(sum, sum).sqrt());
+        let a2 = alpha * alpha;
+        let d = a2 / (std::f64::consts::PI * (h[2] * h[2] * (a2 - 1.0) + 1.0).powi(2));
+        let root = |z: f64| (a2 + (1.0 - a2) * z * z).sqrt();
+        let visible = 0.5 / (l[2] * root(v[2]) + v[2] * root(l[2]));
+        (f64::from(f0) + (1.0 - f64::from(f0)) * (1.0 - dot(v, h)).powi(5)) * d * visible
+    };
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-4 * expected, "{value}, {expected}");
+    for cosine in [1.0, 0.7, 0.3] {
+        let view = View { cosine, from_inside: false };
+        for direction in [[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [-0.48, 0.8, 0.36]] {
+            let expected = specular(view.direction().map(f64::from), direction.map(f64::from));
+            near(material(0.0).value(view, direction), expected);
+        }
+    }
+    // At normal incidence what is not reflected enters, and the diffuse reflectance is less by it.
+    let (view, up) = (View { cosine: 1.0, from_inside: false }, [0.0, 0.0, 1.0]);
+    let paint = f64::from(diffuse * (1.0 - f0)) * (1.0 - f64::from(f0)) / std::f64::consts::PI;
+    near(material(diffuse).value(view, up), paint + specular([0.0, 0.0, 1.0], [0.0, 0.0, 1.0]));
 }

@@ -81,7 +81,8 @@ pub fn object(class: &str, references: Vec<(&str, Object)>) -> Object {
 }
 
 /// The strings of `GltfLayered` that switch a layer or lobe on.
-const LAYERS: [&str; 6] = ["clearcoat", "sheen", "anisotropy", "iridescence", "transmission", "volume"];
+const LAYERS: [&str; 7] =
+    ["clearcoat", "sheen", "anisotropy", "iridescence", "specularGlossiness", "transmission", "volume"];
 
 /// An object of a class all whose parameters that hold the names of images are empty.
 pub fn without_images(class: &str) -> Object {

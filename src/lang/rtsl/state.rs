@@ -415,7 +415,13 @@ pub const VARIABLES: [StateVariable; 36] = [
     row("rt_LightColor", COLOR, &[Shade], &[Illumination], "The light that arrives if nothing stands in the way."),
     row("rt_SampleColor", COLOR, &[], &[Shade], "The light that leaves the place towards the start of the ray."),
     row("rt_EmissionColor", COLOR, &[], &[Emission], "The light that the material sends itself."),
-    row("rt_SampleOpacity", COLOR, &[], &[Opacity], "How much the material covers of what lies behind it."),
+    row(
+        "rt_SampleOpacity",
+        COLOR,
+        &[Bsdf, SampleBsdf, EvaluatePdf, Emission],
+        &[Opacity],
+        "How much the material covers of what lies behind it.",
+    ),
     row(
         "rt_SurfaceColor",
         COLOR,

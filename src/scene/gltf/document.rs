@@ -16,7 +16,7 @@ use std::fmt::Display;
 const COMPRESSION: &str = "EXT_meshopt_compression";
 
 /// Extensions that are read.
-const EXTENSIONS: [&str; 15] = [
+const EXTENSIONS: [&str; 16] = [
     "EXT_mesh_gpu_instancing",
     COMPRESSION,
     "KHR_lights_punctual",
@@ -25,6 +25,7 @@ const EXTENSIONS: [&str; 15] = [
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_sheen",
     "KHR_materials_specular",
     "KHR_materials_transmission",

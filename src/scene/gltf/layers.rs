@@ -1,6 +1,6 @@
 //! The extensions of a material that change how it scatters light, to parameters of the class
 //! `GltfLayered` (Khronos, `KHR_materials_anisotropy`, `_clearcoat`, `_ior`, `_iridescence`,
-//! `_sheen`, `_specular`, `_transmission` and `_volume`).
+//! `_pbrSpecularGlossiness`, `_sheen`, `_specular`, `_transmission` and `_volume`).
 //!
 //! An extension whose factor leaves the material as it is makes no parameters: a material all whose
 //! extensions do so keeps the shader of materials without any.
@@ -53,6 +53,9 @@ struct Extension<'m, 'a, 'd> {
     place: Place,
 }
 
+/// The extension that replaces the base of a material.
+const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
+
 /// What reads an extension.
 type Read = fn(&mut Extension<'_, '_, '_>, &mut Layers);
 
@@ -60,8 +63,13 @@ type Read = fn(&mut Extension<'_, '_, '_>, &mut Layers);
 /// the making, and the property keeps its default.
 pub fn add(maker: &mut Maker<'_, '_>, extensions: &Map<String, Value>) -> Layers {
     let mut layers = Layers::default();
+    // Its reflectance takes the place of that of an index of refraction.
+    let is_replaced = |name: &str| {
+        extensions.contains_key(SPECULAR_GLOSSINESS) && ["KHR_materials_ior", "KHR_materials_specular"].contains(&name)
+    };
     // A volume that light cannot enter is not seen: it comes after transmission.
-    let all: [(&str, Read); 8] = [
+    let all: [(&str, Read); 9] = [
+        (SPECULAR_GLOSSINESS, specular_glossiness),
         ("KHR_materials_ior", ior),
         ("KHR_materials_specular", specular),
         ("KHR_materials_clearcoat", clearcoat),
@@ -72,7 +80,7 @@ pub fn add(maker: &mut Maker<'_, '_>, extensions: &Map<String, Value>) -> Layers
         ("KHR_materials_volume", volume),
     ];
     for (name, read) in all {
-        let Some(json) = extensions.get(name) else { continue };
+        let Some(json) = extensions.get(name).filter(|_| !is_replaced(name)) else { continue };
         let place = maker.own.field("extensions").field(name);
         match json.as_object() {
             Some(json) => read(&mut Extension { maker, json, place }, &mut layers),
@@ -83,6 +91,28 @@ pub fn add(maker: &mut Maker<'_, '_>, extensions: &Map<String, Value>) -> Layers
         }
     }
     layers
+}
+
+/// A base of diffuse reflectance, reflectance at normal incidence, and glossiness in the place of the
+/// metallic-roughness one. The class finds the same formulas with an index of refraction of 0, which
+/// leaves the specular colour as it is, and without metal.
+fn specular_glossiness(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
+    let is_of_base = |name: &str| ["baseColor", "metallic", "roughness"].iter().any(|own| name.starts_with(own));
+    extension.maker.params.retain(|(name, _)| !is_of_base(name));
+    extension.switch_on("specularGlossiness", layers);
+    let [r, g, b, alpha] = extension.numbers("diffuseFactor", [1.0; 4], "four");
+    extension.vector("baseColorFactor", Vec3::new(r, g, b));
+    extension.float("baseColorAlpha", alpha);
+    extension.float("metallicFactor", 0.0);
+    extension.float("ior", 0.0);
+    let specular = extension.color("specularFactor", Vec3::ONE);
+    extension.vector("specularColorFactor", specular);
+    extension.pass_on("glossinessFactor", 1.0);
+    let base = extension.maker.base_reading;
+    extension.texture_for("diffuseTexture", "baseColor", base);
+    // Colour and glossiness lie in one texture.
+    extension.texture_for("specularGlossinessTexture", "specularColor", Reading::OpaqueColor);
+    extension.texture_for("specularGlossinessTexture", "glossiness", Reading::DataAlpha);
 }
 
 fn ior(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
@@ -231,10 +261,15 @@ impl Extension<'_, '_, '_> {
 
     /// A property that is a colour.
     fn color(&mut self, name: &str, default: Vec3) -> Vec3 {
+        Vec3::from_array(self.numbers(name, default.to_array(), "three"))
+    }
+
+    /// A property that is a list of numbers, whose count is also given in words.
+    fn numbers<const N: usize>(&mut self, name: &str, default: [f32; N], count: &str) -> [f32; N] {
         let Some(json) = self.json.get(name) else { return default };
-        let color = Vec::<f32>::deserialize(json).ok().and_then(|list| <[f32; 3]>::try_from(list).ok());
-        color.map(Vec3::from_array).filter(|c| c.is_finite()).unwrap_or_else(|| {
-            self.problem(name, "it is not a list of three finite numbers");
+        let list = Vec::<f32>::deserialize(json).ok().and_then(|list| <[f32; N]>::try_from(list).ok());
+        list.filter(|list| list.iter().all(|x| x.is_finite())).unwrap_or_else(|| {
+            self.problem(name, &format!("it is not a list of {count} finite numbers"));
             default
         })
     }
@@ -242,9 +277,13 @@ impl Extension<'_, '_, '_> {
     /// Adds the texture whose property has this name with `Texture`; gives the number of its
     /// coordinates and its scale.
     fn texture(&mut self, name: &'static str, reading: Reading) -> Option<(usize, f32)> {
-        let field = format!("{name}Texture");
-        let json = self.json.get(&field)?;
-        let place = self.place.field(&field);
+        self.texture_for(&format!("{name}Texture"), name, reading)
+    }
+
+    /// Adds the texture of a property for parameters that begin with a name.
+    fn texture_for(&mut self, field: &str, name: &'static str, reading: Reading) -> Option<(usize, f32)> {
+        let json = self.json.get(field)?;
+        let place = self.place.field(field);
         let info = match TextureInfo::deserialize(json) {
             Ok(info) => info,
             Err(e) => {

@@ -65,7 +65,14 @@ pub fn add(document: &Document<'_>, index: Option<Index<Json>>, place: &Place, m
         }
         None => (&default, place.clone()),
     };
-    let mut maker = Maker { document, own, making, params: Vec::new(), coordinates: Vec::new() };
+    let mut maker = Maker {
+        document,
+        own,
+        making,
+        params: Vec::new(),
+        base_reading: Reading::OpaqueColor,
+        coordinates: Vec::new(),
+    };
     let normal_coordinates = maker.fill(json);
     let extensions = json.extensions.as_ref();
     // What no light changes scatters none.
@@ -144,6 +151,8 @@ pub struct Maker<'a, 'd> {
     pub making: &'a mut Making,
     /// The parameters so far.
     pub params: Vec<(String, ParamValue)>,
+    /// How the texture of the base colour is read.
+    pub base_reading: Reading,
     coordinates: Vec<Coordinates>,
 }
 
@@ -186,6 +195,7 @@ impl Maker<'_, '_> {
         }
         // Where alpha counts, a texel's colour does by its alpha; elsewhere all of it is seen.
         let base = if alpha_mode == AlphaMode::Opaque { Reading::OpaqueColor } else { Reading::ColorAlpha };
+        self.base_reading = base;
         let named = |name, info: &gltf::json::texture::Info, reading| (name, info.index, info.tex_coord, reading);
         let plain = [
             pbr.base_color_texture.as_ref().map(|i| (named("baseColor", i, base), &i.extensions)),

@@ -719,6 +719,31 @@ fn extensions_become_parameters_of_their_names() {
 }
 
 #[test]
+fn specular_glossiness_takes_the_place_of_the_base() {
+    let extensions = json!({
+        "KHR_materials_ior": { "ior": 1.2 },
+        "KHR_materials_specular": { "specularFactor": 0.5 },
+        "KHR_materials_pbrSpecularGlossiness": {
+            "diffuseFactor": [0.5, 0.25, 0.125, 0.75], "specularFactor": [0.25, 0.5, 1], "glossinessFactor": 0.625,
+        },
+    });
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let (shader, params, _) = extended_material(extensions.clone(), integrator);
+        assert_eq!(shader, "GltfLayered");
+        let of = |name: &str| params.iter().filter(|p| p.0 == name).map(|p| p.1.clone()).collect::<Vec<_>>();
+        assert_eq!(of("baseColorFactor"), [ParamValue::Color(vec![Vec3::new(0.5, 0.25, 0.125)])]);
+        assert_eq!(of("specularColorFactor"), [ParamValue::Color(vec![Vec3::new(0.25, 0.5, 1.0)])]);
+        for (name, value) in
+            [("baseColorAlpha", 0.75), ("glossinessFactor", 0.625), ("metallicFactor", 0.0), ("ior", 0.0)]
+        {
+            assert_eq!(of(name), [ParamValue::Float(vec![value])], "{name}");
+        }
+        assert_eq!(of("specularGlossiness"), [ParamValue::String(vec!["on".to_string()])]);
+        assert!(of("roughnessFactor").is_empty() && of("specularFactor").is_empty());
+    }
+}
+
+#[test]
 fn wrong_extensions_are_reported_with_their_place() {
     let says = |extensions: Value, what: &str| {
         let said = warnings(&[("/materials/0/extensions", extensions)]);
@@ -733,6 +758,10 @@ fn wrong_extensions_are_reported_with_their_place() {
     says(
         json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1, "clearcoatTexture": { "index": 9 } } }),
         "KHR_materials_clearcoat.clearcoatTexture.index: there is no number 9",
+    );
+    says(
+        json!({ "KHR_materials_pbrSpecularGlossiness": { "diffuseFactor": [1, 1, 1] } }),
+        "diffuseFactor: it is not a list of four finite numbers",
     );
     says(
         json!({ "KHR_materials_clearcoat": { "clearcoatFactor": "much" } }),
