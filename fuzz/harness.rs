@@ -9,6 +9,8 @@ use shadewright::image::{self, Reading};
 use shadewright::ir::verify;
 use shadewright::lang::{self, rsl, rtsl};
 use shadewright::lsp;
+use shadewright::pointcloud::samples::Samples;
+use shadewright::pointcloud::{PointCloud, tree};
 use shadewright::render::checkpoint::{self, Subject};
 use shadewright::render::film::Film;
 use shadewright::rpu::isa::{Component, Program, Reg};
@@ -168,6 +170,31 @@ pub fn images(data: &[u8]) {
     }
     if let Ok(map) = DepthMap::decode(data) {
         assert!(map.depths.iter().all(|z| *z >= 0.0));
+    }
+}
+
+/// A point cloud is refused, or has finite points that look-ups can order and that joining and
+/// thinning keep whole; so do the samples of a texture, whose text gives them back.
+pub fn pointcloud(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    if let Ok(mut cloud) = PointCloud::decode(data) {
+        let count = cloud.points.len();
+        assert_eq!(cloud.values.len(), count * cloud.stride());
+        let places: Vec<[f32; 3]> = cloud.points.iter().map(|p| p.position).collect();
+        assert!(places.iter().flatten().chain(&cloud.values).all(|x| x.is_finite()));
+        let mut ordered: Vec<u32> = tree::order(&places).iter().map(|node| node.0).collect();
+        ordered.sort_unstable();
+        assert!(ordered.into_iter().eq(0..count as u32));
+        assert_eq!(cloud.thinned(3).points.len(), count.div_ceil(3));
+        cloud.append(&cloud.clone());
+        assert_eq!((cloud.points.len(), cloud.values.len()), (2 * count, 2 * count * cloud.stride()));
+    }
+    if let Ok(samples) = Samples::decode(data) {
+        assert_eq!(Samples::decode(samples.encode().as_bytes()).as_ref(), Ok(&samples));
+        let side = samples.side();
+        assert_eq!(samples.image(side).rgba.len(), side as usize * side as usize);
     }
 }
 

@@ -1,5 +1,5 @@
 //! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders,
-//! images, programs on both machines, messages of an editor, checkpoints, and values of options.
+//! images, point clouds, programs on both machines, messages of an editor, checkpoints, and values of options.
 
 use std::fs;
 use std::path::Path;
@@ -44,6 +44,11 @@ fn the_front_end_of_classes_survives_its_corpus() {
 #[test]
 fn images_survive_their_corpus() {
     replay("images", harness::images);
+}
+
+#[test]
+fn point_clouds_survive_their_corpus() {
+    replay("pointcloud", harness::pointcloud);
 }
 
 #[test]
