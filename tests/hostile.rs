@@ -239,6 +239,88 @@ fn geometry_that_asks_for_too_much_is_bounded() {
     assert!(said.contains("4294967295"), "an index does not wrap: {said}");
 }
 
+const CAMERA: &str = "Format 64 48 1 Projection \"perspective\" \"fov\" 40 Translate 0 0 5\n\
+    Option \"shading\" \"string current\" [\"world\"] WorldBegin LightSource \"distantlight\" 1\n";
+
+/// Renders a scene, which ends well, and gives what is said.
+#[track_caller]
+fn rendered(dir: &TempDir, scene: &str, more: &[&str]) -> String {
+    put(dir, "s.rib", format!("{CAMERA}{scene}\nWorldEnd"));
+    let args = [&["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1"], more].concat();
+    let (status, said) = run(dir, &args);
+    assert_eq!(status, 0, "{said}");
+    said
+}
+
+#[test]
+fn curved_surfaces_are_diced_more_coarsely_where_they_would_be_too_many_triangles() {
+    let dir = folder();
+    let coarse = "curved surfaces are diced";
+    let large = "Sphere 10 -10 10 360\n".repeat(20_000);
+    let said = rendered(&dir, &large, &[]);
+    assert!(said.contains("more than 40") && said.contains(coarse) && said.contains("--max-triangles"), "{said}");
+    let strict = ["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--strict"];
+    refused(&dir, &strict, "with it the scene has more than 40");
+    let cube = "\"P\" [0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1]";
+    for shape in [
+        "Disk 0 1 360",
+        "Patch \"bilinear\" \"P\" [0 0 0  1 0 0  0 1 0  1 1 5]",
+        "Curves \"cubic\" [4] \"nonperiodic\" \"P\" [0 0 0 1 0 0 2 9 0 3 0 0] \"constantwidth\" [1]",
+        "Points \"P\" [0 1 0]",
+        "Blobby 1 [1001 0] [1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1] [\"\"]",
+        &format!(
+            "SubdivisionMesh \"catmull-clark\" [4 4 4 4 4 4] [0 1 3 2 4 6 7 5 0 4 5 1 2 3 7 6 0 2 6 4 1 5 7 3] {cube}"
+        ),
+    ] {
+        let said = rendered(&dir, &format!("{shape}\n").repeat(20), &["--max-triangles", "2000"]);
+        assert!(said.contains(coarse) && !said.contains("left out"), "{shape}: {said}");
+    }
+    let said = rendered(&dir, &large[..20_000], &["--max-triangles", "0"]);
+    assert!(said.contains("128 times as coarsely") && said.contains("it is left out"), "{said}");
+}
+
+#[test]
+fn what_is_used_again_and_again_does_not_take_memory_each_time() {
+    let dir = folder();
+    let corners = "\"P\" [0 0 0 1 0 0 0 1 0 0 0 1]";
+    let faces =
+        |count: usize| format!("PointsPolygons [{}] [{}] {corners}\n", "3 ".repeat(count), "0 1 2 ".repeat(count));
+    let object = format!("ObjectBegin 1 {} ObjectEnd\n", faces(16));
+    let said = rendered(&dir, &(object + &"ObjectInstance 1\n".repeat(400_000)), &[]);
+    assert!(!said.contains("left out"), "{said}");
+    let archive = format!("ArchiveBegin \"a\" {} ArchiveEnd\n", faces(200_000));
+    let said = rendered(&dir, &(archive + &"ReadArchive \"a\"\n".repeat(60)), &[]);
+    assert!(said.contains("with it the scene has more than 42") && said.contains("it is left out"), "{said}");
+    let primitive = r#"{"attributes": {"POSITION": 0}, "indices": 1}"#;
+    let indices: Vec<u8> = [0u16, 1, 2].repeat(60_000).into_iter().flat_map(u16::to_le_bytes).collect();
+    let places = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    put(&dir, "s.bin", [&places.map(f32::to_le_bytes).concat()[..], &indices].concat());
+    let gltf = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
+        "meshes": [{{"primitives": [{}]}}], "buffers": [{{"uri": "s.bin", "byteLength": {}}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 36}}, {{"buffer": 0, "byteOffset": 36, "byteLength": {}}}],
+        "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}},
+            {{"bufferView": 1, "componentType": 5123, "count": 180000, "type": "SCALAR"}}]}}"#,
+        vec![primitive; 200].join(", "),
+        36 + indices.len(),
+        indices.len(),
+    );
+    put(&dir, "s.gltf", gltf);
+    let args = ["render", "s.gltf", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--size", "64x48"];
+    let (status, said) = run(&dir, &args);
+    assert!(status == 0 && said.contains("with it the scene has more than 40"), "{said}");
+}
+
+#[test]
+fn displaced_surfaces_share_the_room_with_all_others() {
+    let dir = folder();
+    put(&dir, "waves.sl", "displacement waves() { P += 0.1 * sin(20 * xcomp(P)) * normalize(N); }");
+    let displaced = "AttributeBegin Displacement \"waves\" ShadingRate 1e-6 Sphere 1 -1 1 360 AttributeEnd\n";
+    let said = rendered(&dir, &(displaced.to_string() + &"Sphere 9 -9 9 360\n".repeat(800)), &[]);
+    assert!(said.contains("displaced objects would have more than"), "{said}");
+}
+
 #[test]
 fn messages_are_counted_and_cut() {
     let dir = folder();

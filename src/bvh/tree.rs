@@ -12,6 +12,7 @@ use super::triangle::{LeafTriangle, Triangle};
 use super::wide::WideBvh;
 use glam::Vec3;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// The tree. Trace it with [`closest_hit`](Bvh::closest_hit) and its siblings.
@@ -25,20 +26,26 @@ pub struct Bvh {
 }
 
 impl Bvh {
-    /// Builds the tree on the current rayon pool. Triangles with a coordinate that is not finite
+    /// Builds the tree on the current rayon pool, of triangles that may be given away: for less
+    /// memory. Triangles with a coordinate that is not finite
     /// are left out, and counted in [`BuildStats::skipped`]; any others are fine, degenerate ones
     /// included.
     ///
     /// # Errors
     ///
     /// [`BuildError::TooManyTriangles`] above [`build::MAX_TRIANGLES`].
-    pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Result<Self, BuildError> {
-        let Built { nodes, prims, triangles: count } = build::build(triangles, options)?;
+    pub fn build<'a>(
+        triangles: impl Into<Cow<'a, [Triangle]>>,
+        options: &BuildOptions<'_>,
+    ) -> Result<Self, BuildError> {
+        let triangles = triangles.into();
+        let Built { nodes, prims, triangles: count } = build::build(&triangles, options)?;
         let leaf = |&prim: &u32| LeafTriangle::new(&triangles[prim as usize], prim);
         let leaf_order: Vec<_> = prims.par_iter().map(leaf).collect();
-        drop(prims);
-        let wide = WideBvh::new(&nodes, &leaf_order);
         let skipped = triangles.len() - count;
+        // Those that are owned are not needed any more, and the wide tree takes much memory.
+        drop((prims, triangles));
+        let wide = WideBvh::new(&nodes, &leaf_order);
         let stats = BuildStats { triangles: count, skipped, ..BuildStats::default() };
         let mut bvh = Self { nodes, triangles: leaf_order, wide, wide4: OnceLock::new(), stats };
         bvh.stats = measure(&bvh);

@@ -35,6 +35,7 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         shadows: args.shadows.into(),
         current: args.current.map(Into::into),
         strict: args.strict,
+        max_triangles: Some(args.max_triangles),
         headlight: args.headlight,
         rendered: args.rendered.clone(),
         time: 0.0,

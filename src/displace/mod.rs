@@ -14,22 +14,21 @@ mod weld;
 use crate::geometry::Mesh;
 use crate::geometry::refine::refine;
 use crate::program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, ShaderCache, Stage, link_cached};
-use crate::scene::{Camera, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
+use crate::scene::{Camera, DEFAULT_TRIANGLES, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
 use glam::Mat4;
 use rate::Dicer;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// Most triangles that all displaced objects of a scene are diced into. Each takes 180 bytes of BVH
-/// and shading data, and a core 1 µs before BVHs are built (`--render --stats --threads 1` of
-/// `assets/scenes/displaced.rib` at 640x480, where they are 1.56 million).
-pub const MAX_TRIANGLES: usize = 1 << 23;
-
 /// Displaces scenes, and knows what it made of the last one.
+///
+/// A triangle that it makes takes 180 bytes of BVH and shading data, and a core 1 µs before BVHs
+/// are built (`--render --stats --threads 1` of `assets/scenes/displaced.rib` at 640x480, where
+/// they are 1.56 million).
 #[derive(Debug)]
 pub struct Displacer {
     most_triangles: usize,
@@ -41,7 +40,7 @@ pub struct Displacer {
 
 impl Default for Displacer {
     fn default() -> Self {
-        Self::new(MAX_TRIANGLES)
+        Self::new(DEFAULT_TRIANGLES)
     }
 }
 
@@ -149,9 +148,10 @@ impl Displacer {
             program = self.link(&stage, sources, options)?;
         }
         let triangles: usize = given.iter().map(|g| g.mesh.triangles.len()).sum();
-        if triangles > self.most_triangles {
+        let most = self.room(scene, &given);
+        if triangles > most {
             self.last = None;
-            return Ok(Displaced { triangles: 0, remarks: vec![too_many(triangles, self.most_triangles)] });
+            return Ok(Displaced { triangles: 0, remarks: vec![too_many(triangles, most)] });
         }
         let view = self.view.clone().unwrap_or_else(|| (scene.camera.clone(), scene.format));
         let is_last = |last: &Last| {
@@ -164,7 +164,7 @@ impl Displacer {
         };
         if !self.last.as_ref().is_some_and(is_last) {
             let mut displaced = Displaced::default();
-            let dicer = self.dice(&mut stage, &view, &mut displaced);
+            let dicer = dice(&mut stage, most, &view, &mut displaced);
             let fine = self.link(&stage, sources, options)?;
             let meshes = points::moved(stage, &fine, &given, &dicer, &mut displaced.remarks)?;
             displaced.triangles = meshes.iter().map(|m| m.triangles.len()).sum();
@@ -191,37 +191,47 @@ impl Displacer {
         }
     }
 
-    /// Moves the objects to world space and dices them as finely as the view asks, or as there is
-    /// room for.
-    fn dice(&self, stage: &mut Scene, (camera, format): &(Camera, Format), displaced: &mut Displaced) -> Dicer {
-        let most = self.most_triangles;
-        stage.objects.iter_mut().for_each(Object::flatten);
-        let mut dicer = Dicer::new(camera, *format);
-        let mut coarser = 1.0;
-        let objects = &stage.objects;
-        let meshes = loop {
-            if let Some(meshes) = cut(objects, &dicer, most) {
-                break meshes;
-            }
-            // Many steps may be too fine by far. Edges that are PROBE times as long tell at little
-            // cost.
-            loop {
-                coarser *= 2.0;
-                dicer = dicer.coarser(coarser);
-                if may_fit(objects, &dicer.coarser(coarser * PROBE), most) {
-                    break;
-                }
-            }
-        };
-        stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
-        if coarser > 1.0 {
-            let message = format!(
-                "the displaced objects would have more than {most} triangles: their edges are {coarser} times as long as ShadingRate asks"
-            );
-            displaced.remarks.push(Diagnostic::warning(message).hint("a larger ShadingRate makes do with fewer"));
-        }
-        dicer
+    /// The triangles that objects of a scene may be diced into: all that others leave, or an eighth.
+    fn room(&self, scene: &Scene, given: &[Given]) -> usize {
+        let mut known: HashSet<_> = given.iter().map(|g| Arc::as_ptr(&g.mesh)).collect();
+        let others = scene.objects.iter().filter(|o| known.insert(Arc::as_ptr(&o.mesh)));
+        let others: usize = others.map(|o| o.mesh.triangles.len()).sum();
+        self.most_triangles.saturating_sub(others).max(self.most_triangles / 8)
     }
+}
+
+/// Moves the objects to world space and dices them as finely as the view asks, or as there is room
+/// for.
+fn dice(stage: &mut Scene, most: usize, (camera, format): &(Camera, Format), displaced: &mut Displaced) -> Dicer {
+    stage.objects.iter_mut().for_each(Object::flatten);
+    let mut dicer = Dicer::new(camera, *format);
+    let mut coarser = 1.0;
+    let objects = &stage.objects;
+    let meshes = loop {
+        if let Some(meshes) = cut(objects, &dicer, most) {
+            break meshes;
+        }
+        // Many steps may be too fine by far. Edges that are PROBE times as long tell at little
+        // cost.
+        loop {
+            coarser *= 2.0;
+            dicer = dicer.coarser(coarser);
+            if may_fit(objects, &dicer.coarser(coarser * PROBE), most) {
+                break;
+            }
+        }
+    };
+    stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
+    if coarser > 1.0 {
+        let message = format!(
+            "the displaced objects would have more than {most} triangles: their edges are {coarser} times as long as ShadingRate asks"
+        );
+        displaced.remarks.push(
+            Diagnostic::warning(message)
+                .hint("a larger ShadingRate makes do with fewer; --max-triangles N allows more"),
+        );
+    }
+    dicer
 }
 
 /// The edges of the probe, which estimates the number of triangles, are this many times as long.

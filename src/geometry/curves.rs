@@ -245,7 +245,8 @@ fn sides(places: &[[DVec3; 2]], widths: &[f32], metric: &Metric) -> u32 {
     let pixels = places.iter().zip(widths).map(radius).fold(0.0, f64::max);
     // The sagitta of a chord over 2a is r (1 - cos a).
     let ratio = (1.0 - metric.flatness() / pixels.max(1e-6)).clamp(-1.0, 1.0);
-    (std::f64::consts::PI / ratio.acos().max(1e-6)).ceil().clamp(SIDES.0, SIDES.1) as u32
+    let sides = (std::f64::consts::PI / ratio.acos().max(1e-6)).ceil().clamp(SIDES.0, SIDES.1) as u32;
+    metric.halve(sides).max(3)
 }
 
 #[cfg(test)]

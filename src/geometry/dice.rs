@@ -10,6 +10,9 @@ use glam::{DMat4, DVec3};
 /// Most pieces of one edge.
 pub const MAX_RATE: u32 = 128;
 
+/// How often rates are halved at most: every rate is 1 then.
+pub const MAX_HALVINGS: u32 = MAX_RATE.ilog2();
+
 /// Samples of a curve, from end to end, that a metric looks at.
 pub const SAMPLES: usize = 9;
 
@@ -23,6 +26,8 @@ pub struct Metric {
     view: View,
     /// How far a piece may be from the curve, in pixels.
     flatness: f64,
+    /// How often rates are halved.
+    halvings: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +44,29 @@ impl Metric {
     /// (with `perspective`; anywhere without) is so many pixels.
     pub fn of_camera(to_camera: DMat4, pixels: f64, perspective: bool, flatness: f64) -> Self {
         let scale = to_camera.determinant().abs().cbrt();
-        Self { view: View::Camera { to_camera, scale, pixels, perspective }, flatness }
+        Self { view: View::Camera { to_camera, scale, pixels, perspective }, flatness, halvings: 0 }
     }
 
     /// For shapes that may be seen at any size: as if each of their edges were so many pixels long.
     pub fn of_any_size(pixels: f64, flatness: f64) -> Self {
-        Self { view: View::Anywhere { pixels }, flatness }
+        Self { view: View::Anywhere { pixels }, flatness, halvings: 0 }
+    }
+
+    /// The same with rates that are halved so often, whatever they are: for scenes with too many
+    /// shapes.
+    #[must_use]
+    pub fn halved(self, halvings: u32) -> Self {
+        Self { halvings, ..self }
+    }
+
+    /// A rate as often halved as this metric asks, at least 1.
+    pub fn halve(&self, rate: u32) -> u32 {
+        halved(rate, self.halvings)
+    }
+
+    /// A level of subdivision, each of which doubles rates, lowered as often.
+    pub fn lower(&self, level: usize) -> usize {
+        level.saturating_sub(self.halvings as usize)
     }
 
     /// Pixels that a length at a place takes, where something of this `size` lies around the place.
@@ -73,7 +95,7 @@ impl Metric {
         let (start, end) = (edge[0], edge[SAMPLES - 1]);
         let length = self.pixels((start + end) / 2.0, start.distance(end), start.distance(end));
         let least = if length.is_finite() { (length / PIXELS).sqrt().ceil() as u32 } else { 1 };
-        self.rate(edge).max(least.min(MAX_RATE))
+        self.rate(edge).max(self.halve(least.min(MAX_RATE)))
     }
 
     /// The number of segments for a curve through these points, which lie at equal steps of its
@@ -102,8 +124,13 @@ impl Metric {
         let pieces = (bent * steps * steps / (8.0 * self.flatness)).sqrt();
         let turn: f64 = chords.windows(2).map(|c| c[0].angle_between(c[1])).filter(|a| a.is_finite()).sum();
         let least = turn.to_degrees() / MAX_TURN;
-        (pieces.max(least).ceil() as u32).clamp(1, MAX_RATE)
+        self.halve((pieces.max(least).ceil() as u32).clamp(1, MAX_RATE))
     }
+}
+
+/// A rate that is halved so often, rounded up, at least 1.
+pub fn halved(rate: u32, halvings: u32) -> u32 {
+    rate.div_ceil(1 << halvings.min(MAX_HALVINGS)).max(1)
 }
 
 /// A side of a patch: its pieces, where its points lie, and the inner points along it.
@@ -300,6 +327,15 @@ mod tests {
         let exact = sagitta(near, 500.0 / 26f64.sqrt());
         assert!((0.05..=0.105).contains(&exact), "{exact}");
         assert_eq!(metric.rate(&circle(1e-3, 5.0)), 6);
+    }
+
+    #[test]
+    fn halved_rates_are_half_as_high_down_to_one() {
+        let metric = Metric::of_camera(DMat4::IDENTITY, 500.0, true, 0.1);
+        let rate = |halvings: u32| metric.halved(halvings).rate(&circle(1.0, 5.0));
+        assert!((1..=MAX_HALVINGS).all(|n| rate(n) == rate(n - 1).div_ceil(2)));
+        let finest = Metric::of_any_size(1e9, 0.1).halved(MAX_HALVINGS);
+        assert_eq!((finest.rate(&circle(1e30, 1.0)), finest.edge_rate(&circle(1e30, 1.0))), (1, 1));
     }
 
     #[test]

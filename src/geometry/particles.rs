@@ -37,7 +37,7 @@ fn level(metric: &Metric, centre: Vec3, radius: f32) -> usize {
     let radius = f64::from(radius.abs());
     let pixels = metric.pixels(centre.as_dvec3(), radius, radius);
     let sagitta = |level: usize| pixels * (1.0 - (std::f64::consts::FRAC_PI_4 / f64::from(1u32 << level)).cos());
-    (0..MAX_LEVEL).find(|&level| sagitta(level) <= metric.flatness()).unwrap_or(MAX_LEVEL)
+    metric.lower((0..MAX_LEVEL).find(|&level| sagitta(level) <= metric.flatness()).unwrap_or(MAX_LEVEL))
 }
 
 /// A unit sphere.

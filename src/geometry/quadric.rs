@@ -153,13 +153,25 @@ impl Quadric {
         }
     }
 
-    /// Triangles with normals and `u, v`, a full circle diced into about `segments` parts.
-    pub fn tessellate(&self, segments: u32) -> Faces {
+    /// Columns and rows of cells, a full circle diced into about `segments` parts.
+    fn cells(&self, segments: u32) -> [u32; 2] {
         let segments = segments.clamp(3, *SEGMENTS.end());
         let theta = f64::from(self.theta_max()).to_radians();
-        let full = self.theta_max().abs() == 360.0;
         let columns = ((f64::from(segments) * theta.abs() / std::f64::consts::TAU).ceil() as u32).max(1);
-        let rows = self.rows(segments);
+        [columns, self.rows(segments)]
+    }
+
+    /// Triangles that [`Quadric::tessellate`] makes at most.
+    pub fn triangles(&self, segments: u32) -> usize {
+        let [columns, rows] = self.cells(segments);
+        2 * columns as usize * rows as usize
+    }
+
+    /// Triangles with normals and `u, v`, a full circle diced into about `segments` parts.
+    pub fn tessellate(&self, segments: u32) -> Faces {
+        let [columns, rows] = self.cells(segments);
+        let theta = f64::from(self.theta_max()).to_radians();
+        let full = self.theta_max().abs() == 360.0;
         let mut faces = Faces::default();
         let (mut normals, mut uv) = (Vec::new(), Vec::new());
         let outwards = area_scale(theta / f64::from(columns));
@@ -237,12 +249,12 @@ impl Quadric {
             }
             Quadric::Cylinder { .. } => 1,
             // Straight along v, but triangles towards a point bend u; a few rows keep that small.
-            Quadric::Cone { .. } | Quadric::Disk { .. } => 6,
+            Quadric::Cone { .. } | Quadric::Disk { .. } => bent_rows(segments),
             // Straight along v, but twisted.
             Quadric::Hyperboloid { from, to, .. } => {
                 let turn = f64::from(from.truncate().angle_to(to.truncate()).abs());
                 let turn = if turn.is_finite() { turn } else { 0.0 };
-                (f64::from(segments) * turn / std::f64::consts::TAU).ceil() as u32 + 6
+                (f64::from(segments) * turn / std::f64::consts::TAU).ceil() as u32 + bent_rows(segments)
             }
             Quadric::Paraboloid { .. } => segments.div_ceil(4).max(2),
             Quadric::Torus { major, minor, phi_min, phi_max, .. } => {
@@ -317,6 +329,12 @@ impl Quadric {
             }
         }
     }
+}
+
+/// Rows that keep the bend of u small; one of circles that are coarser than any size on an image
+/// asks for.
+fn bent_rows(segments: u32) -> u32 {
+    if segments < FEW_SEGMENTS[0].1 { 1 } else { 6 }
 }
 
 /// The latitudes between which a sphere extends, in radians.

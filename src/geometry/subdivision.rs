@@ -152,8 +152,8 @@ impl Cage {
     /// Refines the mesh until it is as flat as the metric asks, or has `limit` triangles.
     ///
     /// # Errors
-    /// A mesh that cannot be refined, or has more than `limit` triangles then.
-    pub fn refine(mut self, metric: &Metric, limit: usize) -> Result<Refined, CageError> {
+    /// A mesh that cannot be refined, or has more than `limit` triangles then, or more than `room`.
+    pub fn refine(mut self, metric: &Metric, limit: usize, room: usize) -> Result<Refined, CageError> {
         self.check()?;
         self.leave_out_the_rim();
         // A face with n vertices becomes n quads, a triangle of Loop's scheme four triangles; each
@@ -165,6 +165,10 @@ impl Cage {
         }
         let wanted = if self.scheme == Scheme::Bilinear { 1 } else { self.level(metric) };
         let level = (1..=wanted).rev().find(|&l| triangles(l) <= limit).unwrap_or(1);
+        let level = metric.lower(level).max(1);
+        if triangles(level) > room {
+            return Err(CageError::TooMany);
+        }
         let refiner = self.refiner(level)?;
         Ok(self.refined(refiner))
     }
@@ -495,7 +499,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_cube_s_corner_is_where_the_rules_put_it() {
-        let mesh = cube().refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = cube().refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert_eq!(open_edges(&mesh), 0);
         // Halstead, Kass & DeRose 1993, appendix A: (n² v + 4 Σ e + Σ f) / (n (n + 5)). Of a cube's
         // corner v the three edge neighbours add up to v, and the three across its faces to -v: (9
@@ -506,7 +510,7 @@ mod tests {
 
     #[test]
     fn normals_point_outwards_and_are_smooth() {
-        let mesh = cube().refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = cube().refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         for (t, numbers) in mesh.triangles.iter().zip(&mesh.normal_indices) {
             let face = face_normal(t.map(|i| mesh.points[i as usize]));
             for (i, n) in t.iter().zip(numbers) {
@@ -524,7 +528,7 @@ mod tests {
         for f in &faces {
             cage.creases.extend((0..4).map(|k| ([f[k], f[(k + 1) % 4]], 10.0)));
         }
-        let mesh = cage.refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = cage.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert!((area(&mesh) - 24.0).abs() < 1e-3, "{}", area(&mesh));
         let axes = mesh.normals.iter().filter(|n| n.abs().max_element() > 0.9999).count();
         assert_eq!(axes, mesh.normals.len());
@@ -538,14 +542,15 @@ mod tests {
             for f in &faces {
                 cage.creases.extend((0..4).map(|k| ([f[k], f[(k + 1) % 4]], sharpness)));
             }
-            area(&cage.refine(&metric(0.2), 1 << 20).unwrap())
+            area(&cage.refine(&metric(0.2), 1 << 20, usize::MAX).unwrap())
         });
         assert!(areas.windows(2).all(|a| a[0] + 0.5 < a[1]), "{areas:?}");
     }
 
     #[test]
     fn the_rim_is_left_out_or_kept_and_its_corners_round_or_sharp() {
-        let area_with = |boundary| area(&Cage { boundary, ..sheet(4) }.refine(&metric(0.1), 1 << 20).unwrap());
+        let area_with =
+            |boundary| area(&Cage { boundary, ..sheet(4) }.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap());
         assert!((area_with(Boundary::None) - 4.0).abs() < 1e-4);
         assert!((area_with(Boundary::EdgesAndCorners) - 16.0).abs() < 1e-4);
         let round = area_with(Boundary::Edges);
@@ -555,9 +560,9 @@ mod tests {
     #[test]
     fn holes_are_left_out_and_corners_reached() {
         let cage = Cage { holes: vec![4], boundary: Boundary::EdgesAndCorners, ..sheet(3) };
-        let mesh = cage.refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = cage.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert!((area(&mesh) - 8.0).abs() < 1e-4);
-        let peak = Cage { corners: vec![(7, 10.0)], ..cube() }.refine(&metric(0.1), 1 << 20).unwrap();
+        let peak = Cage { corners: vec![(7, 10.0)], ..cube() }.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert!(peak.points.iter().any(|p| p.distance(Vec3::ONE) < 1e-5));
     }
 
@@ -570,7 +575,7 @@ mod tests {
             points: vec![Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y, Vec3::Z, -Vec3::Z],
             ..Cage::default()
         };
-        let mesh = octahedron.refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = octahedron.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert_eq!(open_edges(&mesh), 0);
         // Loop 1987: the limit of a vertex of valence 4 is (v + χ Σ e) / (1 + 4χ), χ = 1 / (3/(8β)
         // + 4) with β = (5/8 - (3/8)²)/4 = 31/256; the neighbours' sum is 0.
@@ -579,7 +584,7 @@ mod tests {
         let top = mesh.points.iter().map(|p| f64::from(p.z)).fold(0.0, f64::max);
         assert!((top - (1.0 - 4.0 * chi)).abs() < 1e-5, "{top}");
         let cage = Cage { scheme: Scheme::Loop, ..cube() };
-        assert!(cage.refine(&metric(0.1), 1 << 20).is_err());
+        assert!(cage.refine(&metric(0.1), 1 << 20, usize::MAX).is_err());
     }
 
     #[test]
@@ -588,7 +593,7 @@ mod tests {
         let xs: Vec<f32> = cage.points.iter().flat_map(|p| [p.x, p.y, 1.0, 2.0, p.x + p.y]).collect();
         let corner_xs: Vec<f32> = cage.indices.iter().map(|&i| cage.points[i as usize].x).collect();
         let points = cage.points.clone();
-        let mesh = cage.refine(&metric(0.1), 1 << 20).unwrap();
+        let mesh = cage.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         for (p, v) in mesh.points.iter().zip(mesh.blend_vertex(&xs, 5).chunks(5)) {
             assert!((v[0] - p.x).abs() < 1e-5 && (v[4] - p.x - p.y).abs() < 1e-5 && (v[2] - 1.0).abs() < 1e-5);
         }
@@ -616,26 +621,26 @@ mod tests {
             boundary: Boundary::Edges,
             ..Cage::default()
         };
-        assert!(fin.refine(&metric(0.1), 1 << 20).is_ok());
+        assert!(fin.refine(&metric(0.1), 1 << 20, usize::MAX).is_ok());
         let twice = Cage {
             counts: vec![4],
             indices: vec![0, 1, 0, 2],
             points: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             ..Cage::default()
         };
-        assert!(matches!(twice.refine(&metric(0.1), 1 << 20), Err(CageError::Topology(_))));
+        assert!(matches!(twice.refine(&metric(0.1), 1 << 20, usize::MAX), Err(CageError::Topology(_))));
         let crease = Cage { creases: vec![([0, 7], 1.0)], ..cube() };
-        assert!(crease.refine(&metric(0.1), 1 << 20).is_err());
-        let nothing = Cage::default().refine(&metric(0.1), 1 << 20);
+        assert!(crease.refine(&metric(0.1), 1 << 20, usize::MAX).is_err());
+        let nothing = Cage::default().refine(&metric(0.1), 1 << 20, usize::MAX);
         assert!(nothing.is_ok_and(|m| m.triangles.is_empty()));
-        assert_eq!(cube().refine(&metric(0.1), 47).err(), Some(CageError::TooMany));
-        assert!(sheet(10).refine(&metric(0.001), 1000).is_ok_and(|m| m.triangles.len() <= 1000));
+        assert_eq!(cube().refine(&metric(0.1), 47, usize::MAX).err(), Some(CageError::TooMany));
+        assert!(sheet(10).refine(&metric(0.001), 1000, usize::MAX).is_ok_and(|m| m.triangles.len() <= 1000));
         let fan = Cage {
             counts: vec![5000],
             indices: (0..5000).collect(),
             points: vec![Vec3::ZERO; 5000],
             ..Cage::default()
         };
-        assert!(matches!(fan.refine(&metric(0.1), 1 << 20), Err(CageError::Face { .. })));
+        assert!(matches!(fan.refine(&metric(0.1), 1 << 20, usize::MAX), Err(CageError::Face { .. })));
     }
 }

@@ -192,7 +192,9 @@ impl Surface {
         let now = f64::from(rates[0]) * f64::from(rates[1]);
         if cells.is_finite() && cells > now {
             let factor = (cells / now).sqrt();
-            *rates = rates.map(|n| ((f64::from(n) * factor).ceil() as u32).min(super::dice::MAX_RATE));
+            let raised = |n: u32| ((f64::from(n) * factor).ceil() as u32).min(super::dice::MAX_RATE);
+            // The rates so far are halved already.
+            *rates = rates.map(|n| n.max(metric.halve(raised(n))));
         }
     }
 

@@ -60,7 +60,9 @@ struct Read {
 impl Project {
     /// A project of which nothing is read yet.
     pub fn new(source: Source, options: Options) -> Self {
+        let displacer = options.open.max_triangles.map_or_else(Displacer::default, Displacer::new);
         Self {
+            displacer,
             kernels: if options.kernels { kernels::Folder::usual() } else { None },
             source,
             options,
@@ -70,7 +72,6 @@ impl Project {
             read: None,
             scene_is_broken: false,
             units: ShaderCache::default(),
-            displacer: Displacer::default(),
             shader_files: FileLog::default(),
             left_out: HashSet::new(),
             state: None,

@@ -15,9 +15,9 @@ use thiserror::Error;
 /// Most bytes of one file, after decompression.
 pub const MAX_FILE_BYTES: u64 = 2 << 30;
 
-/// How many times larger than the file what is in it may be, and 64 MiB more. Scenes shrink to a
+/// How many times larger than the file what is in it may be, and 16 MiB more. Scenes shrink to a
 /// tenth; a file may be made to shrink to a thousandth.
-const MAX_EXPANSION: u64 = 64;
+pub const MAX_EXPANSION: u64 = 16;
 
 /// Why a file cannot be read.
 #[derive(Debug, Error)]
@@ -220,7 +220,7 @@ pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>
     let mut bytes = raw?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
-        let most = limit.min(MAX_EXPANSION * (bytes.len() as u64 + (1 << 20)));
+        let most = limit.min(expanded(bytes.len() as u64));
         let mut out = Vec::new();
         MultiGzDecoder::new(bytes.as_slice()).take(most + 1).read_to_end(&mut out).map_err(io)?;
         if most < limit && out.len() as u64 > most {
@@ -235,6 +235,16 @@ pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>
         return Err(FileError::Empty { path: path.to_path_buf() });
     }
     Ok(bytes)
+}
+
+/// Most bytes that so many compressed ones may hold.
+pub fn expanded(bytes: u64) -> u64 {
+    MAX_EXPANSION * bytes.saturating_add(1 << 20)
+}
+
+/// The bytes that a file takes on the disk, where it holds so many decompressed.
+pub fn bytes_on_disk(path: &Path, decompressed: usize) -> usize {
+    std::fs::metadata(path).map_or(decompressed, |meta| decompressed.min(meta.len() as usize))
 }
 
 /// The raw bytes of a regular file, at most one more than `limit`.

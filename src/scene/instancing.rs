@@ -20,6 +20,10 @@ const FEW_TRIANGLES: usize = 16;
 /// All instances are flattened if they have at most this many triangles in total: 16 MiB.
 const FEW_IN_ALL: usize = 1 << 16;
 
+/// Instances are flattened while the scene has at most this many triangles in world space: some 800
+/// MiB.
+const ROOM: usize = 1 << 21;
+
 /// A scene that has too many triangles when every instance counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("with every instance written out the scene has {count} triangles; {MAX_TRIANGLES} is the limit")]
@@ -59,10 +63,12 @@ impl Scene {
         let few = |o: &Object| in_all <= FEW_IN_ALL || o.mesh.triangles.len() <= FEW_TRIANGLES;
         // A mesh that is used once takes no more room in world space; of others the room is
         // bounded.
-        let mut room = MAX_TRIANGLES.saturating_sub(self.triangle_count() - in_all);
+        let mut room = ROOM.saturating_sub(self.triangle_count() - in_all);
         for o in self.objects.iter_mut().filter(instanced) {
             let once = uses.get(&Arc::as_ptr(&o.mesh)) == Some(&1);
-            if o.mesh.triangles.len() <= room && (once || few(o)) {
+            if once {
+                o.flatten();
+            } else if o.mesh.triangles.len() <= room && few(o) {
                 room -= o.mesh.triangles.len();
                 o.flatten();
             }

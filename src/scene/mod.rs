@@ -80,6 +80,19 @@ const MAX_INSTANCES: usize = 1 << 20;
 /// Most triangles that the meshes of a scene have, a shared mesh counted once.
 pub const MAX_TRIANGLES: usize = 1 << 26;
 
+/// Most triangles of a scene, unless its files are large enough to list more ([`BYTES_LISTED`]) or
+/// [`OpenOptions::max_triangles`] allows more. With what 10 MB list, they take less than 2 GiB.
+pub const DEFAULT_TRIANGLES: usize = 4_000_000;
+
+/// The bytes of files that list one triangle more. A text of polygons has more bytes for each; a
+/// triangle beyond that may be one that the scene uses again and again.
+const BYTES_LISTED: u64 = 8;
+
+/// The triangles that files of so many bytes may list.
+fn listed_triangles(bytes: u64) -> usize {
+    (bytes / BYTES_LISTED) as usize
+}
+
 /// Everything that an image is made of, except compiled shaders.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -229,6 +242,9 @@ pub struct OpenOptions {
     pub strict: bool,
     /// Whether a scene without lights gets one at the camera.
     pub headlight: bool,
+    /// The triangles that a scene may have beyond those that its files list; curved surfaces of RIB
+    /// are diced more coarsely then. `None` for [`DEFAULT_TRIANGLES`].
+    pub max_triangles: Option<usize>,
     /// Images of the file's earlier frames, as files by the names of their displays.
     pub rendered: BTreeMap<String, Arc<[u8]>>,
 }
@@ -269,6 +285,10 @@ pub enum Shadows {
 }
 
 impl OpenOptions {
+    fn most_triangles(&self) -> usize {
+        self.max_triangles.unwrap_or(DEFAULT_TRIANGLES)
+    }
+
     /// What they say wins over what the scene says.
     fn overrule(&self, mut opened: Opened) -> Opened {
         let scene = &mut opened.scene;
@@ -393,6 +413,14 @@ fn open_mesh(
     log: &mut FileLog,
 ) -> Result<Opened, Diagnostics> {
     let mut read = meshfile::read(kind, bytes, name)?;
+    let on_disk = files::bytes_on_disk(path, bytes.len()) as u64;
+    let most = options.most_triangles().saturating_add(listed_triangles(on_disk));
+    if read.faces.triangles.len() > most {
+        let count = read.faces.triangles.len();
+        return Err(Diagnostic::error(format!("`{name}` has {count} triangles; {most} is the limit"))
+            .hint("--max-triangles N allows more; each takes up to 400 bytes of memory")
+            .into());
+    }
     // Triangles without an area are left out below.
     let (points, triangles) = (&read.faces.points, &read.faces.triangles);
     let mut has_area = triangles.iter().map(|t| face_normal(t.map(|i| points[i as usize])) != Vec3::ZERO);

@@ -37,6 +37,7 @@ use super::tree::Bvh;
 use super::triangle::Triangle;
 use glam::Mat4;
 use instance::{Instance, Reach};
+use std::borrow::Cow;
 use traverse::Walk;
 use upper::Upper;
 
@@ -97,12 +98,13 @@ impl TwoLevel {
     /// # Errors
     ///
     /// When there are too many triangles, or an instance cannot be placed.
-    pub fn build(
-        plain: &[Triangle],
+    pub fn build<'a>(
+        plain: impl Into<Cow<'a, [Triangle]>>,
         meshes: &[Vec<Triangle>],
         placements: &[Placement],
         options: &BuildOptions<'_>,
     ) -> Result<Self, TwoLevelError> {
+        let plain = plain.into();
         let sizes = placements.iter().map(|p| meshes.get(p.mesh).map_or(0, |m| m.len() as u64));
         let count = plain.len() as u64 + sizes.sum::<u64>();
         if count >= u64::from(NO_PRIM) {

@@ -117,7 +117,7 @@ fn hits_are_those_of_every_triangle_tested_with_the_moved_ray() {
 #[test]
 fn hits_are_those_of_moved_triangles_within_rounding() {
     let case = random_case(21);
-    let (tree, flat) = (case.build(), Bvh::build(&case.flattened(), &BuildOptions::default()).unwrap());
+    let (tree, flat) = (case.build(), Bvh::build(case.flattened(), &BuildOptions::default()).unwrap());
     let (mut same, mut different) = (0, 0);
     for ray in rays(&mut Random(22)) {
         match (tree.closest_hit(&ray), flat.closest_hit(&ray)) {

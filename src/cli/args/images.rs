@@ -82,6 +82,10 @@ pub struct SceneArgs {
     /// Leave out what has errors, and show the rest; the default where images are not compared
     #[arg(long, conflicts_with = "strict", hide_short_help = true, help_heading = heading::FILES)]
     pub lenient: bool,
+    /// Limit of triangles, beside one for each 8 bytes of the scene's files: beyond it curved
+    /// surfaces are diced more coarsely. A triangle takes up to 400 bytes of memory
+    #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
+    pub max_triangles: usize,
     /// Add a light at the camera to a scene without lights; the viewer always does
     #[arg(long, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub headlight: bool,

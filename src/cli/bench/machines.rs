@@ -132,6 +132,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         shadows: Default::default(),
         current: None,
         strict: true,
+        max_triangles: shadewright::scene::DEFAULT_TRIANGLES,
         lenient: false,
         headlight: false,
         scene: Some(path.to_path_buf()),

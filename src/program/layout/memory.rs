@@ -497,7 +497,7 @@ pub fn build_tree(scene: &Scene, options: &BuildOptions<'_>) -> Result<TwoLevel,
             Placement { mesh, object_to_world: object.object_to_world }
         })
         .collect();
-    TwoLevel::build(&bvh_triangles(scene), &meshes, &placements, options)
+    TwoLevel::build(bvh_triangles(scene), &meshes, &placements, options)
 }
 
 #[cfg(test)]

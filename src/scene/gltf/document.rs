@@ -3,14 +3,15 @@
 
 use super::container::{self, Uri};
 use super::meshopt;
-use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
+use crate::scene::files::{self, FileAccess, FileError, MAX_EXPANSION, MAX_FILE_BYTES};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::SourceMap;
 use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
+use std::path::Path;
 
 /// The extension of compressed buffer views.
 const COMPRESSION: &str = "EXT_meshopt_compression";
@@ -74,6 +75,12 @@ const INDICES: [&str; 20] = [
     "source",
 ];
 
+/// Most bytes that compressed views of buffers are decoded to: what a compressed file may expand
+/// to. Streams of meshes shrink to a tenth of them at best.
+fn decoded_room(buffers: &[Vec<u8>]) -> u64 {
+    files::expanded(buffers.iter().map(|data| data.len() as u64).sum())
+}
+
 /// A document whose buffers are in memory.
 pub struct Document<'a> {
     /// The file's name, for messages.
@@ -119,6 +126,7 @@ impl<'a> Document<'a> {
             room -= data.len() as u64;
             document.buffers.push(data);
         }
+        room = room.min(decoded_room(&document.buffers));
         for number in 0..document.root.buffer_views.len() {
             match document.decode(number, room) {
                 Ok(None) => {}
@@ -203,11 +211,19 @@ impl<'a> Document<'a> {
             return Err(self.error(&place, "its elements have another size than the buffer view"));
         }
         if view.byte_length.0 > room {
-            let what = format!("with it the buffers hold more than {MAX_FILE_BYTES} bytes, the most that a scene may");
+            let what = format!("with it the buffers are decoded to more than {MAX_EXPANSION} times their bytes");
             return Err(self.error(&place, what));
         }
         let decoded = meshopt::decode(stream.mode, stream.filter, stream.count, stream.byte_stride, data);
         decoded.map(Some).map_err(|what| self.error(&place, format_args!("the stream cannot be decoded: {what}")))
+    }
+
+    /// The bytes of the files that it was read from, the document's own at this path: each once.
+    pub fn bytes(&self, path: &Path) -> u64 {
+        let mut known = HashSet::new();
+        let buffers = self.root.buffers.iter().zip(&self.buffers).filter(|(b, _)| known.insert(&b.uri));
+        let of_buffers: usize = buffers.map(|(_, data)| data.len()).sum();
+        of_buffers as u64 + std::fs::metadata(path).map_or(0, |meta| meta.len())
     }
 
     /// Errors about extensions that the document needs and that are not known, and warnings about

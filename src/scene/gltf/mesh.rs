@@ -278,10 +278,10 @@ impl<'a> Source<'a> {
                 return Ok(None);
             }
         };
-        if triangles > MAX_TRIANGLES - making.triangles {
-            return Err(self
-                .document
-                .error(self.place, format_args!("with it the scene has more than {MAX_TRIANGLES} triangles")));
+        let most = making.most_triangles.min(MAX_TRIANGLES);
+        if triangles > most.saturating_sub(making.triangles) {
+            let error = format_args!("with it the scene has more than {most} triangles");
+            return Err(self.document.error(self.place, error).hint("--max-triangles N allows more"));
         }
         let vertex = |i: usize| indices.as_ref().map_or(i as u32, |e| e.index(i));
         let corners = |t: usize| match mode {

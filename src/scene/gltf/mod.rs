@@ -30,7 +30,7 @@ mod tests;
 mod texture;
 
 use super::framing::{self, Handedness, Lit};
-use super::{Integrator, OpenOptions, Opened, Scene, in_folder};
+use super::{Integrator, OpenOptions, Opened, Scene, in_folder, listed_triangles};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
@@ -50,8 +50,9 @@ struct Making {
     problems: Vec<Diagnostic>,
     /// Files that were looked for.
     log: FileLog,
-    /// Triangles of all meshes, each counted once.
+    /// Triangles of all meshes, each counted once, and how many there may be.
     triangles: usize,
+    most_triangles: usize,
     /// Bytes of all images that lie within the file.
     embedded: u64,
     /// Whether the path integrator renders: materials become BSDF classes then.
@@ -114,6 +115,7 @@ pub(super) fn read(
         problems: Vec::new(),
         log: FileLog::default(),
         triangles: 0,
+        most_triangles: options.most_triangles().saturating_add(listed_triangles(document.bytes(path))),
         embedded: 0,
         traces_paths,
         has_camera: false,

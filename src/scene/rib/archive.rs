@@ -4,6 +4,7 @@ use super::super::{gltf, meshfile};
 use super::args::Args;
 use super::decode;
 use super::lexer::Token;
+use super::primitives::dicing::count_listed;
 use super::primitives::{Source, add_object};
 use super::reader::Reader;
 use crate::scene::files::{self, FileError};
@@ -99,12 +100,19 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
     let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES - r.archive_bytes);
     let bytes = files::read_noting(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
     r.archive_bytes += bytes.len() as u64;
+    // Only what is read for the first time is more than what was there.
+    if r.archives_known.insert(path.clone()) {
+        r.budget.read(files::bytes_on_disk(&path, bytes.len()));
+    }
     let shown = path.display().to_string();
     if let Some(kind) = meshfile::kind_of(&path) {
         r.admit_geometry(args.span);
         let read = meshfile::read(kind, &bytes, &shown).map_err(|d| d.also(args.whole_span(), "read from here"))?;
         for warning in read.warnings {
             r.warn(warning);
+        }
+        if !count_listed(r, args, read.faces.triangles.len()) {
+            return Ok(());
         }
         return add_object(r, args, Source { name: &name, computed_normals: false }, read.faces);
     }

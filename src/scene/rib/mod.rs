@@ -55,10 +55,11 @@ mod visibility;
 #[cfg(test)]
 mod tests;
 
-use super::files::{FileAccess, MAX_FILE_BYTES};
+use super::files::{FileAccess, MAX_FILE_BYTES, bytes_on_disk};
 use super::{OpenOptions, Opened};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, tidied};
+use primitives::dicing::Budget;
 use std::path::{Path, PathBuf};
 
 /// A RIB text and where it comes from.
@@ -79,10 +80,18 @@ pub(super) struct Input<'a> {
 pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
     let Input { name, path, bytes } = input;
     let base = path.map(|p| p.parent().map(PathBuf::from).unwrap_or_default());
+    let size = path.map_or(bytes.len(), |path| bytes_on_disk(path, bytes.len()));
     let text = decode(bytes, name)?;
     let file = sources.add(name, path, text);
     let access = FileAccess { base, allowed: options.allow_read.clone() };
-    reader::Reader::new(name, access, options, sources).read(file, path)
+    let mut budget = Budget::new(options.most_triangles());
+    loop {
+        budget.read(size);
+        match reader::Reader::new(name, access.clone(), options, budget, sources).read(file, path) {
+            Ok(read) => return read,
+            Err(next) => budget = next,
+        }
+    }
 }
 
 /// RIB as text in UTF-8: binary RIB is written as text, and what is not UTF-8 (comments in other

@@ -71,6 +71,7 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
     let (output, failure) = output_of(program, data).map_err(error)?;
     let shown = format!("<output of {program}>");
     let text = decode(output, &shown).map_err(|d| d.at(args.whole_span(), "run from here"))?;
+    r.budget.read(text.len());
     let file = r.sources.add(shown, None, text);
     r.closed(|r| r.run(file, None));
     failure.map_or(Ok(()), |problem| Err(error(problem)))

@@ -13,6 +13,7 @@ use super::lexer::{Lexer, Token};
 use super::objects::{self, Retained};
 use super::options;
 use super::params::Declarations;
+use super::primitives::dicing::Budget;
 use super::requests::{self, Handler};
 use super::ris;
 use super::solids::Solids;
@@ -63,7 +64,11 @@ pub struct Reader<'s> {
     /// Bytes of archives so far, and the archives whose text `sources` holds.
     pub archive_bytes: u64,
     pub archive_texts: HashMap<PathBuf, FileId>,
+    /// The files of archives, meshes too.
+    pub archives_known: HashSet<PathBuf>,
     pub triangles: usize,
+    /// Of triangles.
+    pub budget: Budget,
     pub retained: Retained,
     /// `RelativeDetail`
     pub relative_detail: f32,
@@ -124,7 +129,13 @@ pub struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     /// A reader in RI's initial state.
-    pub fn new(name: &str, access: FileAccess, options: &OpenOptions, sources: &'s mut SourceMap) -> Self {
+    pub fn new(
+        name: &str,
+        access: FileAccess,
+        options: &OpenOptions,
+        budget: Budget,
+        sources: &'s mut SourceMap,
+    ) -> Self {
         let mut scene = Scene::empty(name);
         scene.access = access.clone();
         scene.embedded = options.rendered.clone();
@@ -145,7 +156,9 @@ impl<'s> Reader<'s> {
             archives_read: 0,
             archive_bytes: 0,
             archive_texts: HashMap::new(),
+            archives_known: HashSet::new(),
             triangles: 0,
+            budget,
             retained: Retained::default(),
             relative_detail: 1.0,
             solids: Solids::default(),
@@ -182,8 +195,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads the scene's main file.
-    pub fn read(mut self, file: FileId, path: Option<&Path>) -> Result<Opened, Diagnostics> {
+    /// Reads the scene's main file; `Err` holds the budget to read it with again.
+    pub fn read(mut self, file: FileId, path: Option<&Path>) -> Result<Result<Opened, Diagnostics>, Budget> {
         self.apply_size();
         let text = self.sources.get(file).map(|f| f.text.clone()).unwrap_or_default();
         if !text.contains("FrameBegin") && text.matches("WorldBegin").nth(1).is_some() {
@@ -191,7 +204,10 @@ impl<'s> Reader<'s> {
             self.frame_number.get_or_insert(1);
         }
         self.closed(|r| r.run(file, path.map(Path::to_path_buf)));
-        self.finish(file)
+        match self.budget.next() {
+            Some(budget) => Err(budget),
+            None => Ok(self.finish(file)),
+        }
     }
 
     fn finish(mut self, file: FileId) -> Result<Opened, Diagnostics> {
@@ -222,6 +238,9 @@ impl<'s> Reader<'s> {
                 Diagnostic::warning(format!("{count} zero-area {triangles} skipped"))
                     .at(span, "the first is in this primitive"),
             );
+        }
+        if let Some(warning) = self.budget.warning() {
+            self.warn(warning);
         }
         if self.unknown > MAX_UNKNOWN {
             let more = self.unknown - MAX_UNKNOWN;
@@ -463,6 +482,16 @@ impl<'s> Reader<'s> {
     pub fn fatal(&mut self, d: Diagnostic) {
         self.error(d);
         (self.stopped, self.fatal) = (true, true);
+    }
+
+    /// Whether any error refuses the scene.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Reads nothing else.
+    pub fn stop(&mut self) {
+        self.stopped = true;
     }
 
     /// Adds a warning.

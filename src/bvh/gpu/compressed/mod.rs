@@ -206,7 +206,7 @@ mod tests {
     fn a_tree_that_is_appended_keeps_its_form() {
         let mut random = Random(3);
         let mut tree = |count| {
-            let bvh = Bvh::build(&random.soup(count, 0.2), &BuildOptions::default()).expect("small enough");
+            let bvh = Bvh::build(random.soup(count, 0.2), &BuildOptions::default()).expect("small enough");
             CompressedBvh::new(&bvh)
         };
         let (mut both, second) = (tree(100), tree(200));

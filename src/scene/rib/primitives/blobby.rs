@@ -2,7 +2,7 @@
 
 use super::super::args::Args;
 use super::super::reader::Reader;
-use super::dicing::metric;
+use super::dicing::{count, metric};
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
 use crate::geometry::blobby::{Field, MAX_CELLS};
@@ -37,7 +37,10 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let Some((middle, size)) = field.extent() else { return Ok(()) };
     let pixels = metric(r).pixels(middle, size, size);
     let cells = (pixels / CELL_PIXELS).clamp(LEAST_CELLS, f64::from(MAX_CELLS)) as u32;
-    let shape = field.polygonise(cells);
+    let shape = field.polygonise(r.budget.halve(cells));
+    if !count(r, args, shape.triangles.len(), &vars) {
+        return Ok(());
+    }
     let (field, points) = (&field, &shape.points);
     let each = || {
         let blend: Blend<'_> = Box::new(move |values, width| field.blend(points, values, width));

@@ -6,7 +6,7 @@
 use super::super::args::Args;
 use super::super::params::{Class, Param};
 use super::super::reader::Reader;
-use super::dicing::{MAX_DICED, metric, too_fine};
+use super::dicing::{count, metric, too_fine};
 use super::polygons::positions;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
@@ -74,7 +74,7 @@ pub fn curves(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
         .collect();
     r.admit_geometry(args.span);
     let metric = metric(r);
-    let rings = Rings::cut(&all, &points, &metric, MAX_DICED).ok_or_else(|| too_fine(args))?;
+    let Some(rings) = Rings::cut(&all, &points, &metric, r.budget.room()) else { return too_fine(r, args) };
     along_curves(r, args, vars, &CutCurves { all, points, rings, metric, varying: first_varying })
 }
 
@@ -124,8 +124,8 @@ fn along_curves(
     };
     let facing = vars.take("N").or_else(|| vars.take("Np")).map(|p| at_rings(&p)).transpose()?;
     let facing: Option<Vec<Vec3>> = facing.map(|n| n.chunks_exact(3).map(Vec3::from_slice).collect());
-    let tubes =
-        rings.surround(all, points, &widths, facing.as_deref(), metric, MAX_DICED).ok_or_else(|| too_fine(args))?;
+    let tubes = rings.surround(all, points, &widths, facing.as_deref(), metric, r.budget.room());
+    let Some(tubes) = tubes else { return too_fine(r, args) };
     let ring_of = tubes.ring_of;
     let map = |count: usize, meaning, vertex: bool| {
         let blend: Blend<'_> = Box::new(move |values, width| {
@@ -175,7 +175,7 @@ pub fn points(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
             if single { p.floats().repeat(centres.len()) } else { p.floats() }
         }
     };
-    let made = spheres(&centres, &widths, &metric(r), MAX_DICED).ok_or_else(|| too_fine(args))?;
+    let Some(made) = spheres(&centres, &widths, &metric(r), r.budget.room()) else { return too_fine(r, args) };
     let each = || ClassMap {
         count: centres.len(),
         meaning: "one value a point",
@@ -206,6 +206,9 @@ fn place(
     spread: &Spread<'_>,
     mut faces: Faces,
 ) -> Result<(), Diagnostic> {
+    if !count(r, args, faces.triangles.len(), &vars) {
+        return Ok(());
+    }
     let computed_normals = !vars.has_normals();
     vars.lay(r, spread, &mut faces);
     add_object(r, args, Source { name: args.request, computed_normals }, faces)

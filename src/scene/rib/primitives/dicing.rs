@@ -3,15 +3,25 @@
 
 use super::super::args::Args;
 use super::super::reader::Reader;
+use super::variables::Variables;
 use crate::geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
-use crate::geometry::dice::Metric;
+use crate::geometry::dice::{MAX_HALVINGS, Metric, halved};
 use crate::geometry::trim::Trim;
+use crate::scene::listed_triangles;
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
 use std::sync::Arc;
 
 /// Maximum number of triangles of one diced primitive.
 pub const MAX_DICED: usize = 1 << 22;
+
+/// A diced primitive counts as so many triangles at least, and a listed one: each is an object with
+/// a mesh of its own.
+const LEAST_DICED: usize = 16;
+const LEAST_LISTED: usize = 4;
+
+/// So many vectors of variables at each vertex count as much as the triangles.
+const VECTORS: usize = 8;
 
 /// Maximum distance of triangles from the true surface, in pixels, at a shading rate of 1.
 const FLATNESS: f32 = 0.1;
@@ -48,20 +58,130 @@ impl SurfaceAttributes {
     }
 }
 
+/// How many triangles a scene has, and may have.
+///
+/// They are counted while the scene is read. Where they become too many, it is read again with all
+/// rates halved ([`Budget::next`]): all curved surfaces are then diced alike. Where the rates are
+/// as low as can be, what does not fit is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What the user allows.
+    most: usize,
+    /// What the files read so far allow besides.
+    listed: usize,
+    made: usize,
+    /// Whether any of them was diced.
+    diced: bool,
+    /// How often all rates are halved.
+    halvings: u32,
+    exceeded: bool,
+}
+
+impl Budget {
+    /// For so many triangles at most, and what the scene's files list besides.
+    pub fn new(most: usize) -> Self {
+        Self { most, listed: 0, made: 0, diced: false, halvings: 0, exceeded: false }
+    }
+
+    /// The budget to read the scene with again, where this one did not suffice.
+    pub fn next(self) -> Option<Self> {
+        self.exceeded.then(|| Self { halvings: self.halvings + 1, ..Self::new(self.most) })
+    }
+
+    /// Makes room for what a file of so many bytes may list.
+    pub fn read(&mut self, bytes: usize) {
+        self.listed = self.listed.saturating_add(listed_triangles(bytes as u64));
+    }
+
+    /// A rate of quadrics as often halved as all rates are.
+    pub fn halve(&self, rate: u32) -> u32 {
+        halved(rate, self.halvings)
+    }
+
+    fn limit(&self) -> usize {
+        self.most.saturating_add(self.listed)
+    }
+
+    /// Most triangles of the next primitive.
+    pub fn room(&self) -> usize {
+        self.limit().saturating_sub(self.made).min(MAX_DICED)
+    }
+
+    /// The warning where rates are halved.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let message = format!(
+            "the scene would have more than {} triangles: its curved surfaces are diced {} times as coarsely as the \
+             image asks",
+            self.limit(),
+            1u32 << self.halvings
+        );
+        (self.halvings > 0).then(|| hinted(Diagnostic::warning(message)))
+    }
+}
+
+/// What to do about too many triangles.
+fn hinted(d: Diagnostic) -> Diagnostic {
+    d.hint("--max-triangles N allows more; each takes up to 400 bytes of memory")
+}
+
+/// Counts the triangles of a primitive that is diced, before memory is taken for its variables.
+/// False where there is no room for them: then it is to be left out.
+pub fn count(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize, vars: &Variables) -> bool {
+    r.budget.diced = true;
+    counted(r, args, triangles.max(LEAST_DICED) + triangles * vars.vectors() / VECTORS)
+}
+
+/// Counts the triangles that a request or a file lists, as [`count`] does.
+pub fn count_listed(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize) -> bool {
+    counted(r, args, triangles.max(LEAST_LISTED))
+}
+
+fn counted(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize) -> bool {
+    let fits = triangles <= r.budget.limit().saturating_sub(r.budget.made);
+    if fits {
+        r.budget.made += triangles;
+    } else {
+        exceed(r, args);
+    }
+    fits
+}
+
+/// What happens where a primitive does not fit what is left of the budget.
+fn exceed(r: &mut Reader<'_>, args: &Args<'_, '_>) {
+    let error = hinted(args.error(format!("with it the scene has more than {} triangles", r.budget.limit())));
+    if r.is_strict() {
+        r.fatal(error);
+    } else if r.budget.diced && r.budget.halvings < MAX_HALVINGS {
+        r.budget.exceeded = true;
+        r.stop();
+    } else {
+        r.error_once("budget", error.hint("it is left out, and all else that there is no room for"));
+    }
+}
+
 /// The dicing settings for the current object space.
 pub fn metric(r: &Reader<'_>) -> Metric {
     let attributes = &r.state.attributes;
     let flatness = attributes.surfaces.flatness(attributes.own.shading_rate);
-    if r.retained.is_open() {
-        return Metric::of_any_size(RETAINED_PIXELS, flatness);
-    }
-    r.scene.camera.metric(r.scene.format, r.state.transform, flatness)
+    let metric = match r.retained.is_open() {
+        true => Metric::of_any_size(RETAINED_PIXELS, flatness),
+        false => r.scene.camera.metric(r.scene.format, r.state.transform, flatness),
+    };
+    metric.halved(r.budget.halvings)
 }
 
-/// The error for a primitive that would become too many triangles.
-pub fn too_fine(args: &Args<'_, '_>) -> Diagnostic {
-    args.error(format!("more than {MAX_DICED} triangles are needed for this primitive"))
-        .hint("a larger ShadingRate, or GeometricApproximation \"flatness\", makes do with fewer")
+/// What happens where a primitive would become more triangles than [`Budget::room`].
+///
+/// # Errors
+/// Where it is too many by itself.
+pub fn too_fine(r: &mut Reader<'_>, args: &Args<'_, '_>) -> Result<(), Diagnostic> {
+    if r.budget.room() < MAX_DICED {
+        exceed(r, args);
+        return Ok(());
+    }
+    Err(args
+        .error(format!("more than {MAX_DICED} triangles are needed for this primitive"))
+        .hint("a larger ShadingRate, or GeometricApproximation \"flatness\", makes do with fewer"))
 }
 
 /// `Basis uname ustep vname vstep`, each basis by its name or as a matrix.

@@ -3,7 +3,7 @@
 use super::super::args::Args;
 use super::super::params::{Class, Type};
 use super::super::reader::Reader;
-use super::dicing::{MAX_DICED, metric, too_fine};
+use super::dicing::{count, metric, too_fine};
 use super::quadrics::texture_corners;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
@@ -50,7 +50,7 @@ pub fn patch_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     let degree = degree(args)?;
     let mut directions = Vec::new();
     for (k, name) in ["u", "v"].into_iter().enumerate() {
-        let count = count(args, name)?;
+        let count = control_count(args, name)?;
         let wrap = args.string("\"periodic\" or \"nonperiodic\"")?;
         let periodic = match wrap.as_str() {
             "periodic" => true,
@@ -76,7 +76,7 @@ pub fn patch_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
 pub fn nu_patch(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let mut directions = Vec::new();
     for name in ["u", "v"] {
-        let count = count(args, name)?;
+        let count = control_count(args, name)?;
         let order = args.integer("the order")?.max(0) as usize;
         let (knots, _) = args.float_values()?;
         let range = (args.number("the least parameter")?, args.number("the greatest parameter")?);
@@ -89,7 +89,7 @@ pub fn nu_patch(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
 /// How values of a class are blended at sites of a surface.
 type Blending = fn(&Surface, &[Site], &[f32], usize) -> Vec<f32>;
 
-fn count(args: &mut Args<'_, '_>, direction: &str) -> Result<usize, Diagnostic> {
+fn control_count(args: &mut Args<'_, '_>, direction: &str) -> Result<usize, Diagnostic> {
     let count = args.integer("a number of control points")?;
     match usize::try_from(count) {
         Ok(count) if count <= MAX_CONTROL_POINTS => Ok(count),
@@ -119,10 +119,13 @@ fn surface(
     let points = control_points(args, &vars, &u, &v)?;
     let surface = Surface::new(u, v, &points);
     let metric = metric(r);
-    let mut diced = surface.dice(&metric, MAX_DICED).ok_or_else(|| too_fine(args))?;
+    let Some(mut diced) = surface.dice(&metric, r.budget.room()) else { return too_fine(r, args) };
     let trim = &r.state.attributes.surfaces.trim;
     if trimmed && !trim.loops.is_empty() {
         diced = surface.trimmed(diced, trim, &metric);
+    }
+    if !count(r, args, diced.triangles.len(), &vars) {
+        return Ok(());
     }
     let Diced { sites, points, normals, uv, triangles, patches } = diced;
     let mut faces = Faces { triangles, normals: Channel::PerPoint(normals), ..Faces::default() };

@@ -3,6 +3,7 @@
 use super::super::args::Args;
 use super::super::params::{Class, Type};
 use super::super::reader::Reader;
+use super::dicing::count_listed;
 use super::variables::{ClassMap, Spread, Variables, projected};
 use super::{Source, add_object};
 use crate::geometry::polygon::{newell_normal, triangulate, triangulate_loops};
@@ -222,6 +223,9 @@ fn polygons(
         corners.extend(cut.iter().map(|t| t.map(|k| start + k)));
         face_of.extend(std::iter::repeat_n(face as u32, cut.len()));
         start += n;
+    }
+    if !count_listed(r, args, corners.len()) {
+        return Ok(());
     }
     let spread = over_polygons(loops.len(), points.len(), indices.len(), face_of, &corners);
     let mut faces = Faces {

@@ -4,6 +4,7 @@
 use super::super::super::Projection;
 use super::super::args::Args;
 use super::super::reader::Reader;
+use super::dicing::count;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
 use crate::geometry::Channel;
@@ -69,7 +70,11 @@ fn quadric(r: &mut Reader<'_>, args: &mut Args<'_, '_>, quadric: Quadric) -> Res
     if quadric.radius() == 0.0 {
         return Err(args.error("the radius must not be 0"));
     }
-    let mut faces = quadric.tessellate(segments(r, quadric));
+    let segments = r.budget.halve(segments(r, quadric));
+    if !count(r, args, quadric.triangles(segments), &vars) {
+        return Ok(());
+    }
+    let mut faces = quadric.tessellate(segments);
     let uv = match &faces.uv {
         Channel::PerPoint(uv) => uv.clone(),
         _ => Vec::new(),

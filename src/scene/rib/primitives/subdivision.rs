@@ -10,7 +10,7 @@
 
 use super::super::args::Args;
 use super::super::reader::Reader;
-use super::dicing::{MAX_DICED, metric, too_fine};
+use super::dicing::{self, MAX_DICED, metric, too_fine};
 use super::polygons::{check_counts, check_indices, positions};
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
@@ -47,10 +47,14 @@ pub fn subdivision_mesh(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(
         r.error(d);
     }
     let (counts, corners, points) = (cage.counts.clone(), cage.indices.len(), cage.points.len());
-    let refined = cage.refine(&metric(r), MAX_DICED).map_err(|e| match e {
-        CageError::TooMany => too_fine(args),
-        other => args.error(other.to_string()),
-    })?;
+    let refined = match cage.refine(&metric(r), MAX_DICED, r.budget.room()) {
+        Ok(refined) => refined,
+        Err(CageError::TooMany) => return too_fine(r, args),
+        Err(other) => return Err(args.error(other.to_string())),
+    };
+    if !dicing::count(r, args, refined.triangles.len(), &vars) {
+        return Ok(());
+    }
     place(r, args, vars, &refined, &Counts { faces: counts, corners, points })
 }
 

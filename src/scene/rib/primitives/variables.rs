@@ -99,6 +99,11 @@ impl Variables {
         Some(self.others.remove(at))
     }
 
+    /// How many vectors of three numbers a vertex has of all variables together, at most.
+    pub fn vectors(&self) -> usize {
+        self.others.iter().map(|p| p.declaration.size().div_ceil(3)).sum()
+    }
+
     /// Whether normals are given.
     pub fn has_normals(&self) -> bool {
         self.others.iter().any(|p| matches!(p.name.as_str(), "N" | "Np"))

@@ -36,6 +36,7 @@ const STRICT: OpenOptions = OpenOptions {
     shadows: crate::scene::Shadows::On,
     current: None,
     headlight: false,
+    max_triangles: None,
     rendered: std::collections::BTreeMap::new(),
 };
 
