@@ -418,7 +418,7 @@ fn open_mesh(
     if read.faces.triangles.len() > most {
         let count = read.faces.triangles.len();
         return Err(Diagnostic::error(format!("`{name}` has {count} triangles; {most} is the limit"))
-            .hint("--max-triangles N allows more; each takes up to 400 bytes of memory")
+            .hint("--max-triangles N allows more; each takes some 330 bytes of memory")
             .into());
     }
     // Triangles without an area are left out below.

@@ -83,7 +83,7 @@ pub struct SceneArgs {
     #[arg(long, conflicts_with = "strict", hide_short_help = true, help_heading = heading::FILES)]
     pub lenient: bool,
     /// Limit of triangles, beside one for each 8 bytes of the scene's files: beyond it curved
-    /// surfaces are diced more coarsely. A triangle takes up to 400 bytes of memory
+    /// surfaces are diced more coarsely. A triangle takes some 330 bytes of memory
     #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
     pub max_triangles: usize,
     /// Add a light at the camera to a scene without lights; the viewer always does

@@ -121,7 +121,7 @@ impl Budget {
 
 /// What to do about too many triangles.
 fn hinted(d: Diagnostic) -> Diagnostic {
-    d.hint("--max-triangles N allows more; each takes up to 400 bytes of memory")
+    d.hint("--max-triangles N allows more; each takes some 330 bytes of memory")
 }
 
 /// Counts the triangles of a primitive that is diced, before memory is taken for its variables.
