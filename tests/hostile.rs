@@ -258,9 +258,9 @@ fn curved_surfaces_are_diced_more_coarsely_where_they_would_be_too_many_triangle
     let coarse = "curved surfaces are diced";
     let large = "Sphere 10 -10 10 360\n".repeat(20_000);
     let said = rendered(&dir, &large, &[]);
-    assert!(said.contains("more than 40") && said.contains(coarse) && said.contains("--max-triangles"), "{said}");
+    assert!(said.contains("more than 42") && said.contains(coarse) && said.contains("--max-triangles"), "{said}");
     let strict = ["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--strict"];
-    refused(&dir, &strict, "with it the scene has more than 40");
+    refused(&dir, &strict, "with it the scene has more than 42");
     let cube = "\"P\" [0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1]";
     for shape in [
         "Disk 0 1 360",
@@ -290,7 +290,7 @@ fn what_is_used_again_and_again_does_not_take_memory_each_time() {
     assert!(!said.contains("left out"), "{said}");
     let archive = format!("ArchiveBegin \"a\" {} ArchiveEnd\n", faces(200_000));
     let said = rendered(&dir, &(archive + &"ReadArchive \"a\"\n".repeat(60)), &[]);
-    assert!(said.contains("with it the scene has more than 42") && said.contains("it is left out"), "{said}");
+    assert!(said.contains("with it the scene has more than 43") && said.contains("it is left out"), "{said}");
     let primitive = r#"{"attributes": {"POSITION": 0}, "indices": 1}"#;
     let indices: Vec<u8> = [0u16, 1, 2].repeat(60_000).into_iter().flat_map(u16::to_le_bytes).collect();
     let places = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
@@ -309,7 +309,7 @@ fn what_is_used_again_and_again_does_not_take_memory_each_time() {
     put(&dir, "s.gltf", gltf);
     let args = ["render", "s.gltf", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--size", "64x48"];
     let (status, said) = run(&dir, &args);
-    assert!(status == 0 && said.contains("with it the scene has more than 40"), "{said}");
+    assert!(status == 0 && said.contains("with it the scene has more than 42"), "{said}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub const MAX_TRIANGLES: usize = 1 << 26;
 
 /// Most triangles of a scene, unless its files are large enough to list more ([`BYTES_LISTED`]) or
 /// [`OpenOptions::max_triangles`] allows more. With what 10 MB list, they take less than 2 GiB.
-pub const DEFAULT_TRIANGLES: usize = 4_000_000;
+pub const DEFAULT_TRIANGLES: usize = 1 << 22;
 
 /// The bytes of files that list one triangle more. A text of polygons has more bytes for each; a
 /// triangle beyond that may be one that the scene uses again and again.
