@@ -18,8 +18,10 @@ const OF_TESTS: &[(&str, &str)] = &[("lang", "render"), ("texture", "scene")];
 /// Files outside of a language's folder that name the language, and why. Everything else reads what
 /// a language compiles a file to from `lang::unit` and the modules beside it.
 const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
+    ("lang/mod", "pfman", "declares the module"),
     ("lang/mod", "rsl", "declares the module"),
     ("lang/mod", "rtsl", "declares the module"),
+    ("lang/registry", "pfman", "lists the languages"),
     ("lang/registry", "rsl", "lists the languages"),
     ("lang/registry", "rtsl", "lists the languages"),
     ("lang/stdlib/mod", "rsl", "the standard library is written in RSL"),

@@ -107,7 +107,7 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Print the reference of the shading languages: functions, variables, keywords
     Reference(ReferenceArgs),
-    /// Serve editors over the Language Server Protocol, for .sl and .rtsl files
+    /// Serve editors over the Language Server Protocol, for .sl, .rtsl and .pfman files
     Lsp(LspArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),

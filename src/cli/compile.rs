@@ -42,6 +42,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     }
     let output = match args.emit {
         Emit::Ast => ast(args)?.into_bytes(),
+        Emit::Types => types(args)?.into_bytes(),
         Emit::Ir => ir(args)?.into_bytes(),
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
@@ -135,6 +136,22 @@ fn ast(args: &CompileArgs) -> Result<String, Failure> {
     let file = open(&args.file, &mut sources)?;
     let dump = language(args).dump(&mut sources, file, &language_options(args));
     dump.map_err(|errors| Failure::diagnostics(&errors, &sources))
+}
+
+/// The types of intermediate results.
+fn types(args: &CompileArgs) -> Result<String, Failure> {
+    let mut sources = SourceMap::new();
+    let file = open(&args.file, &mut sources)?;
+    let language = language(args);
+    match language.types(&mut sources, file, &language_options(args)) {
+        Some(listing) => listing.map_err(|errors| Failure::diagnostics(&errors, &sources)),
+        None => {
+            let name = language.name();
+            Err(Failure::input(format!(
+                "error: --emit types is for languages with fixed-point numbers; {name} has none"
+            )))
+        }
+    }
 }
 
 /// Prints the module around one pass, or all.

@@ -90,6 +90,16 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// All errors of the file, with warnings between them.
     fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics>;
 
+    /// The types of intermediate results of a file as text; `None` of a language in which they need
+    /// no analysis.
+    ///
+    /// # Errors
+    /// As [`Language::compile`].
+    fn types(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Option<Result<String, Diagnostics>> {
+        let _ = (sources, file, options);
+        None
+    }
+
     /// Analyses a text for an editor, as far as it can be read.
     fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document>;
 }

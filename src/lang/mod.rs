@@ -9,10 +9,13 @@
 pub mod coshaders;
 pub mod editor;
 pub mod globals;
+pub mod integers;
 pub mod language;
 pub mod light_loop;
 pub mod outline;
+pub mod pfman;
 pub mod preprocess;
+pub mod recursion;
 pub mod registry;
 pub mod rsl;
 pub mod rtsl;

@@ -52,6 +52,8 @@ pub struct Options {
     pub allowed_roots: Vec<PathBuf>,
     /// Files by their names, for includes that no folder has. They lie in one of the folders above.
     pub headers: HashMap<String, PathBuf>,
+    /// Headers that come with the language, for includes that no folder has.
+    pub built_in: &'static [(&'static str, &'static str)],
     /// Texts that stand in for files, by canonical path: what an editor has not saved yet.
     pub unsaved: HashMap<PathBuf, Arc<str>>,
 }
@@ -436,6 +438,15 @@ impl Preprocessor<'_> {
         let by_name = || self.options.headers.get(Path::new(&name).file_name()?.to_str()?).cloned();
         let found = found.or_else(by_name);
         let Some(path) = found else {
+            if let Some((_, text)) = self.options.built_in.iter().find(|(header, _)| *header == name) {
+                self.inclusions += 1;
+                let shown = format!("<built-in {name}>");
+                let known = self.sources.files().iter().position(|f| f.name == shown && f.path.is_none());
+                let file =
+                    known.map(|i| FileId(i as u32)).unwrap_or_else(|| self.sources.add(shown.clone(), None, *text));
+                self.run(file, PathBuf::from(shown));
+                return;
+            }
             let mut d = Diagnostic::warning(format!("cannot find the included file `{name}`: it is left out"))
                 .at(span, "included here");
             for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {

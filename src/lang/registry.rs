@@ -4,12 +4,13 @@
 //! other code compares names with a language's extension.
 
 use super::language::{Form, Language};
+use super::pfman::Pfman;
 use super::rsl::Rsl;
 use super::rtsl::Rtsl;
 use std::path::Path;
 
 /// All languages.
-pub static LANGUAGES: &[&dyn Language] = &[&Rsl, &Rtsl];
+pub static LANGUAGES: &[&dyn Language] = &[&Rsl, &Rtsl, &Pfman];
 
 /// The language of shaders that a scene names without a file, and of files without a known
 /// extension.
@@ -35,10 +36,13 @@ pub fn qualified(text: &str) -> Option<(&'static dyn Language, &str, Option<&str
     Some((language(file)?, file, Some(name)))
 }
 
-/// The extensions of all languages with their dots, for messages: `.sl or .rtsl`.
+/// The extensions of all languages with their dots, for messages: `.sl, .rtsl or .pfman`.
 pub fn extensions() -> String {
     let all: Vec<String> = LANGUAGES.iter().flat_map(|l| l.extensions()).map(|e| format!(".{e}")).collect();
-    all.join(" or ")
+    match all.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => all.concat(),
+    }
 }
 
 /// How a scene names a class by its file, for messages: `FILE.rtsl:Class`.

@@ -4,8 +4,9 @@
 //! ahead, reports what was expected, limits nesting, and finds where to continue after an error. It
 //! knows no grammar.
 
+use super::scan::{RawKind, RawToken};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::Span;
+use crate::text::source::{FileId, Span};
 use std::sync::Arc;
 
 /// How deep expressions and statements may nest.
@@ -23,6 +24,8 @@ pub enum Tok {
     Keyword(&'static str),
     /// A number, or, in a language that distinguishes them, a floating-point one.
     Number(f32),
+    /// A number with a point or an exponent, in a language that has more than single precision.
+    Decimal(f64),
     /// A whole number, as 32 bits.
     Int(u32),
     /// A string's content.
@@ -42,6 +45,7 @@ impl Tok {
             Tok::Name(n) | Tok::Stray(n) => format!("`{n}`"),
             Tok::Keyword(k) | Tok::Punct(k) => format!("`{k}`"),
             Tok::Number(x) => format!("the number {x}"),
+            Tok::Decimal(x) => format!("the number {x}"),
             Tok::Int(x) => format!("the number {x}"),
             Tok::String(s) => format!("the string \"{s}\""),
             Tok::End => "the end of the file".to_string(),
@@ -56,6 +60,35 @@ pub struct Token {
     pub tok: Tok,
     /// Its place.
     pub span: Span,
+}
+
+/// Converts preprocessed raw tokens of `file`. The last token is [`Tok::End`], placed at the end of
+/// the last one. `joined` has operators that are written as two that follow each other at once.
+pub fn convert(
+    file: FileId,
+    raw: &[RawToken],
+    joined: &[(&str, &str, &'static str)],
+    one: impl Fn(&RawToken) -> Tok,
+) -> Vec<Token> {
+    let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut rest = raw.iter().filter(|t| t.kind != RawKind::Newline).peekable();
+    while let Some(t) = rest.next() {
+        let both = rest.peek().filter(|next| !next.spaced && next.span.start == t.span.end).and_then(|next| {
+            let is = |j: &&(&str, &str, &'static str)| t.is_punct(j.0) && next.is_punct(j.1);
+            joined.iter().find(is).map(|j| (j.2, t.span.to(next.span)))
+        });
+        let (tok, span) = match both {
+            Some((op, span)) => (Tok::Punct(op), span),
+            None => (one(t), t.span),
+        };
+        if both.is_some() {
+            rest.next();
+        }
+        tokens.push(Token { tok, span });
+    }
+    tokens.push(Token { tok: Tok::End, span: end });
+    tokens
 }
 
 /// A name with its place.

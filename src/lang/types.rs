@@ -7,6 +7,7 @@
 use crate::abi::DataType;
 use crate::ir::Type;
 use std::fmt;
+use std::sync::Arc;
 
 /// How often a value may differ: RenderMan's storage classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -222,6 +223,14 @@ impl SourceType {
             SourceType::String => Type::String,
             SourceType::Matrix => Type::Mat4,
         })
+    }
+
+    /// The names of the values that stand for a variable: its own or, for the elements of an array,
+    /// `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
+    pub fn value_names(self, name: &str) -> impl Iterator<Item = Arc<str>> {
+        let elements = (0..self.capacity()).map(move |i| format!("{name}.{i}").into());
+        let own = (!self.is_array() && self.ir().is_some()).then(|| name.into());
+        own.into_iter().chain(elements).chain(self.is_resizable().then(|| format!("{name}.length").into()))
     }
 
     /// The types of the IR's values that stand for one of this type: none for `void`, one for each

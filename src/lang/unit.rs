@@ -7,7 +7,9 @@
 //!
 //! [`outputs`]: super::globals::outputs
 
+use super::language::Naming;
 use super::outline::Outline;
+use super::registry;
 use super::rtsl::{self, Object, state::Method};
 use super::shader_ref::ShaderRef;
 use super::strings::StringExpr;
@@ -15,6 +17,7 @@ use super::types::{SourceType, StorageClass};
 use crate::abi::ShaderKind;
 use crate::ir::Module;
 use crate::text::diagnostics::Diagnostics;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Name of the `debug` instruction with the pattern of a `printf`, after those with its values.
@@ -181,7 +184,13 @@ impl Unit {
     pub fn into_cores(self, file: &str) -> Result<Cores, Diagnostics> {
         match self {
             Unit::Shaders(unit) => {
-                let named = |s: &ShaderInfo| CoreShader { name: ShaderRef::new(&s.name), kind: s.kind, light: s.light };
+                let is_qualified =
+                    registry::of_path(Path::new(file)).is_some_and(|language| language.naming() == Naming::Qualified);
+                let name = |s: &ShaderInfo| match is_qualified {
+                    true => ShaderRef::new(&format!("{file}:{}", s.name)),
+                    false => ShaderRef::new(&s.name),
+                };
+                let named = |s: &ShaderInfo| CoreShader { name: name(s), kind: s.kind, light: s.light };
                 Ok(Cores { module: unit.module, shaders: unit.shaders.iter().map(named).collect() })
             }
             Unit::Classes(unit) => class_cores(&unit, file),

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU (.rpuasm,
-    /// .rpubin); for a folder, summarizes which of its .sl and .rtsl files compile
+    /// A .sl, .rtsl or .pfman file, the name of a built-in shader, or a program of the RPU (.rpuasm,
+    /// .rpubin); for a folder, summarizes which of its .sl, .rtsl and .pfman files compile
     pub file: PathBuf,
     /// More files to link with the first, for --emit rpu and rpubin
     pub more: Vec<PathBuf>,
@@ -109,6 +109,8 @@ pub enum Shell {
 pub enum Emit {
     /// The syntax tree
     Ast,
+    /// The types of intermediate results, for languages with fixed-point numbers
+    Types,
     /// The optimised intermediate representation
     Ir,
     /// The GPU kernels as WGSL

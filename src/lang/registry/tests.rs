@@ -30,6 +30,7 @@ fn names_of_shaders_are_read_once() {
     assert_eq!(parts("glass.rtsl:Glass"), ("rtsl", "glass.rtsl".to_string(), name("Glass")));
     assert_eq!(parts("a/glass.rtsl"), ("rtsl", "a/glass.rtsl".to_string(), None));
     assert_eq!(ShaderRef::new("a/glass.rtsl").name(), "glass");
+    assert_eq!(parts("brick.pfman:brick"), ("pfman", "brick.pfman".to_string(), name("brick")));
     assert_eq!(parts("odd:name").0, "rsl", "a colon alone names no file");
     assert_eq!(parts("odd.sl:name").0, "rsl");
 }

@@ -5,8 +5,8 @@
 //! functions.
 
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::tokens::{Tok, Token};
-use crate::text::source::{FileId, Span};
+use crate::lang::tokens::{self, Tok, Token};
+use crate::text::source::FileId;
 
 /// Words that name nothing else.
 pub const KEYWORDS: [&str; 22] = [
@@ -40,12 +40,9 @@ const PUNCT: [&str; 31] = [
     "/=", "->", "(", ")", "{", "}", "[", "]", ",", ";",
 ];
 
-/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last
-/// token.
+/// Converts the tokens of `file`; the last one is [`Tok::End`].
 pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
-    let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
-    let tokens = raw.iter().filter(|t| t.kind != RawKind::Newline).map(|t| Token { tok: convert(t), span: t.span });
-    tokens.chain(std::iter::once(Token { tok: Tok::End, span: end })).collect()
+    tokens::convert(file, raw, &[], convert)
 }
 
 fn convert(raw: &RawToken) -> Tok {

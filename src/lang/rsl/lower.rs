@@ -417,7 +417,7 @@ impl<'c, 'a> Body<'c, 'a> {
     /// Makes the function take a parameter, whose values are those of a variable of class `known`
     /// then.
     fn param(&mut self, p: &Decl, known: StorageClass) -> Var {
-        let names = arrays::value_names(&p.name.name, p.ty);
+        let names = p.ty.value_names(&p.name.name);
         let kind = if p.ty.is_array() { ParamKind::Implicit } else { ParamKind::Declared };
         let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param_of(name, ty, kind)).collect();
         let var = Var { open: p.open, ..self.declared_var(p.ty, known, &p.name) };

@@ -3,7 +3,7 @@
 //!
 //! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]. `objects` flattens
 //! structs and classes, [`effects`] finds hidden inputs, [`check`] types expressions and resolves
-//! overloads, `lower` emits IR, and [`unconditional_recursion`] rejects calls that never return.
+//! overloads, `lower` emits IR, and [`recursion`] rejects calls that never return.
 //! The standard library is parsed with every file; of it only what is called becomes part of the
 //! module. Editors use [`analysis`] instead of [`compile`], and [`mod@reference`] for the meaning
 //! of words.
@@ -35,15 +35,15 @@ pub mod reference;
 mod spaces;
 mod symbols;
 mod types;
-mod unconditional_recursion;
 
 pub use language::Rsl;
 
 use crate::abi::ShaderKind;
-use crate::ir::{Module, colliding_strings};
+use crate::ir::colliding_strings;
 use crate::lang::coshaders;
 use crate::lang::language::Options;
 use crate::lang::preprocess::{Preprocessed, preprocess};
+use crate::lang::recursion;
 use crate::lang::stdlib;
 use crate::lang::strings::StringExpr;
 use crate::lang::types::StorageClass;
@@ -241,7 +241,7 @@ fn lower(
     let mut module = lowering.module;
     stdlib::add_built_functions(&mut module);
     if !diags.has_errors() {
-        report_unconditional_recursion(&module, &mut diags);
+        recursion::report(&module, &mut diags);
         if let Some((first, second)) = colliding_strings(module.strings().map(|s| &**s)) {
             diags.push(Diagnostic::colliding_strings(first, second));
         }
@@ -251,24 +251,6 @@ fn lower(
         false => Ok(ShaderUnit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
     (unit, symbols)
-}
-
-fn report_unconditional_recursion(module: &Module, diags: &mut Diagnostics) {
-    for e in unconditional_recursion::find(module) {
-        let (name, callee) = (&module.functions[e.function].name, &module.functions[e.callee].name);
-        let message = match name == callee {
-            true => format!("unconditional recursion of `{name}`"),
-            false => format!("unconditional recursion of `{name}` through `{callee}`"),
-        };
-        let mut d = Diagnostic::error(message);
-        if let Some(span) = module.span(e.call) {
-            d = d.at(span, "this call is reached on every path");
-        }
-        if let Some(span) = module.span(module.functions[e.function].loc) {
-            d = d.also(span, "the function");
-        }
-        diags.push(d.hint("some path must return without the call"));
-    }
 }
 
 fn shader_info(program: &Program<'_>, index: usize, strings: Vec<StringExpr>) -> Option<ShaderInfo> {

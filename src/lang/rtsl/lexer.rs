@@ -2,8 +2,8 @@
 //! keywords, and operators that only GLSL has are joined.
 
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::tokens::{Tok, Token};
-use crate::text::source::{FileId, Span};
+use crate::lang::tokens::{self, Tok, Token};
+use crate::text::source::FileId;
 use std::sync::Arc;
 
 /// Words that name nothing else; types beside them ([`super::types::NAMES`]).
@@ -55,28 +55,9 @@ const JOINED: [(&str, &str, &str); 7] = [
     ("^", "=", "^="),
 ];
 
-/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last
-/// token.
+/// Converts the tokens of `file`; the last one is [`Tok::End`].
 pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
-    let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut rest = raw.iter().filter(|t| t.kind != RawKind::Newline).peekable();
-    while let Some(t) = rest.next() {
-        let joined = rest.peek().filter(|next| !next.spaced && next.span.start == t.span.end).and_then(|next| {
-            let both = |j: &&(&str, &str, &str)| t.is_punct(j.0) && next.is_punct(j.1);
-            JOINED.iter().find(both).map(|j| (j.2, t.span.to(next.span)))
-        });
-        let (tok, span) = match joined {
-            Some((op, span)) => (Tok::Punct(op), span),
-            None => (convert(t), t.span),
-        };
-        if joined.is_some() {
-            rest.next();
-        }
-        tokens.push(Token { tok, span });
-    }
-    tokens.push(Token { tok: Tok::End, span: end });
-    tokens
+    tokens::convert(file, raw, &JOINED, convert)
 }
 
 fn number(text: &Arc<str>) -> Tok {

@@ -89,18 +89,10 @@ pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
     open.map(|p| if resized.contains(&*p.name.name) { RESIZABLE } else { 1 }).collect()
 }
 
-/// The names of the values that stand for a variable: its own or, for the elements of an array,
-/// `a.0`, `a.1`, …, with `a.length` after them if it is resizable.
-pub(super) fn value_names(name: &Arc<str>, ty: SourceType) -> impl Iterator<Item = Arc<str>> {
-    let elements = (0..ty.capacity()).map(move |i| format!("{name}.{i}").into());
-    let own = (!ty.is_array() && ty.ir().is_some()).then(|| name.clone());
-    own.into_iter().chain(elements).chain(ty.is_resizable().then(|| format!("{name}.length").into()))
-}
-
 impl Body<'_, '_> {
     /// Declares the results that stand for a variable.
     pub(super) fn results(&mut self, name: &str, ty: SourceType) {
-        for (name, ty) in value_names(&name.into(), ty).zip(ty.values()) {
+        for (name, ty) in ty.value_names(name).zip(ty.values()) {
             self.b.result(name, ty);
         }
     }

@@ -4,6 +4,7 @@ use super::super::ast::BinaryOp;
 use super::super::matrices;
 use super::super::types::{BasicType, Scalar};
 use super::*;
+use crate::lang::integers::quotient;
 
 impl Body<'_> {
     /// `l op r`, for all operators but `&&` and `||`.
@@ -112,7 +113,7 @@ impl Body<'_> {
             BinaryOp::Add => self.b.op(Op::IAdd, &[x, y]),
             BinaryOp::Sub => self.b.op(Op::ISub, &[x, y]),
             BinaryOp::Mul => self.b.op(Op::IMul, &[x, y]),
-            _ => self.quotient(x, y),
+            _ => quotient(&mut self.b, x, y),
         }
     }
 
@@ -125,45 +126,6 @@ impl Body<'_> {
             BinaryOp::Div => (y != 0).then(|| x.wrapping_div(y)),
             _ => None,
         }
-    }
-
-    /// `x / y` of integers, towards zero. Single precision gives the quotient up to some hundreds,
-    /// a second division the rest of that, and a last step corrects the rounding error. By 0 it is
-    /// what comes out.
-    fn quotient(&mut self, x: Value, y: Value) -> Value {
-        let divisor = self.b.op(Op::ToFloat, &[y]);
-        let inverse = self.b.op(Op::Rcp, &[divisor]);
-        let mut left = x;
-        let mut sum = self.b.constant(Const::I32(0));
-        for _ in 0..2 {
-            let float = self.b.op(Op::ToFloat, &[left]);
-            let part = self.b.op(Op::Mul, &[float, inverse]);
-            let part = self.b.op_as(Op::ToInt, &[part], ir::Type::I32);
-            sum = self.b.op(Op::IAdd, &[sum, part]);
-            let product = self.b.op(Op::IMul, &[sum, y]);
-            left = self.b.op(Op::ISub, &[x, product]);
-        }
-        // The remainder has the sign of x and is less than y: one step at most is missing.
-        let [zero, one, minus_one] = [0, 1, -1].map(|n| self.b.constant(Const::I32(n)));
-        let both = self.b.op(Op::IXor, &[left, y]);
-        let differ = self.b.op(Op::ILt, &[both, zero]);
-        let towards = self.b.op(Op::Select, &[differ, minus_one, one]);
-        let signs = self.b.op(Op::IXor, &[left, x]);
-        let is_beyond = self.b.op(Op::ILt, &[signs, zero]);
-        let is_none = self.b.op(Op::IEq, &[left, zero]);
-        let is_some = self.b.op(Op::Not, &[is_none]);
-        let is_beyond = self.b.op(Op::And, &[is_beyond, is_some]);
-        let size = |body: &mut Self, v: Value| {
-            let negative = body.b.op(Op::ISub, &[zero, v]);
-            let is_negative = body.b.op(Op::ILt, &[v, zero]);
-            body.b.op(Op::Select, &[is_negative, negative, v])
-        };
-        let (rest, by) = (size(self, left), size(self, y));
-        let is_less = self.b.op(Op::ILt, &[rest, by]);
-        let is_whole = self.b.op(Op::Not, &[is_less]);
-        let wrong = self.b.op(Op::Or, &[is_beyond, is_whole]);
-        let corrected = self.b.op(Op::IAdd, &[sum, towards]);
-        self.b.op(Op::Select, &[wrong, corrected, sum])
     }
 
     fn integers(&mut self, op: BinaryOp, l: &Typed, r: &Typed) -> Option<Typed> {
@@ -184,7 +146,7 @@ impl Body<'_> {
             BinaryOp::BitXor => body.b.op(Op::IXor, &[x, y]),
             BinaryOp::BitOr => body.b.op(Op::IOr, &[x, y]),
             _ => {
-                let quotient = body.quotient(x, y);
+                let quotient = quotient(&mut body.b, x, y);
                 let product = body.b.op(Op::IMul, &[quotient, y]);
                 body.b.op(Op::ISub, &[x, product])
             }

@@ -4,6 +4,7 @@
 //! Conditional recursion is allowed: a limit stops it at run time.
 
 use crate::ir::{BlockId, Function, Module, Op};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -51,6 +52,25 @@ pub fn find(module: &Module) -> Vec<UnconditionalCall> {
         }
     }
     found
+}
+
+/// Reports them as errors.
+pub fn report(module: &Module, diags: &mut Diagnostics) {
+    for e in find(module) {
+        let (name, callee) = (&module.functions[e.function].name, &module.functions[e.callee].name);
+        let message = match name == callee {
+            true => format!("unconditional recursion of `{name}`"),
+            false => format!("unconditional recursion of `{name}` through `{callee}`"),
+        };
+        let mut d = Diagnostic::error(message);
+        if let Some(span) = module.span(e.call) {
+            d = d.at(span, "this call is reached on every path");
+        }
+        if let Some(span) = module.span(module.functions[e.function].loc) {
+            d = d.also(span, "the function");
+        }
+        diags.push(d.hint("some path must return without the call"));
+    }
 }
 
 fn reaches_return(f: &Function, index: &HashMap<Arc<str>, usize>, returns: &[bool]) -> bool {

@@ -1,0 +1,2 @@
+/* The functions of pfman's headers are built in. */
+#include "pftypes.h"
