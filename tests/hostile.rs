@@ -207,6 +207,21 @@ fn images_are_refused_by_their_headers() {
 }
 
 #[test]
+fn many_large_textures_are_shrunk_one_after_the_other() {
+    let dir = folder();
+    let pixels = zeros(48, Compression::fast());
+    let mut scene = "Format 16 12 1 WorldBegin Translate 0 0 20\n".to_string();
+    for i in 0..12 {
+        put(&dir, &format!("{i}.png"), png(4096, 4080, &[], &pixels));
+        scene +=
+            &format!("Surface \"paintedplastic\" \"texturename\" [\"{i}.png\"] Translate 1 0 0 Sphere 1 -1 1 360\n");
+    }
+    put(&dir, "textures.rib", scene + "WorldEnd");
+    let (status, said) = run(&dir, &["render", "textures.rib", "-o", "textures.exr", "--backend", "rpu", "--spp", "1"]);
+    assert!(status == 0 && said.contains("all textures together are too large"), "{said}");
+}
+
+#[test]
 fn geometry_that_asks_for_too_much_is_bounded() {
     let dir = folder();
     put(

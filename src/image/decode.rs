@@ -46,6 +46,17 @@ pub enum DecodeError {
     Corrupt(String),
 }
 
+/// Width and height of an image, as its header states them; `None` where it has no header that is
+/// known.
+pub fn image_size(reader: impl BufRead + Seek) -> Option<[u32; 2]> {
+    let mut reader = image::ImageReader::new(reader).with_guessed_format().ok()?;
+    let mut limits = image::Limits::no_limits();
+    limits.max_alloc = Some(MAX_BESIDE);
+    reader.limits(limits);
+    let (width, height) = reader.into_dimensions().ok()?;
+    Some([width, height])
+}
+
 /// The image in `bytes`, whose format is recognised by their beginning, read as `reading` says.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ pub mod decode;
 pub mod file;
 pub mod quantize;
 
-pub use decode::{DecodeError, FORMATS, decode};
+pub use decode::{DecodeError, FORMATS, MAX_TEXTURE_PIXELS, decode, image_size};
 pub use quantize::Quantize;
 
 use thiserror::Error;

@@ -5,7 +5,7 @@
 //! space; where nothing is seen they are [`FARTHEST`].
 
 use super::layout::FARTHEST;
-use crate::image::decode::MAX_TEXTURE_PIXELS;
+use crate::image::MAX_TEXTURE_PIXELS;
 use crate::image::file::EXR_ENCODING;
 use crate::image::{DecodeError, check_size};
 use exr::meta::MetaData;

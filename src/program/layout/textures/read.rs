@@ -1,7 +1,7 @@
 //! Reading the images that a scene's shaders name, and keeping them from one linking to the next.
 
 use super::{MAX_TEXTURE_VECTORS, Names, Texture, Textures};
-use crate::image::{DecodeError, Reading, decode};
+use crate::image::{DecodeError, MAX_TEXTURE_PIXELS, Reading, decode, image_size};
 use crate::pointcloud::samples::{self, Samples};
 use crate::pointcloud::{PointCloud, PointCloudError};
 use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
@@ -12,11 +12,17 @@ use crate::texture::{DepthMap, Pyramid, layout};
 use glam::Mat4;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Longest image file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// How many times the memory of all textures those may take that are read before they are made to
+/// fit, so that those of a scene that is edited seldom lose levels which they would have.
+const MAX_KEPT: u64 = 4;
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,8 +152,49 @@ impl Images {
                 new.push(key);
             }
         }
-        kept.par_extend(new.into_par_iter().map(|key| (key.clone(), Kept::read(scene, key))));
+        let mut read: Vec<(&Key, Kept)> = Vec::new();
+        let mut rest = &new[..];
+        while !rest.is_empty() {
+            // Images that are decoded at the same time.
+            let (mut count, mut pixels) = (0, 0);
+            while count < rest.len() && pixels < MAX_TEXTURE_PIXELS {
+                pixels += pixels_of(scene, rest[count]);
+                count += 1;
+            }
+            let (batch, others) = rest.split_at(count);
+            read.par_extend(batch.par_iter().map(|key| (*key, Kept::read(scene, key))));
+            shrink(&mut read);
+            rest = others;
+        }
+        kept.extend(read.into_iter().map(|(key, image)| (key.clone(), image)));
         self.kept = kept;
+    }
+}
+
+/// The number of pixels of an image, as far as its header tells.
+fn pixels_of(scene: &Scene, (location, _): &Key) -> u64 {
+    let size = match location {
+        Location::Embedded(_) => embedded(scene, location).and_then(|bytes| image_size(Cursor::new(&bytes[..]))),
+        Location::Disk(path) => File::open(path).ok().and_then(|file| image_size(BufReader::new(file))),
+    };
+    size.map_or(0, |[width, height]| u64::from(width) * u64::from(height))
+}
+
+/// Drops the finest mip level of the largest image until all take no more than [`MAX_KEPT`] times
+/// what they may take in the end. They lose these levels then, too.
+fn shrink(read: &mut [(&Key, Kept)]) {
+    let size = |kept: &Kept| match &kept.content {
+        Ok(Content::Image(pyramid)) => layout::vectors(pyramid),
+        _ => 0,
+    };
+    let mut total: u64 = read.iter().map(|(_, kept)| size(kept)).sum();
+    while total > MAX_KEPT * MAX_TEXTURE_VECTORS {
+        let Some((_, kept)) = read.iter_mut().rev().max_by_key(|(_, kept)| size(kept)) else { return };
+        let before = size(kept);
+        let Ok(Content::Image(pyramid)) = &mut kept.content else { return };
+        let Some(coarser) = pyramid.without_finest() else { return };
+        *pyramid = Arc::new(coarser);
+        total -= before - size(kept);
     }
 }
 
