@@ -7,7 +7,7 @@
 
 use shadewright::image::{self, Reading};
 use shadewright::ir::verify;
-use shadewright::lang::{self, rsl, rtsl};
+use shadewright::lang::{self, registry, rtsl};
 use shadewright::lsp;
 use shadewright::pointcloud::samples::Samples;
 use shadewright::pointcloud::{PointCloud, tree};
@@ -20,6 +20,7 @@ use shadewright::scene::{OpenOptions, open_bytes};
 use shadewright::text::source::{FileId, SourceMap};
 use shadewright::texture::{DepthMap, Pyramid};
 use std::io::Cursor;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
@@ -89,25 +90,37 @@ pub fn rib(data: &[u8]) {
     }
 }
 
-/// A shader file, decoded as Latin-1, compiles to a module that the verifier accepts, or has errors
-/// that can be rendered with their source.
-pub fn shaders(data: &[u8]) {
+/// A file of a language whose files define shaders, decoded as Latin-1, compiles to a module that
+/// the verifier accepts, or has errors that can be rendered with their source.
+fn front_end(data: &[u8], name: &str) {
     if data.len() > MAX_INPUT {
         return;
     }
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
     let mut sources = SourceMap::new();
-    let file = sources.add("fuzz.sl", None, text);
-    match rsl::compile(&mut sources, file, &lang::Options::default()) {
+    let file = sources.add(name, None, text);
+    let language = registry::of_path(Path::new(name)).expect("a language");
+    match language.compile(&mut sources, file, &lang::Options::default()) {
         Ok(unit) => {
-            verify(&unit.module).expect("the verifier accepts the front end's output");
-            unit.warnings.render(&sources);
+            let lang::Unit::Shaders(shaders) = &unit else { panic!("a file of shaders") };
+            verify(&shaders.module).expect("the verifier accepts the front end's output");
+            unit.warnings().render(&sources);
         }
         Err(errors) => {
             assert!(errors.has_errors());
             errors.render(&sources);
         }
     }
+}
+
+/// A shader file in RSL: see [`front_end`].
+pub fn shaders(data: &[u8]) {
+    front_end(data, "fuzz.sl");
+}
+
+/// A shader file in pfman: see [`front_end`].
+pub fn pfman(data: &[u8]) {
+    front_end(data, "fuzz.pfman");
 }
 
 /// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that

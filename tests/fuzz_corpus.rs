@@ -42,6 +42,11 @@ fn the_front_end_of_classes_survives_its_corpus() {
 }
 
 #[test]
+fn the_front_end_of_pfman_survives_its_corpus() {
+    replay("pfman", harness::pfman);
+}
+
+#[test]
 fn images_survive_their_corpus() {
     replay("images", harness::images);
 }

@@ -181,6 +181,19 @@ fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_machines(
     assert!(wrong.iter().all(String::is_empty), "{}", wrong.concat());
 }
 
+/// `assets/pfman`: the shaders of its language, alone and beside those of the others.
+#[test]
+fn every_scene_in_pfman_shows_something_and_is_one_image_on_both_machines() {
+    let folder = fs::read_dir(repository("assets/pfman")).expect("it is part of the repository");
+    let paths = folder.map(|e| e.expect("a readable folder").path());
+    let scenes = paths.filter(|p| p.extension().is_some_and(|e| e == "rib"));
+    let names: Vec<String> = scenes.map(|p| format!("assets/pfman/{}", p.file_name().unwrap().display())).collect();
+    assert!(names.len() >= 6, "{names:?}");
+    let options = OpenOptions { size: Some((48, 36)), ..OpenOptions::default() };
+    let wrong = for_all(&names, adapter, |gpu, name| faults(name, &job_of(name, &options, Some([1, 1])), gpu));
+    assert!(wrong.iter().all(String::is_empty), "{}", wrong.concat());
+}
+
 /// The text of `docs/gallery.md`.
 fn page(exhibits: &[Exhibit]) -> String {
     let mut page = String::from(

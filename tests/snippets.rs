@@ -4,6 +4,8 @@
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
 mod common;
+#[path = "snippets/pfman.rs"]
+mod pfman;
 #[path = "snippets/table.rs"]
 mod table;
 
@@ -11,11 +13,12 @@ use rayon::prelude::*;
 use shadewright::abi::EntryPoint;
 use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
-use shadewright::lang::Options;
-use shadewright::lang::rsl::compile;
+use shadewright::lang::unit::ShaderUnit;
+use shadewright::lang::{Options, Unit, registry};
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo, Words, runners};
 use shadewright::text::source::SourceMap;
+use std::path::Path;
 use table::{Arg, SNIPPETS, Snippet};
 
 /// Devices that the snippets are shared out to: a software driver compiles each device's kernels
@@ -37,8 +40,10 @@ fn arguments(snippet: &Snippet) -> Vec<Const> {
 /// The module of a snippet as the front end makes it.
 fn module(snippet: &Snippet) -> Result<Module, String> {
     let mut sources = SourceMap::new();
-    let file = sources.add("snippet.sl", None, snippet.source);
-    let mut module = compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?.module;
+    let file = sources.add(snippet.file, None, snippet.source);
+    let language = registry::of_path(Path::new(snippet.file)).ok_or("no language has this extension")?;
+    let unit = language.compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?;
+    let Unit::Shaders(ShaderUnit { mut module, .. }) = unit else { return Err("the file defines classes".into()) };
     shadewright::ir::verify(&module).map_err(|e| format!("{e:?}"))?;
     module.function_mut("f").ok_or("there is no `f`")?.kind = FunctionKind::Entry(EntryPoint::Other);
     Ok(module)
@@ -93,22 +98,27 @@ fn on_runner(snippet: &Snippet, row: &RunnerInfo, runner: &dyn FunctionRunner) -
 /// two each.
 const SLOW_EVERY: usize = 24;
 
+/// The snippets of all languages.
+fn snippets() -> Vec<&'static Snippet> {
+    SNIPPETS.iter().chain(pfman::SNIPPETS).collect()
+}
+
 /// Fails with the complaints about snippets.
 fn all(snippets: impl ParallelIterator<Item = (&'static Snippet, Result<(), String>)>) {
     let failed = |(s, result): (&Snippet, Result<(), String>)| result.err().map(|e| format!("{}: {e}", s.name));
     let complaints: Vec<String> = snippets.filter_map(failed).collect();
-    assert!(complaints.is_empty(), "{} of {} fail:\n{}", complaints.len(), SNIPPETS.len(), complaints.join("\n"));
+    assert!(complaints.is_empty(), "{} fail:\n{}", complaints.len(), complaints.join("\n"));
 }
 
 #[test]
 fn every_snippet_gives_its_expected_result_before_the_passes() {
-    all(SNIPPETS.par_iter().map(|s| (s, before_the_passes(s))));
+    all(snippets().into_par_iter().map(|s| (s, before_the_passes(s))));
 }
 
 #[test]
 fn every_snippet_gives_its_expected_result_on_every_runner_of_the_cpu() {
     for row in runners().iter().filter(|row| !row.uses_gpu) {
-        all(SNIPPETS.par_iter().map(|s| {
+        all(snippets().into_par_iter().map(|s| {
             let runner = row.open(&BackendOptions::default()).expect("the CPU is there");
             (s, on_runner(s, row, &*runner))
         }));
@@ -120,7 +130,7 @@ fn every_snippet_gives_its_expected_result_on_every_runner_of_the_gpu() {
     common::adapter();
     for row in runners().iter().filter(|row| row.uses_gpu) {
         let every = if row.compiles_slowly { SLOW_EVERY } else { 1 };
-        let snippets: Vec<&'static Snippet> = SNIPPETS.iter().step_by(every).collect();
+        let snippets: Vec<&'static Snippet> = snippets().into_iter().step_by(every).collect();
         all(snippets.par_chunks(snippets.len().div_ceil(DEVICES)).flat_map_iter(|share| {
             let runner = row
                 .open(&BackendOptions::default())
@@ -132,7 +142,7 @@ fn every_snippet_gives_its_expected_result_on_every_runner_of_the_gpu() {
 
 #[test]
 fn the_table_is_large_and_names_each_snippet_once() {
-    let names: std::collections::HashSet<&str> = SNIPPETS.iter().map(|s| s.name).collect();
-    assert_eq!(names.len(), SNIPPETS.len());
-    assert!(names.len() >= 160, "{}", names.len());
+    let names: std::collections::HashSet<&str> = snippets().iter().map(|s| s.name).collect();
+    assert_eq!(names.len(), snippets().len());
+    assert!(SNIPPETS.len() >= 160 && pfman::SNIPPETS.len() >= 24, "{}", names.len());
 }

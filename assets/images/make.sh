@@ -35,6 +35,8 @@ make giant "$program" assets/first/giant.rib --render $out/giant.png --backend r
 make showcase "$program" --render $out/showcase.png --backend rpu
 make instances "$program" assets/scenes/instances.rib --render $out/instances.png --backend rpu --size 512x384 --spp 16
 make cornell "$program" assets/rtsl/cornell.rib --render $out/cornell.png --backend rpu --spp 256
+make mandelbrot "$program" assets/pfman/mandelbrot.rib --render $out/mandelbrot.png --backend rpu --size 640x320
+make languages "$program" assets/pfman/languages.rib --render $out/languages.png --backend rpu --size 480x270 --spp 16
 make cost "$program" simulate --size 320x240 --spp 1 --heatmap $out/cost.png
 make windows cargo bench --bench viewer -- screenshots --folder "$PWD/$out"
 make gallery env SHADEWRIGHT_BLESS=1 cargo test --release --test gallery sheet

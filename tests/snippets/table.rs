@@ -21,6 +21,8 @@ pub struct Snippet {
     pub name: &'static str,
     /// The text of a file with a function `f`.
     pub source: &'static str,
+    /// The file's name, whose extension is that of the language.
+    pub file: &'static str,
     /// Arguments of `f`.
     pub args: &'static [Arg],
     /// The value of `f`.
@@ -37,7 +39,7 @@ impl Snippet {
 }
 
 const fn s(name: &'static str, source: &'static str, args: &'static [Arg], expected: Arg) -> Snippet {
-    Snippet { name, source, args, expected, tolerance: 1e-5 }
+    Snippet { name, source, file: "snippet.sl", args, expected, tolerance: 1e-5 }
 }
 
 use Arg::{F, S, V};

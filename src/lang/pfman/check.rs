@@ -76,7 +76,7 @@ fn declared(ast: &Ast, diags: &mut Diagnostics) -> Vec<Function> {
             let message = format!("`{}` differs from its other declaration in its result only", f.name.name);
             let d =
                 Diagnostic::error(message).at(f.name.span, "declared again").also(first.name.span, "declared first");
-            diags.push(d.hint("functions are told apart by their parameters"));
+            diags.push(d.hint("functions are distinguished by their parameters"));
         } else if f.body.is_some() && first.body.is_some() {
             let d = Diagnostic::error(format!("`{}` is defined twice", f.name.name));
             diags.push(d.at(f.name.span, "defined again").also(first.name.span, "defined first"));
@@ -298,7 +298,8 @@ impl<'c> Check<'c> {
     /// Notes that the renderer has to supply a variable.
     fn note_use(&mut self, name: &'static Name) {
         let is_own_output = name.is_output && self.shader().is_some();
-        if !is_own_output && !(self.shader() == Some(ShaderKind::Surface) && matches!(name.reads, ["L"] | ["Cl"])) {
+        let is_of_loop = self.shader() == Some(ShaderKind::Surface) && matches!(name.reads, ["L"] | ["Cl"]);
+        if !is_own_output && !is_of_loop {
             self.body.reads.extend(name.reads);
         }
         match name.meaning {

@@ -152,9 +152,9 @@ mod tests {
         fn they_are_exact(a: u32, b: u32, k in 0u32..32, sign: i32, other: i32) {
             let (x, y) = (u64::from(a), u64::from(b));
             let unsigned = run(HIGH_PRODUCT, &[Const::U32(a), Const::U32(b)]);
-            prop_assert_eq!(unsigned, Const::U32((x * y >> 32) as u32));
+            prop_assert_eq!(unsigned, Const::U32(((x * y) >> 32) as u32));
             let signed = run(SIGNED_HIGH_PRODUCT, &[Const::I32(sign), Const::I32(other)]);
-            prop_assert_eq!(signed, Const::I32((i64::from(sign) * i64::from(other) >> 32) as i32));
+            prop_assert_eq!(signed, Const::I32(((i64::from(sign) * i64::from(other)) >> 32) as i32));
             let expected = (x << k).checked_div(y).unwrap_or(0) as u32;
             let quotient = run(QUOTIENT, &[Const::U32(a), Const::U32(b), Const::U32(k)]);
             prop_assert_eq!(quotient, Const::U32(expected));

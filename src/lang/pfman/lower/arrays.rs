@@ -120,23 +120,21 @@ impl Lowerer<'_> {
             for other in pivot + 1..n {
                 let [a, b] = [pivot, other].map(|r| self.b.op(Op::Abs, &[rows[r][pivot]]));
                 let is_larger = self.b.op(Op::Lt, &[a, b]);
-                for c in 0..2 * n {
-                    let (x, y) = (rows[pivot][c], rows[other][c]);
-                    rows[pivot][c] = self.b.op(Op::Select, &[is_larger, y, x]);
-                    rows[other][c] = self.b.op(Op::Select, &[is_larger, x, y]);
-                }
+                let pairs: Vec<(Value, Value)> = rows[pivot].iter().copied().zip(rows[other].iter().copied()).collect();
+                let mut chosen = |x: Value, y: Value| self.b.op(Op::Select, &[is_larger, y, x]);
+                rows[pivot] = pairs.iter().map(|&(x, y)| chosen(x, y)).collect();
+                rows[other] = pairs.iter().map(|&(x, y)| chosen(y, x)).collect();
             }
             let factor = self.b.op(Op::Rcp, &[rows[pivot][pivot]]);
-            for c in 0..2 * n {
-                rows[pivot][c] = self.b.op(Op::Mul, &[rows[pivot][c], factor]);
-            }
-            for other in (0..n).filter(|r| *r != pivot) {
-                let factor = rows[other][pivot];
-                for c in 0..2 * n {
-                    let part = self.b.op(Op::Mul, &[factor, rows[pivot][c]]);
-                    rows[other][c] = self.b.op(Op::Sub, &[rows[other][c], part]);
+            let scaled: Vec<Value> = rows[pivot].iter().map(|&x| self.b.op(Op::Mul, &[x, factor])).collect();
+            for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != pivot) {
+                let factor = row[pivot];
+                for (x, &y) in row.iter_mut().zip(&scaled) {
+                    let part = self.b.op(Op::Mul, &[factor, y]);
+                    *x = self.b.op(Op::Sub, &[*x, part]);
                 }
             }
+            rows[pivot] = scaled;
         }
         let numbers: Vec<Value> = rows.iter().flat_map(|row| row[n..].iter().copied()).collect();
         self.packed(&numbers, ty)

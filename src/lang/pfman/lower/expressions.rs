@@ -169,8 +169,8 @@ impl Lowerer<'_> {
     fn number_as(&mut self, v: Value, from: Scalar, to: Scalar) -> Value {
         match (from, to) {
             (Scalar::Fixed(from), Scalar::Fixed(to)) => self.rescaled(v, from, to),
-            (Scalar::Float, Scalar::Fixed(to)) => self.from_float(v, to),
-            (Scalar::Fixed(from), Scalar::Float) => self.to_float(v, from),
+            (Scalar::Float, Scalar::Fixed(to)) => self.fixed_of_float(v, to),
+            (Scalar::Fixed(from), Scalar::Float) => self.float_of_fixed(v, from),
             (Scalar::Float, Scalar::Bool) => {
                 let zero = self.b.f32(0.0);
                 self.b.op(Op::Ne, &[v, zero])
@@ -314,7 +314,7 @@ impl Lowerer<'_> {
             && let [value] = *values
         {
             let shown = match variable.ty.scalar() {
-                Scalar::Fixed(fixed) => self.to_float(value, fixed),
+                Scalar::Fixed(fixed) => self.float_of_fixed(value, fixed),
                 _ => value,
             };
             self.b.effect(Op::Debug(variable.name.clone()), &[shown]);

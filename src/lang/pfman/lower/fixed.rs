@@ -83,7 +83,7 @@ impl Lowerer<'_> {
 
     /// A number in single precision as one in fixed point: cut towards zero, and the nearest that
     /// the type holds.
-    pub(super) fn from_float(&mut self, x: Value, to: Fixed) -> Value {
+    pub(super) fn fixed_of_float(&mut self, x: Value, to: Fixed) -> Value {
         let scale = self.b.f32(2f32.powi(to.exponent));
         let x = self.b.op(Op::Mul, &[x, scale]);
         let largest = match to.size {
@@ -99,7 +99,7 @@ impl Lowerer<'_> {
     }
 
     /// A number in fixed point in single precision.
-    pub(super) fn to_float(&mut self, x: Value, from: Fixed) -> Value {
+    pub(super) fn float_of_fixed(&mut self, x: Value, from: Fixed) -> Value {
         let x = self.b.op_as(Op::ToFloat, &[x], ir::Type::F32);
         if from.exponent == 0 {
             return x;

@@ -96,12 +96,12 @@ impl Parser<'_> {
 
     /// Operators that bind at least as tightly as `least`, all of them left-associative.
     fn binary(&mut self, least: u8) -> Parse<ExprId> {
+        let start = self.cursor.span();
         let mut left = self.cast()?;
         while let Some((op, binds)) = self.operator().filter(|(_, binds)| *binds >= least) {
             self.cursor.bump();
             let right = self.binary(binds + 1)?;
-            let span = self.ast.expr(left).span.to(self.ast.expr(right).span);
-            left = self.add(ExprKind::Binary(op, left, right), span)?;
+            left = self.add(ExprKind::Binary(op, left, right), self.from(start))?;
         }
         Ok(left)
     }

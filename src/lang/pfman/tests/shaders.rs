@@ -83,9 +83,9 @@ fn parameters_are_transformed_and_normalised_before_the_shader_runs() {
             unit float n[2] = {3, 4},
             transform_as_plane float q[4] = {0, 0, 1, 5},
             transform_as_vector unit float w[3] = {0, 0, 4},
-            float picture)
+            float map)
         {
-            Ci = texture(picture, n[0], n[1]) * (v * p) * q[3] * w[2];
+            Ci = texture(map, n[0], n[1]) * (v * p) * q[3] * w[2];
         }",
     );
     let types: Vec<SourceType> = unit.shaders[0].params.iter().map(|p| p.ty).collect();

@@ -1,0 +1,8 @@
+//! `cargo +nightly fuzz run pfman`: see `harness::pfman`.
+
+#![no_main]
+
+#[path = "../harness.rs"]
+mod harness;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| harness::pfman(data));
