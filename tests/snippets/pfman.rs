@@ -95,7 +95,7 @@ pub const SNIPPETS: &[Snippet] = &[
     ),
     exact(
         "pfman: shifts by a value",
-        "float f(float x, float y) { unsigned fixed<8,0> a = x; return a << y; }",
+        "float f(float x, float y) { unsigned fixed<8,0> a = x; return a << (unsigned fixed<5,0>) y; }",
         &[F(5.0), F(4.0)],
         F(80.0),
     ),
