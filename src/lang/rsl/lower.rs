@@ -299,13 +299,17 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lowers the function that gives the default of a shader's parameter, by its number.
-    pub fn default_value(&mut self, index: usize, number: usize) {
+    /// Lowers the functions that give the defaults of a shader's parameters.
+    pub fn default_values(&mut self, index: usize) {
+        let names = default_names(&self.program.functions[index].ir_name, &self.program.definition(index).params);
+        names.into_iter().enumerate().for_each(|(number, name)| self.default_value(index, number, name));
+    }
+
+    fn default_value(&mut self, index: usize, number: usize, name: Arc<str>) {
         let program = self.program;
         let params = &program.definition(index).params;
         let param = &params[number];
-        let name = default_name(&program.functions[index].ir_name, &param.name.name);
-        let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
+        let mut body = Body::new(self, name, FunctionKind::Function, param.name.span, false);
         body.result = param.ty;
         body.results("return", param.ty);
         // A default may be made of the parameters before it. Those that it does not name would make
@@ -352,9 +356,16 @@ fn names_in(ast: &Ast, expr: ExprId) -> HashSet<Arc<str>> {
     names
 }
 
-/// The IR function that computes the default of a parameter of the shader with this core.
-pub fn default_name(core: &str, param: &str) -> String {
-    format!("{core}.default.{param}")
+/// The IR functions that compute the defaults of the parameters of the shader with this core. Of
+/// parameters with one name, the last has the plain one.
+pub fn default_names(core: &str, params: &[Decl]) -> Vec<Arc<str>> {
+    let mut last: HashMap<&str, usize> = HashMap::new();
+    last.extend(params.iter().enumerate().map(|(number, p)| (&*p.name.name, number)));
+    let name = |(number, p): (usize, &Decl)| match last[&*p.name.name] == number {
+        true => format!("{core}.default.{}", p.name.name).into(),
+        false => format!("{core}.default.{}.{number}", p.name.name).into(),
+    };
+    params.iter().enumerate().map(name).collect()
 }
 
 impl<'c, 'a> Body<'c, 'a> {

@@ -200,7 +200,7 @@ fn lower(
             lowering.definition(i, &[]);
         }
         if i < own && d.shader.is_some() {
-            (0..d.params.len()).for_each(|number| lowering.default_value(i, number));
+            lowering.default_values(i);
         }
     }
     let symbols = lowering.symbols.take();
@@ -260,13 +260,14 @@ fn shader_info(program: &Program<'_>, index: usize, strings: Vec<StringExpr>) ->
     let params: Vec<ShaderParam> = d
         .params
         .iter()
-        .map(|p| ShaderParam {
+        .zip(lower::default_names(&core, &d.params))
+        .map(|(p, default)| ShaderParam {
             name: p.name.name.clone(),
             ty: p.ty,
             class: p.class.unwrap_or(StorageClass::Uniform),
             output: p.output,
             open: p.open,
-            default: lower::default_name(&core, &p.name.name).into(),
+            default,
         })
         .collect();
     Some(ShaderInfo { name: d.name.name.clone(), core, kind, params, light: light_kind(d), strings })
