@@ -11,8 +11,8 @@ pub struct ShaderRef {
     pub language: &'static dyn Language,
     /// The file, searched for on the search path: `plastic.sl`, `glass.rtsl`.
     pub file: String,
-    /// The name within the file. Where a scene names a file alone, it means the file's only class,
-    /// or the one that has the file's name.
+    /// The name within the file. Where a scene names a file alone, it means the file's only class or
+    /// shader of the kind, or the one that has the file's name.
     pub given: Option<String>,
     /// As the scene writes it.
     text: String,

@@ -408,6 +408,13 @@ impl ShaderLibrary {
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
             return Ok(CompiledShader { spaces, ..shader.clone() });
         }
+        // A scene that names a file alone means its only shader of the kind.
+        let mut of_kind = shaders.iter().filter(|(kind, ..)| *kind == instance.kind);
+        if instance.shader.given.is_none()
+            && let (Some((.., only)), None) = (of_kind.next(), of_kind.next())
+        {
+            return Ok(CompiledShader { spaces, ..only.clone() });
+        }
         let d = match named.first() {
             Some((kind, ..)) => Diagnostic::error(format!(
                 "`{}` is not a {keyword} shader, but of the kind `{}`",
