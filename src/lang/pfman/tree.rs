@@ -1,6 +1,6 @@
 //! A checked file: names are resolved, every expression has its type, conversions are explicit.
 //!
-//! [`super::check`] makes it from the syntax tree, [`super::sizing`] decides how much of each
+//! [`super::check`] makes it from the syntax tree, `check::sizing` decides how much of each
 //! fixed-point result is kept, [`super::lower`] emits IR.
 
 use super::ast::{BinaryOp, Function as Declaration, Modifier};

@@ -36,13 +36,7 @@ impl Parser<'_> {
     pub(super) fn assignment(&mut self) -> Parse<ExprId> {
         self.cursor.enter()?;
         let start = self.cursor.span();
-        let mut e = self.binary(1)?;
-        if self.cursor.accept("?") {
-            let yes = self.expr()?;
-            self.cursor.expect(":", "in `?:`")?;
-            let no = self.conditional()?;
-            e = self.add(ExprKind::Ternary(e, yes, no), self.from(start))?;
-        }
+        let mut e = self.conditional()?;
         if let Tok::Punct(sign) = *self.cursor.tok()
             && let Some((_, op)) = ASSIGNMENTS.iter().find(|a| a.0 == sign)
         {
@@ -55,7 +49,7 @@ impl Parser<'_> {
         Ok(e)
     }
 
-    /// What stands after the `:` of a choice: another one, or operators.
+    /// A choice, or operators.
     fn conditional(&mut self) -> Parse<ExprId> {
         self.cursor.enter()?;
         let start = self.cursor.span();
