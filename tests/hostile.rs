@@ -207,6 +207,23 @@ fn images_are_refused_by_their_headers() {
 }
 
 #[test]
+fn buffers_that_name_one_file_share_its_bytes() {
+    let dir = folder();
+    put(&dir, "b.bin", vec![0; 9_000_000]);
+    let buffers = vec![r#"{"byteLength": 9000000, "uri": "b.bin"}"#; 400].join(",");
+    let views: Vec<String> = (0..400).map(|i| format!(r#"{{"buffer": {i}, "byteLength": 36}}"#)).collect();
+    let gltf = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}}}]}}], "buffers": [{buffers}],
+        "bufferViews": [{}], "accessors": [{{"bufferView": 399, "componentType": 5126, "count": 3, "type": "VEC3"}}]}}"#,
+        views.join(",")
+    );
+    put(&dir, "shared.gltf", gltf);
+    let (_, said) = run(&dir, &["check", "shared.gltf"]);
+    assert!(!said.contains("the most that a scene may"), "{said}");
+}
+
+#[test]
 fn many_large_textures_are_shrunk_one_after_the_other() {
     let dir = folder();
     let pixels = zeros(48, Compression::fast());

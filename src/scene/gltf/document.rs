@@ -11,7 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
-use std::path::Path;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The extension of compressed buffer views.
 const COMPRESSION: &str = "EXT_meshopt_compression";
@@ -75,10 +77,19 @@ const INDICES: [&str; 20] = [
     "source",
 ];
 
-/// Most bytes that compressed views of buffers are decoded to: what a compressed file may expand
-/// to. Streams of meshes shrink to a tenth of them at best.
-fn decoded_room(buffers: &[Vec<u8>]) -> u64 {
-    files::expanded(buffers.iter().map(|data| data.len() as u64).sum())
+/// The bytes of a buffer: the first of a file, which other buffers may share.
+#[derive(Clone, Debug, Default)]
+struct Buffer {
+    file: Arc<Vec<u8>>,
+    length: usize,
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.file[..self.length]
+    }
 }
 
 /// A document whose buffers are in memory.
@@ -88,7 +99,9 @@ pub struct Document<'a> {
     /// What it says.
     pub root: Root,
     /// The bytes of each buffer; none of one that has no source.
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Buffer>,
+    /// The files of buffers, each once.
+    files: HashMap<PathBuf, Arc<Vec<u8>>>,
     /// The bytes of buffer views that are compressed, by their numbers.
     decoded: HashMap<usize, Vec<u8>>,
     /// Errors of buffers, which have no bytes then.
@@ -114,19 +127,27 @@ impl<'a> Document<'a> {
         let mut value: Value = serde_json::from_slice(json).map_err(|e| fail(&e))?;
         clamp_indices(&mut value);
         let root = Root::deserialize(value).map_err(|e| fail(&e))?;
-        let mut document = Self { name, root, buffers: Vec::new(), decoded: HashMap::new(), problems: Vec::new() };
+        let mut document = Self {
+            name,
+            root,
+            buffers: Vec::new(),
+            files: HashMap::new(),
+            decoded: HashMap::new(),
+            problems: Vec::new(),
+        };
         document.check_version().map_err(|e| vec![e])?;
         let mut room = MAX_FILE_BYTES;
         for number in 0..document.root.buffers.len() {
-            let read = document.read_buffer(number, parts.binary, room, access, sources);
+            let read = document.read_buffer(number, parts.binary, &mut room, access, sources);
             let data = read.unwrap_or_else(|error| {
                 document.problems.push(error);
-                Vec::new()
+                Buffer::default()
             });
-            room -= data.len() as u64;
             document.buffers.push(data);
         }
-        room = room.min(decoded_room(&document.buffers));
+        // Compressed views are decoded to no more than a compressed file may expand to. Streams of
+        // meshes shrink to a tenth of them at best.
+        room = room.min(files::expanded(MAX_FILE_BYTES - room));
         for number in 0..document.root.buffer_views.len() {
             match document.decode(number, room) {
                 Ok(None) => {}
@@ -256,47 +277,56 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// The bytes of a buffer, at most `room` of them.
+    /// The bytes of a buffer, at most `room` of them, which is less by those that are new.
     fn read_buffer(
-        &self,
+        &mut self,
         number: usize,
         binary: Option<&[u8]>,
-        room: u64,
+        room: &mut u64,
         access: &FileAccess,
         sources: &mut SourceMap,
-    ) -> Result<Vec<u8>, Diagnostic> {
+    ) -> Result<Buffer, Diagnostic> {
         let buffer = &self.root.buffers[number];
         let place = Place::new().field("buffers").index(number);
         // Only views that are compressed refer to it, and these are read from elsewhere.
         let compression = buffer.extensions.as_ref().and_then(|e| e.others.get(COMPRESSION));
         if compression.is_some_and(|json| json["fallback"] == true) {
-            return Ok(Vec::new());
+            return Ok(Buffer::default());
         }
-        if buffer.byte_length.0 > room {
+        if buffer.byte_length.0 > *room {
             let what = format!("with it the buffers hold more than {MAX_FILE_BYTES} bytes, the most that a scene may");
             return Err(self.error(&place, what));
         }
-        let mut data = match buffer.uri.as_deref() {
-            None if number == 0 => binary.unwrap_or_default().to_vec(),
-            None => Vec::new(),
+        let length = buffer.byte_length.0;
+        let new = |data: Vec<u8>| (Arc::new(data), true);
+        let (file, is_new) = match buffer.uri.as_deref() {
+            None if number == 0 => new(binary.unwrap_or_default().to_vec()),
+            None => new(Vec::new()),
             Some(uri) => match container::resolve(uri).map_err(|e| self.error(&place.field("uri"), e))? {
-                Uri::Data(data) => data,
-                Uri::File(file) => {
+                Uri::Data(data) => new(data),
+                Uri::File(name) => {
                     let fail = |e: FileError| {
                         let hints = e.hints();
                         hints.into_iter().fold(self.error(&place.field("uri"), &e), Diagnostic::hint)
                     };
-                    let path = access.find(&file, None, &[], sources.log()).map_err(fail)?;
-                    files::read_noting(&path, room, sources.log()).map_err(fail)?
+                    let path = access.find(&name, None, &[], sources.log()).map_err(fail)?;
+                    match self.files.get(&path) {
+                        Some(known) => (known.clone(), false),
+                        None => {
+                            let data = Arc::new(files::read_noting(&path, *room, sources.log()).map_err(fail)?);
+                            self.files.insert(path, data.clone());
+                            (data, true)
+                        }
+                    }
                 }
             },
         };
-        if (data.len() as u64) < buffer.byte_length.0 {
-            let what = format!("it says that it has {} bytes, and has {}", buffer.byte_length.0, data.len());
+        *room -= if is_new { (*room).min(file.len() as u64) } else { 0 };
+        if (file.len() as u64) < length {
+            let what = format!("it says that it has {length} bytes, and has {}", file.len());
             return Err(self.error(&place, what));
         }
-        data.truncate(buffer.byte_length.0 as usize);
-        Ok(data)
+        Ok(Buffer { file, length: length as usize })
     }
 }
 
