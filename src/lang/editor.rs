@@ -5,7 +5,7 @@
 //! are bytes, places are [`Span`]s.
 
 use super::preprocess::Include;
-use super::scan::{RawToken, scan};
+use super::scan::{RawKind, RawToken, scan};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap, Span};
 use std::fmt;
@@ -49,6 +49,12 @@ impl Text {
     pub fn source(&self, span: Span) -> &str {
         let file = self.sources.get(span.file);
         file.and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or_default()
+    }
+
+    /// The word at an offset, or directly before it.
+    pub fn word_at(&self, offset: usize) -> Option<&RawToken> {
+        let here = |s: Span| (s.start as usize..=s.end as usize).contains(&offset);
+        self.tokens.iter().rev().find(|t| t.kind == RawKind::Word && here(t.span))
     }
 
     /// The comment directly before a span.

@@ -441,9 +441,7 @@ impl Preprocessor<'_> {
             if let Some((_, text)) = self.options.built_in.iter().find(|(header, _)| *header == name) {
                 self.inclusions += 1;
                 let shown = format!("<built-in {name}>");
-                let known = self.sources.files().iter().position(|f| f.name == shown && f.path.is_none());
-                let file =
-                    known.map(|i| FileId(i as u32)).unwrap_or_else(|| self.sources.add(shown.clone(), None, *text));
+                let file = self.sources.add(shown.clone(), None, *text);
                 self.run(file, PathBuf::from(shown));
                 return;
             }

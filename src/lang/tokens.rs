@@ -107,6 +107,13 @@ pub struct Stop;
 /// What a parser gives.
 pub type Parse<T> = Result<T, Stop>;
 
+/// Where a statement begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    at: usize,
+    depth: usize,
+}
+
 /// A place among tokens, the last of which is [`Tok::End`].
 pub struct Cursor<'a> {
     /// All tokens.
@@ -248,6 +255,21 @@ impl<'a> Cursor<'a> {
     /// Comes back one level.
     pub fn leave(&mut self) {
         self.depth -= 1;
+    }
+
+    /// Where a statement begins, for [`Cursor::resume`].
+    pub fn mark(&self) -> Mark {
+        Mark { at: self.at, depth: self.depth }
+    }
+
+    /// Continues after the statement that began at a mark and has an error: at least a token
+    /// further.
+    pub fn resume(&mut self, mark: Mark) {
+        self.depth = mark.depth;
+        self.recover();
+        if self.at == mark.at {
+            self.bump();
+        }
     }
 
     /// Skips past the next `;` or to the next `}` of this block; blocks in between are skipped

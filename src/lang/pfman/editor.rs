@@ -6,7 +6,6 @@ use super::{builtins, globals, lexer, parser};
 use crate::lang::editor::{Completion, CompletionKind, Document, Hover, Symbol, SymbolKind, Text, shortened};
 use crate::lang::language::Options;
 use crate::lang::preprocess::Include;
-use crate::lang::scan::RawKind;
 use crate::lang::types::StorageClass;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap, Span};
@@ -94,8 +93,7 @@ impl Document for Analysis {
     }
 
     fn hover(&self, text: &Text, offset: usize) -> Option<Hover> {
-        let here = |s: Span| (s.start as usize..=s.end as usize).contains(&offset);
-        let token = text.tokens.iter().rev().find(|t| t.kind == RawKind::Word && here(t.span))?;
+        let token = text.word_at(offset)?;
         let name = &*token.text;
         let hover = |code: String, said: String| Some(Hover { code, text: said, span: token.span });
         if let Some((code, declared)) = self.variable(name, offset) {
@@ -123,10 +121,7 @@ impl Document for Analysis {
     }
 
     fn definition(&self, text: &Text, offset: usize) -> Vec<Span> {
-        let here = |s: Span| (s.start as usize..=s.end as usize).contains(&offset);
-        let Some(token) = text.tokens.iter().rev().find(|t| t.kind == RawKind::Word && here(t.span)) else {
-            return Vec::new();
-        };
+        let Some(token) = text.word_at(offset) else { return Vec::new() };
         if let Some((_, declared)) = self.variable(&token.text, offset) {
             return declared.into_iter().collect();
         }

@@ -76,13 +76,9 @@ impl<'a> Parser<'a> {
             if self.cursor.accept(";") {
                 continue;
             }
-            let start = self.cursor.at;
+            let start = self.cursor.mark();
             if self.definition().is_err() {
-                self.cursor.depth = 0;
-                self.cursor.recover();
-            }
-            if self.cursor.at == start {
-                self.cursor.bump();
+                self.cursor.resume(start);
             }
         }
     }
@@ -175,7 +171,7 @@ impl<'a> Parser<'a> {
                     spec.ty = Some(match word {
                         "void" => Type::Void,
                         "float" => Type::FLOAT,
-                        _ => Type::number(Scalar::Fixed(self.fixed(span)?)),
+                        _ => Type::number(Scalar::Fixed(self.fixed()?)),
                     });
                     continue;
                 }
@@ -186,24 +182,20 @@ impl<'a> Parser<'a> {
             }
             self.cursor.bump();
         }
-        if let Some((signed, span)) = signed {
-            match &mut spec.ty {
-                Some(Type::Numbers(Scalar::Fixed(fixed), _)) => {
-                    fixed.signed = signed;
-                    if fixed.bits() > MAX_BITS {
-                        self.too_many_bits(*fixed, span)?;
-                    }
-                }
-                _ => {
-                    let d = Diagnostic::error("`signed` and `unsigned` belong to `fixed` types");
-                    return self.cursor.fail(d.at(span, "not a `fixed` type").hint("write `unsigned fixed<8,0>`"));
+        match (&mut spec.ty, signed) {
+            (Some(Type::Numbers(Scalar::Fixed(fixed), _)), sign) => {
+                let (signed, span) = sign.unwrap_or((fixed.signed, self.cursor.previous()));
+                fixed.signed = signed;
+                if fixed.bits() > MAX_BITS {
+                    let message = format!("`{fixed}` has {} bits with its sign: {MAX_BITS} is the limit", fixed.bits());
+                    return self.cursor.fail(Diagnostic::error(message).at(span, "too large"));
                 }
             }
-        } else if let Some(Type::Numbers(Scalar::Fixed(fixed), _)) = &spec.ty
-            && fixed.bits() > MAX_BITS
-        {
-            let (fixed, span) = (*fixed, self.cursor.previous());
-            self.too_many_bits(fixed, span)?;
+            (_, Some((_, span))) => {
+                let d = Diagnostic::error("`signed` and `unsigned` belong to `fixed` types");
+                return self.cursor.fail(d.at(span, "not a `fixed` type").hint("write `unsigned fixed<8,0>`"));
+            }
+            _ => {}
         }
         if let Some(ty) = spec.ty.take() {
             spec.ty = Some(self.lengths(ty)?);
@@ -211,13 +203,8 @@ impl<'a> Parser<'a> {
         Ok(spec)
     }
 
-    fn too_many_bits(&mut self, fixed: Fixed, span: Span) -> Parse<()> {
-        let message = format!("`{fixed}` has {} bits with its sign: {MAX_BITS} is the limit", fixed.bits());
-        self.cursor.fail(Diagnostic::error(message).at(span, "too large"))
-    }
-
     /// `<size, exponent>` after `fixed`.
-    fn fixed(&mut self, word: Span) -> Parse<Fixed> {
+    fn fixed(&mut self) -> Parse<Fixed> {
         self.cursor.expect("<", "after `fixed`")?;
         // `>` ends it: operators that bind less tightly need parentheses.
         let size = self.number_within("the size of a `fixed` type", 1..=i64::from(MAX_BITS))?;
@@ -225,7 +212,6 @@ impl<'a> Parser<'a> {
         let limit = i64::from(MAX_EXPONENT);
         let exponent = self.number_within("the exponent of a `fixed` type", -limit..=limit)?;
         self.cursor.expect(">", "after the exponent")?;
-        let _ = word;
         Ok(Fixed { signed: true, size: size as u32, exponent: exponent as i32 })
     }
 

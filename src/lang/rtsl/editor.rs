@@ -5,7 +5,6 @@ use super::ast::{Ast, Class, Function, Qualifier, TypeName, Variable};
 use super::state::{self, Interface, Method};
 use crate::lang::editor::{Document, Hover, Symbol, SymbolKind, Text, shortened};
 use crate::lang::preprocess::Include;
-use crate::lang::scan::RawKind;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::Span;
 
@@ -32,8 +31,7 @@ impl Document for Analysis {
     }
 
     fn hover(&self, text: &Text, offset: usize) -> Option<Hover> {
-        let here = |s: Span| (s.start as usize..=s.end as usize).contains(&offset);
-        let token = text.tokens.iter().rev().find(|t| t.kind == RawKind::Word && here(t.span))?;
+        let token = text.word_at(offset)?;
         let (code, said) = described(text, &self.ast, &token.text, token.span.start)?;
         Some(Hover { code, text: said, span: token.span })
     }

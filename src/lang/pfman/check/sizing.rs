@@ -12,7 +12,7 @@ impl Check<'_> {
             return self.error(Diagnostic::error("this expression has no value").at(span, "a `void` function"));
         }
         if matches!(node.kind, NodeKind::Texture(_) | NodeKind::Text(_)) {
-            let d = Diagnostic::error("the identifier of a texture is no number").at(span, "used as a number");
+            let d = Diagnostic::error("the identifier of a texture is not a number").at(span, "used as a number");
             return self.error(d);
         }
         if node.ty.dims() != ty.dims() {

@@ -29,7 +29,7 @@ impl Lowerer<'_> {
     pub(super) fn fixed_constant(&mut self, ty: Fixed, value: f64) -> Value {
         let wide = Fixed { signed: true, size: 62, ..ty };
         let bits = wide.stored(value).unwrap_or_default();
-        let cut = if ty.bits() >= 64 { bits } else { bits & ((1i64 << ty.bits()) - 1) };
+        let cut = bits & ((1i64 << ty.bits()) - 1);
         let is_negative = ty.signed && cut >> ty.size & 1 == 1;
         self.stored(ty, if is_negative { cut - (1i64 << ty.bits()) } else { cut })
     }

@@ -95,13 +95,9 @@ impl Parser<'_> {
             if self.cursor.accept(";") {
                 continue;
             }
-            let (start, depth) = (self.cursor.at, self.cursor.depth);
+            let start = self.cursor.mark();
             if member(self).is_err() {
-                self.cursor.depth = depth;
-                self.cursor.recover();
-                if self.cursor.at == start {
-                    self.cursor.bump();
-                }
+                self.cursor.resume(start);
             }
         }
     }

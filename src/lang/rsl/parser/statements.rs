@@ -18,17 +18,11 @@ impl Parser<'_> {
                 self.unclosed = true;
                 return Ok(list);
             }
-            let (start, depth) = (self.cursor.at, self.cursor.depth);
+            let start = self.cursor.mark();
             match self.statement() {
                 Ok(Some(s)) => list.push(s),
                 Ok(None) => {}
-                Err(Stop) => {
-                    self.cursor.depth = depth;
-                    self.cursor.recover();
-                    if self.cursor.at == start {
-                        self.cursor.bump();
-                    }
-                }
+                Err(Stop) => self.cursor.resume(start),
             }
         }
     }

@@ -21,16 +21,10 @@ impl Parser<'_> {
             if self.cursor.accept(";") {
                 continue;
             }
-            let (start, depth) = (self.cursor.at, self.cursor.depth);
+            let start = self.cursor.mark();
             match self.statement() {
                 Ok(s) => list.push(s),
-                Err(Stop) => {
-                    self.cursor.depth = depth;
-                    self.cursor.recover();
-                    if self.cursor.at == start {
-                        self.cursor.bump();
-                    }
-                }
+                Err(Stop) => self.cursor.resume(start),
             }
         }
         list
