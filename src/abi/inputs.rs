@@ -87,6 +87,9 @@ pub enum Input<'a> {
     /// The value of string expression `n` of the shader (`concat`, `format`, `match`), which is
     /// known for each instance.
     String(usize),
+    /// `vec4`: vector `n` of what uniform code of the shader computes, which is known for each
+    /// instance.
+    Uniform(usize),
     /// The value of a `scratch` variable of an object that is primitive and material in one, as
     /// `intersect` leaves it at the hit. The name says which of the object's variables it is.
     Scratch(&'a str),
@@ -107,6 +110,9 @@ impl ShaderSpace {
 /// What the names of [`Input::String`] start with.
 const STRING: &str = "string.";
 
+/// What the names of [`Input::Uniform`] start with.
+const UNIFORM: &str = "uniform.";
+
 /// What the names of [`Input::Scratch`] start with.
 const SCRATCH: &str = "scratch.";
 
@@ -120,8 +126,13 @@ impl<'a> Input<'a> {
             }
         }
         let string = name.strip_prefix(STRING).and_then(|n| n.parse().ok()).map(Input::String);
+        let uniform = || name.strip_prefix(UNIFORM).and_then(|n| n.parse().ok()).map(Input::Uniform);
         let scratch = || name.strip_prefix(SCRATCH).map(Input::Scratch);
-        string.or_else(scratch).or_else(|| Query::parse(name).map(Input::Query)).unwrap_or(Input::Variable(name))
+        string
+            .or_else(uniform)
+            .or_else(scratch)
+            .or_else(|| Query::parse(name).map(Input::Query))
+            .unwrap_or(Input::Variable(name))
     }
 
     /// Whether text in a shader can name it: it is a predefined variable of the language.
@@ -136,6 +147,7 @@ impl fmt::Display for Input<'_> {
             Input::Variable(name) => f.write_str(name),
             Input::Space(space, axis) => f.write_str(space.inputs()[*axis as usize]),
             Input::String(n) => write!(f, "{STRING}{n}"),
+            Input::Uniform(n) => write!(f, "{UNIFORM}{n}"),
             Input::Scratch(variable) => write!(f, "{SCRATCH}{variable}"),
             Input::Query(query) => query.fmt(f),
         }

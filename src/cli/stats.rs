@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use serde::Serialize;
+use shadewright::program::UniformCounts;
 use shadewright::project::State;
 use shadewright::render::Job;
 use shadewright::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
@@ -18,6 +19,7 @@ pub struct RenderStats {
     triangles: u64,
     displaced_triangles: usize,
     scene_bytes: usize,
+    uniform: UniformCounts,
     phases: Vec<Phase>,
     render: Report,
     #[serde(flatten)]
@@ -63,6 +65,7 @@ impl RenderStats {
             triangles: job.bvh.primitive_count(),
             displaced_triangles: state.displaced_triangles,
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
+            uniform: job.program.uniform,
             phases: phases.map(|(name, time)| Phase { name, time }).collect(),
             render: report,
             images,
@@ -78,6 +81,7 @@ impl fmt::Display for RenderStats {
             writeln!(f, "  displaced    {}", self.displaced_triangles)?;
         }
         writeln!(f, "scene data     {:.1} MiB", self.scene_bytes as f64 / (1 << 20) as f64)?;
+        writeln!(f, "uniform code   {}", self.uniform)?;
         for Phase { name, time } in &self.phases {
             writeln!(f, "{name:<14} {:.1} ms", ms(*time))?;
             if *name == "render" {
@@ -142,13 +146,15 @@ mod tests {
             triangles: 7,
             displaced_triangles: 0,
             scene_bytes: 1 << 20,
+            uniform: UniformCounts { shaders: 2, stages: 3, values: 5, runs: 4, reuses: 1 },
             phases,
             render,
             images: Images::default(),
         }
     }
 
-    const HEAD: &str = "backend        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n\
+    const HEAD: &str = "backend        M\ntriangles      7\nscene data     1.0 MiB\n\
+uniform code   4 runs, 1 reused (5 numbers in 3 stages of 2 shaders)\nrender         1.5 ms\n\
 first image  0.0 ms after the start\nfull image   0.0 ms after the start\n";
 
     #[test]

@@ -1,9 +1,9 @@
-//! The dominator tree of a function's reachable blocks, dominance queries, and the back edges that
-//! make loops.
+//! The dominator tree of a function's reachable blocks, dominance queries, the back edges that make
+//! loops, and post-dominators.
 //!
 //! Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001.
 
-use super::{BlockId, Function};
+use super::{BlockId, Function, Terminator};
 
 /// The dominator tree. It describes the function as it was when the tree was made.
 #[derive(Clone, Debug)]
@@ -30,23 +30,11 @@ impl Dominators {
             position[b.0 as usize] = i as u32;
         }
         let preds = func.predecessors();
-        // Positions of immediate dominators, by position.
-        let mut idom_at: Vec<Option<u32>> = vec![None; order.len()];
-        idom_at[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (i, b) in order.iter().enumerate().skip(1) {
-                let known = preds[b.0 as usize].iter().map(|p| position[p.0 as usize]);
-                let mut known = known.filter(|&p| p != u32::MAX && idom_at[p as usize].is_some());
-                let first = known.next();
-                let new = first.map(|first| known.fold(first, |a, b| intersect(&idom_at, a, b)));
-                if new != idom_at[i] {
-                    idom_at[i] = new;
-                    changed = true;
-                }
-            }
-        }
+        let before: Vec<Vec<u32>> = order
+            .iter()
+            .map(|b| preds[b.0 as usize].iter().map(|p| position[p.0 as usize]).filter(|&p| p != u32::MAX).collect())
+            .collect();
+        let idom_at = immediate(&before);
         let mut idom: Vec<BlockId> = func.block_ids().collect();
         let mut children = vec![Vec::new(); count];
         for (i, &b) in order.iter().enumerate().skip(1) {
@@ -108,6 +96,65 @@ impl Dominators {
     pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
         self.position[to.0 as usize] <= self.position[from.0 as usize]
     }
+}
+
+/// For each block, the closest other block that every path from it to a return passes; `None` where
+/// it returns before, or never.
+pub fn post_dominators(func: &Function) -> Vec<Option<BlockId>> {
+    let exit = func.blocks.len();
+    let mut back = func.predecessors();
+    let returns = |b: &BlockId| matches!(func.block(*b).term, Terminator::Return(_));
+    back.push(func.reverse_postorder().into_iter().filter(returns).collect());
+    // The blocks from which a return is reached, in reverse postorder of the reversed graph, after
+    // a node that all returns lead to.
+    let mut order = Vec::new();
+    let mut seen = vec![false; exit + 1];
+    seen[exit] = true;
+    let mut stack = vec![(exit, 0usize)];
+    while let Some((node, next)) = stack.last_mut() {
+        let (at, edge) = (*node, *next);
+        *next += 1;
+        match back[at].get(edge).map(|b| b.0 as usize) {
+            Some(b) if !std::mem::replace(&mut seen[b], true) => stack.push((b, 0)),
+            Some(_) => {}
+            None => {
+                order.push(at);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    let mut position = vec![None; exit + 1];
+    order.iter().enumerate().for_each(|(i, &node)| position[node] = Some(i as u32));
+    let after = |&node: &usize| match func.blocks.get(node).map(|b| &b.term) {
+        Some(Terminator::Return(_)) => vec![0],
+        Some(term) => term.targets().filter_map(|t| position[t.block.0 as usize]).collect(),
+        None => Vec::new(),
+    };
+    let closest = immediate(&order.iter().map(after).collect::<Vec<Vec<u32>>>());
+    let block = |at: u32| Some(order[at as usize]).filter(|&node| node != exit).map(|node| BlockId(node as u32));
+    (0..exit).map(|b| position[b].and_then(|at| closest[at as usize]).and_then(block)).collect()
+}
+
+/// The immediate dominator of each node of a graph, by its position in reverse postorder from the
+/// first node, which has itself. `before` are the predecessors of each.
+fn immediate(before: &[Vec<u32>]) -> Vec<Option<u32>> {
+    let mut found: Vec<Option<u32>> = vec![None; before.len()];
+    found[0] = Some(0);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, before) in before.iter().enumerate().skip(1) {
+            let mut known = before.iter().copied().filter(|&p| found[p as usize].is_some());
+            let first = known.next();
+            let new = first.map(|first| known.fold(first, |a, b| intersect(&found, a, b)));
+            if new != found[i] {
+                found[i] = new;
+                changed = true;
+            }
+        }
+    }
+    found
 }
 
 /// The closest common ancestor in the tree so far, as positions in reverse postorder.

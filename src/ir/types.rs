@@ -174,6 +174,23 @@ impl Const {
         })
     }
 
+    /// The constant of a type that these 32-bit patterns represent; what is missing is zero.
+    /// Identifiers of strings, which do not determine them, give the empty string.
+    pub fn of_bits(ty: Type, bits: &[u32]) -> Const {
+        let word = |i: usize| bits.get(i).copied().unwrap_or(0);
+        match ty {
+            Type::Bool => Const::Bool(word(0) != 0),
+            Type::I32 => Const::I32(word(0) as i32),
+            Type::U32 => Const::U32(word(0)),
+            Type::Ref => Const::Ref(word(0)),
+            Type::String => Const::zero(ty),
+            _ => {
+                let floats: Vec<f32> = (0..ty.words() as usize).map(|i| f32::from_bits(word(i))).collect();
+                Const::from_floats(&floats).unwrap_or_else(|| Const::zero(ty))
+            }
+        }
+    }
+
     /// The 32-bit patterns that represent the value in registers and memory, [`Type::words`] of
     /// them.
     pub fn bits(&self) -> Vec<u32> {

@@ -75,6 +75,9 @@ pub enum Failure {
     Unusable(Unusable),
     /// The memory image is too large.
     Memory(MemoryError),
+    /// Uniform code of a shader did not come to an end: the next attempt links that shader as a
+    /// whole, so that its budget ends it.
+    Endless,
 }
 
 impl From<MemoryError> for Failure {
@@ -120,18 +123,24 @@ pub fn link_cached(
 
 fn run(
     scene: &Scene,
-    sources: SourceMap,
+    mut sources: SourceMap,
     options: &LinkOptions,
     cache: &mut ShaderCache,
     observer: &mut dyn Observer,
 ) -> Result<Program, LinkError> {
-    let mut shaders = ShaderLibrary::new(sources, std::mem::take(cache), options, scene)
-        .with_spaces(coordinate_systems::named(&scene.coordinate_systems));
-    let mut diagnostics = Diagnostics::new();
-    let program = link_phases(scene, options, &mut shaders, &mut diagnostics, observer);
-    diagnostics.extend(shaders.take_warnings());
-    let (sources, kept) = shaders.into_parts();
-    *cache = kept;
+    let (sources, mut diagnostics, program) = loop {
+        let mut shaders = ShaderLibrary::new(sources, std::mem::take(cache), options, scene)
+            .with_spaces(coordinate_systems::named(&scene.coordinate_systems));
+        let mut diagnostics = Diagnostics::new();
+        let program = link_phases(scene, options, &mut shaders, &mut diagnostics, observer);
+        diagnostics.extend(shaders.take_warnings());
+        let (used, kept) = shaders.into_parts();
+        *cache = kept;
+        if !matches!(program, Err(Failure::Endless)) {
+            break (used, diagnostics, program);
+        }
+        sources = used;
+    };
     match program {
         Ok(program) if !(options.strict && diagnostics.has_errors()) => Ok(Program { sources, diagnostics, ..program }),
         Err(Failure::Memory(error)) => {
@@ -172,6 +181,7 @@ fn link_phases(
         diagnostics: Diagnostics::new(),
         instances: collected.shaders.in_order(scene),
         outlines: shaders.take_outlines().into(),
+        uniform: shaders.uniform_counts(),
         baking: baking.into(),
     })
 }

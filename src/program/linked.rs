@@ -7,6 +7,7 @@ use crate::program::collect::instances::{Instance, bind};
 use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::opacity::Opacities;
 use crate::program::collect::scene_queries::is_option;
+use crate::program::collect::uniform_code::UniformCounts;
 use crate::program::collect::{object_block, volume_ids};
 use crate::program::layout::constants::PROGRAM_CONSTANTS;
 use crate::program::layout::memory::MemoryImage;
@@ -48,6 +49,9 @@ pub struct Program {
     pub outlines: Arc<[Outline]>,
     /// What surface shaders bake.
     pub baking: Arc<Baking>,
+    /// The uniform code of its shaders, and how much of it this program, or the change that made
+    /// it, ran.
+    pub uniform: UniformCounts,
 }
 
 impl Program {
@@ -109,6 +113,8 @@ impl Program {
         if !old.shader.is_for(given) {
             return None;
         }
+        let counts = || old.uniform_code().map(|code| code.counts()).fold(UniformCounts::default(), UniformCounts::and);
+        let counts_before = counts();
         let bound = Arc::new(bind(old.shader.clone(), given, scene, &mut Vec::new()));
         // A string may name a texture, which must be read then, or a category, which is a constant
         // in the code.
@@ -141,6 +147,11 @@ impl Program {
         if let Some(number) = volume_ids(scene).iter().position(|volume| *volume == id) {
             memory.set_block(scene.lights.len() + number, &bound.block);
         }
+        if bound.uniform_code().any(|code| code.is_refused()) {
+            return None;
+        }
+        let ran = counts().since(counts_before);
+        program.uniform = UniformCounts { runs: ran.runs, reuses: ran.reuses, ..program.uniform };
         Some(program)
     }
 }

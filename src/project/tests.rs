@@ -20,7 +20,7 @@ WorldEnd
 const SHADER: &str = "\
 #include \"shared.h\"
 surface dull(float Kd = 0.8; color tint = color(1, 0.5, 0.25);) {
-    Ci = tint * shade(Kd);
+    Ci = Cs * (tint * shade(Kd));
     Oi = 1;
 }
 ";
@@ -136,16 +136,17 @@ fn a_light_or_a_displacement_that_is_missing_is_left_out() {
 }
 
 #[test]
-fn a_changed_shader_or_include_changes_the_code_alone() {
+fn a_changed_shader_or_include_changes_the_code_or_what_uniform_code_gives() {
     let mut folder = Folder::new();
     let first = folder.ready();
-    folder.edit("dull.sl", "tint * shade", "2 * tint * shade");
+    folder.edit("dull.sl", "Cs *", "2 * Cs *");
     let second = folder.ready();
     assert_eq!(shared(&first, &second), [false, true, true]);
     assert_eq!((second.version, &second.redone.files), (2, &vec![folder.path("dull.sl")]));
     assert!(!second.redone.scene && second.redone.code && !second.redone.memory && !second.redone.tree);
-    folder.edit("shared.h", "0.5", "0.25");
-    assert_eq!(shared(&second, &folder.ready()), [false, true, true]);
+    // The product with the colour is computed once an instance.
+    folder.edit("shared.h", "0.5", "0.7");
+    assert_eq!(shared(&second, &folder.ready()), [true, false, true]);
 }
 
 #[test]
@@ -164,14 +165,14 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     assert!(first.program.diagnostics.is_empty(), "{}", first.program.diagnostics.render(&first.program.sources));
     let built_in = |state: &State| state.program.sources.files().iter().any(|f| f.name.contains("marble.sl"));
     assert!(!built_in(&first));
-    folder.edit("version2.sl", "tint * shade", "2 * tint * shade");
+    folder.edit("version2.sl", "Cs * (tint", "2 * Cs * (tint");
     let second = folder.ready();
     assert_eq!(shared(&first, &second), [false, true, true]);
     let again = second.link_again(second.link_options(), &mut ()).expect("the files are known");
     assert_eq!(again.module.to_string(), second.program.module.to_string());
     // Another file comes to define it: the first in order is taken, and a warning is reported.
     fs::write(folder.path("other.sl"), "surface none() {}").unwrap();
-    folder.edit("version2.sl", "2 * tint", "3 * tint");
+    folder.edit("version2.sl", "2 * Cs * (tint", "3 * Cs * (tint");
     folder.ready();
     folder.edit("other.sl", "none() {", "dull(float Kd = 1;) { Ci = Kd;");
     let third = folder.ready();
@@ -286,7 +287,7 @@ fn an_edited_parameter_changes_data_only_and_outlives_a_reload() {
     let second = edited(&mut folder.project, id, "Kd", kd(0.125));
     assert_eq!(shared(&first, &second), [true, false, true]);
     assert_eq!(dull(&second).params[0].edited, kd(0.125));
-    folder.edit("dull.sl", "tint * shade", "2 * tint * shade");
+    folder.edit("dull.sl", "Cs *", "2 * Cs *");
     let third = folder.ready();
     assert_eq!(shared(&second, &third), [false, true, true]);
     assert_eq!(dull(&third).params[0].value(), &kd(0.125).unwrap());

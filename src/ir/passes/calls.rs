@@ -29,6 +29,12 @@ pub fn pure_names(module: &Module) -> HashSet<Arc<str>> {
     names_of(&pure_functions(module))
 }
 
+/// The functions whose results depend on their arguments alone.
+pub(super) fn names_of_arguments(module: &Module) -> HashSet<Arc<str>> {
+    let pure = pure_functions(module).into_iter();
+    pure.filter(|(_, purity)| *purity == Purity::Arguments).map(|(name, _)| name).collect()
+}
+
 fn names_of(pure: &HashMap<Arc<str>, Purity>) -> HashSet<Arc<str>> {
     pure.iter().filter(|(_, purity)| **purity > Purity::None).map(|(name, _)| name.clone()).collect()
 }

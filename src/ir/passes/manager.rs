@@ -26,10 +26,17 @@ enum Work {
     /// It depends on the target.
     Targeted(fn(&mut Function, &TargetInfo) -> usize),
     Module(fn(&mut Module, &Pipeline, Stage) -> usize),
+    /// The linker runs it, on each shader.
+    Linker,
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 16] = [
+pub const PASSES: [Pass; 17] = [
+    Pass {
+        name: "uniform",
+        description: "moves what depends on a shader's parameters alone to the host, which runs it once an instance",
+        work: Work::Linker,
+    },
     Pass {
         name: "copy",
         description: "propagates copies through vector construction, bitcasts and selects",
@@ -227,6 +234,11 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
+    /// Whether the linker splits shaders ([`super::uniform`]).
+    pub fn splits_uniform_code(&self) -> bool {
+        self.passes().any(|p| matches!(p.work, Work::Linker))
+    }
+
     /// Settles what is not normalised again (see [`super::unit_vectors`]), replaces matrices by
     /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
     /// whatever passes are chosen; then runs the passes on a verified module, round after round
@@ -243,7 +255,8 @@ impl Pipeline {
         if expansion.changes > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "derivatives", errors })?;
         }
-        let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
+        let of_module = || self.passes().filter(|p| !matches!(p.work, Work::Linker));
+        let passes = of_module().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
         let mut report = Report { passes: passes.collect(), rounds: 0, rays: expansion.rays };
         // Functions that the last round did not change need no other one, until inlining changes
         // them.
@@ -259,7 +272,7 @@ impl Pipeline {
                 dirty = vec![true; module.functions.len()];
             }
             let mut changed = vec![false; module.functions.len()];
-            for (pass, pass_report) in self.passes().zip(&mut report.passes) {
+            for (pass, pass_report) in of_module().zip(&mut report.passes) {
                 observer.before(pass, report.rounds, module);
                 let start = Instant::now();
                 let mut each_function = |run: &dyn Fn(&mut Function) -> usize| {
@@ -282,6 +295,7 @@ impl Pipeline {
                         }
                         changes
                     }
+                    Work::Linker => 0,
                 };
                 pass_report.time += start.elapsed();
                 pass_report.runs += 1;
@@ -319,7 +333,7 @@ mod tests {
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
         let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();
-        assert!(error.starts_with("there is no pass `fodl`; the passes are `copy`, `fold`, "), "{error}");
+        assert!(error.starts_with("there is no pass `fodl`; the passes are `uniform`, `copy`, "), "{error}");
     }
 
     const PROGRAM: &str = "fn square(v0 x: f32) -> (return: f32) {

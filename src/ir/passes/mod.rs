@@ -32,6 +32,7 @@ pub mod strength;
 pub mod strip;
 #[cfg(test)]
 mod testing;
+pub mod uniform;
 pub mod unit_vectors;
 pub mod unreachable;
 pub mod unroll;

@@ -180,6 +180,12 @@ impl<'a> Binder<'a> {
             false => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
         };
         let (shader, instance) = self.reported(found)?;
+        // The parameters of others are constants in their code.
+        let is_split = matches!(
+            instance.kind,
+            ShaderKind::Surface | ShaderKind::Light | ShaderKind::Volume | ShaderKind::Displacement
+        );
+        let shader = if is_split { self.shaders.split(shader) } else { shader };
         let mut remarks = Vec::new();
         let bound = bind(Arc::new(shader), &instance, self.scene, &mut remarks);
         self.remark(remarks);
@@ -195,6 +201,7 @@ impl<'a> Binder<'a> {
         }
         let errors = self.diagnostics.error_count();
         let methods = self.bind_methods(&self.as_material(material.id), material.scratch, traces_paths);
+        let methods = self.share_block(material, methods);
         self.note(material.id, self.diagnostics.error_count() == errors);
         self.bound.other_cores.entry(material.id.0).or_default().extend(methods.all().cloned());
         self.methods.insert(material, methods.clone());
@@ -209,7 +216,8 @@ impl<'a> Binder<'a> {
             let found = self.shaders.object_method(self.scene, given, method, scratch);
             let (shader, whole) = self.reported(found)??;
             // What is wrong with the values was reported with the shader.
-            Some(Arc::new(bind(Arc::new(shader), &whole, self.scene, &mut Vec::new())))
+            let shader = Arc::new(self.shaders.split(shader));
+            Some(Arc::new(bind(shader, &whole, self.scene, &mut Vec::new())))
         };
         let emission = method(Method::Emission).filter(|emission| !is_black(emission));
         let opacity = method(Method::Opacity).filter(|opacity| !is_opaque(opacity));
@@ -221,6 +229,25 @@ impl<'a> Binder<'a> {
             _ => None,
         };
         MaterialMethods { scattering, emission, opacity }
+    }
+
+    /// Puts the results of the methods' uniform code into the block of the method that shades,
+    /// which all of them read.
+    fn share_block(&mut self, material: Material, methods: MaterialMethods) -> MaterialMethods {
+        let bound = match material.scratch {
+            Scratch::Declared => self.instance(material.id),
+            Scratch::OfHit => self.material_of_primitive(material.id),
+        };
+        let Some(surface) = bound.filter(|_| methods.all().any(|m| m.shader.uniform.is_some())) else {
+            return methods;
+        };
+        let (surface, methods) = methods.sharing_the_block_of(&surface);
+        let surface = Some(Arc::new(surface));
+        match material.scratch {
+            Scratch::Declared => _ = self.bound.instances.insert(Some(material.id.0), surface),
+            Scratch::OfHit => _ = self.bound.of_primitives.insert(material.id.0, surface),
+        }
+        methods
     }
 
     /// The procedural primitive of that instance, bound once.
@@ -236,7 +263,7 @@ impl<'a> Binder<'a> {
     fn bind_primitive(&mut self, id: ShaderId) -> Option<BoundPrimitive> {
         let given = &self.scene.shader_instances[id.0 as usize];
         let mut remarks = Vec::new();
-        let found = self.shaders.primitive(self.scene, given);
+        let found = self.shaders.primitive(self.scene, given).map(|(made, whole)| (made.split(self.shaders), whole));
         let bound =
             found.and_then(|(shaders, whole)| Ok(BoundPrimitive::new(shaders, &whole, self.scene, &mut remarks)?));
         self.remark(remarks);

@@ -5,6 +5,7 @@ use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
+use crate::program::collect::uniform_code::UniformCode;
 use crate::program::layout::memory::ParamBlock;
 use crate::scene::{self, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, closest};
@@ -18,7 +19,7 @@ pub struct Instance {
     /// The shader.
     pub shader: Arc<CompiledShader>,
     /// The shader's parameters as words of memory, then the axes and origins of coordinate systems
-    /// that the core reads; object space is the world here.
+    /// that the core reads (object space is the world here), then the results of uniform code.
     pub block: ParamBlock,
     /// The values of the shader's parameters, one for each of the core's that stands for a declared
     /// one.
@@ -30,6 +31,11 @@ pub struct Instance {
     /// The results of `concat`, `format` and `match` on its parameters: the values of the core's
     /// inputs `string.0`, `string.1`, …
     pub made: Vec<Const>,
+    /// Where the results of its uniform code begin in the block, in vectors.
+    uniform_at: u32,
+    /// The other methods of its object whose uniform code takes the same parameters; their results
+    /// follow its own in the block.
+    methods: Vec<Arc<CompiledShader>>,
 }
 
 /// The results of a core by their names.
@@ -90,14 +96,61 @@ impl Instance {
         strings.filter_map(|(i, _)| Some(self.block.get(self.slot(i)? as usize)?[0]))
     }
 
-    /// The block for an object of a scene.
-    pub fn block_of(&self, scene: &Scene, object: &Object) -> ParamBlock {
+    /// The block for an object of a scene, in which `change` has changed parameters.
+    pub fn block_of(&self, scene: &Scene, object: &Object, change: impl FnOnce(&mut ParamBlock)) -> ParamBlock {
         let own = self.shader.declared();
         let before: u32 = self.shader.core_params[..own].iter().map(|p| vectors(p.ty)).sum();
         let mut block = self.block[..before as usize].to_vec();
         let spaces = Spaces { shader: self.to_world, object: object.object_to_world };
         block.extend(known_inputs(&self.shader, &self.made, spaces, scene, Some(object)));
+        change(&mut block);
+        self.add_uniform_code(&mut block);
         block
+    }
+
+    /// Adds the results of uniform code to a block that has everything else.
+    fn add_uniform_code(&self, block: &mut ParamBlock) {
+        for shader in std::iter::once(&self.shader).chain(&self.methods) {
+            let Some(code) = &shader.uniform else { continue };
+            let argument = |i: usize| {
+                let words = shader.core_params[i].ty.words() as usize;
+                let vectors = self.slot(i).and_then(|slot| block.get(slot as usize..)).unwrap_or_default();
+                vectors.as_flattened().iter().take(words).copied().collect()
+            };
+            let values = code.values(argument);
+            block.extend(values);
+        }
+    }
+
+    /// The same parameters for another method of the object.
+    pub fn of_method(&self, shader: CompiledShader) -> Self {
+        Self { shader: Arc::new(shader), ..self.clone() }
+    }
+
+    /// The instance of a shader and those of other methods of its object, which share its block.
+    pub fn with_methods(mut self, methods: Vec<Instance>) -> (Self, Vec<Instance>) {
+        let mut shared = Vec::with_capacity(methods.len());
+        for method in methods {
+            let uniform_at = self.uniform_end();
+            self.methods.push(method.shader.clone());
+            shared.push(Instance { uniform_at, ..method });
+        }
+        self.block.truncate(self.uniform_at as usize);
+        let mut block = std::mem::take(&mut self.block);
+        self.add_uniform_code(&mut block);
+        self.block = block;
+        (self, shared)
+    }
+
+    /// Where the results of the uniform code of all methods end in the block.
+    fn uniform_end(&self) -> u32 {
+        let inputs = |s: &Arc<CompiledShader>| s.uniform.as_ref().map_or(0, |code| code.inputs() as u32);
+        self.uniform_at + std::iter::once(&self.shader).chain(&self.methods).map(inputs).sum::<u32>()
+    }
+
+    /// All shaders whose uniform code its block holds.
+    pub fn uniform_code(&self) -> impl Iterator<Item = &Arc<UniformCode>> {
+        std::iter::once(&self.shader).chain(&self.methods).filter_map(|s| s.uniform.as_ref())
     }
 
     /// The shader's answer to a message: an output of that name and type, or the parameter, given
@@ -109,6 +162,9 @@ impl Instance {
 
     /// The offset of core parameter `i` in the instance's block, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
+        if let Input::Uniform(n) = Input::parse(&self.shader.core_params[i].name) {
+            return Some(self.uniform_at + n as u32);
+        }
         let (own, all) = (self.shader.declared(), &self.shader.core_params);
         let is_stored = |i: usize| i < own || is_known(&all[i].name);
         let before = (0..i).filter(|&p| is_stored(p)).map(|p| vectors(all[p].ty)).sum();
@@ -118,7 +174,7 @@ impl Instance {
 
 /// Whether a named input of a core is known when the scene is linked, so that it follows the
 /// parameters.
-fn is_known(input: &str) -> bool {
+pub fn is_known(input: &str) -> bool {
     matches!(Input::parse(input), Input::Space(..) | Input::String(_)) || is_query(input)
 }
 
@@ -230,7 +286,12 @@ pub fn bind(
     block.extend(known_inputs(&shader, &made, own, scene, None));
     let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
     drop(given);
-    Instance { shader, block, values, to_world: instance.to_world, strings, made }
+    let uniform_at = block.len() as u32;
+    let (to_world, methods) = (instance.to_world, Vec::new());
+    let mut bound = Instance { shader, block, values, to_world, strings, made, uniform_at, methods };
+    let mut block = std::mem::take(&mut bound.block);
+    bound.add_uniform_code(&mut block);
+    Instance { block, ..bound }
 }
 
 /// The parameter that a scene means. That of the imager `background` has three names among

@@ -40,6 +40,20 @@ impl MaterialMethods {
         self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
     }
 
+    /// An instance of the method that shades, and these, with one block.
+    pub fn sharing_the_block_of(&self, surface: &Instance) -> (Instance, Self) {
+        let (surface, methods) = surface.clone().with_methods(self.all().map(|m| (**m).clone()).collect());
+        let mut methods = methods.into_iter().map(Arc::new);
+        // In the order of `all`.
+        let scattering = self.scattering.as_ref().and_then(|_| {
+            let (bsdf, sample, pdf) = (methods.next()?, methods.next()?, methods.next()?);
+            Some(Scattering { bsdf, sample, pdf })
+        });
+        let emission = self.emission.as_ref().and_then(|_| methods.next());
+        let opacity = self.opacity.as_ref().and_then(|_| methods.next());
+        (surface, Self { scattering, emission, opacity })
+    }
+
     fn of_scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.scattering.iter().flat_map(|s| [&s.bsdf, &s.sample, &s.pdf])
     }
@@ -67,7 +81,7 @@ fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     });
     let Some(found) = outputs.get(output) else { return true };
     b.ret(vec![found]);
-    let mut module = shader.unit().clone();
+    let mut module = shader.split_unit();
     module.functions.push(b.finish());
     if Pipeline::default().run(&mut module, &mut ()).is_err() {
         return false;

@@ -17,6 +17,7 @@ pub mod scene_queries;
 pub mod shader_cache;
 pub mod shader_library;
 pub mod shader_search;
+pub mod uniform_code;
 
 use crate::abi::library;
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
@@ -135,6 +136,9 @@ pub fn collect(
         (None, None) => CameraSource::Library,
     };
     let (bound, unusable) = binder.finish();
+    if shaders.has_refused() {
+        return Err(Failure::Endless);
+    }
     if !unusable.is_empty() || diagnostics.has_errors() {
         return Err(Failure::Unusable(unusable));
     }
@@ -213,6 +217,9 @@ fn bind_objects(
             binder.remark(mismatches.of(object, shader));
         }
         let mut layout = stored.layout(object);
+        let methods = binder.material_methods(object, traces_paths);
+        // Its block has the results of the methods' uniform code now.
+        let Some(surface) = &binder.surface(object) else { continue };
         let params = object_block(scene, object, surface, displacement.as_deref());
         let mut primitive = None;
         if let Some(id) = object.procedural {
@@ -221,7 +228,6 @@ fn bind_objects(
             layout.procedural = Some(ProceduralRecord { kind, offset: params.len() as u32 });
             primitive = Some(bound);
         }
-        let methods = binder.material_methods(object, traces_paths);
         let visible = opacities.visibility(object, surface, &methods);
         let unlit = visibility::is_shaded_for_transmittance(visible)
             .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));

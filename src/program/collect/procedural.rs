@@ -10,7 +10,7 @@ use crate::ir::Const;
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::lang::rtsl::AtHit;
 use crate::program::collect::instances::{Instance, bind};
-use crate::program::collect::shader_library::CompiledShader;
+use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
 use crate::scene::{Scene, ShaderInstance};
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
@@ -27,6 +27,19 @@ pub struct PrimitiveShaders {
     pub sample: Option<CompiledShader>,
     /// Compute parts of the surface state at a hit, where its class does.
     pub at_hit: Vec<(AtHit, CompiledShader)>,
+}
+
+impl PrimitiveShaders {
+    /// The cores without their uniform code.
+    pub(in crate::program) fn split(self, shaders: &mut ShaderLibrary) -> Self {
+        Self {
+            intersect: shaders.split(self.intersect),
+            // It runs once an instance anyway.
+            bounds: self.bounds,
+            sample: self.sample.map(|sample| shaders.split(sample)),
+            at_hit: self.at_hit.into_iter().map(|(at, shader)| (at, shaders.split(shader))).collect(),
+        }
+    }
 }
 
 /// The bound cores of a kind of procedural primitives, as entries call them: only their signatures
@@ -85,9 +98,12 @@ impl BoundPrimitive {
             let d = given.span.into_iter().fold(d, |d, span| d.at(span, "this primitive"));
             d.hint("`computeBounds` sets the corners rt_BoundMin and rt_BoundMax, in the space where the primitive is declared")
         })?;
-        let part = |shader| Arc::new(Instance { shader: Arc::new(shader), ..(*intersect).clone() });
-        let sample = shaders.sample.map(part);
-        let at_hit = shaders.at_hit.into_iter().map(|(at, shader)| (at, part(shader))).collect();
+        let parts = shaders.sample.iter().chain(shaders.at_hit.iter().map(|(_, shader)| shader));
+        let parts = parts.map(|shader| intersect.of_method(shader.clone()));
+        let (intersect, parts) = (*intersect).clone().with_methods(parts.collect());
+        let (intersect, mut parts) = (Arc::new(intersect), parts.into_iter().map(Arc::new));
+        let sample = shaders.sample.and_then(|_| parts.next());
+        let at_hit = shaders.at_hit.into_iter().map(|(at, _)| at).zip(parts).collect();
         Ok(Self { cores: Arc::new(PrimitiveCores { intersect, sample, at_hit }), bounds })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::abi::{Axis, Input, Intrinsic, ShaderSpace};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
+use crate::ir::passes::Pipeline;
 use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::coshaders::ARROW;
 use crate::lang::outline::Outline;
@@ -15,6 +16,7 @@ use crate::lang::{self, Language, Lengths, Naming, ShaderRef, registry};
 use crate::program::collect::instances::convert;
 use crate::program::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
+use crate::program::collect::uniform_code::{UniformCode, UniformCounts, split};
 use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
 use crate::program::link::LinkOptions;
@@ -26,7 +28,7 @@ use crate::text::source::{FileId, SourceMap, Span};
 use glam::{Mat4, Vec4};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Longest shader file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -67,8 +69,14 @@ pub struct CompiledShader {
     pub strings: Vec<StringExpr>,
     /// The lengths that it was compiled for, of arrays that have others by default.
     lengths: Lengths,
-    /// The unit it comes from, where defaults are computed.
+    /// The unit it comes from, where defaults are computed. It has the whole core.
     unit: Arc<Module>,
+    /// Its uniform code, where it is split: the core of the program is what is left then.
+    pub uniform: Option<Arc<UniformCode>>,
+    /// How it is split, once that was asked for.
+    split: Arc<OnceLock<Option<Arc<UniformCode>>>>,
+    /// Whether it is a method of an object, whose methods share its parameters.
+    pub is_object: bool,
     /// The scene's coordinate systems, for defaults that name one.
     spaces: Option<Arc<Function>>,
 }
@@ -129,14 +137,30 @@ impl CompiledShader {
             light: LightKind::Positional,
             strings: Vec::new(),
             unit,
+            uniform: None,
+            split: Arc::default(),
+            is_object: true,
             lengths: Lengths::default(),
             spaces: None,
         }
     }
 
-    /// The functions of the file that it comes from.
+    /// The functions of the file that it comes from, with the whole core.
     pub fn unit(&self) -> &Module {
         &self.unit
+    }
+
+    /// These functions, with what is left of the core where that is split.
+    pub fn split_unit(&self) -> Module {
+        let mut unit = (*self.unit).clone();
+        if let Some(code) = &self.uniform {
+            let Module { functions, locs } = code.functions();
+            unit.functions.retain(|f| f.name != self.core);
+            unit.functions.extend(functions);
+            // These begin with the unit's.
+            unit.locs = locs;
+        }
+        unit
     }
 
     /// The number of the core's parameters for declared ones.
@@ -317,6 +341,10 @@ pub struct ShaderLibrary {
     objects: HashMap<String, CompiledShader>,
     /// The names of the scene's primitive variables that hold strings, once they are needed.
     variable_strings: Option<HashSet<Arc<str>>>,
+    /// How shaders are split, if they are.
+    pipeline: Option<Pipeline>,
+    /// The uniform code of the shaders so far, by their cores, with what had run of it before.
+    uniform: HashMap<Arc<str>, (Arc<UniformCode>, UniformCounts)>,
 }
 
 impl ShaderLibrary {
@@ -341,6 +369,7 @@ impl ShaderLibrary {
             world_is_named,
             missing_are_zero,
             current_is_open,
+            pipeline: options.pipeline.clone(),
         });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
@@ -361,6 +390,8 @@ impl ShaderLibrary {
             classes,
             objects,
             variable_strings,
+            pipeline: Some(options.pipeline.clone()).filter(Pipeline::splits_uniform_code),
+            uniform: HashMap::new(),
         }
     }
 
@@ -379,6 +410,44 @@ impl ShaderLibrary {
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
         Ok(())
+    }
+
+    /// The shader without its uniform code, which instances run when they are bound; the shader as
+    /// it is where that saves nothing.
+    pub(in crate::program) fn split(&mut self, shader: CompiledShader) -> CompiledShader {
+        let Some(pipeline) = &self.pipeline else { return shader };
+        let code = shader.split.get_or_init(|| split(&shader, pipeline).map(Arc::new)).clone();
+        let Some(code) = code.filter(|code| !code.is_refused()) else { return shader };
+        if !self.uniform.contains_key(&shader.core) {
+            self.uniform.insert(shader.core.clone(), (code.clone(), code.counts()));
+            let whole = self.module.functions.iter().position(|f| f.name == shader.core);
+            let whole = whole.map(|i| self.module.functions.remove(i));
+            self.module.absorb(code.functions());
+            // A debugger steps through all of the code. The block is the same.
+            if let Some(whole) = whole.filter(|_| self.units.options().debug)
+                && let Some(rest) = self.module.function_mut(&shader.core)
+            {
+                let added = std::mem::take(&mut rest.params).split_off(whole.params.len());
+                *rest = whole;
+                for param in added {
+                    let value = rest.new_value(param.ty);
+                    rest.blocks[0].params.push(value);
+                    rest.params.push(param);
+                }
+            }
+        }
+        CompiledShader { core_params: code.rest.params.clone(), uniform: Some(code), ..shader }
+    }
+
+    /// Whether uniform code of a shader did not come to an end: the scene is linked without it then.
+    pub(in crate::program) fn has_refused(&self) -> bool {
+        self.uniform.values().any(|(code, _)| code.is_refused())
+    }
+
+    /// The uniform code of the shaders so far, and how much of it ran for this program.
+    pub(in crate::program) fn uniform_counts(&self) -> UniformCounts {
+        let ran = self.uniform.values().map(|(code, before)| code.counts().since(*before));
+        ran.fold(UniformCounts::default(), UniformCounts::and)
     }
 
     /// The shader that an instance names, compiled for the lengths of arrays that it gives.
@@ -875,6 +944,9 @@ impl CompiledFile {
                 strings: info.strings.clone(),
                 lengths: lengths.clone(),
                 unit: shared.clone(),
+                uniform: None,
+                split: Arc::default(),
+                is_object: false,
                 spaces: None,
             })
         };

@@ -145,16 +145,16 @@ pub fn stored_for<'a>(
 
 /// The parameters of an object's shader: the instance's, except for constant primitive variables.
 pub fn parameters_of(scene: &Scene, instance: &Instance, object: &Object) -> ParamBlock {
-    let mut block = instance.block_of(scene, object);
     let constant = |p: &&Primvar| p.place == PrimvarPlace::Constant;
-    for primvar in object.mesh.primvars.iter().filter(constant) {
-        let Some((number, _)) = parameter_for(&instance.shader, &primvar.kind) else { continue };
-        let core_param = instance.shader.params[..number].iter().map(CompiledParam::values).sum();
-        let first = instance.slot(core_param).unwrap_or(0) as usize;
-        let vectors = value_vectors(primvar, 0);
-        block[first..][..vectors.len()].copy_from_slice(&vectors);
-    }
-    block
+    instance.block_of(scene, object, |block| {
+        for primvar in object.mesh.primvars.iter().filter(constant) {
+            let Some((number, _)) = parameter_for(&instance.shader, &primvar.kind) else { continue };
+            let core_param = instance.shader.params[..number].iter().map(CompiledParam::values).sum();
+            let first = instance.slot(core_param).unwrap_or(0) as usize;
+            let vectors = value_vectors(primvar, 0);
+            block[first..][..vectors.len()].copy_from_slice(&vectors);
+        }
+    })
 }
 
 /// The strings that the primitive variables of a scene hold, by the variables' names.

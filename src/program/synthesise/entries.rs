@@ -1,6 +1,6 @@
 //! The entry functions, which a back end finds by name.
 
-use crate::abi::{EntryPoint, Query, QuerySource, input, specialisation_suffix};
+use crate::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::types::SourceType;
 use crate::program::collect::entries::SurfaceEntry;
@@ -8,6 +8,7 @@ use crate::program::collect::instances::{Instance, Outputs, unpack};
 use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::procedural::PrimitiveCores;
 use crate::program::collect::shader_library::CompiledFunction;
+use crate::program::collect::uniform_code::Stage;
 use crate::program::layout::blocks::LinkedVolume;
 use crate::program::layout::memory::RecordLayout;
 use crate::program::layout::primvars::{stored_for, stored_message};
@@ -346,7 +347,7 @@ pub(in crate::program) fn core_arguments(
     offset: u32,
 ) -> Vec<Value> {
     let mut params = 0..;
-    instance.inputs(b, |b, slot, param| match slot {
+    let mut args = instance.inputs(b, |b, slot, param| match slot {
         Some(slot) => match params.next().and_then(|i| stored_for(layout, &instance.shader, i)) {
             Some((variable, element)) => state.primvar(b, variable, element, param.ty),
             None => unpack(b, param.ty, |b, k| state.parameter(b, offset + slot + k)),
@@ -355,7 +356,48 @@ pub(in crate::program) fn core_arguments(
             Some(v) if b.ty(v) == param.ty => v,
             _ => b.constant(Const::zero(param.ty)),
         },
-    })
+    });
+    run_varying_stages(b, layout, instance, &mut args);
+    args
+}
+
+/// Replaces what uniform code gave for the instance where a parameter that it depends on varies over
+/// the primitive: that code runs at the hit then.
+fn run_varying_stages(b: &mut FunctionBuilder, layout: &RecordLayout, instance: &Instance, args: &mut [Value]) {
+    let shader = &instance.shader;
+    let Some(code) = &shader.uniform else { return };
+    let varies = |stage: &Stage| stage.params.iter().any(|&p| stored_for(layout, shader, p).is_some());
+    let results: Vec<Option<Vec<Value>>> = code
+        .stages()
+        .iter()
+        .map(|stage| {
+            varies(stage).then(|| {
+                let own = stage.params.iter().map(|&p| args[p]).collect();
+                b.call(stage.name.clone(), own, &stage.results)
+            })
+        })
+        .collect();
+    for (arg, param) in args.iter_mut().zip(&shader.core_params) {
+        let Input::Uniform(n) = Input::parse(&param.name) else { continue };
+        let mut word = 0;
+        for piece in code.pieces(n) {
+            if let Some(results) = &results[piece.stage] {
+                *arg = with_words(b, *arg, word, results[piece.result]);
+            }
+            word += piece.ty.words() as u8;
+        }
+    }
+}
+
+/// A vector with the words of a value from number `first` on.
+fn with_words(b: &mut FunctionBuilder, vector: Value, first: u8, value: Value) -> Value {
+    let ty = b.ty(value);
+    let words = match ty.lanes() {
+        Some(1) => vec![value],
+        Some(n) => (0..n as u8).map(|i| b.op(Op::Extract(i), &[value])).collect(),
+        None => vec![b.op_as(Op::Bitcast, &[value], Type::F32)],
+    };
+    words.into_iter().zip(first..).fold(vector, |vector, (word, i)| b.op(Op::Insert(i), &[vector, word]))
 }
 
 /// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could

@@ -218,6 +218,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         diagnostics: Diagnostics::new(),
         instances: Default::default(),
         baking: Default::default(),
+        uniform: Default::default(),
         outlines: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, film: FilmSettings::default(), budget: 1000 }

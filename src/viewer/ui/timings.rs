@@ -88,7 +88,10 @@ fn reading(ui: &mut Ui, model: &Model) {
         ("interface frame, median", model.frames.quantile(0.5)),
         ("interface frame, 99 %", model.frames.quantile(0.99)),
     ];
-    table(ui, "Scene", parts.into_iter().chain(frames).map(|(what, time)| (what.to_string(), milliseconds(time))));
+    ui.vertical(|ui| {
+        table(ui, "Scene", parts.into_iter().chain(frames).map(|(what, time)| (what.to_string(), milliseconds(time))));
+        ui.label(format!("uniform code: {}", state.program.uniform));
+    });
 }
 
 /// The parts of a machine's last pass, and its kernels where they are timed.
