@@ -25,13 +25,15 @@ pub struct InlinePolicy {
     pub medium: usize,
     /// A function does not grow beyond this many instructions by inlining.
     pub max_size: usize,
+    /// Whether functions with one call are inlined.
+    pub once: bool,
 }
 
 impl Default for InlinePolicy {
     /// Small functions, those called from one place, and those that may become small; of them,
     /// those without branches, and those that wait for rays.
     fn default() -> Self {
-        Self { small: 24, medium: 400, max_size: 20_000 }
+        Self { small: 24, medium: 400, max_size: 20_000, once: true }
     }
 }
 
@@ -73,7 +75,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
             let (size, branches) = (cost(f), branches(f) * target.divergence_cost);
             let is_wanted = f.inlining == Inlining::Always
                 || passes_too_much(f, target)
-                || call_count[callee] == 1 && (waits(f) || branches <= policy.small)
+                || policy.once && call_count[callee] == 1 && (waits(f) || branches <= policy.small)
                 || size + branches <= policy.small.max(cost_of_call(f, target))
                 || may_shrink && size <= policy.medium;
             let is_possible = !f.kind.is_entry() && !components.is_cyclic(callee);

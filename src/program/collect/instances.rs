@@ -1,6 +1,7 @@
 //! Shader instances: a core with the values of its parameters.
 
 use crate::abi::{Input, Query};
+use crate::ir::passes::uniform::Piece;
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::strings::StringExpr;
 use crate::program::collect::scene_queries::{is_query, query_value};
@@ -31,12 +32,15 @@ pub struct Instance {
     /// The results of `concat`, `format` and `match` on its parameters: the values of the core's
     /// inputs `string.0`, `string.1`, …
     pub made: Vec<Const>,
-    /// Where the results of its uniform code begin in the block, in vectors.
-    uniform_at: u32,
-    /// The other methods of its object whose uniform code takes the same parameters; their results
-    /// follow its own in the block.
-    methods: Vec<Arc<CompiledShader>>,
+    /// Where the block has the results of its uniform code: the places of the pieces of each of the
+    /// core's inputs.
+    uniform: UniformPlaces,
+    /// The other methods of its object, which share its block, and the places of theirs.
+    methods: Vec<(Arc<CompiledShader>, UniformPlaces)>,
 }
+
+/// For each [`Input::Uniform`] of a core, the vector and the first word of each piece in a block.
+type UniformPlaces = Vec<Vec<(u32, u8)>>;
 
 /// The results of a core by their names.
 #[derive(Debug)]
@@ -72,7 +76,43 @@ impl Instance {
         b: &mut FunctionBuilder,
         mut input: impl FnMut(&mut FunctionBuilder, Option<u32>, &Param) -> Value,
     ) -> Vec<Value> {
-        self.shader.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect()
+        let values = self.shader.core_params.iter().enumerate();
+        values
+            .map(|(i, param)| match Input::parse(&param.name) {
+                Input::Uniform(n) => self.uniform_input(b, n, |b, slot| input(b, Some(slot), param)),
+                _ => input(b, self.slot(i), param),
+            })
+            .collect()
+    }
+
+    /// What [`Input::Uniform`] `n` holds, from the vectors of the block that hold its pieces.
+    fn uniform_input(
+        &self,
+        b: &mut FunctionBuilder,
+        n: usize,
+        mut load: impl FnMut(&mut FunctionBuilder, u32) -> Value,
+    ) -> Value {
+        let Some(code) = &self.shader.uniform else { return b.constant(Const::zero(Type::Vec4)) };
+        let (pieces, places) = (code.pieces(n), &self.uniform[n]);
+        let mut words: Vec<(u32, u8)> = Vec::with_capacity(4);
+        for (piece, &(vector, first)) in pieces.iter().zip(places) {
+            words.extend((first..).take(piece.ty.words() as usize).map(|word| (vector, word)));
+        }
+        let (first, _) = words[0];
+        if words.iter().zip(0..).all(|(word, i)| *word == (first, i)) {
+            return load(b, first);
+        }
+        let mut parts: Vec<Value> = words
+            .into_iter()
+            .map(|(vector, word)| {
+                let vector = load(b, vector);
+                b.op(Op::Extract(word), &[vector])
+            })
+            .collect();
+        while parts.len() < 4 {
+            parts.push(b.f32(0.0));
+        }
+        b.op(Op::Compose, &parts)
     }
 
     /// Calls the core, or the copy of it named `core`, with these arguments.
@@ -110,15 +150,25 @@ impl Instance {
 
     /// Adds the results of uniform code to a block that has everything else.
     fn add_uniform_code(&self, block: &mut ParamBlock) {
-        for shader in std::iter::once(&self.shader).chain(&self.methods) {
+        let own = std::iter::once((&self.shader, &self.uniform));
+        for (shader, places) in own.chain(self.methods.iter().map(|(shader, places)| (shader, places))) {
             let Some(code) = &shader.uniform else { continue };
             let argument = |i: usize| {
                 let words = shader.core_params[i].ty.words() as usize;
                 let vectors = self.slot(i).and_then(|slot| block.get(slot as usize..)).unwrap_or_default();
                 vectors.as_flattened().iter().take(words).copied().collect()
             };
-            let values = code.values(argument);
-            block.extend(values);
+            let results = code.results(argument);
+            for (n, places) in places.iter().enumerate() {
+                for (piece, &(vector, first)) in code.pieces(n).iter().zip(places) {
+                    if block.len() <= vector as usize {
+                        block.resize(vector as usize + 1, [0; 4]);
+                    }
+                    let words = &mut block[vector as usize][first as usize..];
+                    let result = results[piece.stage].get(piece.result).map(Const::bits).unwrap_or_default();
+                    words.iter_mut().zip(result).for_each(|(word, bits)| *word = bits);
+                }
+            }
         }
     }
 
@@ -128,29 +178,51 @@ impl Instance {
     }
 
     /// The instance of a shader and those of other methods of its object, which share its block.
+    /// What several of them compute from the parameters is there once.
     pub fn with_methods(mut self, methods: Vec<Instance>) -> (Self, Vec<Instance>) {
+        let mut known: HashMap<u128, (u32, u8)> = HashMap::new();
+        if let Some(code) = &self.shader.uniform {
+            for (n, places) in self.uniform.iter().enumerate() {
+                let keyed = code.pieces(n).iter().zip(places).filter_map(|(piece, place)| Some((piece.key?, *place)));
+                known.extend(keyed);
+            }
+        }
+        let first = self.uniform.iter().flatten().map(|(vector, _)| *vector).min();
+        let first = first.unwrap_or(self.block.len() as u32);
+        let mut next = self.block.len() as u32;
         let mut shared = Vec::with_capacity(methods.len());
         for method in methods {
-            let uniform_at = self.uniform_end();
-            self.methods.push(method.shader.clone());
-            shared.push(Instance { uniform_at, ..method });
+            let mut uniform = UniformPlaces::new();
+            if let Some(code) = &method.shader.uniform {
+                for n in 0..code.inputs() {
+                    let mut word = 0;
+                    let mut place = |piece: &Piece| {
+                        if let Some(known) = piece.key.and_then(|key| known.get(&key)) {
+                            return *known;
+                        }
+                        let new = (next, word);
+                        word += piece.ty.words() as u8;
+                        piece.key.into_iter().for_each(|key| _ = known.insert(key, new));
+                        new
+                    };
+                    uniform.push(code.pieces(n).iter().map(&mut place).collect());
+                    next += u32::from(word > 0);
+                }
+            }
+            self.methods.push((method.shader.clone(), uniform.clone()));
+            shared.push(Instance { uniform, ..method });
         }
-        self.block.truncate(self.uniform_at as usize);
         let mut block = std::mem::take(&mut self.block);
+        block.truncate(first as usize);
         self.add_uniform_code(&mut block);
         self.block = block;
         (self, shared)
     }
 
-    /// Where the results of the uniform code of all methods end in the block.
-    fn uniform_end(&self) -> u32 {
-        let inputs = |s: &Arc<CompiledShader>| s.uniform.as_ref().map_or(0, |code| code.inputs() as u32);
-        self.uniform_at + std::iter::once(&self.shader).chain(&self.methods).map(inputs).sum::<u32>()
-    }
-
     /// All shaders whose uniform code its block holds.
     pub fn uniform_code(&self) -> impl Iterator<Item = &Arc<UniformCode>> {
-        std::iter::once(&self.shader).chain(&self.methods).filter_map(|s| s.uniform.as_ref())
+        let methods = self.methods.iter().map(|(shader, _)| shader);
+        std::iter::once(&self.shader).chain(methods).filter_map(|s| s.uniform.as_ref())
     }
 
     /// The shader's answer to a message: an output of that name and type, or the parameter, given
@@ -162,9 +234,6 @@ impl Instance {
 
     /// The offset of core parameter `i` in the instance's block, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
-        if let Input::Uniform(n) = Input::parse(&self.shader.core_params[i].name) {
-            return Some(self.uniform_at + n as u32);
-        }
         let (own, all) = (self.shader.declared(), &self.shader.core_params);
         let is_stored = |i: usize| i < own || is_known(&all[i].name);
         let before = (0..i).filter(|&p| is_stored(p)).map(|p| vectors(all[p].ty)).sum();
@@ -286,12 +355,25 @@ pub fn bind(
     block.extend(known_inputs(&shader, &made, own, scene, None));
     let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
     drop(given);
-    let uniform_at = block.len() as u32;
-    let (to_world, methods) = (instance.to_world, Vec::new());
-    let mut bound = Instance { shader, block, values, to_world, strings, made, uniform_at, methods };
+    let (to_world, methods, uniform) = (instance.to_world, Vec::new(), uniform_places(&shader, block.len() as u32));
+    let mut bound = Instance { shader, block, values, to_world, strings, made, uniform, methods };
     let mut block = std::mem::take(&mut bound.block);
     bound.add_uniform_code(&mut block);
     Instance { block, ..bound }
+}
+
+/// The places of the results of a shader's uniform code, one vector for each input.
+fn uniform_places(shader: &CompiledShader, first: u32) -> UniformPlaces {
+    let Some(code) = &shader.uniform else { return UniformPlaces::new() };
+    let places = |n: usize| {
+        let ends = code.pieces(n).iter().scan(0, |word, piece| {
+            let own = *word;
+            *word += piece.ty.words() as u8;
+            Some((first + n as u32, own))
+        });
+        ends.collect()
+    };
+    (0..code.inputs()).map(places).collect()
 }
 
 /// The parameter that a scene means. That of the imager `background` has three names among

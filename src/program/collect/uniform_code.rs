@@ -11,7 +11,6 @@ use crate::ir::passes::uniform::{Piece, Split, split as split_function};
 use crate::ir::{Const, EmptyWorld, Function, Limits, Module, Op, Param, Type, eval};
 use crate::program::collect::instances::is_known;
 use crate::program::collect::shader_library::CompiledShader;
-use crate::program::layout::memory::ParamBlock;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,8 +24,10 @@ const MAX_KEPT: usize = 4096;
 pub struct UniformCode {
     /// The core without it: its parameters are the whole core's, then [`Input::Uniform`]s.
     pub rest: Function,
-    /// The stages and all that they call.
+    /// The stages and all that they and the rest call.
     module: Module,
+    /// The functions that were made of others, for certain uniform arguments.
+    made: HashSet<Arc<str>>,
     stages: Vec<Stage>,
     /// What each [`Input::Uniform`] holds.
     inputs: Vec<Vec<Piece>>,
@@ -71,11 +72,12 @@ pub fn split(shader: &CompiledShader, pipeline: &Pipeline) -> Option<UniformCode
     let rest = format!("{}.uniform", shader.core).into();
     let input = |n| Input::Uniform(n).to_string().into();
     let is_uniform = |p: &Param| names.contains(&*p.name);
-    let found = split_function(shader.unit(), &core.name, is_uniform, rest, input, pipeline)?;
-    let Split { rest, stages, inputs, locs } = found;
+    let found = split_function(shader.unit(), &core.name, is_uniform, rest, input, &pipeline.target)?;
+    let Split { rest, stages, inputs, callees, locs } = found;
     let rest = Function { name: shader.core.clone(), ..rest };
-    let functions = stages.iter().map(|s| s.function.clone()).collect();
-    let mut module = Module { functions, locs, ..Module::new() };
+    let made = callees.iter().map(|f| f.name.clone()).collect();
+    let functions = stages.iter().map(|s| s.function.clone()).chain(callees).collect();
+    let mut module = Module { functions, locs };
     add_callees(&mut module, shader.unit());
     let stages = stages.into_iter().map(|s| Stage {
         name: s.function.name.clone(),
@@ -85,6 +87,7 @@ pub fn split(shader: &CompiledShader, pipeline: &Pipeline) -> Option<UniformCode
     Some(UniformCode {
         rest,
         module,
+        made,
         stages: stages.collect(),
         inputs,
         kept: Mutex::default(),
@@ -130,10 +133,12 @@ fn add_callees(module: &mut Module, unit: &Module) {
 }
 
 impl UniformCode {
-    /// The rest and the stages, to be linked in place of the core.
+    /// The rest, the stages, and what they call beside functions of the unit, to be linked in place
+    /// of the core.
     pub fn functions(&self) -> Module {
         let stages = self.stages.iter().filter_map(|s| self.module.function(&s.name));
-        let functions = std::iter::once(&self.rest).chain(stages).cloned().collect();
+        let made = self.module.functions.iter().filter(|f| self.made.contains(&f.name));
+        let functions = std::iter::once(&self.rest).chain(stages).chain(made).cloned().collect();
         Module { functions, locs: self.module.locs.clone() }
     }
 
@@ -158,16 +163,10 @@ impl UniformCode {
         self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// What the inputs hold for an instance; `argument` gives the words of a parameter of the core.
-    /// Zeros, and the code is refused, where a stage does not come to an end.
-    pub fn values(&self, argument: impl Fn(usize) -> Vec<u32>) -> ParamBlock {
-        let results: Vec<Arc<[Const]>> = (0..self.stages.len()).map(|s| self.run(s, &argument)).collect();
-        let vector = |pieces: &Vec<Piece>| {
-            let mut words =
-                pieces.iter().flat_map(|p| results[p.stage].get(p.result).map(Const::bits).unwrap_or_default());
-            std::array::from_fn(|_| words.next().unwrap_or(0))
-        };
-        self.inputs.iter().map(vector).collect()
+    /// The results of each stage for an instance; `argument` gives the words of a parameter of the
+    /// core. Zeros, and the code is refused, where a stage does not come to an end.
+    pub fn results(&self, argument: impl Fn(usize) -> Vec<u32>) -> Vec<Arc<[Const]>> {
+        (0..self.stages.len()).map(|stage| self.run(stage, &argument)).collect()
     }
 
     fn run(&self, number: usize, argument: &impl Fn(usize) -> Vec<u32>) -> Arc<[Const]> {

@@ -4,9 +4,9 @@
 pub mod common_origin;
 pub mod texture_lookups;
 
-use crate::abi::{Intrinsic, specialisation_suffix};
+use crate::abi::{Input, Intrinsic, specialisation_suffix};
 use crate::ir::passes::{Observer, Pipeline, dead_arguments};
-use crate::ir::{Function, Inlining, Loc, Module};
+use crate::ir::{Function, Inlining, Loc, Module, Param};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
 use crate::program::link::{Failure, LinkOptions, Stage};
@@ -52,9 +52,12 @@ fn set_inlining(module: &mut Module, collected: &Collected, pipeline: &Pipeline)
         matches!(asked, Some(Intrinsic::LightSample | Intrinsic::LightMessage(..) | Intrinsic::LightCategory))
     };
     module.functions.iter_mut().filter(is_of_lights).for_each(|f| f.inlining = Inlining::Late);
-    // A core with more parameters than a call passes becomes a part of its entry.
+    // A core with more parameters than a call passes becomes a part of its entry. Results of uniform
+    // code stand for some of the parameters.
     let call_registers = pipeline.target.call_registers;
-    let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
+    let is_declared = |p: &&Param| !matches!(Input::parse(&p.name), Input::Uniform(_));
+    let passed =
+        |i: &Instance| i.shader.core_params.iter().filter(is_declared).map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
     let mut inlined: HashSet<Arc<str>> =
         collected.primitive_kinds.iter().flat_map(|cores| cores.names().cloned()).collect();
     for entry in &collected.entries {

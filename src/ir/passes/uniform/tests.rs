@@ -9,14 +9,14 @@ use crate::ir::{Const, EmptyWorld, Limits, eval, verify};
 fn split_of(module: &Module, uniform: &[&str]) -> Option<Split> {
     let is_uniform = |p: &Param| uniform.contains(&&*p.name);
     let input = |n| Arc::from(format!("uniform.{n}"));
-    split(module, "f", is_uniform, "f.rest".into(), input, &Pipeline::default())
+    split(module, "f", is_uniform, "f.rest".into(), input, &TargetInfo::DEFAULT)
 }
 
 /// The parts beside the functions of the module.
 fn linked(module: &Module, split: &Split) -> Module {
     let mut all = Module { locs: split.locs.clone(), ..module.clone() };
     all.functions.push(split.rest.clone());
-    all.functions.extend(split.stages.iter().map(|s| s.function.clone()));
+    all.functions.extend(split.stages.iter().map(|s| s.function.clone()).chain(split.callees.iter().cloned()));
     if let Err(errors) = verify(&all) {
         panic!("{errors:?}\n{all}");
     }
@@ -168,7 +168,7 @@ b3:
 }";
     let module = module(text);
     let split = split_of(&module, &["n", "a"]).expect("the root is");
-    assert_eq!(split.inputs, [[Piece { stage: 0, result: 0, ty: Type::F32 }]]);
+    assert_eq!((split.inputs.len(), split.inputs[0].len(), split.inputs[0][0].ty), (1, 1, Type::F32));
     let args = [Const::F32(2.0), Const::I32(3), Const::F32(0.25)];
     let whole = eval(&module, "f", &args, &mut EmptyWorld, Limits::default()).expect("it runs");
     assert_eq!(run(&linked(&module, &split), &split, &args), whole);
@@ -178,7 +178,8 @@ b3:
 fn a_loop_whose_values_nothing_needs_stays_where_it_was() {
     let text = "fn f(v0 x: f32, v1 a: f32, v2 n: f32) -> (return: f32) {
 b0:
-  v3: f32 = mul v1, v1
+  v9: f32 = mul v1, v1
+  v3: f32 = add v9, v1
   v4: f32 = rsq v3
   jump b1(v2)
 b1(v5: f32):
@@ -194,6 +195,66 @@ b3:
     let split = split_of(&module(text), &["n", "a"]).expect("the root is");
     assert_eq!(split.stages[0].params, [1]);
     assert!(split.rest.blocks.len() > 1);
+}
+
+/// `f` calls `g`, whose uniform code has two stages with results of different sizes.
+const CALLER: &str = "fn g(v0 x: f32, v1 a: f32, v2 p: vec3) -> (return: f32) {
+b0:
+  v3: f32 = rsq v1
+  v4: f32 = rcp v1
+  v5: f32 = const 0.0
+  v6: bool = lt v0, v5
+  br v6, b1, b2
+b1:
+  v7: vec3 = mul v2, v2
+  v8: f32 = dot v7, v2
+  v9: f32 = mul v8, v3
+  jump b3(v9)
+b2:
+  v10: vec3 = splat v0
+  v11: vec3 = cross v2, v2
+  v12: vec3 = add v11, v2
+  v13: f32 = dot v12, v10
+  v14: f32 = sub v13, v4
+  jump b3(v14)
+b3(v15: f32):
+  v16: f32 = mul v15, v0
+  v17: f32 = mul v16, v16
+  v18: f32 = add v17, v16
+  v19: f32 = sub v18, v17
+  v20: f32 = frac v19
+  v21: f32 = add v20, v17
+  v22: f32 = mul v21, v19
+  v23: f32 = frac v22
+  v24: f32 = sub v23, v20
+  v25: f32 = mul v24, v24
+  v26: f32 = frac v25
+  v27: f32 = add v26, v15
+  v28: f32 = mul v27, v24
+  ret v28
+}
+
+fn f(v0 x: f32, v1 a: f32, v2 p: vec3) -> (return: f32) {
+b0:
+  v3: f32 = call g(v0, v1, v2)
+  v4: f32 = call g(v3, v1, v2)
+  v5: f32 = add v3, v4
+  ret v5
+}";
+
+#[test]
+fn a_function_with_some_uniform_arguments_is_split_for_them() {
+    let module = module(CALLER);
+    let split = split_of(&module, &["a", "p"]).expect("it is split");
+    let parts = linked(&module, &split);
+    assert!(parts.function("g.vuu").is_some(), "{parts}");
+    for x in [-0.75, 0.5] {
+        let args = [Const::F32(x), Const::F32(0.3), Const::Vec3([0.5, 2.0, -0.25])];
+        let whole = eval(&module, "f", &args, &mut EmptyWorld, Limits::default()).expect("it runs");
+        assert_eq!(run(&parts, &split, &args), whole, "{parts}");
+    }
+    // Two operations are less than another argument of the calls.
+    assert!(split_of(&module, &["a"]).is_none());
 }
 
 #[test]
