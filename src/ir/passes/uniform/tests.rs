@@ -214,7 +214,13 @@ b2:
   v10: vec3 = splat v0
   v11: vec3 = cross v2, v2
   v12: vec3 = add v11, v2
-  v13: f32 = dot v12, v10
+  v29: vec3 = mul v12, v12
+  v30: vec3 = add v29, v2
+  v31: vec3 = mul v30, v30
+  v32: vec3 = add v31, v2
+  v33: vec3 = mul v32, v32
+  v34: vec3 = add v33, v2
+  v13: f32 = dot v34, v10
   v14: f32 = sub v13, v4
   jump b3(v14)
 b3(v15: f32):
