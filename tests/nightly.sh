@@ -55,6 +55,9 @@ done
 step assets/images/make.sh giant showcase instances cornell cost
 step git diff --exit-code --stat -- assets/images
 
+# Every float of the domains of the standard library's transcendental functions.
+step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test math
+
 # The modules with property tests. Each round draws other cases.
 modules=$(grep -rl 'proptest!' src --include='*.rs' | sed 's#^src/##; s#/mod\.rs$##; s#\.rs$##; s#/#::#g')
 for round in $(seq 0 $((rounds - 1))); do

@@ -52,6 +52,21 @@ pub fn is_unit(name: &str) -> bool {
     name.starts_with(UNIT)
 }
 
+/// The transcendental functions, without the namespace: each from one float or two to one.
+pub const TRANSCENDENTAL: [&str; 13] =
+    ["sin", "cos", "tan", "asin", "acos", "atan.f.f", "atan.ff.f", "exp", "exp2", "log.f.f", "log.ff.f", "log2", "pow"];
+
+/// What the name of one of [`TRANSCENDENTAL`] has before it in that of its fast version.
+pub const FAST: &str = "fast";
+
+/// Start of the names of the functions that apply one of floats component by component.
+const TUPLE: &str = "std.__tuple_";
+
+/// Whether a function applies one of floats component by component, as a shader asks.
+pub fn is_componentwise(name: &str) -> bool {
+    name.starts_with(TUPLE)
+}
+
 /// The seed of a sequence of random numbers at a position: `(vec3) → f32`, a whole number below
 /// 2²⁴.
 pub const SEED: &str = "std.__seed";

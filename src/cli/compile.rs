@@ -17,7 +17,7 @@ use shadewright::ir::{Function, FunctionKind, FunctionOrigin, Module, Op};
 use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
 use shadewright::lang::unit::{CoreShader, LightKind};
 use shadewright::lang::{Language, Options, Unit, registry, stdlib};
-use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, stand_alone, surface_entry};
+use shadewright::program::{IMAGER_ENTRY, LinkOptions, choose_math, link, read_shader, stand_alone, surface_entry};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::link::{self as linker, Input};
 use shadewright::rpu::{binary, disasm};
@@ -109,13 +109,17 @@ fn language(args: &CompileArgs) -> &'static dyn Language {
 
 /// Compiles a file of any language to its cores.
 fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
-    let (unit, sources) = compile(args)?;
+    let (unit, mut sources) = compile(args)?;
     let name = args.file.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
     let cores = match unit.into_cores(&name) {
         Ok(cores) => cores,
         Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
     };
-    Ok(Compiled { module: cores.module, shaders: cores.shaders, sources })
+    let mut module = cores.module;
+    match choose_math(&mut module, args.math.choice(), &mut sources) {
+        Ok(()) => Ok(Compiled { module, shaders: cores.shaders, sources }),
+        Err(errors) => Err(Failure::diagnostics(&errors, &sources)),
+    }
 }
 
 /// The compiled file, with its sources, of which it is the first.
@@ -292,7 +296,8 @@ fn linked_shader(
         beside.into_iter().filter(|other| *other != name).filter_map(built_in).collect();
     given.push((name, FileId(0)));
     let defines = language_options(args).preprocess.defines;
-    let options = LinkOptions { shader_paths, pipeline, given, defines, ..LinkOptions::default() };
+    let options =
+        LinkOptions { shader_paths, pipeline, given, defines, math: args.math.choice(), ..LinkOptions::default() };
     let mut module = Arc::unwrap_or_clone(link(&scene, sources, &options)?.module);
     if *kind != abi::ShaderKind::Light {
         return Ok((module, entry));

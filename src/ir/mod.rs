@@ -129,6 +129,8 @@ pub enum Inlining {
     /// When equal calls have been merged ([`passes::inline::Stage::Late`]), also where an argument
     /// is a constant and the function is of medium size.
     Late,
+    /// Nowhere: a back end may have a function of its own for it, which need not give the same bits.
+    Native,
 }
 
 /// What a parameter is.

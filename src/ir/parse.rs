@@ -108,6 +108,7 @@ impl Parser {
                 "linker" => origin = FunctionOrigin::Linker,
                 "inline" => inlining = Inlining::Always,
                 "inline_late" => inlining = Inlining::Late,
+                "native" => inlining = Inlining::Native,
                 "fn" => break FunctionKind::Function,
                 "entry" => break FunctionKind::Entry(role(line)?),
                 word => {

@@ -71,6 +71,7 @@ fn head(func: &Function) -> String {
         Inlining::Automatic => "",
         Inlining::Always => "inline ",
         Inlining::Late => "inline_late ",
+        Inlining::Native => "native ",
     };
     let kind = match func.kind {
         FunctionKind::Function => "fn".to_string(),

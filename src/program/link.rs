@@ -7,6 +7,7 @@ use crate::program::collect::shader_cache::ShaderCache;
 use crate::program::collect::shader_library::ShaderLibrary;
 use crate::program::layout::lay_out;
 use crate::program::layout::memory::MemoryError;
+use crate::program::math::Math;
 use crate::program::optimise::optimise;
 use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::outputs::Output;
@@ -39,6 +40,8 @@ pub struct LinkOptions {
     /// Whether textures that cannot be read, and functions that nothing defines, are errors of the
     /// link; otherwise they are black and 0, and the program's diagnostics have the messages.
     pub strict: bool,
+    /// The transcendental functions that shaders call.
+    pub math: Math,
 }
 
 /// What a program is linked for.
@@ -162,6 +165,10 @@ fn link_phases(
 ) -> Result<Program, Failure> {
     let collected = collect(scene, options, shaders, diagnostics)?;
     let layout = lay_out(scene, options, &collected, shaders, diagnostics)?;
+    if let Err(errors) = shaders.choose_math(options.math) {
+        diagnostics.extend(errors);
+        return Err(Failure::Reported);
+    }
     let module = shaders.take_module();
     let baking = Baking::of(&module, scene, &collected);
     let mut module = synthesise(scene, options, &collected, &layout, module, &baking, diagnostics);

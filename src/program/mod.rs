@@ -17,6 +17,7 @@ mod collect;
 mod layout;
 mod link;
 mod linked;
+mod math;
 mod optimise;
 mod synthesise;
 
@@ -35,6 +36,7 @@ pub use layout::procedural::Primitives;
 pub use layout::{memory, textures};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
 pub use linked::Program;
+pub use math::{Math, choose as choose_math};
 pub use synthesise::baking::{Baking, PART as BAKED_PART, file_of};
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;

@@ -25,6 +25,7 @@ pub use watcher::Watcher;
 
 use crate::bvh::Quality;
 use crate::ir::passes::Pipeline;
+use crate::program::Math;
 use crate::scene::{self, OpenOptions, Opened};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
@@ -62,6 +63,8 @@ pub struct Options {
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run.
     pub pipeline: Pipeline,
+    /// The transcendental functions that shaders call.
+    pub math: Math,
     /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that
     /// an image takes.
     pub tree: Option<Quality>,

@@ -385,6 +385,7 @@ impl Project {
             shader_paths: self.options.shader_paths.clone(),
             pipeline: self.options.pipeline.clone(),
             strict: self.options.open.strict,
+            math: self.options.math,
             ..LinkOptions::default()
         }
     }

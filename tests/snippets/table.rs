@@ -43,7 +43,7 @@ const fn s(name: &'static str, source: &'static str, args: &'static [Arg], expec
 }
 
 use Arg::{F, S, V};
-use std::f32::consts::{E, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_6, LN_10, PI};
+use std::f32::consts::{E, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_6, LN_10, LOG2_10, PI};
 
 /// All of them.
 pub const SNIPPETS: &[Snippet] = &[
@@ -358,6 +358,47 @@ pub const SNIPPETS: &[Snippet] = &[
     s("pow of zero", "float f(float x, y) { return pow(x, y); }", &[F(0.0), F(2.0)], F(0.0)),
     s("pow to zero", "float f(float x, y) { return pow(x, y); }", &[F(5.0), F(0.0)], F(1.0)),
     s("pow of a negative base", "float f(float x, y) { return pow(x, y); }", &[F(-2.0), F(3.0)], F(-8.0)),
+    s("exp2", "float f(float x) { return exp2(x); }", &[F(-2.5)], F(0.176_776_7)),
+    s("exp2 of a whole number", "float f(float x) { return exp2(x); }", &[F(10.0)], F(1024.0)).within(0.0),
+    s("exp2 below the normal numbers", "float f(float x) { return exp2(x); }", &[F(-127.0)], F(0.0)).within(0.0),
+    s("log2", "float f(float x) { return log2(x); }", &[F(10.0)], F(LOG2_10)),
+    s("log2 of a power of two", "float f(float x) { return log2(x); }", &[F(0.125)], F(-3.0)).within(0.0),
+    s("log2 of a color", "color f(color c) { return log2(c); }", &[V([1.0, 2.0, 0.5])], V([0.0, 1.0, -1.0])).within(0.0),
+    s("tan beyond a pole", "float f(float x) { return tan(x); }", &[F(2.5)], F(-0.747_022_3)),
+    s("asin is clamped", "float f(float x) { return asin(x); }", &[F(-1.5)], F(-FRAC_PI_2)),
+    s("acos near minus one", "float f(float x) { return acos(x); }", &[F(-0.9)], F(2.690_566)),
+    s("atan of two, straight down", "float f(float y, x) { return atan(y, x); }", &[F(-2.0), F(0.0)], F(-FRAC_PI_2)),
+    s("atan of two, steep and to the left", "float f(float y, x) { return atan(y, x); }", &[F(2.0), F(-1.0)], F(2.034_443_9)),
+    s("atan of nothing", "float f(float y, x) { return atan(y, x); }", &[F(0.0), F(0.0)], F(0.0)).within(0.0),
+    // The cubics of Olano 1998, §4.5.3: exact at the ends of their domains, and between them by hand.
+    s("fastsin at the end of its domain", "float f(float x) { return fastsin(x); }", &[F(-FRAC_PI_2)], F(-1.0)),
+    s("fastsin", "float f(float x) { return fastsin(x); }", &[F(13.0 * FRAC_PI_6)], F(13.0 / 27.0)),
+    s("fastcos", "float f(float x) { return fastcos(x); }", &[F(FRAC_PI_3)], F(13.0 / 27.0)),
+    s("fasttan at the end of its domain", "float f(float x) { return fasttan(x); }", &[F(FRAC_PI_4)], F(1.0)),
+    s("fasttan beyond a pole", "float f(float x) { return fasttan(x); }", &[F(3.0 * FRAC_PI_4)], F(-1.0)),
+    s("fastasin at the end of its domain", "float f(float x) { return fastasin(x); }", &[F(0.5)], F(FRAC_PI_6)),
+    s("fastasin of one", "float f(float x) { return fastasin(x); }", &[F(-1.0)], F(-FRAC_PI_2)),
+    s("fastacos", "float f(float x) { return fastacos(x); }", &[F(-0.5)], F(2.094_395_2)),
+    s("fastatan at the end of its domain", "float f(float x) { return fastatan(x); }", &[F(1.0)], F(FRAC_PI_4)),
+    // π/2 − (c₁/2 + c₃/8), c₁ = 3π/8 − 1/4 and c₃ = 1/4 − π/8.
+    s("fastatan beyond it", "float f(float x) { return fastatan(x); }", &[F(2.0)], F(1.124_585_1)),
+    s("fastatan of two", "float f(float y, x) { return fastatan(y, x); }", &[F(-1.0), F(-1.0)], F(-3.0 * FRAC_PI_4)),
+    s("fastexp2 at the end of its domain", "float f(float x) { return fastexp2(x); }", &[F(-3.0)], F(0.125)).within(0.0),
+    // 1 + c₁/2 + c₂/4 + c₃/8, c₁ = ln 2, c₂ = 3 − 4 c₁ and c₃ = 3 c₁ − 2.
+    s("fastexp2", "float f(float x) { return fastexp2(x); }", &[F(1.5)], F(2.826_713)),
+    s("fastexp", "float f(float x) { return fastexp(x); }", &[F(-std::f32::consts::LN_2)], F(0.5)),
+    s("fastlog2 at the end of its domain", "float f(float x) { return fastlog2(x); }", &[F(8.0)], F(3.0)).within(0.0),
+    // 1 + c₁/2 + c₂/4 + c₃/8, c₁ = log2 e, c₂ = 3 − 2.5 c₁ and c₃ = 1.5 c₁ − 2.
+    s("fastlog2", "float f(float x) { return fastlog2(x); }", &[F(3.0)], F(1.590_168_4)),
+    s("fastlog", "float f(float x) { return fastlog(x); }", &[F(2.0)], F(std::f32::consts::LN_2)),
+    s("fastpow", "float f(float x, y) { return fastpow(x, y); }", &[F(4.0), F(-1.5)], F(0.125)),
+    s("fastpow of nothing", "float f(float x, y) { return fastpow(x, y); }", &[F(0.0), F(2.0)], F(0.0)),
+    s("fastsin of a color", "color f(color c) { return fastsin(c); }", &[V([0.0, FRAC_PI_2, FRAC_PI_6])], V([0.0, 1.0, 13.0 / 27.0])),
+    s("Du of fastsin where it is largest", "float f(float u, v) { return Du(fastsin(u)); }", &[F(FRAC_PI_2), F(0.0)], F(0.0)),
+    s("Du of fastexp2 at the end of its domain", "float f(float u, v) { return Du(fastexp2(u)); }", &[F(2.0), F(0.0)], F(4.0 * std::f32::consts::LN_2)),
+    s("Du of tan beyond a pole", "float f(float u, v) { return Du(tan(u)); }", &[F(3.0 * FRAC_PI_4), F(0.0)], F(2.0)),
+    s("Du of asin beyond a half", "float f(float u, v) { return Du(asin(u)); }", &[F(0.8), F(0.0)], F(5.0 / 3.0)),
+    s("Du of log2", "float f(float u, v) { return Du(log2(u)); }", &[F(4.0), F(0.0)], F(0.25 * std::f32::consts::LOG2_E)),
     s("spline at its start", "float f(float x) { return spline(x, 5, 1, 2, 3, 9); }", &[F(0.0)], F(1.0)),
     s("spline at its end", "float f(float x) { return spline(x, 5, 1, 2, 3, 9); }", &[F(1.0)], F(3.0)),
     s("spline at a knot", "float f(float x) { return spline(x, 5, 1, 2, 3, 9); }", &[F(0.5)], F(2.0)),

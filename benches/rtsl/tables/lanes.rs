@@ -209,42 +209,60 @@ impl<const N: usize> Wide<N> {
         sum
     }
 
-    /// The standard library's `exp` (`lang/stdlib/math.sl`).
+    /// The number times a power of two, by the sum of the exponents.
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        Self(each(|i| f32::from_bits((self.0[i].to_bits() as i32).wrapping_add((n.0[i] as i32) << 23) as u32)))
+    }
+
+    /// The standard library's `exp` (`lang/stdlib/exact.sl`).
     #[inline(always)]
     pub fn exp(self) -> Self {
         let x = self.min(Self::of(88.7));
         let n = (x * Self::of(std::f32::consts::LOG2_E) + Self::of(0.5)).floor();
         let r = (x - n * Self::of(0.693_359_4)) + n * Self::of(2.121_944_4e-4);
-        let p = r.polynomial(&[1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5]);
-        let half = (n * Self::of(0.5)).floor();
-        let power = |n: Self| Self(map(n.0, |n| f32::from_bits(((n as i32 + 127) << 23) as u32)));
-        let result = (p * r * r + r + Self::of(1.0)) * power(half) * power(n - half);
-        Self::of(-87.3).less(self).select(result, Self::of(0.0))
+        let p = r.polynomial(&[1.382_253_6e-3, 8.368_668e-3, 4.166_824_7e-2, 1.666_652_1e-1, 4.999_999_4e-1, 1.0, 1.0]);
+        Self::of(-87.3).less(self).select(p.scaled(n), Self::of(0.0))
     }
 
-    /// The standard library's `log`.
+    /// The standard library's `exp2`.
     #[inline(always)]
-    pub fn log(self) -> Self {
+    fn exp2(self) -> Self {
+        let x = self.min(Self::of(127.999_99));
+        let n = (x + Self::of(0.5)).floor();
+        let p = (x - n).polynomial(&[
+            1.533_077_7e-4,
+            1.339_097_3e-3,
+            9.618_497e-3,
+            5.550_359_6e-2,
+            2.402_264_8e-1,
+            6.931_472e-1,
+            1.0,
+        ]);
+        Self::of(-126.0).at_most(self).select(p.scaled(n), Self::of(0.0))
+    }
+
+    /// The standard library's `log2`.
+    #[inline(always)]
+    fn log2(self) -> Self {
         const ROOT_HALF: i32 = 0x3f35_04f3;
         let bits = map(self.0, |x| x.to_bits() as i32);
         let exponent = map(bits, |b| b.wrapping_sub(ROOT_HALF) >> 23);
         let mantissa = Self(each(|i| f32::from_bits(bits[i].wrapping_sub(exponent[i] << 23) as u32)));
-        let e = Self(map(exponent, |e| e as f32));
         let r = mantissa - Self::of(1.0);
-        let z = r * r;
         let p = r.polynomial(&[
-            7.037_683_6e-2,
-            -1.151_461e-1,
-            1.167_699_87e-1,
-            -1.242_014_1e-1,
-            1.424_932_3e-1,
-            -1.666_805_8e-1,
-            0.200_007_14,
-            -2.499_999_4e-1,
-            3.333_333e-1,
+            -1.160_849_2e-1,
+            1.867_589_5e-1,
+            -1.883_458_3e-1,
+            2.041_863e-1,
+            -2.399_438e-1,
+            2.886_163_6e-1,
+            -3.606_828_2e-1,
+            4.808_965_6e-1,
+            -7.213_475e-1,
+            4.426_950_5e-1,
         ]);
-        let y = p * r * z - e * Self::of(2.121_944_4e-4) - Self::of(0.5) * z;
-        let result = r + y + e * Self::of(0.693_359_4);
+        let result = Self(map(exponent, |e| e as f32)) + (r * p + r);
         self.less(Self::of(f32::MIN_POSITIVE)).select(Self::of(-3.4e38), result)
     }
 
@@ -252,7 +270,7 @@ impl<const N: usize> Wide<N> {
     #[inline(always)]
     pub fn power(self, exponent: Self) -> Self {
         let zero = Self::of(0.0);
-        let result = zero.less(self).select((exponent * self.log()).exp(), zero);
+        let result = zero.less(self).select((exponent * self.log2()).exp2(), zero);
         exponent.equals(zero).select(Self::of(1.0), result)
     }
 }

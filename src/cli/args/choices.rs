@@ -192,6 +192,29 @@ impl From<Convention> for shadewright::codegen::rpu::Convention {
     }
 }
 
+/// Transcendental functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Math {
+    /// Errors of a few units in the last place, the same bits on the GPU and on the RPU
+    #[default]
+    Exact,
+    /// Errors below 10 %: visually accurate and about 1.7 times as fast on the RPU; the same bits on
+    /// both
+    Fast,
+    /// The GPU's own, as exact as its driver makes them; on the RPU the exact ones
+    Native,
+}
+
+impl From<Math> for shadewright::program::Math {
+    fn from(math: Math) -> Self {
+        match math {
+            Math::Exact => Self::Exact,
+            Math::Fast => Self::Fast,
+            Math::Native => Self::Native,
+        }
+    }
+}
+
 /// Camera of the measured primary rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CameraView {

@@ -96,6 +96,9 @@ pub struct SceneArgs {
     /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::COMPILER)]
     pub passes: Option<String>,
+    /// The transcendental functions that shaders call
+    #[command(flatten)]
+    pub math: MathArgs,
     /// Calling convention of the RPU: which registers are saved across calls
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
     pub convention: Convention,

@@ -28,6 +28,9 @@ pub struct CompileArgs {
     /// like disable passes of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
+    /// The transcendental functions that shaders call
+    #[command(flatten)]
+    pub math: MathArgs,
     /// Print the summary of a folder as JSON
     #[arg(long)]
     pub json: bool,
@@ -37,6 +40,24 @@ pub struct CompileArgs {
     /// Write to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// The choice of transcendental functions.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct MathArgs {
+    /// Transcendental functions (sin, exp, …) that shaders call
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
+    pub math: Math,
+    /// The same bits on the GPU as on the RPU: `--math exact`, which is the default
+    #[arg(long, conflicts_with = "math", hide_short_help = true, help_heading = heading::COMPILER)]
+    pub strict_math: bool,
+}
+
+impl MathArgs {
+    /// The functions.
+    pub fn choice(self) -> shadewright::program::Math {
+        self.math.into()
+    }
 }
 
 /// Options of the shader preprocessor.

@@ -41,7 +41,7 @@ pub(super) fn kernel_text(
         lower_callees(&mut kit, module, func, &mut lowered, locations)?;
         let made = lower::lower_function(&mut kit, func, &lowered, locations)?;
         let function = kit.module.functions.append(made, Span::UNDEFINED);
-        lowered.insert(func.name.clone(), Callee { function, calls: 1 });
+        lowered.insert(func.name.clone(), Callee::Lowered { function, calls: 1 });
         shaders.push(function);
     }
     let mut code = Code::new(&mut kit, INTERSECT.into());

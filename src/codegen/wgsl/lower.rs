@@ -8,13 +8,14 @@
 use super::Error;
 use super::code::{Code, Expr};
 use super::kit::Kit;
+use super::native;
 use super::ops;
 use super::program::{Trap, TrapCode};
 use crate::ir::fold::eval_op;
 use crate::ir::passes::reducible::make_reducible;
 use crate::ir::structurize::{Stmt, structurize};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
-use naga::{BinaryOperator as Bin, Block, Expression, Handle, Statement, SwitchCase, SwitchValue};
+use naga::{BinaryOperator as Bin, Block, Expression, Handle, MathFunction, Statement, SwitchCase, SwitchValue};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -36,13 +37,28 @@ impl Locations {
     }
 }
 
-/// A function that was lowered already.
+/// What a call becomes.
 #[derive(Clone, Copy)]
-pub(super) struct Callee {
-    /// What it is in the module.
-    pub function: Handle<naga::Function>,
+pub(super) enum Callee {
+    /// A call of a function that was lowered already.
+    Lowered {
+        /// What it is in the module.
+        function: Handle<naga::Function>,
+        /// Calls that a call of it makes, itself included, if no loop repeats one.
+        calls: u32,
+    },
+    /// The GPU's own function of one float.
+    Native(MathFunction),
+}
+
+impl Callee {
     /// Calls that a call of it makes, itself included, if no loop repeats one.
-    pub calls: u32,
+    pub fn calls(self) -> u32 {
+        match self {
+            Callee::Lowered { calls, .. } => calls,
+            Callee::Native(_) => 0,
+        }
+    }
 }
 
 /// A call that makes no more calls than this does not look at the budget: it ends soon, as its
@@ -407,7 +423,15 @@ impl Lower<'_, '_> {
 
     fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Result<(), Error> {
         let missing = || Error::Internal(format!("`{name}` is called before it is made"));
-        let &Callee { function, calls } = self.lowered.get(name).ok_or_else(missing)?;
+        let (function, calls) = match *self.lowered.get(name).ok_or_else(missing)? {
+            Callee::Lowered { function, calls } => (function, calls),
+            Callee::Native(own) => {
+                let x = self.get(inst.args[0])?;
+                let result = native::call(&mut self.code, own, x);
+                self.define(inst.results[0], result);
+                return Ok(());
+            }
+        };
         if calls > QUIET_CALLS {
             self.spend(inst.loc)?;
         } else {

@@ -12,6 +12,7 @@ mod kit;
 pub mod lines;
 mod lower;
 mod megakernel;
+mod native;
 mod ops;
 mod program;
 mod section;
@@ -171,13 +172,15 @@ fn lower_callees(
     locations: &mut Locations,
 ) -> Result<(), Error> {
     for func in plain_callees(module, body) {
-        if !lowered.contains_key(&func.name) {
+        if let Some(own) = native::of(func) {
+            lowered.insert(func.name.clone(), Callee::Native(own));
+        } else if !lowered.contains_key(&func.name) {
             let naga_func = lower::lower_function(kit, func, lowered, locations)?;
             let handle = kit.module.functions.append(naga_func, naga::Span::UNDEFINED);
             let insts = func.blocks.iter().flat_map(|b| &b.insts);
             let inner = insts.filter_map(|i| if let Op::Call(name) = &i.op { lowered.get(name) } else { None });
-            let calls = inner.fold(1u32, |calls, callee| calls.saturating_add(callee.calls));
-            lowered.insert(func.name.clone(), Callee { function: handle, calls });
+            let calls = inner.fold(1u32, |calls, callee| calls.saturating_add(callee.calls()));
+            lowered.insert(func.name.clone(), Callee::Lowered { function: handle, calls });
         }
     }
     Ok(())

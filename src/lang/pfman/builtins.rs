@@ -67,7 +67,7 @@ const fn row(name: &'static str, signature: &'static str, emit: Emit, about: &'s
 use Emit::{Fixed as InFixed, Library};
 
 /// All of them; of several with a name those that fit better stand first.
-pub static ROWS: [Builtin; 72] = [
+pub static ROWS: [Builtin; 86] = [
     row("radians", "g:g", Library("radians"), "degrees as radians"),
     row("degrees", "g:g", Library("degrees"), "radians as degrees"),
     row("sin", "g:g", Library("sin"), "the sine"),
@@ -81,10 +81,24 @@ pub static ROWS: [Builtin; 72] = [
     row("pow", "gg:g", Library("pow"), "x to the power y"),
     row("pow", "gf:g", Library("pow"), "x to the power y"),
     row("exp", "g:g", Library("exp"), "e to the power x"),
-    row("exp2", "f:f", Emit::Code(exp2), "2 to the power x"),
+    row("exp2", "g:g", Library("exp2"), "2 to the power x"),
     row("log", "g:g", Library("log.f.f"), "the natural logarithm"),
     row("log", "gg:g", Library("log.ff.f"), "the logarithm of x to a base"),
-    row("log2", "f:f", Emit::Code(log2), "the logarithm to the base 2"),
+    row("log2", "g:g", Library("log2"), "the logarithm to the base 2"),
+    row("fastsin", "g:g", Library("fastsin"), "the sine, as it looks"),
+    row("fastcos", "g:g", Library("fastcos"), "the cosine, as it looks"),
+    row("fasttan", "g:g", Library("fasttan"), "the tangent, as it looks"),
+    row("fastasin", "g:g", Library("fastasin"), "the arc sine, as it looks"),
+    row("fastacos", "g:g", Library("fastacos"), "the arc cosine, as it looks"),
+    row("fastatan", "gg:g", Library("fastatan.ff.f"), "the angle of y and x, as it looks"),
+    row("fastatan", "g:g", Library("fastatan.f.f"), "the arc tangent, as it looks"),
+    row("fastatan2", "gg:g", Library("fastatan.ff.f"), "the angle of y and x, as it looks"),
+    row("fastpow", "gg:g", Library("fastpow"), "x to the power y, as it looks"),
+    row("fastpow", "gf:g", Library("fastpow"), "x to the power y, as it looks"),
+    row("fastexp", "g:g", Library("fastexp"), "e to the power x, as it looks"),
+    row("fastexp2", "g:g", Library("fastexp2"), "2 to the power x, as it looks"),
+    row("fastlog", "g:g", Library("fastlog.f.f"), "the natural logarithm, as it looks"),
+    row("fastlog2", "g:g", Library("fastlog2"), "the logarithm to the base 2, as it looks"),
     row("sqrt", "x:x", InFixed(FixedFunction::Sqrt), "the square root"),
     row("sqrt", "g:g", Emit::Code(|l, a| l.each(a, Op::Sqrt)), "the square root"),
     row("inversesqrt", "g:g", Emit::Code(|l, a| l.each(a, Op::Rsq)), "1 divided by the square root"),
@@ -240,8 +254,6 @@ impl Builtin {
         let name = match self.emit {
             Library(name) => name,
             _ => match self.name {
-                "exp2" => "exp",
-                "log2" => "log",
                 "filterstep" => "__filterstep",
                 _ => return None,
             },
@@ -286,18 +298,6 @@ impl FixedFunction {
         let places = 32u32.saturating_sub(ty.size);
         if (ty.exponent + places as i32) % 2 == 0 { places } else { places.saturating_sub(1) }
     }
-}
-
-fn exp2(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
-    let factor = l.b.f32(std::f32::consts::LN_2);
-    let x = l.b.op(Op::Mul, &[a[0][0], factor]);
-    l.library("exp", vec![x], &[ir::Type::F32])
-}
-
-fn log2(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
-    let x = l.library("log.f.f", vec![a[0][0]], &[ir::Type::F32])[0];
-    let factor = l.b.f32(std::f32::consts::LOG2_E);
-    vec![l.b.op(Op::Mul, &[x, factor])]
 }
 
 /// The change of `x` to the next sample, along the surface's two parameters together.

@@ -16,7 +16,10 @@ use crate::ir::emitter::normalize;
 use crate::ir::{self, Op, Value};
 
 /// Functions of the standard library's source that calls become.
-pub const LIBRARY: [&str; 10] = ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "pow", "trace"];
+pub const LIBRARY: [&str; 23] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "pow", "exp", "exp2", "log", "log2", "fastsin", "fastcos", "fasttan",
+    "fastasin", "fastacos", "fastatan", "fastpow", "fastexp", "fastexp2", "fastlog", "fastlog2", "trace",
+];
 
 /// A function.
 struct Row {
@@ -50,18 +53,24 @@ const ROWS: &[Row] = &[
     row("pow", "gf:g", |b, a| by_library(b, a, "pow")),
     row("exp", "g:g", |b, a| by_library(b, a, "exp")),
     row("log", "g:g", |b, a| by_library(b, a, "log.f.f")),
-    row("exp2", "g:g", |b, a| {
-        let x = scaled(b, a, std::f32::consts::LN_2);
-        let x = Typed { parts: x, ..a[0].clone() };
-        by_library(b, &[x], "exp")
-    }),
-    row("log2", "g:g", |b, a| {
-        let x = by_library(b, a, "log.f.f");
-        let x = Typed { parts: x, ..a[0].clone() };
-        scaled(b, &[x], std::f32::consts::LOG2_E)
-    }),
+    row("exp2", "g:g", |b, a| by_library(b, a, "exp2")),
+    row("log2", "g:g", |b, a| by_library(b, a, "log2")),
     row("sqrt", "g:g", |b, a| each(b, a, Op::Sqrt)),
     row("inversesqrt", "g:g", |b, a| each(b, a, Op::Rsq)),
+    // Functions of the first two sections, as they look (docs/math.md).
+    row("fastsin", "g:g", |b, a| by_library(b, a, "fastsin")),
+    row("fastcos", "g:g", |b, a| by_library(b, a, "fastcos")),
+    row("fasttan", "g:g", |b, a| by_library(b, a, "fasttan")),
+    row("fastasin", "g:g", |b, a| by_library(b, a, "fastasin")),
+    row("fastacos", "g:g", |b, a| by_library(b, a, "fastacos")),
+    row("fastatan", "gg:g", |b, a| by_library(b, a, "fastatan.ff.f")),
+    row("fastatan", "g:g", |b, a| by_library(b, a, "fastatan.f.f")),
+    row("fastpow", "gg:g", |b, a| by_library(b, a, "fastpow")),
+    row("fastpow", "gf:g", |b, a| by_library(b, a, "fastpow")),
+    row("fastexp", "g:g", |b, a| by_library(b, a, "fastexp")),
+    row("fastlog", "g:g", |b, a| by_library(b, a, "fastlog.f.f")),
+    row("fastexp2", "g:g", |b, a| by_library(b, a, "fastexp2")),
+    row("fastlog2", "g:g", |b, a| by_library(b, a, "fastlog2")),
     // 8.3: common functions.
     row("abs", "I:I", |b, a| {
         let zero = b.int_value(0);

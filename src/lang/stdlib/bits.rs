@@ -5,18 +5,25 @@ use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 
-/// All of them: [`library::SEED`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`,
-/// `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to
-/// a float.
+/// The bits of √½, the least mantissa of `__mantissa`.
+const ROOT_HALF: i32 = 0x3f35_04f3;
+/// The bits of 1, that of `__unit_mantissa`.
+const ONE: i32 = 0x3f80_0000;
+
+/// All of them: [`library::SEED`]; `std.__extent`, `(vec3, vec3) → f32`; `std.__scaled`,
+/// `(f32 x, f32 n) → f32`; and `std.__exponent`, `std.__mantissa`, `std.__unit_exponent`,
+/// `std.__unit_mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
 pub fn functions() -> Vec<Function> {
     vec![
         seed(),
         extent(),
         function(library::NEXT_RANDOM, next_random),
         function(library::SCRAMBLED, scrambled),
-        function(&library::name("__exp2i"), exp2i),
-        function(&library::name("__exponent"), |b, x| split(b, x)[0]),
-        function(&library::name("__mantissa"), mantissa),
+        scaled(),
+        function(&library::name("__exponent"), |b, x| split(b, x, ROOT_HALF)[0]),
+        function(&library::name("__mantissa"), |b, x| mantissa(b, x, ROOT_HALF)),
+        function(&library::name("__unit_exponent"), |b, x| split(b, x, ONE)[0]),
+        function(&library::name("__unit_mantissa"), |b, x| mantissa(b, x, ONE)),
     ]
 }
 
@@ -33,35 +40,47 @@ fn i32(b: &mut FunctionBuilder, x: i32) -> Value {
     b.constant(Const::I32(x))
 }
 
-/// 2ⁿ for a whole `n` in −126..127, which the caller sees to.
-fn exp2i(b: &mut FunctionBuilder, n: Value) -> Value {
+/// x·2ⁿ for a positive `x` and a whole `n`, by the sum of the exponents, which the caller keeps in
+/// the range of normal numbers. It changes with `x` alone.
+fn scaled() -> Function {
+    let mut b = FunctionBuilder::library(library::name("__scaled"));
+    b.result("return", Type::F32);
+    let [x, n] = ["x", "n"].map(|name| b.param(name, Type::F32));
+    let bits = b.op_as(Op::Bitcast, &[x], Type::I32);
     let n = b.op_as(Op::ToInt, &[n], Type::I32);
-    let bias = i32(b, 127);
-    let n = b.op(Op::IAdd, &[n, bias]);
-    let shift = i32(b, 23);
-    let bits = b.op(Op::IShl, &[n, shift]);
-    b.op_as(Op::Bitcast, &[bits], Type::F32)
+    let shift = i32(&mut b, 23);
+    let n = b.op(Op::IShl, &[n, shift]);
+    let bits = b.op(Op::IAdd, &[bits, n]);
+    let scaled = b.op_as(Op::Bitcast, &[bits], Type::F32);
+    let result = changing_as(&mut b, scaled, x);
+    b.ret(vec![result]);
+    b.finish()
 }
 
-/// The mantissa, which changes as x/2ᵉ does: between the jumps of the exponent.
-fn mantissa(b: &mut FunctionBuilder, x: Value) -> Value {
-    let mantissa = split(b, x)[1];
+/// `y`, which is `x` times a power of two that is constant but for jumps.
+fn changing_as(b: &mut FunctionBuilder, y: Value, x: Value) -> Value {
     let inverse = b.op(Op::Rcp, &[x]);
-    let scale = b.op(Op::Mul, &[mantissa, inverse]);
+    let scale = b.op(Op::Mul, &[y, inverse]);
     let [by_u, by_v] = [Op::Du, Op::Dv].map(|op| {
         let change = b.op(op, &[x]);
         b.op(Op::Mul, &[change, scale])
     });
-    b.op(Op::Seed, &[mantissa, by_u, by_v])
+    b.op(Op::Seed, &[y, by_u, by_v])
 }
 
-/// The exponent `e` and mantissa `m` of a positive normal float: `x = m·2ᵉ` with `m` in [√½, √2).
-fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
-    /// The bits of √½ (0x3f3504f3): subtracting them moves the boundary between exponents there.
-    const ROOT_HALF: i32 = 0x3f35_04f3;
+/// The mantissa, which changes as x/2ᵉ does: between the jumps of the exponent.
+fn mantissa(b: &mut FunctionBuilder, x: Value, least: i32) -> Value {
+    let mantissa = split(b, x, least)[1];
+    changing_as(b, mantissa, x)
+}
+
+/// The exponent `e` and mantissa `m` of a positive normal float: `x = m·2ᵉ`, where `m` is at least
+/// the float of these bits and less than twice that. Subtracting the bits moves the boundary
+/// between exponents there.
+fn split(b: &mut FunctionBuilder, x: Value, least: i32) -> [Value; 2] {
     let bits = b.op_as(Op::Bitcast, &[x], Type::I32);
-    let root = i32(b, ROOT_HALF);
-    let moved = b.op(Op::ISub, &[bits, root]);
+    let least = i32(b, least);
+    let moved = b.op(Op::ISub, &[bits, least]);
     let shift = i32(b, 23);
     let exponent = b.op(Op::IShr, &[moved, shift]);
     let scaled = b.op(Op::IShl, &[exponent, shift]);

@@ -1,163 +1,8 @@
-/* Mathematics of RISpec 3.2, section 15.1, in single precision without a mathematical library: every machine computes the same bits.
-   Polynomial coefficients are those of Moshier's Cephes library (sinf by its series); errors against exact values are tested. */
+/* Mathematics of RISpec 3.2, section 15.1, but for transcendental functions (exact.sl, fast.sl), in single precision: every machine
+   computes the same bits. */
 
 float radians(float degrees) { return degrees * 0.017453292519943295; }
 float degrees(float radians) { return radians * 57.29577951308232; }
-
-/* The odd series of the sine up to the eleventh power; off by less than 6e-8 for |x| <= pi/2. */
-float __sin_series(float x)
-{
-    float z = x * x;
-    float p = -2.5052108e-8;
-    p = p * z + 2.7557319e-6;
-    p = p * z - 1.9841270e-4;
-    p = p * z + 8.3333333e-3;
-    p = p * z - 1.6666667e-1;
-    return x + x * z * p;
-}
-
-/* x - k pi with pi in three parts, the first two exact in products with |k| < 4096 (Cody and Waite 1980). */
-float __reduce_pi(float x; float k)
-{
-    return ((x - k * 3.140625) - k * 9.67502593994140625e-4) - k * 1.509957990978376432e-7;
-}
-
-/* 1 for even k, -1 for odd. */
-float __parity(float k) { return 1 - 2 * (k - 2 * floor(k * 0.5)); }
-
-float sin(float x)
-{
-    float k = floor(x * 0.3183098861837907 + 0.5);
-    return __parity(k) * __sin_series(__reduce_pi(x, k));
-}
-
-float cos(float x)
-{
-    float k = floor(x * 0.3183098861837907);
-    return -__parity(k) * __sin_series(__reduce_pi(x, k + 0.5));
-}
-
-float tan(float x) { return sin(x) / cos(x); }
-
-float atan(float x)
-{
-    float a = abs(x);
-    float base = 0;
-    float r = a;
-    if (a > 2.414213562373095) {
-        base = 1.5707963267948966;
-        r = -1 / a;
-    } else if (a > 0.4142135623730950) {
-        base = 0.7853981633974483;
-        r = (a - 1) / (a + 1);
-    }
-    float z = r * r;
-    float p = 8.05374449538e-2;
-    p = p * z - 1.38776856032e-1;
-    p = p * z + 1.99777106478e-1;
-    p = p * z - 3.33329491539e-1;
-    float y = base + (p * z * r + r);
-    return x < 0 ? -y : y;
-}
-
-float atan(float y; float x)
-{
-    float result = 0;
-    if (x == 0) {
-        result = y == 0 ? 0 : (y > 0 ? 1.5707963267948966 : -1.5707963267948966);
-    } else {
-        result = atan(y / x);
-        if (x < 0)
-            result += y < 0 ? -3.141592653589793 : 3.141592653589793;
-    }
-    return result;
-}
-
-/* The arc sine of 0 <= a <= 0.5. */
-float __asin_small(float a)
-{
-    float z = a * a;
-    float p = 4.2163199048e-2;
-    p = p * z + 2.4181311049e-2;
-    p = p * z + 4.5470025998e-2;
-    p = p * z + 7.4953002686e-2;
-    p = p * z + 1.6666752422e-1;
-    return p * z * a + a;
-}
-
-/* Arguments outside [-1, 1] are clamped. */
-float asin(float x)
-{
-    float a = min(abs(x), 1);
-    float y = a > 0.5 ? 1.5707963267948966 - 2 * __asin_small(sqrt(0.5 * (1 - a))) : __asin_small(a);
-    return x < 0 ? -y : y;
-}
-
-float acos(float x)
-{
-    float a = min(abs(x), 1);
-    float y = a > 0.5 ? 2 * __asin_small(sqrt(0.5 * (1 - a))) : 1.5707963267948966 - __asin_small(a);
-    return x < 0 ? 3.141592653589793 - y : y;
-}
-
-/* Overflows to 2^127 times the fraction and underflows to 0. */
-float exp(float x)
-{
-    float result = 0;
-    if (x > -87.3) {
-        float n = floor(min(x, 88.7) * 1.4426950408889634 + 0.5);
-        float r = (min(x, 88.7) - n * 0.693359375) + n * 2.12194440e-4;
-        float p = 1.9875691500e-4;
-        p = p * r + 1.3981999507e-3;
-        p = p * r + 8.3334519073e-3;
-        p = p * r + 4.1665795894e-2;
-        p = p * r + 1.6666665459e-1;
-        p = p * r + 5.0000001201e-1;
-        /* n lies in -126..128, so both halves are exponents of normal numbers. */
-        float half = floor(n * 0.5);
-        result = (p * r * r + r + 1) * __exp2i(half) * __exp2i(n - half);
-    }
-    return result;
-}
-
-/* Arguments below the smallest normal number, 1.18e-38, give -3.4e38: machines differ in whether they know smaller ones. */
-float log(float x)
-{
-    float result = -3.4e38;
-    if (x >= 1.17549435e-38) {
-        float e = __exponent(x);
-        float r = __mantissa(x) - 1;
-        float z = r * r;
-        float p = 7.0376836292e-2;
-        p = p * r - 1.1514610310e-1;
-        p = p * r + 1.1676998740e-1;
-        p = p * r - 1.2420140846e-1;
-        p = p * r + 1.4249322787e-1;
-        p = p * r - 1.6668057665e-1;
-        p = p * r + 2.0000714765e-1;
-        p = p * r - 2.4999993993e-1;
-        p = p * r + 3.3333331174e-1;
-        float y = p * r * z - e * 2.12194440e-4 - 0.5 * z;
-        result = r + y + e * 0.693359375;
-    }
-    return result;
-}
-
-float log(float x; float base) { return log(x) / log(base); }
-
-/* A negative base takes whole exponents only; other exponents give 0. */
-float pow(float x; float y)
-{
-    float result = 0;
-    if (y == 0) {
-        result = 1;
-    } else if (x > 0) {
-        result = exp(y * log(x));
-    } else if (x < 0 && floor(y) == y) {
-        result = __parity(y) * exp(y * log(-x));
-    }
-    return result;
-}
 
 float sign(float x) { return x < 0 ? -1 : (x > 0 ? 1 : 0); }
 float ceil(float x) { return -floor(-x); }
@@ -212,6 +57,9 @@ color smoothstep(color low; color high; color x)
     vector __tuple_##name(vector x, y) { return vector (name(xcomp(x), xcomp(y)), name(ycomp(x), ycomp(y)), name(zcomp(x), zcomp(y))); }
 EACH(abs) EACH(floor) EACH(ceil) EACH(round) EACH(sign) EACH(sqrt) EACH(inversesqrt) EACH(exp) EACH(log)
 EACH(sin) EACH(cos) EACH(tan) EACH(asin) EACH(acos) EACH(atan) EACH(radians) EACH(degrees)
+EACH(exp2) EACH(log2) EACH(fastsin) EACH(fastcos) EACH(fasttan) EACH(fastasin) EACH(fastacos) EACH(fastatan)
+EACH(fastexp) EACH(fastexp2) EACH(fastlog) EACH(fastlog2)
+EACH_OF_TWO(fastpow) EACH_OF_TWO(fastatan) EACH_OF_TWO(fastlog)
 EACH_OF_TWO(pow) EACH_OF_TWO(mod) EACH_OF_TWO(log) EACH_OF_TWO(atan)
 vector __tuple_step(vector low, x) { return vector (step(xcomp(low), xcomp(x)), step(ycomp(low), ycomp(x)), step(zcomp(low), zcomp(x))); }
 vector __tuple_smoothstep(vector low, high, x)

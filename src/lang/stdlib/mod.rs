@@ -22,8 +22,10 @@ use crate::text::source::SourceMap;
 use std::collections::HashSet;
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 11] = [
+pub const SOURCES: [(&str, &str); 13] = [
     ("math.sl", include_str!("math.sl")),
+    ("exact.sl", include_str!("exact.sl")),
+    ("fast.sl", include_str!("fast.sl")),
     ("color.sl", include_str!("color.sl")),
     ("derivatives.sl", include_str!("derivatives.sl")),
     ("geometry.sl", include_str!("geometry.sl")),

@@ -20,6 +20,7 @@ use crate::program::collect::uniform_code::{UniformCode, UniformCounts, split};
 use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
 use crate::program::link::LinkOptions;
+use crate::program::math::{self, Math};
 use crate::scene::{self, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
@@ -398,6 +399,14 @@ impl ShaderLibrary {
     /// The same for a scene with these coordinate systems, as the linker's function gives them.
     pub fn with_spaces(self, named: Function) -> Self {
         Self { spaces: Some(Arc::new(named)), ..self }
+    }
+
+    /// Makes the functions that are there call these transcendental functions.
+    ///
+    /// # Errors
+    /// None, unless the library itself is wrong.
+    pub fn choose_math(&mut self, math: Math) -> Result<(), Diagnostics> {
+        math::choose(&mut self.module, math, &mut self.sources)
     }
 
     /// Adds the functions of the standard library that entries call.

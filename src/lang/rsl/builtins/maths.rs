@@ -34,9 +34,11 @@ pub(super) const ROWS: &[Row] = &[
     library("filterstep", "f:ff", "__filterstep_of").with(&[text("filter", "catmull-rom"), number("width", 1.0)]),
     row("__sat", "f:f", |b, a| vec![b.op(Op::Sat, a)]),
     row("__frac", "f:f", |b, a| vec![b.op(Op::Frac, a)]),
-    built("__exp2i", "f:f", "__exp2i"),
+    built("__scaled", "f:ff", "__scaled"),
     built("__exponent", "f:f", "__exponent"),
     built("__mantissa", "f:f", "__mantissa"),
+    built("__unit_exponent", "f:f", "__unit_exponent"),
+    built("__unit_mantissa", "f:f", "__unit_mantissa"),
 ];
 
 fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The functions of RenderMan Interface 3.2.1, chapter 15, and the extensions to it that shaders
 /// use.
-const SECTIONS: [(&str, &[&str]); 10] = [
+const SECTIONS: [(&str, &[&str]); 11] = [
     (
         "15.1 Mathematics",
         &[
@@ -31,9 +31,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "atan",
             "pow",
             "exp",
+            "exp2",
             "sqrt",
             "inversesqrt",
             "log",
+            "log2",
             "mod",
             "abs",
             "sign",
@@ -55,6 +57,13 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "noise",
             "pnoise",
             "cellnoise",
+        ],
+    ),
+    (
+        "Fast mathematics",
+        &[
+            "fastsin", "fastasin", "fastcos", "fastacos", "fasttan", "fastatan", "fastpow", "fastexp", "fastexp2",
+            "fastlog", "fastlog2",
         ],
     ),
     (
@@ -366,14 +375,16 @@ const ACCURACY: &str = "
 ## Accuracy
 
 All mathematics is single precision and polynomial, the same operations on every machine.
+[math.md](math.md) has the polynomials, and more about errors.
 
 | function | largest error | where |
 |---|---|---|
 | `sin` `cos` | 2e-7 | within ±12,868 (4096 π); beyond, they lose precision |
-| `tan` | 4e-6, relative above 1 | within ±1.5 |
+| `tan` | 5e-7, relative above 1 | within ±1.5 |
 | `asin` `acos` `atan` | 4e-7 | everywhere |
 | `exp` | 3e-7 relative | −87.3 to 88.7; 0 below, the greatest value above |
-| `log` | 2e-7, relative above 1 | from 1.18e-38 on; below, −3.4e38 |
+| `exp2` | 1e-7 relative | −126 to 128; 0 below, the greatest value above |
+| `log` `log2` | 2e-7, relative above 1 | from 1.18e-38 on; below, −3.4e38 |
 | `pow` | 5e-6 relative | results from 1e-10 to 1e10 |
 | `/` | 1 unit in the last place | `a / b` is `a` times the reciprocal of `b` |
 
