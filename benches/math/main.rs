@@ -5,6 +5,7 @@
 mod common;
 
 mod fit;
+mod fixed;
 mod functions;
 mod measure;
 
@@ -34,6 +35,8 @@ enum Name {
     /// Order, errors and instructions of every function
     #[default]
     Table,
+    /// Fixed point against single precision, in pfman
+    Fixed,
 }
 
 /// Places at which a polynomial is compared with its function.
@@ -44,6 +47,7 @@ fn main() -> anyhow::Result<()> {
     common.run(Prints::Table, || match name {
         Name::Fit => Ok(fit_all(common.json)),
         Name::Table => table(every as usize, common.json),
+        Name::Fixed => fixed::table(common.json),
     })
 }
 

@@ -16,6 +16,18 @@ const fn exact(name: &'static str, source: &'static str, args: &'static [Arg], e
 /// All of them.
 pub const SNIPPETS: &[Snippet] = &[
     exact(
+        "pfman: fixed-point noise on the lattice",
+        "float f(float x) { fixed<8,8> a = x, b[4] = {x, 2, -3, 0}; return noise(a) + noise(a, a) + noise(b); }",
+        &[F(-5.0)],
+        F(1.5),
+    ),
+    exact(
+        "pfman: fixed-point noise is an unsigned fixed<16,16>",
+        "float f(float x) { fixed<8,8> a = x; return floor(noise(a) * 65536) - noise(a) * 65536; }",
+        &[F(0.3)],
+        F(0.0),
+    ),
+    exact(
         "pfman: figure 4.8",
         "float f(float a, float b, float c) { fixed<10,10> x = a, y = b; fixed<15,12> z = c, r; r = x*y + z; return r; }",
         &[F(-0.5), F(0.75), F(7.25)],

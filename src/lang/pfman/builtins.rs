@@ -58,6 +58,8 @@ pub enum FixedFunction {
     Ceil,
     /// The square root; 0 of negative numbers.
     Sqrt,
+    /// Noise of one to four numbers, or of an array of them.
+    Noise,
 }
 
 const fn row(name: &'static str, signature: &'static str, emit: Emit, about: &'static str) -> Builtin {
@@ -67,7 +69,7 @@ const fn row(name: &'static str, signature: &'static str, emit: Emit, about: &'s
 use Emit::{Fixed as InFixed, Library};
 
 /// All of them; of several with a name those that fit better stand first.
-pub static ROWS: [Builtin; 86] = [
+pub static ROWS: [Builtin; 89] = [
     row("radians", "g:g", Library("radians"), "degrees as radians"),
     row("degrees", "g:g", Library("degrees"), "radians as degrees"),
     row("sin", "g:g", Library("sin"), "the sine"),
@@ -137,6 +139,9 @@ pub static ROWS: [Builtin; 86] = [
     row("normalize", "v:v", Emit::Code(normalized), "the vector of length 1"),
     row("faceforward", "33:3", Emit::Code(faceforward), "the vector, turned against a direction"),
     row("reflect", "33:3", Emit::Code(reflected), "the direction of a mirror"),
+    row("noise", "x:x", InFixed(FixedFunction::Noise), "noise between 0 and 1 of one dimension"),
+    row("noise", "xx:x", InFixed(FixedFunction::Noise), "noise of two dimensions"),
+    row("noise", "w:x", InFixed(FixedFunction::Noise), "noise of as many dimensions, up to four"),
     row("noise", "f:f", Library("noise.1.1"), "noise between 0 and 1 of one dimension"),
     row("noise", "ff:f", Library("noise.2.1"), "noise of two dimensions"),
     row("noise", "3:f", Library("noise.3.1"), "noise of three dimensions"),
@@ -191,6 +196,7 @@ impl Builtin {
             'v' => "float[n]",
             'g' => "float or float[n]",
             't' => "texture",
+            'w' => "fixed[n]",
             _ => "fixed",
         };
         let (params, result) = self.signature.split_once(':').unwrap_or((self.signature, ""));
@@ -206,7 +212,10 @@ impl Builtin {
             return None;
         }
         if let Emit::Fixed(function) = self.emit {
-            return function.fit(args);
+            return match params {
+                "w" => FixedFunction::fit_array(args),
+                _ => function.fit(args),
+            };
         }
         // What the letters that are the same all along stand for.
         let of =
@@ -263,6 +272,18 @@ impl Builtin {
 }
 
 impl FixedFunction {
+    /// The type of noise.
+    const NOISE: Fixed = Fixed { signed: false, size: 16, exponent: 16 };
+
+    /// How noise takes an array.
+    fn fit_array(args: &[Type]) -> Option<Fit> {
+        let [array] = args else { return None };
+        let element = array.scalar().fixed()?;
+        let [1..=4] = array.dims() else { return None };
+        let array = array.of(Scalar::Fixed(element));
+        Some(Fit { params: vec![array], result: Type::number(Scalar::Fixed(Self::NOISE)) })
+    }
+
     fn fit(self, args: &[Type]) -> Option<Fit> {
         let given: Option<Vec<Fixed>> = args.iter().map(|ty| ty.scalar().fixed().filter(|_| ty.is_number())).collect();
         let given = given?;
@@ -273,6 +294,7 @@ impl FixedFunction {
             FixedFunction::Abs => Fixed { signed: false, size: first.size + u32::from(first.signed), ..first },
             FixedFunction::Sign => Fixed { signed: true, size: 1, exponent: 0 },
             FixedFunction::Min | FixedFunction::Max | FixedFunction::Clamp => common,
+            FixedFunction::Noise => Self::NOISE,
             FixedFunction::Floor => whole(first.signed, first.whole_bits()),
             FixedFunction::Ceil => whole(first.signed, first.whole_bits() + 1),
             FixedFunction::Sqrt => {
@@ -285,7 +307,7 @@ impl FixedFunction {
             }
         };
         let wanted = match self {
-            FixedFunction::Min | FixedFunction::Max | FixedFunction::Clamp => common,
+            FixedFunction::Min | FixedFunction::Max | FixedFunction::Clamp | FixedFunction::Noise => common,
             _ => first,
         };
         let number = |ty| Type::number(Scalar::Fixed(ty));

@@ -1,12 +1,13 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
 //! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else;
-//! [`noise`], [`bits`], [`fixed`], [`sampling`], [`sobol`] and [`texture`], which need integers that RSL
+//! [`noise`], [`bits`], [`fixed`], [`fixed_noise`], [`sampling`], [`sobol`] and [`texture`], which need integers that RSL
 //! lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what
 //! an image means is a program, not part of a renderer.
 
 pub mod bits;
 pub mod fixed;
+pub mod fixed_noise;
 pub mod noise;
 pub mod sampling;
 pub mod sobol;
@@ -103,6 +104,7 @@ pub fn add_built_functions(module: &mut Module) {
         noise::functions(),
         bits::functions(),
         fixed::functions(),
+        fixed_noise::functions(),
         sampling::functions(),
         sobol::functions(),
         texture::functions(),

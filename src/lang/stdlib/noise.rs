@@ -18,10 +18,10 @@ use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 /// so the variance of the sum is D/3 · 2A · (2B)^(D−1), where A and B are the integrals over a cell
 /// of (1−f)²t² and (1−f)², f the blend. Values outside of [0, 1] are four deviations away and
 /// clamped.
-const AMPLITUDES: [f32; 4] = [0.852, 0.681, 0.628, 0.612];
+pub(super) const AMPLITUDES: [f32; 4] = [0.852, 0.681, 0.628, 0.612];
 /// Odd constants that distinguish the axes and the outputs.
-const AXIS_KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2d];
-const OUTPUT_KEYS: [u32; 3] = [0x27d4_eb2f, 0x1656_67b1, 0x5851_f42d];
+pub(super) const AXIS_KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2d];
+pub(super) const OUTPUT_KEYS: [u32; 3] = [0x27d4_eb2f, 0x1656_67b1, 0x5851_f42d];
 /// Multiplier of a hash round ("lowbias32", Wellons 2018).
 const ROUND: u32 = 0x7feb_352d;
 
@@ -259,7 +259,7 @@ fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
 }
 
 /// A lattice coordinate as a hash takes it in: multiplied by the key of its axis.
-fn keyed(b: &mut FunctionBuilder, cell: Value, key: u32) -> Value {
+pub(super) fn keyed(b: &mut FunctionBuilder, cell: Value, key: u32) -> Value {
     let key = b.u32(key);
     b.op(Op::IMul, &[cell, key])
 }

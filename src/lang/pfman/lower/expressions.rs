@@ -429,7 +429,8 @@ impl Lowerer<'_> {
             Emit::Fixed(function) => {
                 let from = types[0].scalar().fixed().unwrap_or(Fixed::whole(1));
                 let to = ty.scalar().fixed().unwrap_or(from);
-                let args: Vec<Value> = values.iter().map(|v| v[0]).collect();
+                // Numbers in fixed point are values of their own in arrays, too.
+                let args: Vec<Value> = values.concat();
                 vec![self.fixed_function(function, &args, from, to)]
             }
             Emit::Library(name) => {

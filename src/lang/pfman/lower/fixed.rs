@@ -6,7 +6,7 @@ use super::super::ast::BinaryOp;
 use super::super::builtins::FixedFunction;
 use super::*;
 use crate::lang::integers;
-use crate::lang::stdlib::fixed as library_of_fixed;
+use crate::lang::stdlib::{fixed as library_of_fixed, fixed_noise};
 
 /// The same numbers with a sign.
 fn with_sign(ty: Fixed) -> Fixed {
@@ -261,6 +261,11 @@ impl Lowerer<'_> {
                 let floor = Fixed { exponent: 0, size: (from.whole_bits() + 1).clamp(1, 31) as u32, signed: true };
                 let below = self.rescaled(turned, from.negated().in_register(), floor);
                 self.fixed_negative(below, floor, ty)
+            }
+            FixedFunction::Noise => {
+                let coordinate = Fixed { signed: true, size: 31, exponent: fixed_noise::COORDINATE_DIGITS };
+                let place: Vec<Value> = args.iter().map(|&x| self.rescaled(x, from, coordinate)).collect();
+                self.b.call(fixed_noise::name(place.len() as u32), place, &[ir::Type::U32])[0]
             }
             FixedFunction::Sqrt => {
                 let x = larger(self, x, zero);
