@@ -102,14 +102,14 @@ impl Row {
     }
 
     fn print_exact(&self) {
-        let (Errors { relative, ulps, .. }, Cost { instructions, issued }) = (self.errors[0], self.costs[0]);
+        let (Errors { relative, ulps, .. }, Cost { instructions, issued, .. }) = (self.errors[0], self.costs[0]);
         let (order, fit) = self.fit().map_or_else(Default::default, |(o, e)| (o.to_string(), format!("{e:.1e}")));
         let name = self.function.name;
         println!("| `{name}` | {order} | {fit} | {relative:.1e} | {ulps:.2} | {instructions:.1} | {issued:.1} |");
     }
 
     fn print_fast(&self) {
-        let (Errors { relative, .. }, Cost { instructions, issued }) = (self.errors[1], self.costs[1]);
+        let (Errors { relative, .. }, Cost { instructions, issued, .. }) = (self.errors[1], self.costs[1]);
         let [times, of_times] = match self.function.times {
             Some([exact, fast]) => [format!("{exact:.2} µs, {fast:.2} µs"), format!("{:.2}", exact / fast)],
             None => Default::default(),

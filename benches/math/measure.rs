@@ -57,6 +57,8 @@ pub struct Cost {
     /// Instructions issued for four threads with arguments that differ: all of the sides of a
     /// branch that some of them take.
     pub issued: f64,
+    /// Cycles of a processor for these four threads, with others to run while they wait.
+    pub cycles: f64,
 }
 
 /// The module of a file with a function `f`, after the passes.
@@ -137,5 +139,9 @@ pub fn cost(function: &Function, call: &str) -> anyhow::Result<Cost> {
 pub fn cost_of(module: &Module, arguments: &[Vec<Const>]) -> anyhow::Result<Cost> {
     let (_, stats) = TimedRpu::default().run_with_stats(module, "f", arguments)?;
     let per = |n: u64, of: u64| n as f64 / of as f64;
-    Ok(Cost { instructions: per(stats.executed, stats.threads), issued: per(stats.issued, stats.chunks) })
+    Ok(Cost {
+        instructions: per(stats.executed, stats.threads),
+        issued: per(stats.issued, stats.chunks),
+        cycles: per(stats.processor_cycles, stats.chunks),
+    })
 }

@@ -17,15 +17,22 @@ const fn exact(name: &'static str, source: &'static str, args: &'static [Arg], e
 pub const SNIPPETS: &[Snippet] = &[
     exact(
         "pfman: fixed-point noise on the lattice",
-        "float f(float x) { fixed<8,8> a = x, b[4] = {x, 2, -3, 0}; return noise(a) + noise(a, a) + noise(b); }",
+        "float f(float x) { fixed<12,4> a = x, b[4] = {x, 2, -3, 0}; return noise(a) + noise(a, a) + noise(b); }",
         &[F(-5.0)],
         F(1.5),
     ),
+    // With the integers that src/lang/stdlib/fixed_noise.rs describes, computed elsewhere.
     exact(
-        "pfman: fixed-point noise is an unsigned fixed<16,16>",
-        "float f(float x) { fixed<8,8> a = x; return floor(noise(a) * 65536) - noise(a) * 65536; }",
-        &[F(0.3)],
-        F(0.0),
+        "pfman: fixed-point noise of one dimension",
+        "float f(float x) { fixed<12,4> a = x; return noise(a) * 65536; }",
+        &[F(2.5)],
+        F(11829.0),
+    ),
+    exact(
+        "pfman: fixed-point noise of an array",
+        "float f(float x) { fixed<20,9> a[2] = {x, 0.75}; return noise(a) * 65536; }",
+        &[F(-1.25)],
+        F(26202.0),
     ),
     exact(
         "pfman: figure 4.8",
