@@ -19,6 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Results that a shader keeps, at most: a parameter that is dragged takes many values.
 const MAX_KEPT: usize = 4096;
 
+/// Results of stages.
+type Kept = HashMap<(usize, Vec<u32>), Arc<[Const]>>;
+
 /// The uniform code of a shader.
 #[derive(Debug)]
 pub struct UniformCode {
@@ -32,7 +35,7 @@ pub struct UniformCode {
     /// What each [`Input::Uniform`] holds.
     inputs: Vec<Vec<Piece>>,
     /// Results by the number of a stage and the words of its arguments.
-    kept: Mutex<HashMap<(usize, Vec<u32>), Arc<[Const]>>>,
+    kept: Mutex<Kept>,
     /// Whether a stage did not come to an end for some arguments.
     is_refused: AtomicBool,
     runs: AtomicUsize,
