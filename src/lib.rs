@@ -67,6 +67,7 @@ pub mod kernels;
 pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
+pub mod machines;
 mod ply;
 pub mod pointcloud;
 pub mod probe;

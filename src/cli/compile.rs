@@ -2,6 +2,7 @@
 //! compiles.
 
 pub mod folder;
+mod memory;
 mod packets;
 
 use super::args::{Abi, CompileArgs, Emit};
@@ -48,6 +49,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Sections => sections(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
+        Emit::Memory => memory::memory(args)?.into_bytes(),
         Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
         Emit::Spirv => kernels_of(args, kernels::as_spirv)?,
     };
@@ -232,7 +234,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
         return Ok(module);
     };
     let part = |shader: &CoreShader| -> Result<(Module, String), Failure> {
-        let (mut part, entry) = linked_shader(args, shader, sources.clone(), &pipeline)?;
+        let (mut part, entry) = linked_shader(args, shader, sources.clone(), &pipeline, false)?;
         set_entries(&mut part, |f| *f.name == *entry);
         run(&mut part)?;
         Ok((part, entry))
@@ -256,12 +258,14 @@ fn set_entries(module: &mut Module, wanted: impl Fn(&Function) -> bool) {
     }
 }
 
-/// A scene with the shader, linked, and the name of the function that runs it there.
+/// A scene with the shader, linked, and the name of the function that runs it there. With `debug`,
+/// the names of variables are kept.
 fn linked_shader(
     args: &CompileArgs,
     CoreShader { name, kind, light }: &CoreShader,
     mut sources: SourceMap,
     pipeline: &Pipeline,
+    debug: bool,
 ) -> Result<(Module, String), Failure> {
     let name = name.to_string();
     let mut scene = scene::of_shader(&name, (*kind).into());
@@ -296,8 +300,8 @@ fn linked_shader(
         beside.into_iter().filter(|other| *other != name).filter_map(built_in).collect();
     given.push((name, FileId(0)));
     let defines = language_options(args).preprocess.defines;
-    let options =
-        LinkOptions { shader_paths, pipeline, given, defines, math: args.math.choice(), ..LinkOptions::default() };
+    let math = args.math.choice();
+    let options = LinkOptions { shader_paths, pipeline, given, defines, debug, math, ..LinkOptions::default() };
     let mut module = Arc::unwrap_or_clone(link(&scene, sources, &options)?.module);
     if *kind != abi::ShaderKind::Light {
         return Ok((module, entry));

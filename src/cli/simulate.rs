@@ -1,4 +1,6 @@
-//! `shadewright simulate SCENE --machine rpu`: how long the hardware would take, and why.
+//! `shadewright simulate SCENE`: how long the hardware would take, and why.
+
+mod pixelflow;
 
 use super::args::{Model, SimulateArgs, Size};
 use super::backend::{rpu_options, set_thread_count};
@@ -17,6 +19,7 @@ use shadewright::render::{Progress, RenderError};
 use shadewright::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
 use shadewright::scene::read_file;
 use shadewright::text::source::SourceMap;
+use std::fmt::Display;
 use std::path::Path;
 
 /// Width and height of the image of a program that runs by itself, unless others are asked for.
@@ -26,7 +29,9 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let Model::Rpu = args.model;
+    if args.model == Model::Pixelflow {
+        return pixelflow::run(args);
+    }
     if args.print_config {
         print!("{DEFAULT_TEXT}");
         return Ok(());
@@ -105,10 +110,15 @@ fn simulate_program(
 const MAX_CONFIG: u64 = 1 << 20;
 
 fn read_config(path: &Path) -> Result<Config, Failure> {
+    read_config_with(path, Config::parse)
+}
+
+/// Reads a configuration of any machine.
+fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
     let name = path.display();
     let bytes = read_file(path, MAX_CONFIG).map_err(|e| Failure::input(format!("error: {e}")))?;
     let text = String::from_utf8(bytes).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
-    Config::parse(&text).map_err(|e| {
+    parse(&text).map_err(|e| {
         let hint = "`shadewright simulate --print-config` shows every key";
         Failure::input(format!("error: {name}: {e}\nhint: {hint}"))
     })

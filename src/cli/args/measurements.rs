@@ -20,11 +20,10 @@ pub struct SimulateArgs {
     /// The hardware to model
     #[arg(long = "machine", value_enum, default_value_t, help_heading = heading::MODEL)]
     pub model: Model,
-    /// Latencies, units, chunks and processors that differ from the defaults (TOML, see
-    /// --print-config)
+    /// Numbers of the machine that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub config: Option<PathBuf>,
-    /// Print the default configuration, with the reason of each value, and exit
+    /// Print the default configuration of the machine, with the reason of each value, and exit
     #[arg(long, help_heading = heading::MODEL)]
     pub print_config: bool,
     /// Floating-point format
@@ -56,6 +55,9 @@ pub enum Model {
     /// The ray processing unit, with latencies, chunks of four threads and several processors
     #[default]
     Rpu,
+    /// PixelFlow: regions of SIMD pixels with 256 bytes each, lights interleaved with surfaces; no
+    /// rays, so no shadows
+    Pixelflow,
 }
 
 /// `bench`.

@@ -134,6 +134,8 @@ pub enum Emit {
     Types,
     /// The optimised intermediate representation
     Ir,
+    /// The pixel memory that shaders take on PixelFlow; with --out FILE.svg a drawing
+    Memory,
     /// The GPU kernels as WGSL
     Wgsl,
     /// The GPU kernels as SPIR-V (needs --out)

@@ -1,0 +1,256 @@
+//! Running the shaders of a region together (Olano 1998, §4.5.4).
+//!
+//! The shaders of a region run one after the other, each for its pixels. At a call that shaders
+//! share (a light, the Phong phase) a shader waits. When all wait, the call that most wait for runs
+//! once, for the pixels of all of them: m shaders and n lights take n executions of lights, as in
+//! figure 4.19. A shared function may itself call for lights, and waits for them like a shader.
+//!
+//! A shared function has its frame above the bytes that any of its callers uses, the "high water
+//! mark" of the thesis. Its arguments lie there at one place for all callers.
+
+use super::memory::{Address, Memory};
+use super::prepare::{is_light, is_shared};
+use super::task::{Call, Fault, Holder, Step, Task, World};
+use super::widths::of_type;
+use crate::ir::Loc;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Time and executions of the phases, in picoseconds of the SIMD array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Shaders before their first shared call.
+    pub before: u64,
+    /// Lights.
+    pub lights: u64,
+    /// The other shared functions: the Phong phase.
+    pub shared: u64,
+    /// Shaders between shared calls: the bodies of `illuminance`.
+    pub illuminance: u64,
+    /// Shaders after their last shared call.
+    pub after: u64,
+    /// Executions of lights.
+    pub light_runs: u64,
+    /// Executions of lights if each shader ran its own.
+    pub separate_light_runs: u64,
+    /// Executions of other shared functions, and if each shader ran its own.
+    pub shared_runs: u64,
+    /// See `shared_runs`.
+    pub separate_shared_runs: u64,
+}
+
+impl Phases {
+    /// Adds those of another region.
+    pub fn add(&mut self, other: &Phases) {
+        self.before += other.before;
+        self.lights += other.lights;
+        self.shared += other.shared;
+        self.illuminance += other.illuminance;
+        self.after += other.after;
+        self.light_runs += other.light_runs;
+        self.separate_light_runs += other.separate_light_runs;
+        self.shared_runs += other.shared_runs;
+        self.separate_shared_runs += other.separate_shared_runs;
+    }
+
+    /// All time.
+    pub fn time(&self) -> u64 {
+        self.before + self.lights + self.shared + self.illuminance + self.after
+    }
+}
+
+/// A shader or a shared function.
+struct Running {
+    task: Task,
+    state: State,
+    /// The shaders that it runs for.
+    shaders: u64,
+    /// Of a shared function: the name, who waits for it, and where its results come to lie.
+    shared: Option<(Arc<str>, Vec<usize>, Vec<Option<Address>>)>,
+    /// The time at its last shared call, and whether there was one.
+    counted: u64,
+    has_waited: bool,
+}
+
+enum State {
+    Ready,
+    Waiting(Call),
+    Done,
+}
+
+/// What a waiting shader can share with others: the function, and the number of the light.
+type Key = (Arc<str>, Option<u32>);
+
+fn key(call: &Call) -> Key {
+    let number = match call.args.first() {
+        Some(Holder::Uniform(word)) if is_light(&call.name) => Some(*word),
+        _ => None,
+    };
+    (call.name.clone(), number)
+}
+
+/// Runs shaders on disjoint pixels of a region to their ends. Lights leave their results from byte
+/// `light_area` on. Returns the phases and the time of each shader alone.
+///
+/// # Errors
+/// See [`Fault`].
+pub fn run(
+    shaders: Vec<Task>,
+    world: &World<'_>,
+    memory: &mut Memory,
+    light_area: u32,
+) -> Result<(Vec<Task>, Phases), Fault> {
+    let mut phases = Phases::default();
+    let count = shaders.len();
+    let start = |task| Running { task, state: State::Ready, shaders: 1, shared: None, counted: 0, has_waited: false };
+    let mut all: Vec<Running> = shaders.into_iter().map(start).collect();
+    loop {
+        let mut at = 0;
+        while at < all.len() {
+            if !matches!(all[at].state, State::Ready) {
+                at += 1;
+                continue;
+            }
+            let running = &mut all[at];
+            let step = running.task.run(world, memory, &is_shared)?;
+            let spent = running.task.time - running.counted;
+            running.counted = running.task.time;
+            let of = match (&running.shared, &step, running.has_waited) {
+                (Some((name, ..)), ..) if is_light(name) => &mut phases.lights,
+                (Some(_), ..) => &mut phases.shared,
+                (None, Step::Done, true) => &mut phases.after,
+                (None, Step::Call(_), true) => &mut phases.illuminance,
+                (None, ..) => &mut phases.before,
+            };
+            *of += spent;
+            match step {
+                Step::Call(call) => {
+                    running.has_waited = true;
+                    running.state = State::Waiting(call);
+                }
+                Step::Done => {
+                    running.state = State::Done;
+                    let shared = running.shared.take();
+                    let returned = running.task.returned.clone();
+                    if let Some((_, waiting, results)) = shared {
+                        deliver(&mut all, memory, &waiting, &results, &returned);
+                        // Those who waited come before it.
+                        at = 0;
+                        continue;
+                    }
+                }
+            }
+            at += 1;
+        }
+        let mut waiting: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        for (i, running) in all.iter().enumerate() {
+            if let State::Waiting(call) = &running.state
+                && !all.iter().any(|r| r.shared.as_ref().is_some_and(|s| s.1.contains(&i)))
+            {
+                waiting.entry(key(call)).or_default().push(i);
+            }
+        }
+        // The first of those for which most shaders wait.
+        let weight = |who: &Vec<usize>| who.iter().map(|&i| all[i].shaders).sum::<u64>();
+        let most = waiting.values().map(weight).max();
+        let Some((_, who)) = waiting.iter().find(|(_, who)| Some(weight(who)) == most) else { break };
+        let batch = share(&all, who, world, memory, light_area)?;
+        if let Some((name, ..)) = &batch.shared {
+            let (runs, separate) = match is_light(name) {
+                true => (&mut phases.light_runs, &mut phases.separate_light_runs),
+                false => (&mut phases.shared_runs, &mut phases.separate_shared_runs),
+            };
+            *runs += 1;
+            *separate += batch.shaders;
+        }
+        all.push(batch);
+    }
+    all.truncate(count);
+    Ok((all.into_iter().map(|r| r.task).collect(), phases))
+}
+
+/// A shared function for all that wait for it.
+fn share(
+    all: &[Running],
+    who: &[usize],
+    world: &World<'_>,
+    memory: &mut Memory,
+    light_area: u32,
+) -> Result<Running, Fault> {
+    let call = |i: usize| match &all[i].state {
+        State::Waiting(call) => Some(call),
+        _ => None,
+    };
+    let calls: Vec<&Call> = who.iter().filter_map(|&i| call(i)).collect();
+    let first = calls[0];
+    let mut free = calls.iter().map(|c| c.mark).max().unwrap_or(0);
+    let index = world.compiler.module().function(&first.name);
+    let (params, results): (Vec<_>, Vec<_>) = match index {
+        Some(f) => (f.params.iter().map(|p| p.ty).collect(), f.results.iter().map(|r| r.ty).collect()),
+        None => (Vec::new(), Vec::new()),
+    };
+    let mut args = Vec::new();
+    for (k, ty) in params.into_iter().enumerate() {
+        let uniform = |c: &&Call| match c.args.get(k) {
+            Some(Holder::Uniform(word)) => Some(*word),
+            _ => None,
+        };
+        let common = uniform(&first).filter(|word| calls.iter().all(|c| uniform(c) == Some(*word)));
+        if let Some(word) = common {
+            args.push(Holder::Uniform(word));
+            continue;
+        }
+        let to = Address { first: free, width: of_type(ty) };
+        free += u32::from(to.width.bytes);
+        memory.reserve(free).map_err(|_| Fault::Memory(Loc::NONE))?;
+        for c in &calls {
+            let row = match c.args[k] {
+                Holder::Uniform(word) => vec![word; c.lanes.len()],
+                Holder::Memory(from) => memory.load(from, &c.lanes),
+            };
+            memory.store(to, &c.lanes, &row);
+        }
+        args.push(Holder::Memory(to));
+    }
+    let mut area = light_area;
+    let mut places = Vec::new();
+    for (k, ty) in results.into_iter().enumerate() {
+        let width = of_type(ty);
+        // A colour and a direction; how far a shadow would be looked for is not needed.
+        let at = if is_light(&first.name) && k < 6 { &mut area } else { &mut free };
+        places.push(Some(Address { first: *at, width }));
+        *at += u32::from(width.bytes);
+    }
+    let mut lanes: Vec<u32> = calls.iter().flat_map(|c| c.lanes.iter().copied()).collect();
+    lanes.sort_unstable();
+    let varying: Vec<bool> = args.iter().map(|a| matches!(a, Holder::Memory(_))).collect();
+    let code = world.compiler.function(&first.name, &varying, false).ok_or(Fault::Depth(Loc::NONE))?;
+    let results: Vec<Option<Address>> = places.iter().zip(&code.results).map(|(p, v)| p.filter(|_| *v)).collect();
+    memory.reserve(free + code.allocation.frame).map_err(|_| Fault::Memory(Loc::NONE))?;
+    let shaders = who.iter().map(|&i| all[i].shaders).sum();
+    let shared = Some((first.name.clone(), who.to_vec(), results.clone()));
+    let task = Task::new(code, args, results, Rc::new(lanes), free, world.budget);
+    Ok(Running { task, state: State::Ready, shaders, shared, counted: 0, has_waited: false })
+}
+
+/// Gives the results of a shared function to those who waited.
+fn deliver(all: &mut [Running], memory: &mut Memory, waiting: &[usize], results: &[Option<Address>], returned: &[u32]) {
+    for &i in waiting {
+        let State::Waiting(call) = std::mem::replace(&mut all[i].state, State::Ready) else { continue };
+        let rows: Vec<Vec<u32>> = results
+            .iter()
+            .zip(returned)
+            .map(|(from, word)| match from {
+                Some(from) => memory.load(*from, &call.lanes),
+                None => vec![*word; call.lanes.len()],
+            })
+            .collect();
+        for (to, row) in call.results.iter().zip(rows) {
+            if let Some(to) = to {
+                memory.store(*to, &call.lanes, &row);
+            }
+        }
+        all[i].task.resume(&[]);
+    }
+}
