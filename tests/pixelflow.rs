@@ -1,8 +1,10 @@
-//! The PixelFlow model as a user meets it: the pixel memory of shaders.
+//! The PixelFlow model as a user meets it: the pixel memory of shaders, and scenes on the machine.
 
 mod common;
 
-use common::{repository, shadewright, stderr};
+use common::{largest_difference, repository, shadewright, stderr};
+use serde_json::Value;
+use shadewright::image::file as image_file;
 use std::fs;
 use std::path::Path;
 
@@ -74,4 +76,132 @@ fn a_file_without_shaders_has_no_memory() {
     fs::write(folder.path().join("f.sl"), "float f(float x) { return x; }").expect("it can be written");
     let output = shadewright(folder.path(), &["compile", "f.sl", "--emit", "memory"]);
     assert!(!output.status.success() && stderr(&output).contains("the file has none"));
+}
+
+/// Simulates a scene; gives the report.
+fn simulated(folder: &Path, scene: &str, image: &Path, more: &[&str]) -> Value {
+    let image = image.to_string_lossy();
+    let fixed = ["simulate", scene, "--machine", "pixelflow", "--json", "--spp", "1", "-o", &image];
+    let output = shadewright(folder, &[&fixed, more].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// The largest difference of the machine's image of a scene from the RPU's without shadows.
+fn difference(scene: &Path, size: &str) -> (f32, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = scene.to_string_lossy();
+    let [ours, theirs] = ["ours.exr", "theirs.exr"].map(|name| folder.path().join(name));
+    let report = simulated(folder.path(), &name, &ours, &["--size", size]);
+    let theirs_name = theirs.to_string_lossy();
+    let args = [&*name, "--render", &theirs_name, "--backend", "rpu", "--spp", "1", "--shadows", "off", "--size", size];
+    let output = shadewright(folder.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let [ours, theirs] = [ours, theirs].map(|path| image_file::read(&path).expect("an image"));
+    (largest_difference(&ours, &theirs), report)
+}
+
+#[test]
+fn images_are_those_of_the_rpu_without_shadows() {
+    for scene in ["languages", "brick", "fancybrick", "planks", "ripple"] {
+        let (difference, report) = difference(&repository(&format!("assets/pfman/{scene}.rib")), "64x48");
+        assert!(difference == 0.0, "{scene}: {difference}");
+        assert!(report["highest_byte"].as_u64().expect("a number") > 0);
+        assert!(report["shaders"].as_array().expect("a list").iter().all(|s| s["free"].as_i64() > Some(0)), "{report}");
+    }
+}
+
+#[test]
+fn shaders_share_lights_and_the_report_does_not_depend_on_threads() {
+    let scene = repository("assets/pfman/languages.rib");
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = scene.to_string_lossy();
+    let run = |threads: &str| {
+        let image = folder.path().join(format!("{threads}.exr"));
+        let report = simulated(folder.path(), &name, &image, &["--size", "160x90", "--threads", threads]);
+        (report, image_file::read(&image).expect("an image").rgba)
+    };
+    let (report, image) = run("1");
+    assert_eq!((&report, &image), (&run("3").0, &run("3").1));
+    // Four shaders in four regions; two lights and an ambient one.
+    assert_eq!(report["regions"].as_array().map(Vec::len), Some(4));
+    let lights = ["shared", "separate"].map(|key| report["lights"][key].as_u64().expect("a number"));
+    assert!(lights[0] > 0 && lights[0] < lights[1], "{lights:?}");
+    let phong = ["shared", "separate"].map(|key| report["phong"][key].as_u64().expect("a number"));
+    assert!(phong[0] > 0 && phong[0] < phong[1], "{phong:?}");
+    // More nodes are not slower.
+    let rates: Vec<f64> =
+        report["nodes"].as_array().expect("a list").iter().filter_map(|n| n["frames_per_second"].as_f64()).collect();
+    assert!(rates.len() == 5 && rates.is_sorted());
+}
+
+/// A scene of spheres in a row, each with a `Surface` request before it.
+fn scene(surfaces: &[&str]) -> String {
+    let mut text = "Format 32 24 1\nProjection \"perspective\"\nTranslate 0 0 4\nWorldBegin\n".to_string();
+    text += "LightSource \"distantlight\" 1 \"from\" [0 0 -1] \"to\" [0 0 0]\n";
+    for (i, surface) in surfaces.iter().enumerate() {
+        let x = i as f32 * 1.5 - 0.75 * (surfaces.len() - 1) as f32;
+        text += &format!("AttributeBegin\n{surface}\nTranslate {x} 0 0\nSphere 0.7 -0.7 0.7 360\nAttributeEnd\n");
+    }
+    text + "WorldEnd\n"
+}
+
+#[test]
+fn one_light_runs_once_for_three_shaders_and_equal_instances_are_one_group() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, factor) in [("a", "1"), ("b", "0.5"), ("c", "0.25")] {
+        let text = format!(
+            "surface {name}(float k = 1;) {{ Ci = 0; illuminance (P) {{ Ci += {factor} * k * Cl * max(normalize(N) . normalize(L), 0); }} }}"
+        );
+        fs::write(folder.path().join(format!("{name}.sl")), text).expect("it can be written");
+    }
+    let put = |text: String| fs::write(folder.path().join("s.rib"), text).expect("it can be written");
+    put(scene(&["Surface \"a\"", "Surface \"b\"", "Surface \"c\""]));
+    let image = folder.path().join("s.exr");
+    let report = simulated(folder.path(), "s.rib", &image, &[]);
+    assert_eq!((&report["lights"]["shared"], &report["lights"]["separate"]), (&Value::from(1), &Value::from(3)));
+    // Two objects with equal parameters, one with others.
+    put(scene(&["Surface \"a\"", "Surface \"a\"", "Surface \"a\" \"k\" [0.5]"]));
+    let report = simulated(folder.path(), "s.rib", &image, &[]);
+    let shader = &report["shaders"][0];
+    assert_eq!((&shader["instances"], &shader["groups"]), (&Value::from(3), &Value::from(2)));
+    assert_eq!((&shader["executions"], &shader["separate_executions"]), (&Value::from(2), &Value::from(3)));
+}
+
+#[test]
+fn sizes_from_one_pixel_on_and_scenes_without_surfaces_are_rendered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = folder.path().join("s.exr");
+    fs::write(folder.path().join("s.rib"), scene(&["Surface \"constant\" Color [0.5 0.25 1]"]))
+        .expect("it can be written");
+    let report = simulated(folder.path(), "s.rib", &image, &["--size", "1x1"]);
+    assert_eq!(report["regions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(image_file::read(&image).expect("an image").rgba, [[0.5, 0.25, 1.0, 1.0]]);
+    fs::write(folder.path().join("s.rib"), scene(&[])).expect("it can be written");
+    let report = simulated(folder.path(), "s.rib", &image, &["--size", "131x66"]);
+    assert_eq!(report["regions"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["shaders"].as_array().map(Vec::len), Some(0));
+    assert!(image_file::read(&image).expect("an image").rgba.iter().all(|p| p[3] == 0.0));
+}
+
+#[test]
+fn what_the_machine_cannot_do_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = folder.path().join("s.exr");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("it can be written");
+    write("mirror.sl", "surface mirror() { Ci = trace(P, reflect(I, N)) + 0.25; Oi = 1; }");
+    write("endless.sl", "surface endless() { float x = s; while (x > -1) { x = x + 1; } Ci = x; }");
+    write("s.rib", &scene(&["Surface \"mirror\""]));
+    let report = simulated(folder.path(), "s.rib", &image, &[]);
+    assert!(report["left_out"][0].as_str().is_some_and(|s| s.contains("rays") && s.contains("mirror")), "{report}");
+    let middle = image_file::read(&image).expect("an image").rgba[12 * 32 + 16];
+    assert_eq!(middle, [0.25, 0.25, 0.25, 1.0]);
+    write("s.rib", &scene(&["Surface \"endless\""]));
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--budget", "1000"]);
+    assert!(!output.status.success() && stderr(&output).contains("did not end"), "{}", stderr(&output));
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--heatmap", "h.png"]);
+    assert!(!output.status.success() && stderr(&output).contains("--machine rpu"));
+    write("wrong.toml", "[float]\nadd = -1\n");
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--config", "wrong.toml"]);
+    assert!(!output.status.success() && stderr(&output).contains("wrong.toml"));
 }

@@ -69,10 +69,9 @@ fn stages(frame: &Frame) -> [(&'static str, u64, &'static str); 9] {
     ]
 }
 
-/// A shader's bytes a pixel in a transfer, without and with bound parameters.
-fn transfers(used: &ShaderUse, times: &Times) -> [u32; 2] {
-    let fixed = times.pixel.header + times.composition.depth_bytes;
-    [fixed + used.code.params + used.code.bound, fixed + used.code.params]
+/// A shader's bytes a pixel in a transfer.
+fn transfer(used: &ShaderUse, times: &Times) -> u32 {
+    times.pixel.header + times.composition.depth_bytes + used.code.sent
 }
 
 fn print_report(frame: &Frame, times: &Times, job: &Job) {
@@ -137,8 +136,13 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
     let composition = &times.composition;
     println!("\ncomposition           {:>10}   bytes a pixel at most", frame.transfer());
     for (name, used) in &frame.shaders {
-        let [without, with] = transfers(used, times);
-        println!("  {:<20} {with:>10}   (bound parameters save {})", shader_name(name), without - with);
+        println!(
+            "  {:<20} {:>10}   (without the position, {} bytes, and bound parameters, {})",
+            shader_name(name),
+            transfer(used, times),
+            used.code.params - used.code.sent,
+            used.code.bound
+        );
     }
     println!(
         "  budget at {} frames/s {:>7}   in one direction, {} in two",
@@ -160,7 +164,6 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
 
 fn report_json(frame: &Frame, times: &Times, job: &Job) -> Value {
     let shader = |(name, used): (&std::sync::Arc<str>, &ShaderUse)| {
-        let [_, transfer] = transfers(used, times);
         json!({
             "name": shader_name(name),
             "allocated": used.code.code.allocation.frame,
@@ -169,7 +172,7 @@ fn report_json(frame: &Frame, times: &Times, job: &Job) -> Value {
             "bound_parameters": used.code.bound,
             "results": used.code.results,
             "free": used.code.free(&times.pixel),
-            "transfer": transfer,
+            "transfer": transfer(used, times),
             "pixels": used.pixels,
             "executions": used.executions,
             "separate_executions": used.separate_executions,

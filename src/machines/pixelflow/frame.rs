@@ -10,7 +10,7 @@ use super::camera::{Camera, Sample, Seen};
 use super::compile::Compiler;
 use super::memory::{Address, Memory};
 use super::phases::{self, Phases};
-use super::shaders::{ShaderCode, Shaders};
+use super::shaders::{ShaderCode, Shaders, shader_name};
 use super::task::{Call, Fault, Holder, Step, Task, World};
 use super::times::Times;
 use super::widths::of_type;
@@ -224,6 +224,10 @@ impl ShaderUse {
     }
 }
 
+/// What a stream of instructions is generated from: a shader, and its arguments where they are
+/// uniform.
+type Stream = (Arc<str>, Vec<Option<u32>>);
+
 /// A surface entry in execution for the pixels that show one object.
 struct Surface {
     task: Task,
@@ -250,13 +254,8 @@ impl Machine<'_> {
     /// What the image lacks for reasons that the program shows.
     fn left_out(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let names: BTreeSet<&str> = self
-            .shaders
-            .cores
-            .keys()
-            .filter(|name| self.shaders.prepared.rays.contains_key(*name))
-            .map(|name| &**name)
-            .collect();
+        let cores = self.shaders.cores.keys().filter(|name| self.shaders.prepared.rays.contains(*name));
+        let names: BTreeSet<&str> = cores.map(|name| shader_name(name)).collect();
         if !names.is_empty() {
             let names: Vec<&str> = names.into_iter().collect();
             found.push(format!("rays that shaders trace, which return black ({})", names.join(", ")));
@@ -374,7 +373,7 @@ impl Machine<'_> {
         is_surface: bool,
     ) -> Result<(), Fault> {
         // Instances that differ in no uniform parameter run as one.
-        let mut groups: BTreeMap<(Arc<str>, Vec<Option<u32>>), Vec<usize>> = BTreeMap::new();
+        let mut groups: BTreeMap<Stream, Vec<usize>> = BTreeMap::new();
         for (i, surface) in surfaces.iter().enumerate() {
             let Some(call) = &surface.call else { continue };
             let uniform = call.args.iter().map(|a| if let Holder::Uniform(word) = a { Some(*word) } else { None });
@@ -418,7 +417,7 @@ impl Machine<'_> {
             lanes.sort_unstable();
             let stream = checksum(&name, &uniform);
             let instances = members.iter().map(|&i| surfaces[i].object).collect();
-            let sent = budget.header + self.times.composition.depth_bytes + shader.params;
+            let sent = budget.header + self.times.composition.depth_bytes + shader.sent;
             report.transfer = report.transfer.max(sent);
             report.shaders.entry(name.clone()).or_insert_with(|| ShaderUse {
                 code: shader,

@@ -49,7 +49,7 @@ impl Memory {
 
     /// The bytes a pixel that were asked for.
     pub fn used(&self) -> u32 {
-        if self.pixels == 0 { 0 } else { (self.bytes.len() / self.pixels) as u32 }
+        self.bytes.len().checked_div(self.pixels).unwrap_or(0) as u32
     }
 
     /// The word of one pixel.

@@ -66,11 +66,20 @@ struct Running {
     state: State,
     /// The shaders that it runs for.
     shaders: u64,
-    /// Of a shared function: the name, who waits for it, and where its results come to lie.
-    shared: Option<(Arc<str>, Vec<usize>, Vec<Option<Address>>)>,
+    /// Of a shared function, for whom it runs.
+    shared: Option<Shared>,
     /// The time at its last shared call, and whether there was one.
     counted: u64,
     has_waited: bool,
+}
+
+/// A shared function.
+struct Shared {
+    name: Arc<str>,
+    /// Who waits for it.
+    waiting: Vec<usize>,
+    /// Where its results come to lie; `None` for those that are uniform.
+    results: Vec<Option<Address>>,
 }
 
 enum State {
@@ -117,7 +126,7 @@ pub fn run(
             let spent = running.task.time - running.counted;
             running.counted = running.task.time;
             let of = match (&running.shared, &step, running.has_waited) {
-                (Some((name, ..)), ..) if is_light(name) => &mut phases.lights,
+                (Some(shared), ..) if is_light(&shared.name) => &mut phases.lights,
                 (Some(_), ..) => &mut phases.shared,
                 (None, Step::Done, true) => &mut phases.after,
                 (None, Step::Call(_), true) => &mut phases.illuminance,
@@ -133,8 +142,8 @@ pub fn run(
                     running.state = State::Done;
                     let shared = running.shared.take();
                     let returned = running.task.returned.clone();
-                    if let Some((_, waiting, results)) = shared {
-                        deliver(&mut all, memory, &waiting, &results, &returned);
+                    if let Some(shared) = shared {
+                        deliver(&mut all, memory, &shared, &returned);
                         // Those who waited come before it.
                         at = 0;
                         continue;
@@ -146,7 +155,7 @@ pub fn run(
         let mut waiting: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (i, running) in all.iter().enumerate() {
             if let State::Waiting(call) = &running.state
-                && !all.iter().any(|r| r.shared.as_ref().is_some_and(|s| s.1.contains(&i)))
+                && !all.iter().any(|r| r.shared.as_ref().is_some_and(|s| s.waiting.contains(&i)))
             {
                 waiting.entry(key(call)).or_default().push(i);
             }
@@ -156,8 +165,8 @@ pub fn run(
         let most = waiting.values().map(weight).max();
         let Some((_, who)) = waiting.iter().find(|(_, who)| Some(weight(who)) == most) else { break };
         let batch = share(&all, who, world, memory, light_area)?;
-        if let Some((name, ..)) = &batch.shared {
-            let (runs, separate) = match is_light(name) {
+        if let Some(shared) = &batch.shared {
+            let (runs, separate) = match is_light(&shared.name) {
                 true => (&mut phases.light_runs, &mut phases.separate_light_runs),
                 false => (&mut phases.shared_runs, &mut phases.separate_shared_runs),
             };
@@ -229,16 +238,17 @@ fn share(
     let results: Vec<Option<Address>> = places.iter().zip(&code.results).map(|(p, v)| p.filter(|_| *v)).collect();
     memory.reserve(free + code.allocation.frame).map_err(|_| Fault::Memory(Loc::NONE))?;
     let shaders = who.iter().map(|&i| all[i].shaders).sum();
-    let shared = Some((first.name.clone(), who.to_vec(), results.clone()));
+    let shared = Some(Shared { name: first.name.clone(), waiting: who.to_vec(), results: results.clone() });
     let task = Task::new(code, args, results, Rc::new(lanes), free, world.budget);
     Ok(Running { task, state: State::Ready, shaders, shared, counted: 0, has_waited: false })
 }
 
 /// Gives the results of a shared function to those who waited.
-fn deliver(all: &mut [Running], memory: &mut Memory, waiting: &[usize], results: &[Option<Address>], returned: &[u32]) {
-    for &i in waiting {
+fn deliver(all: &mut [Running], memory: &mut Memory, shared: &Shared, returned: &[u32]) {
+    for &i in &shared.waiting {
         let State::Waiting(call) = std::mem::replace(&mut all[i].state, State::Ready) else { continue };
-        let rows: Vec<Vec<u32>> = results
+        let rows: Vec<Vec<u32>> = shared
+            .results
             .iter()
             .zip(returned)
             .map(|(from, word)| match from {

@@ -12,7 +12,7 @@ use super::scalar::split_vectors;
 use crate::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library};
 use crate::ir::passes::{InlinePolicy, Pipeline};
 use crate::ir::{Const, Function, FunctionKind, Inlining, Inst, Module, Op, SlotId, Type, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The passes that neither copy code nor lengthen lifetimes for the sake of speed.
@@ -77,9 +77,8 @@ pub fn is_shared(function: &str) -> bool {
 pub struct Prepared {
     /// The functions, of scalars only.
     pub module: Module,
-    /// Instructions that shoot rays, or ask for what one hit, by the function that had them. They
-    /// give nothing.
-    pub rays: HashMap<Arc<str>, usize>,
+    /// The functions that trace rays, themselves or in what they call. These rays hit nothing.
+    pub rays: HashSet<Arc<str>>,
 }
 
 /// Prepares a module that was linked without passes, with the functions in `keep` as functions of
@@ -88,13 +87,12 @@ pub struct Prepared {
 /// # Errors
 /// A pass that leaves the module invalid, which is an internal error.
 pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
-    let mut rays = HashMap::new();
+    let mut rays: HashSet<Arc<str>> = HashSet::new();
     for function in &mut module.functions {
         let keeps_hit = matches!(function.kind, FunctionKind::Entry(EntryPoint::Surface(_)));
         forward_light_samples(function);
-        let count = drop_rays(function, keeps_hit);
-        if count > 0 {
-            rays.insert(function.name.clone(), count);
+        if drop_rays(function, keeps_hit) > 0 {
+            rays.insert(function.name.clone());
         }
         function.kind = match function.kind {
             FunctionKind::Core(kind) if kind != ShaderKind::Light => FunctionKind::Entry(EntryPoint::Other),
@@ -110,6 +108,7 @@ pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
         };
         function.inlining = Inlining::Always;
     }
+    add_callers(&module, &mut rays);
     let inline = InlinePolicy { small: 0, medium: 0, max_size: MAX_SIZE };
     let mut passes = Pipeline::parse(PASSES).map_err(|e| e.to_string())?;
     passes.inline = inline;
@@ -117,6 +116,22 @@ pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
     split_vectors(&mut module);
     passes.run(&mut module, &mut ()).map_err(|e| e.to_string())?;
     Ok(Prepared { module, rays })
+}
+
+/// Adds the functions that call those in a set, directly or not.
+fn add_callers(module: &Module, set: &mut HashSet<Arc<str>>) {
+    loop {
+        let before = set.len();
+        for f in &module.functions {
+            let mut insts = f.blocks.iter().flat_map(|b| &b.insts);
+            if insts.any(|i| matches!(&i.op, Op::Call(callee) if set.contains(callee))) {
+                set.insert(f.name.clone());
+            }
+        }
+        if set.len() == before {
+            return;
+        }
+    }
 }
 
 /// Whether it is a function that shades what a ray hits.

@@ -36,6 +36,9 @@ pub struct ShaderCode {
     pub code: Arc<Compiled>,
     /// The bytes of its varying parameters.
     pub params: u32,
+    /// Those of them that the composition network sends: the position, and what follows from it
+    /// and the camera, is computed again from the depth (§4.5.4).
+    pub sent: u32,
     /// The bytes of its uniform parameters, which a shader instance binds.
     pub bound: u32,
     /// The bytes of its varying results.
@@ -53,7 +56,9 @@ impl ShaderCode {
         };
         let results = f.results.iter().zip(&code.results).filter(|(_, varies)| **varies);
         let results = results.map(|(r, _)| bytes(r.ty)).sum();
-        Self { name: name.clone(), params: of_params(true), bound: of_params(false), results, code }
+        let values = f.params.iter().zip(f.param_values()).filter(|(_, v)| code.varying[v.0 as usize]);
+        let sent = values.filter(|(p, _)| !is_recomputed(&p.name)).map(|(p, _)| bytes(p.ty)).sum();
+        Self { name: name.clone(), params: of_params(true), sent, bound: of_params(false), results, code }
     }
 
     /// What is left of the pixel memory while the shader runs: negative where it does not fit.
@@ -61,6 +66,13 @@ impl ShaderCode {
         let fixed = budget.header + self.params + self.results + budget.light_area;
         i64::from(budget.memory) - i64::from(fixed) - i64::from(self.code.depth)
     }
+}
+
+/// Whether a parameter follows from the depth and the position of a pixel: the surface's position,
+/// and the vector to it from the camera.
+fn is_recomputed(param: &str) -> bool {
+    let name = param.split_once('.').map_or(param, |(name, _)| name);
+    ["P", "I", "E"].contains(&name)
 }
 
 /// How the bytes of a pixel are divided.
