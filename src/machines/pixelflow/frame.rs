@@ -194,7 +194,7 @@ impl Frame {
         self.transfers.iter().copied().max().unwrap_or(0)
     }
 
-    /// Frames a second with so many shading nodes, to which regions are given in turn: what the
+    /// Frames a second with so many shading nodes, to which regions are dealt round-robin: what the
     /// busiest node and the composition network allow.
     pub fn frames_per_second(&self, times: &Times, nodes: u32) -> f64 {
         let nodes = nodes.max(1) as usize;
