@@ -380,6 +380,8 @@ impl Machine<'_> {
             groups.entry((call.name.clone(), uniform.collect())).or_default().push(i);
         }
         let budget = self.times.pixel;
+        // The same bytes for all shaders: after them each has its parameters, results and frame.
+        let area = budget.header;
         let mut memory = Memory::new(report.pixels.len());
         let mut tasks = Vec::new();
         let mut made = Vec::new();
@@ -387,7 +389,7 @@ impl Machine<'_> {
             let varying: Vec<bool> = uniform.iter().map(Option::is_none).collect();
             let Some(code) = self.compiler.function(&name, &varying, true) else { continue };
             let shader = ShaderCode::new(&name, code.clone());
-            let mut top = budget.header;
+            let mut top = area + budget.light_area;
             let mut place = |ty| {
                 let address = Address { first: top, width: of_type(ty) };
                 top += u32::from(address.width.bytes);
@@ -436,14 +438,10 @@ impl Machine<'_> {
                 used.instances.append(&mut { instances });
                 used.groups.insert(stream);
             }
-            tasks.push(Task::new(code, args, results.clone(), Rc::new(lanes), 0, self.job.budget));
+            tasks.push(Task::new(code, args, results.clone(), Rc::new(lanes), top, self.job.budget));
             made.push((name, members, results));
         }
-        // Lights leave their results after the parameters and results of the largest shader.
-        let area = report.shaders.values().map(|s| budget.header + s.code.params + s.code.results).max();
-        let area = area.unwrap_or(budget.header);
         memory.reserve(area + budget.light_area).map_err(|_| Fault::Memory(Loc::NONE))?;
-        let tasks: Vec<Task> = tasks.into_iter().map(|t| t.above(area + budget.light_area)).collect();
         for task in &tasks {
             memory.reserve(task.top).map_err(|_| Fault::Memory(Loc::NONE))?;
         }

@@ -132,16 +132,6 @@ impl Task {
         Self { stack: vec![first], left: budget, in_operation: None, time: 0, top, returned: Vec::new() }
     }
 
-    /// The same call, which has not begun, with its frame at another byte.
-    #[must_use]
-    pub fn above(mut self, base: u32) -> Self {
-        if let Some(first) = self.stack.first_mut() {
-            first.base = base;
-            self.top = base + first.code.allocation.frame;
-        }
-        self
-    }
-
     /// Runs until a call that `is_shared` names, or the end.
     ///
     /// # Errors
