@@ -93,6 +93,15 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
     println!("  {:<24} {copied:>10.2}   {} bytes a pixel", "frame-buffer", times.composition.color_bytes);
 
     let phases = &frame.phases;
+    if phases.textures > 0 {
+        // A lookup needs the texture memory, and not the pixel processors.
+        let hidden = phases.textures.min(phases.lights + phases.shared + phases.illuminance);
+        println!(
+            "  texture lookups, in these {:>9.2}   of which {:.2} may overlap with lights and illum",
+            us(phases.textures),
+            us(hidden)
+        );
+    }
     println!("\nexecutions                     shared   separate");
     println!("  {:<24} {:>10} {:>10}", "lights", phases.light_runs, phases.separate_light_runs);
     println!("  {:<24} {:>10} {:>10}", "shared Phong phase", phases.shared_runs, phases.separate_shared_runs);
@@ -196,6 +205,7 @@ fn report_json(frame: &Frame, times: &Times, job: &Job) -> Value {
         "samples": job.sampling.count(),
         "regions": frame.regions.iter().map(|&t| us(t)).collect::<Vec<f64>>(),
         "stages": stages,
+        "textures_us": us(phases.textures),
         "lights": { "shared": phases.light_runs, "separate": phases.separate_light_runs },
         "phong": { "shared": phases.shared_runs, "separate": phases.separate_shared_runs },
         "shaders": frame.shaders.iter().map(shader).collect::<Vec<Value>>(),

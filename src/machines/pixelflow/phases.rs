@@ -30,6 +30,8 @@ pub struct Phases {
     pub illuminance: u64,
     /// Shaders after their last shared call.
     pub after: u64,
+    /// Texture lookups, which are a part of the other phases.
+    pub textures: u64,
     /// Executions of lights.
     pub light_runs: u64,
     /// Executions of lights if each shader ran its own.
@@ -48,6 +50,7 @@ impl Phases {
         self.shared += other.shared;
         self.illuminance += other.illuminance;
         self.after += other.after;
+        self.textures += other.textures;
         self.light_runs += other.light_runs;
         self.separate_light_runs += other.separate_light_runs;
         self.shared_runs += other.shared_runs;
@@ -140,6 +143,7 @@ pub fn run(
                 }
                 Step::Done => {
                     running.state = State::Done;
+                    phases.textures += running.task.texture_time;
                     let shared = running.shared.take();
                     let returned = running.task.returned.clone();
                     if let Some(shared) = shared {

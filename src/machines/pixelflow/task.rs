@@ -18,6 +18,7 @@ use super::memory::{Address, Memory};
 use super::rows::{apply, word};
 use super::times::Times;
 use super::widths::of_type;
+use crate::abi::library;
 use crate::ir::{BlockId, Hit, Inst, Loc, Op, Target, Terminator, Type, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -109,8 +110,12 @@ pub struct Task {
     /// How many activations, from the bottom, the stack had when an operation was called that has a
     /// time of its own: what it calls takes no further time.
     in_operation: Option<usize>,
+    /// The same for a texture lookup.
+    in_texture: Option<usize>,
     /// Picoseconds that the SIMD array has worked for the task.
     pub time: u64,
+    /// Those of them that texture lookups took.
+    pub texture_time: u64,
     /// The highest byte that a frame reached.
     pub top: u32,
     /// What is uniform of the results, when the task is done.
@@ -129,7 +134,16 @@ impl Task {
     ) -> Self {
         let first = Activation::new(code, args, results, lanes, base);
         let top = base + first.code.allocation.frame;
-        Self { stack: vec![first], left: budget, in_operation: None, time: 0, top, returned: Vec::new() }
+        Self {
+            stack: vec![first],
+            left: budget,
+            in_operation: None,
+            in_texture: None,
+            time: 0,
+            texture_time: 0,
+            top,
+            returned: Vec::new(),
+        }
     }
 
     /// Runs until a call that `is_shared` names, or the end.
@@ -157,6 +171,7 @@ impl Task {
                 let time = top.execute(world, memory, inst);
                 if self.in_operation.is_none() {
                     self.time += time;
+                    self.texture_time += if self.in_texture.is_some() { time } else { 0 };
                 }
                 continue;
             };
@@ -205,6 +220,9 @@ impl Task {
                 return Err(Fault::Depth(inst.loc));
             }
             memory.reserve(free + callee.allocation.frame).map_err(|_| Fault::Memory(inst.loc))?;
+            if library::is_texture_lookup(name) {
+                self.in_texture.get_or_insert(self.stack.len());
+            }
             self.stack.push(Activation::new(callee, args, results, lanes, free));
         }
     }
@@ -270,6 +288,9 @@ impl Task {
         let done = self.stack.pop();
         if self.in_operation == Some(self.stack.len()) {
             self.in_operation = None;
+        }
+        if self.in_texture == Some(self.stack.len()) {
+            self.in_texture = None;
         }
         let returned = done.map(|d| d.returned).unwrap_or_default();
         match self.stack.is_empty() {
