@@ -142,6 +142,11 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
         frame.top, times.pixel.memory
     );
 
+    if frame.top > times.pixel.memory {
+        let more = frame.top - times.pixel.memory;
+        println!("  the shaders of a region, run together, take {more} bytes more than there are");
+    }
+
     let composition = &times.composition;
     println!("\ncomposition           {:>10}   bytes a pixel at most", frame.transfer());
     for (name, used) in &frame.shaders {

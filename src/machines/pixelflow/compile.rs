@@ -121,13 +121,8 @@ impl Work<'_> {
     }
 
     /// The bytes that a call takes above those that its caller uses.
-    fn depth_of_call(&self, inst: &Inst, code: &Function, varying: &[bool]) -> u32 {
-        let Some(callee) = self.callee(inst, varying) else { return 0 };
-        let Op::Call(name) = &inst.op else { return 0 };
-        // Shaders that share a call find its arguments at one place.
-        let is_copied = |a: &&Value| is_shared(name) && varying[a.0 as usize];
-        let args: u32 = inst.args.iter().filter(is_copied).map(|a| u32::from(of_type(code.ty(*a)).bytes)).sum();
-        callee.depth + args
+    fn depth_of_call(&self, inst: &Inst, varying: &[bool]) -> u32 {
+        self.callee(inst, varying).map_or(0, |callee| callee.depth)
     }
 
     /// Which results of a call vary.
@@ -158,8 +153,7 @@ impl Work<'_> {
         let homes = homes(&function, &flow, &varying, is_shader);
         let facts = Facts { flow: &flow, homes: &homes, widths: &widths };
         schedule::sink(&mut function, &facts);
-        let types = function.clone();
-        schedule::order(&mut function, &facts, &|inst| self.depth_of_call(inst, &types, &varying));
+        schedule::order(&mut function, &facts, &|inst| self.depth_of_call(inst, &varying));
         let mut reserved = 0u32;
         let slots: Vec<u32> = function
             .slots
@@ -204,7 +198,7 @@ impl Work<'_> {
         made.depth = made.allocation.frame;
         for (&(block, i), &mark) in &made.marks {
             let inst = &made.function.block(block).insts[i];
-            made.depth = made.depth.max(mark + self.depth_of_call(inst, &made.function, &made.varying));
+            made.depth = made.depth.max(mark + self.depth_of_call(inst, &made.varying));
         }
         made
     }

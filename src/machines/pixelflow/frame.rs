@@ -395,13 +395,13 @@ impl Machine<'_> {
                 top += u32::from(address.width.bytes);
                 address
             };
-            let args: Vec<Holder> = code
-                .function
-                .params
-                .iter()
-                .zip(&uniform)
-                .map(|(p, word)| word.map_or_else(|| Holder::Memory(place(p.ty)), Holder::Uniform))
-                .collect();
+            // What lights take comes first, so that all shaders have it at the same bytes.
+            let mut order: Vec<usize> = (0..uniform.len()).collect();
+            order.sort_by_key(|&k| rank(&code.function.params[k].name));
+            let mut args: Vec<Holder> = uniform.iter().map(|word| Holder::Uniform(word.unwrap_or(0))).collect();
+            for k in order.into_iter().filter(|&k| uniform[k].is_none()) {
+                args[k] = Holder::Memory(place(code.function.params[k].ty));
+            }
             let results: Vec<Option<Address>> =
                 code.function.results.iter().zip(&code.results).map(|(r, v)| v.then(|| place(r.ty))).collect();
             memory.reserve(top).map_err(|_| Fault::Memory(Loc::NONE))?;
@@ -500,6 +500,13 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// The order of parameters in pixel memory: the position, the normal and the vector from the camera
+/// before all others.
+fn rank(param: &str) -> usize {
+    let name = param.split_once('.').map_or(param, |(name, _)| name);
+    ["P", "N", "I"].iter().position(|n| *n == name).unwrap_or(3)
 }
 
 /// The checksum of a stream of instructions: its function and the uniform parameters that it is

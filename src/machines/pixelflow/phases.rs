@@ -6,7 +6,7 @@
 //! figure 4.19. A shared function may itself call for lights, and waits for them like a shader.
 //!
 //! A shared function has its frame above the bytes that any of its callers uses, the "high water
-//! mark" of the thesis. Its arguments lie there at one place for all callers.
+//! mark" of the thesis. Arguments that do not lie at one place for all callers are copied there.
 
 use super::memory::{Address, Memory};
 use super::prepare::{is_light, is_shared};
@@ -212,6 +212,15 @@ fn share(
         let common = uniform(&first).filter(|word| calls.iter().all(|c| uniform(c) == Some(*word)));
         if let Some(word) = common {
             args.push(Holder::Uniform(word));
+            continue;
+        }
+        // What lies at one place for all callers, as the position and the normal do, stays there.
+        let place = |c: &&Call| match c.args.get(k) {
+            Some(Holder::Memory(address)) => Some(*address),
+            _ => None,
+        };
+        if let Some(address) = place(&first).filter(|a| calls.iter().all(|c| place(c) == Some(*a))) {
+            args.push(Holder::Memory(address));
             continue;
         }
         let to = Address { first: free, width: of_type(ty) };

@@ -115,7 +115,34 @@ pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
     passes.run(&mut module, &mut ()).map_err(|e| e.to_string())?;
     split_vectors(&mut module);
     passes.run(&mut module, &mut ()).map_err(|e| e.to_string())?;
+    merge_shared(&mut module);
     Ok(Prepared { module, rays })
+}
+
+/// Lets calls of equal shared functions call one of them. The linker copies the lights' functions
+/// for each set of lights, volumes and the like, which may differ in nothing that lights need.
+fn merge_shared(module: &mut Module) {
+    // Functions that call lights are equal once these are.
+    for is_wanted in [is_light as fn(&str) -> bool, is_shared] {
+        let mut first: HashMap<String, Arc<str>> = HashMap::new();
+        let mut renamed: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+        for f in module.functions.iter().filter(|f| is_wanted(&f.name)) {
+            let mut body = f.clone();
+            body.name = generic_name(&f.name).into();
+            body.blocks.iter_mut().for_each(|b| b.insts.retain(|i| !matches!(i.op, Op::Debug(_))));
+            let kept = first.entry(format!("{body:?}")).or_insert_with(|| f.name.clone());
+            if *kept != f.name {
+                renamed.insert(f.name.clone(), kept.clone());
+            }
+        }
+        for inst in module.functions.iter_mut().flat_map(|f| &mut f.blocks).flat_map(|b| &mut b.insts) {
+            if let Op::Call(callee) = &mut inst.op
+                && let Some(kept) = renamed.get(callee)
+            {
+                *callee = kept.clone();
+            }
+        }
+    }
 }
 
 /// Adds the functions that call those in a set, directly or not.

@@ -3,7 +3,7 @@
 use super::compile::{Compiled, Compiler};
 use super::prepare::{Prepared, prepare};
 use super::widths::of_type;
-use crate::abi::{EntryPoint, ShaderKind, generic_name};
+use crate::abi::{EntryPoint, ShaderKind};
 use crate::ir::{FunctionKind, Inst, Module, Op};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Shaders {
 /// The name of a shader, of that of its core: without the number of its file and that of the
 /// lights for which the core was copied.
 pub fn shader_name(core: &str) -> &str {
-    let name = generic_name(core);
+    let name = core.split('@').next().filter(|name| !name.is_empty()).unwrap_or(core);
     match name.split_once('.') {
         Some((number, rest)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => rest,
         _ => name,
