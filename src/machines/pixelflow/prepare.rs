@@ -109,7 +109,7 @@ pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
         function.inlining = Inlining::Always;
     }
     add_callers(&module, &mut rays);
-    let inline = InlinePolicy { small: 0, medium: 0, max_size: MAX_SIZE };
+    let inline = InlinePolicy { small: 0, medium: 0, max_size: MAX_SIZE, ..InlinePolicy::default() };
     let mut passes = Pipeline::parse(PASSES).map_err(|e| e.to_string())?;
     passes.inline = inline;
     passes.run(&mut module, &mut ()).map_err(|e| e.to_string())?;
