@@ -23,7 +23,7 @@ const MAX_SIZE: usize = 60_000;
 
 /// Functions of the library, by the start of their names, that are operations of the machine
 /// (Olano 1998, figures 4.14 and 4.17) or as large as these.
-const OPERATIONS: [&str; 17] = [
+const OPERATIONS: [&str; 29] = [
     "noise.",
     "pnoise.",
     "cellnoise.",
@@ -36,7 +36,19 @@ const OPERATIONS: [&str; 17] = [
     "exp",
     "exp2",
     "log",
+    "log2",
     "pow",
+    "fastsin",
+    "fastcos",
+    "fasttan",
+    "fastasin",
+    "fastacos",
+    "fastatan",
+    "fastexp",
+    "fastexp2",
+    "fastlog",
+    "fastlog2",
+    "fastpow",
     "texture.",
     "environment.",
     "shadow.",
