@@ -1,6 +1,7 @@
 //! The viewer: `cargo bench --bench viewer -- NAME`.
 //!
-//! `view` measures the time from a new view to its image, without a window. `window` measures the
+//! `view` measures the time from a new view to its image, without a window; `edits` that from an
+//! edited parameter to the shading data. `window` measures the
 //! processor time of the interface: it opens the built-in scene at 1280 × 800 on a display without
 //! a screen (Xvfb), waits until the image is finished, measures while nothing happens, then turns
 //! the scene and moves the pointer over all of the window; then it scrolls through the listings of
@@ -11,6 +12,7 @@ mod common;
 #[path = "../../tests/desktop/mod.rs"]
 mod desktop;
 
+mod edits;
 mod orbit;
 
 use clap::{Parser, ValueEnum};
@@ -28,7 +30,7 @@ struct Arguments {
     /// The measurement
     #[arg(value_enum, default_value_t)]
     name: Name,
-    /// Scene or mesh for `view`; the built-in scene by default
+    /// Scene or mesh for `view` and `edits`; the built-in scene by default
     #[arg(long, value_name = "FILE")]
     mesh: Option<PathBuf>,
     /// GPU adapter for `view`: the one whose name contains NAME
@@ -53,6 +55,8 @@ enum Name {
     /// is dragged
     #[default]
     View,
+    /// Time from an edited parameter to its shading data, with uniform code on the host and without
+    Edits,
     /// Processor time of the interface, idle and busy
     Window,
     /// Take the images of the README
@@ -63,6 +67,7 @@ fn main() -> anyhow::Result<()> {
     let Arguments { name, mesh, adapter, seconds, backend, folder, common } = Arguments::parse();
     match name {
         Name::View => common.run(Prints::Table, || orbit::orbit(mesh.as_deref(), adapter.as_deref(), common.json)),
+        Name::Edits => common.run(Prints::Table, || edits::edits(mesh.as_deref(), common.json)),
         Name::Window => {
             image(&backend, Duration::from_secs(seconds));
             listings(&backend, Duration::from_secs(seconds));

@@ -410,6 +410,20 @@ impl Function {
         order
     }
 
+    /// Calls `f` on every location, to change it.
+    fn for_each_loc_mut(&mut self, mut f: impl FnMut(&mut Loc)) {
+        f(&mut self.loc);
+        for block in &mut self.blocks {
+            f(&mut block.term_loc);
+            block.insts.iter_mut().for_each(|i| f(&mut i.loc));
+        }
+    }
+
+    /// Forgets where its instructions come from.
+    pub fn forget_locs(&mut self) {
+        self.for_each_loc_mut(|loc| *loc = Loc::NONE);
+    }
+
     /// Number of instructions in all blocks.
     pub fn inst_count(&self) -> usize {
         self.blocks.iter().map(|b| b.insts.len()).sum()
@@ -452,6 +466,30 @@ impl Module {
         self.functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect()
     }
 
+    /// Drops the locations that no instruction has.
+    pub fn drop_unused_locs(&mut self) {
+        let mut used = vec![false; self.locs.len()];
+        used[0] = true;
+        for func in &mut self.functions {
+            func.for_each_loc_mut(|loc| {
+                let mut at = Some(*loc);
+                while let Some(here) = at.filter(|l| !std::mem::replace(&mut used[l.0 as usize], true)) {
+                    at = self.locs[here.0 as usize].inlined_at;
+                }
+            });
+        }
+        let mut number = vec![Loc::NONE; self.locs.len()];
+        let kept = used.iter().enumerate().filter(|(_, used)| **used).map(|(old, _)| old);
+        let kept: Vec<usize> = kept.collect();
+        kept.iter().zip(0..).for_each(|(old, new)| number[*old] = Loc(new));
+        let renumbered = |old: &usize| {
+            let data = self.locs[*old];
+            LocData { inlined_at: data.inlined_at.map(|l| number[l.0 as usize]), ..data }
+        };
+        self.locs = kept.iter().map(renumbered).collect();
+        self.functions.iter_mut().for_each(|f| f.for_each_loc_mut(|loc| *loc = number[loc.0 as usize]));
+    }
+
     /// Makes a location.
     pub fn add_loc(&mut self, data: LocData) -> Loc {
         self.locs.push(data);
@@ -486,11 +524,7 @@ impl Module {
         }
         let mut refused = Vec::new();
         for mut f in other.functions {
-            f.loc = shift(f.loc);
-            for b in &mut f.blocks {
-                b.term_loc = shift(b.term_loc);
-                b.insts.iter_mut().for_each(|i| i.loc = shift(i.loc));
-            }
+            f.for_each_loc_mut(|loc| *loc = shift(*loc));
             match self.function(&f.name) {
                 Some(_) => refused.push(f),
                 None => self.functions.push(f),

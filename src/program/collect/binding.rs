@@ -9,7 +9,8 @@ use crate::program::collect::instances::{Instance, bind};
 use crate::program::collect::lights::{BoundLight, Shadows};
 use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
 use crate::program::collect::procedural::BoundPrimitive;
-use crate::program::collect::shader_library::{CompiledFunction, ShaderLibrary};
+use crate::program::collect::shader_library::{CompiledFunction, CompiledShader, ShaderLibrary};
+use crate::program::layout::memory::RecordLayout;
 use crate::program::link::DEFAULT_SURFACE;
 use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -336,6 +337,16 @@ impl<'a> Binder<'a> {
     fn note(&mut self, id: ShaderId, is_usable: bool) {
         if !is_usable {
             self.unusable.shaders.insert(id);
+        }
+    }
+
+    /// Adds the uniform code of a shader that entries run at each hit, as a parameter varies over the
+    /// primitive.
+    pub fn run_varying_stages(&mut self, layout: &RecordLayout, shader: &CompiledShader) {
+        if let Some(code) =
+            shader.uniform.as_ref().filter(|code| code.stages().iter().any(|s| s.varies(layout, shader)))
+        {
+            self.shaders.add_stages(code);
         }
     }
 

@@ -220,6 +220,9 @@ fn bind_objects(
         let methods = binder.material_methods(object, traces_paths);
         // Its block has the results of the methods' uniform code now.
         let Some(surface) = &binder.surface(object) else { continue };
+        for shader in std::iter::once(surface).chain(displacement).chain(methods.all()) {
+            binder.run_varying_stages(&layout, &shader.shader);
+        }
         let params = object_block(scene, object, surface, displacement.as_deref());
         let mut primitive = None;
         if let Some(id) = object.procedural {

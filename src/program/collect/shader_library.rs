@@ -155,11 +155,8 @@ impl CompiledShader {
     pub fn split_unit(&self) -> Module {
         let mut unit = (*self.unit).clone();
         if let Some(code) = &self.uniform {
-            let Module { functions, locs } = code.functions();
             unit.functions.retain(|f| f.name != self.core);
-            unit.functions.extend(functions);
-            // These begin with the unit's.
-            unit.locs = locs;
+            unit.absorb(code.rest().clone());
         }
         unit
     }
@@ -431,7 +428,7 @@ impl ShaderLibrary {
             self.uniform.insert(shader.core.clone(), (code.clone(), code.counts()));
             let whole = self.module.functions.iter().position(|f| f.name == shader.core);
             let whole = whole.map(|i| self.module.functions.remove(i));
-            self.module.absorb(code.functions());
+            self.module.absorb(code.rest().clone());
             // A debugger steps through all of the code. The block is the same.
             if let Some(whole) = whole.filter(|_| self.units.options().debug)
                 && let Some(rest) = self.module.function_mut(&shader.core)
@@ -445,7 +442,12 @@ impl ShaderLibrary {
                 }
             }
         }
-        CompiledShader { core_params: code.rest.params.clone(), uniform: Some(code), ..shader }
+        CompiledShader { core_params: code.params().to_vec(), uniform: Some(code), ..shader }
+    }
+
+    /// Adds the stages of uniform code, for entries that run them.
+    pub(in crate::program) fn add_stages(&mut self, code: &UniformCode) {
+        self.module.absorb(code.module().clone());
     }
 
     /// Whether uniform code of a shader did not come to an end: the scene is linked without it then.

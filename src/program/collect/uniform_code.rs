@@ -11,6 +11,8 @@ use crate::ir::passes::uniform::{Piece, Split, split as split_function};
 use crate::ir::{Const, EmptyWorld, Function, Limits, Module, Op, Param, Type, eval};
 use crate::program::collect::instances::is_known;
 use crate::program::collect::shader_library::CompiledShader;
+use crate::program::layout::memory::RecordLayout;
+use crate::program::layout::primvars::stored_for;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,12 +27,11 @@ type Kept = HashMap<(usize, Vec<u32>), Arc<[Const]>>;
 /// The uniform code of a shader.
 #[derive(Debug)]
 pub struct UniformCode {
-    /// The core without it: its parameters are the whole core's, then [`Input::Uniform`]s.
-    pub rest: Function,
-    /// The stages and all that they and the rest call.
+    /// The core without it, and what it calls that its unit lacks. Its parameters are the whole
+    /// core's, then [`Input::Uniform`]s.
+    rest: Module,
+    /// The stages and all that they call.
     module: Module,
-    /// The functions that were made of others, for certain uniform arguments.
-    made: HashSet<Arc<str>>,
     stages: Vec<Stage>,
     /// What each [`Input::Uniform`] holds.
     inputs: Vec<Vec<Piece>>,
@@ -51,6 +52,13 @@ pub struct Stage {
     pub params: Vec<usize>,
     /// The types of its results.
     pub results: Vec<Type>,
+}
+
+impl Stage {
+    /// Whether a parameter that it takes varies over primitives whose records lie so.
+    pub fn varies(&self, layout: &RecordLayout, shader: &CompiledShader) -> bool {
+        self.params.iter().any(|&p| stored_for(layout, shader, p).is_some())
+    }
 }
 
 /// How much uniform code ran.
@@ -77,11 +85,15 @@ pub fn split(shader: &CompiledShader, pipeline: &Pipeline) -> Option<UniformCode
     let is_uniform = |p: &Param| names.contains(&*p.name);
     let found = split_function(shader.unit(), &core.name, is_uniform, rest, input, &pipeline.target)?;
     let Split { rest, stages, inputs, callees, locs } = found;
-    let rest = Function { name: shader.core.clone(), ..rest };
-    let made = callees.iter().map(|f| f.name.clone()).collect();
-    let functions = stages.iter().map(|s| s.function.clone()).chain(callees).collect();
-    let mut module = Module { functions, locs };
+    let mut rest = Module { functions: vec![Function { name: shader.core.clone(), ..rest }], locs };
+    let made = Module { functions: callees, ..Module::new() };
+    add_callees(&mut rest, &made);
+    rest.drop_unused_locs();
+    let mut module = Module { functions: stages.iter().map(|s| s.function.clone()).collect(), ..Module::new() };
+    add_callees(&mut module, &made);
     add_callees(&mut module, shader.unit());
+    // Nothing that the evaluator says of places is shown.
+    module.functions.iter_mut().for_each(Function::forget_locs);
     let stages = stages.into_iter().map(|s| Stage {
         name: s.function.name.clone(),
         params: s.params,
@@ -90,7 +102,6 @@ pub fn split(shader: &CompiledShader, pipeline: &Pipeline) -> Option<UniformCode
     Some(UniformCode {
         rest,
         module,
-        made,
         stages: stages.collect(),
         inputs,
         kept: Mutex::default(),
@@ -118,8 +129,7 @@ fn uniform_params(shader: &CompiledShader) -> impl Iterator<Item = &Param> {
     known.map(|(_, p)| p).filter(|p| p.ty != Type::String)
 }
 
-/// Adds the functions of a unit that a module calls. Their places are not needed: nothing that the
-/// evaluator says of them is shown.
+/// Adds the functions of a unit that a module calls, without their places.
 fn add_callees(module: &mut Module, unit: &Module) {
     let mut next = 0;
     while let Some(func) = module.functions.get(next) {
@@ -136,13 +146,20 @@ fn add_callees(module: &mut Module, unit: &Module) {
 }
 
 impl UniformCode {
-    /// The rest, the stages, and what they call beside functions of the unit, to be linked in place
-    /// of the core.
-    pub fn functions(&self) -> Module {
-        let stages = self.stages.iter().filter_map(|s| self.module.function(&s.name));
-        let made = self.module.functions.iter().filter(|f| self.made.contains(&f.name));
-        let functions = std::iter::once(&self.rest).chain(stages).chain(made).cloned().collect();
-        Module { functions, locs: self.module.locs.clone() }
+    /// The core without it, and what it calls beside functions of the unit: to be linked in place of
+    /// the core.
+    pub fn rest(&self) -> &Module {
+        &self.rest
+    }
+
+    /// The parameters of the core without it.
+    pub fn params(&self) -> &[Param] {
+        &self.rest.functions[0].params
+    }
+
+    /// The stages with all that they call, for entries that run them at each hit.
+    pub fn module(&self) -> &Module {
+        &self.module
     }
 
     /// The number of its [`Input::Uniform`]s.

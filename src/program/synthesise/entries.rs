@@ -8,7 +8,6 @@ use crate::program::collect::instances::{Instance, Outputs, unpack};
 use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::procedural::PrimitiveCores;
 use crate::program::collect::shader_library::CompiledFunction;
-use crate::program::collect::uniform_code::Stage;
 use crate::program::layout::blocks::LinkedVolume;
 use crate::program::layout::memory::RecordLayout;
 use crate::program::layout::primvars::{stored_for, stored_message};
@@ -366,12 +365,11 @@ pub(in crate::program) fn core_arguments(
 fn run_varying_stages(b: &mut FunctionBuilder, layout: &RecordLayout, instance: &Instance, args: &mut [Value]) {
     let shader = &instance.shader;
     let Some(code) = &shader.uniform else { return };
-    let varies = |stage: &Stage| stage.params.iter().any(|&p| stored_for(layout, shader, p).is_some());
     let results: Vec<Option<Vec<Value>>> = code
         .stages()
         .iter()
         .map(|stage| {
-            varies(stage).then(|| {
+            stage.varies(layout, shader).then(|| {
                 let own = stage.params.iter().map(|&p| args[p]).collect();
                 b.call(stage.name.clone(), own, &stage.results)
             })
