@@ -23,8 +23,9 @@ const MAX_SIZE: usize = 60_000;
 
 /// Functions of the library, by the start of their names, that are operations of the machine
 /// (Olano 1998, figures 4.14 and 4.17) or as large as these.
-const OPERATIONS: [&str; 29] = [
+const OPERATIONS: [&str; 30] = [
     "noise.",
+    "__fixed_noise.",
     "pnoise.",
     "cellnoise.",
     "sin",

@@ -198,8 +198,9 @@ impl Times {
         let is =
             |key: &str| name.strip_prefix(&*full(key)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let (_, time) = self.functions.iter().find(|(key, _)| is(key))?;
-        // Noise with three results is noise three times.
-        let is_triple = name.contains("noise.") && name.ends_with(".3");
+        // Noise with three results is noise three times: its name ends with two numbers.
+        let numbers = name.rsplit('.').take_while(|part| part.bytes().all(|b| b.is_ascii_digit()));
+        let is_triple = numbers.count() == 2 && name.ends_with(".3");
         Some(picoseconds(if is_triple { 3.0 * time } else { *time }))
     }
 
@@ -270,6 +271,7 @@ mod tests {
         assert_eq!(times.of_function("std.sin"), Some(45_640_000));
         assert_eq!(times.of_function("std.cos"), Some(81_360_000));
         assert_eq!(times.of_function("std.noise.2.3"), Some(64_920_000));
+        assert_eq!(times.of_function("std.__fixed_noise.3"), Some(5_710_000));
         assert_eq!(times.of_function("std.single"), None);
         for wrong in ["[float]\nadd = -1", "[float]\nsum = 1", "[area]\nx = 1", "x", "[region]\nwidth = 0", "x = 1"] {
             assert!(Times::parse(wrong).is_err(), "{wrong}");
