@@ -4,6 +4,11 @@ mod common;
 
 use common::{shadewright, stderr};
 use shadewright::image::file;
+use shadewright::ir::{HostFunction, HostFunctions};
+use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Renderer};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -71,4 +76,44 @@ fn commands_take_its_files() {
     fs::write(folder.path().join("a.sl"), "surface a() { Ci = 1; }").expect("it can be written");
     let (status, said) = run(&["compile", "a.sl", "--emit", "types"]);
     assert!(status == Some(2) && said.contains("RSL has none"), "{said}");
+}
+
+/// Calls functions of the host with a parameter, a constant and an array.
+const HOST: &str = "extern \"C\" float tanh(float x);
+extern \"C++\" uniform float[3] ramp(float x, float ends[3]);
+surface s(uniform float k = 0.5) {
+    uniform float ends[3] = {k, 2 * k, 1};
+    px_rc_co = ramp(tanh(k), ends);
+}
+";
+
+#[test]
+fn a_program_registers_functions_that_shaders_call_with_their_parameters() {
+    let ramp = HostFunction::new(&[1, 3], 3, |x| vec![x[1] * x[0], x[2] * x[0], x[3] * x[0]]);
+    let folder = folder("Surface \"host.pfman:s\" \"k\" [0.25]");
+    fs::write(folder.path().join("host.pfman"), HOST).expect("it can be written");
+    let options = Options { host: HostFunctions::default().with("ramp", ramp), ..Options::default() };
+    let mut project = Project::new(Source::File(folder.path().join("s.rib")), options);
+    let state = match project.refresh() {
+        Outcome::Ready(state) => state,
+        other => panic!("{other:?}"),
+    };
+    let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
+    let image = RpuRenderer::new().render(&job, &|_| {}).expect("an image");
+    let tanh = 0.25f32.tanh();
+    assert_eq!(image.rgba[3 * 8 + 4], [0.25 * tanh, 0.5 * tanh, tanh, 1.0]);
+}
+
+#[test]
+fn what_the_host_does_not_have_or_cannot_know_is_an_error_with_its_line() {
+    let folder = folder("Surface \"host.pfman:s\"");
+    let said = |text: &str| {
+        fs::write(folder.path().join("host.pfman"), text).expect("it can be written");
+        rendered(folder.path(), &[]).1
+    };
+    let text = said(HOST);
+    assert!(text.contains("the host has no function `ramp`") && text.contains("host.pfman:5"), "{text}");
+    let varying = "extern \"C\" float tanh(float x);\nsurface s() {\n  px_rc_co = tanh(px_shader_texcoord[0]);\n}\n";
+    let text = said(varying);
+    assert!(text.contains("no function `tanh` takes (varying") && text.contains("host.pfman:3"), "{text}");
 }

@@ -188,6 +188,11 @@ pub fn eval_observed(
         let list = |types: &[Type]| types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", ");
         return Err(EvalError::Arguments { name, expected: list(&expected), given: list(&given) });
     }
+    if let Some(host) = &func.host {
+        let types: Vec<Type> = func.results.iter().map(|r| r.ty).collect();
+        let what = || "its results are not as many as it declares".to_string();
+        return host.call(args, &types).ok_or_else(|| EvalError::Malformed { function: name.clone(), what: what() });
+    }
     let current_hit = world.first_hit();
     let (index, prepared) = Default::default();
     let mut machine = Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new() };
@@ -359,6 +364,10 @@ impl<O: Observer> Machine<'_, O> {
         if let Op::Call(name) = &inst.op {
             let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
             let callee = self.function(name).ok_or_else(missing)?;
+            if let Some(host) = &self.module.functions[callee].host {
+                let types: Vec<Type> = inst.results.iter().map(|&r| func.ty(r)).collect();
+                return host.call(&self.args(inst), &types).map(Next::Results).ok_or_else(malformed);
+            }
             return Ok(Next::Enter(callee, self.args(inst)));
         }
         if let Op::CallShader(_) = inst.op {

@@ -35,6 +35,7 @@ pub mod dominators;
 pub mod emitter;
 pub mod eval;
 pub mod fold;
+pub mod host;
 mod op;
 pub mod parse;
 pub mod passes;
@@ -47,6 +48,7 @@ pub mod verify;
 
 pub use builder::{FunctionBuilder, Variable};
 pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval, eval_observed};
+pub use host::{HostFunction, HostFunctions};
 pub use op::{Op, ShaderCall, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};
@@ -289,6 +291,8 @@ pub struct Function {
     pub values: Vec<Type>,
     /// Where the function was declared.
     pub loc: Loc,
+    /// The code that the evaluator runs in place of the blocks, of a function of the host.
+    pub host: Option<HostFunction>,
 }
 
 impl Function {
@@ -305,6 +309,7 @@ impl Function {
             blocks: Vec::new(),
             values: Vec::new(),
             loc: Loc::NONE,
+            host: None,
         }
     }
 

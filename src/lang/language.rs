@@ -6,6 +6,7 @@
 use super::editor::Document;
 use super::preprocess::Options as PreprocessOptions;
 use super::unit::Unit;
+use crate::ir::HostFunctions;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Options {
     /// Lengths of shader parameters that are arrays declared without one; others are as long as
     /// their defaults.
     pub lengths: Lengths,
+    /// Functions of the host that files may declare and call.
+    pub host: HostFunctions,
 }
 
 /// How a scene names a shader of a language.

@@ -1,5 +1,7 @@
 //! Linking: a scene and its shaders become one [`Program`], in four phases.
 
+use crate::ir::HostFunctions;
+use crate::ir::host;
 use crate::ir::passes::{Observer, Pipeline};
 use crate::program::Program;
 use crate::program::collect::collect;
@@ -42,6 +44,8 @@ pub struct LinkOptions {
     pub strict: bool,
     /// The transcendental functions that shaders call.
     pub math: Math,
+    /// Functions of the host that shaders may call with uniform values.
+    pub host: HostFunctions,
 }
 
 /// What a program is linked for.
@@ -176,6 +180,13 @@ fn link_phases(
         unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));
     }
     let module = optimise(options, &collected, module, observer, diagnostics)?;
+    // Debuggers run a program on the evaluator, which calls the host.
+    if let Some((name, loc)) = host::left_over(&module).filter(|_| !options.debug) {
+        let d = Diagnostic::error(format!("the host's `{name}` is called with values that are not known yet"));
+        let d = module.span(loc).into_iter().fold(d, |d, span| d.at(span, "this call"));
+        diagnostics.push(d.hint("call it where no condition varies, with constants and parameters of the shader"));
+        return Err(Failure::Reported);
+    }
     Ok(Program {
         module: module.into(),
         memory: layout.memory.into(),

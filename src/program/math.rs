@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn shaders_call_fast_functions_and_the_library_exact_ones() {
         let module = chosen(
-            "color f(float x; color c) { return sin(c) * log(x, 3) * specular(normal \"1\", vector (1, 1, 1), x); }
+            "color f(float x; color c) { return sin(c) * log(x, 3) * specular(normal (0, 0, 1), vector (0, 0, 1), x); }
              float g(float x) { return atan(x, exp2(x)) + sqrt(x); }",
             Math::Fast,
         );

@@ -24,6 +24,7 @@ pub use state::{Redone, State, Times, View};
 pub use watcher::Watcher;
 
 use crate::bvh::Quality;
+use crate::ir::HostFunctions;
 use crate::ir::passes::Pipeline;
 use crate::program::Math;
 use crate::scene::{self, OpenOptions, Opened};
@@ -65,6 +66,8 @@ pub struct Options {
     pub pipeline: Pipeline,
     /// The transcendental functions that shaders call.
     pub math: Math,
+    /// Functions of the host that shaders may call with uniform values.
+    pub host: HostFunctions,
     /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that
     /// an image takes.
     pub tree: Option<Quality>,

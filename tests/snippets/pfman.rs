@@ -15,6 +15,14 @@ const fn exact(name: &'static str, source: &'static str, args: &'static [Arg], e
 
 /// All of them.
 pub const SNIPPETS: &[Snippet] = &[
+    s(
+        "pfman: functions of the host with constants",
+        "extern \"C\" uniform float tanh(float x);
+         extern \"static C++\" float hypot(float x, float y);
+         float f(float x) { uniform float leg = 4; return x * hypot(3, leg) + tanh(1 - 0.5); }",
+        &[F(2.0)],
+        F(10.462_117),
+    ),
     exact(
         "pfman: fixed-point noise on the lattice",
         "float f(float x) { fixed<12,4> a = x, b[4] = {x, 2, -3, 0}; return noise(a) + noise(a, a) + noise(b); }",

@@ -8,6 +8,7 @@
 //! [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the
 //! dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
 
+use crate::ir::host::left_over;
 use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
 use crate::rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
@@ -217,6 +218,12 @@ pub enum Error {
         /// The function.
         function: Arc<str>,
     },
+    /// A function of the host is called with values that are not known before.
+    #[error("the host's `{function}` is called with values that are not known yet")]
+    Host {
+        /// The function.
+        function: Arc<str>,
+    },
     /// A function calls one that the module does not have.
     #[error("`{function}` calls `{callee}`, which does not exist")]
     UnknownFunction {
@@ -257,6 +264,9 @@ const INPUTS: u8 = 4;
 /// # Errors
 /// See [`Error`].
 pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> {
+    if let Some((function, _)) = left_over(module) {
+        return Err(Error::Host { function });
+    }
     let index = module.index();
     let mut functions: Vec<Function> = module.functions.iter().map(|f| lower(f, &options.passes)).collect();
     let mut layout = constant_pool::Layout::default();

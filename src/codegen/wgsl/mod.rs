@@ -25,6 +25,7 @@ pub use program::{
 };
 pub use target::TARGET;
 
+use crate::ir::host::left_over;
 use crate::ir::passes::sections::{self, Again, Sections, SectionsError};
 use crate::ir::{Function, Module, Op};
 use kit::Kit;
@@ -67,6 +68,9 @@ pub enum Error {
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.
 pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
+    if let Some((name, _)) = left_over(module) {
+        return Err(Error::Unsupported(format!("function `{name}`, which is the host's and takes known values")));
+    }
     let mut program = cut(module, entries, options, Again::of(options.shaders.len(), &TARGET))?;
     let shaders: Vec<&str> = options.shaders.iter().map(String::as_str).collect();
     sections::share(&mut program.sections, &shaders, entries);

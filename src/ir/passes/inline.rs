@@ -78,7 +78,10 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
                 || policy.once && call_count[callee] == 1 && (waits(f) || branches <= policy.small)
                 || size + branches <= policy.small.max(cost_of_call(f, target))
                 || may_shrink && size <= policy.medium;
-            let is_possible = !f.kind.is_entry() && f.inlining != Inlining::Native && !components.is_cyclic(callee);
+            let is_possible = !f.kind.is_entry()
+                && f.inlining != Inlining::Native
+                && f.host.is_none()
+                && !components.is_cyclic(callee);
             let is_time = !is_special || stage == Stage::Late;
             (is_wanted && is_possible && is_time).then_some(callee)
         };

@@ -272,7 +272,7 @@ impl Splits {
     }
 
     fn make_variant(&mut self, callee: &Arc<str>, uniform: &[bool], depth: usize) -> Option<Variant> {
-        let func = self.module.function(callee)?.clone();
+        let func = self.module.function(callee).filter(|f| f.host.is_none())?.clone();
         let set: String = uniform.iter().map(|u| if *u { 'u' } else { 'v' }).collect();
         let rest: Arc<str> = format!("{callee}.{set}").into();
         let input = |n| Arc::from(format!("uniform.{n}"));

@@ -8,6 +8,7 @@ use super::globals::{self, Meaning, Name};
 use super::tree::*;
 use super::types::{Fixed, Scalar, Type};
 use crate::abi::ShaderSpace;
+use crate::ir::HostFunctions;
 use crate::lang::types::StorageClass;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
@@ -30,8 +31,11 @@ struct Poison;
 type Checked<T> = Result<T, Poison>;
 
 /// Checks a file. Errors and warnings go to `diags`; `broken` says that the file had syntax errors.
-pub fn check(ast: &Ast, broken: bool, diags: &mut Diagnostics) -> File {
-    let functions = declared(ast, diags);
+///
+/// Functions of the `host` that the file declares may be called.
+pub fn check(ast: &Ast, host: &HostFunctions, broken: bool, diags: &mut Diagnostics) -> File {
+    let mut functions = declared(ast, diags);
+    functions.iter_mut().for_each(|f| bind_to_host(f, host, diags));
     let mut file = File { functions };
     for number in 0..file.functions.len() {
         let declaration = &file.functions[number].declaration;
@@ -68,7 +72,7 @@ fn declared(ast: &Ast, diags: &mut Diagnostics) -> Vec<Function> {
                 && if f.shader.is_some() { known.shader.is_some() } else { same_params(known, f) }
         });
         let Some(known) = alike else {
-            functions.push(Function { declaration: f.clone(), ir_name: "".into(), body: None });
+            functions.push(Function { declaration: f.clone(), ir_name: "".into(), host: None, body: None });
             continue;
         };
         let first = &known.declaration;
@@ -86,6 +90,33 @@ fn declared(ast: &Ast, diags: &mut Diagnostics) -> Vec<Function> {
     }
     name_functions(&mut functions);
     functions
+}
+
+/// Binds a function that is declared as the host's, and not defined, to the host's one of its name.
+fn bind_to_host(f: &mut Function, host: &HostFunctions, diags: &mut Diagnostics) {
+    let declaration = &mut f.declaration;
+    let is_host = declaration.linkage.is_some_and(|(l, _)| l.host) && declaration.body.is_none();
+    let Some(function) = host.get(&declaration.name.name).filter(|_| is_host) else { return };
+    let floats = |ty: &Type| (ty.scalar() == Scalar::Float && ty.dims().len() <= 1).then(|| ty.count() as u32);
+    let params: Option<Vec<u32>> = declaration.params.iter().map(|p| floats(&p.ty).filter(|_| !p.output)).collect();
+    if params.as_ref() != Some(&function.params) || floats(&declaration.result) != Some(function.result) {
+        let shown = |n: u32| if n == 1 { "float".to_string() } else { format!("float[{n}]") };
+        let params: Vec<String> = function.params.iter().map(|&n| shown(n)).collect();
+        let (name, result) = (&declaration.name, shown(function.result));
+        let message = format!("the host's function is {result} {}({})", name.name, params.join(", "));
+        diags.push(Diagnostic::error(message).at(name.span, "declared otherwise"));
+    }
+    if let Some(p) = declaration.params.iter().find(|p| p.class == Some(StorageClass::Varying)) {
+        diags.push(varying_for_host(p));
+    }
+    declaration.params.iter_mut().for_each(|p| p.class = Some(StorageClass::Uniform));
+    f.host = Some(function.clone());
+}
+
+/// The error that a function of the host has a varying parameter.
+fn varying_for_host(p: &ast::Variable) -> Diagnostic {
+    let d = Diagnostic::error("a function of the host takes uniform values only");
+    d.at(p.name.span, "a varying parameter")
 }
 
 /// Gives each function a name in the IR: its own, with its number where several share it.
@@ -218,8 +249,7 @@ impl<'c> Check<'c> {
         let declaration = self.declaration;
         let varying = declaration.params.iter().find(|p| p.class == Some(StorageClass::Varying));
         if let Some(p) = varying {
-            let d = Diagnostic::error("a function of the host takes uniform values only");
-            self.report(d.at(p.name.span, "a varying parameter"));
+            self.report(varying_for_host(p));
         }
     }
 

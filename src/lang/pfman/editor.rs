@@ -24,7 +24,9 @@ impl Analysis {
     pub fn of(sources: &mut SourceMap, file: FileId, options: &Options) -> Self {
         let (preprocessed, ast, mut diagnostics) = super::read(sources, file, options);
         let broken = diagnostics.has_errors();
-        let tree = super::checked(sources, &ast, broken, &mut diagnostics).map(|checked| checked.0).unwrap_or_default();
+        let tree = super::checked(sources, &ast, &options.host, broken, &mut diagnostics)
+            .map(|checked| checked.0)
+            .unwrap_or_default();
         Self { ast, file: tree, diagnostics, includes: preprocessed.includes }
     }
 

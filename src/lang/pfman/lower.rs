@@ -61,7 +61,13 @@ impl<'a> Lowering<'a> {
     /// its parameters.
     pub fn function(&mut self, number: usize) {
         let f = &self.file.functions[number];
-        let Some(body) = &f.body else { return };
+        let Some(body) = &f.body else {
+            let params: Vec<ir::Type> = f.declaration.params.iter().flat_map(|p| p.ty.values()).collect();
+            let results = f.declaration.result.values();
+            let made = f.host.as_ref().map(|h| h.declaration(f.ir_name.clone(), &params, &results));
+            self.places.module.functions.extend(made);
+            return;
+        };
         let kind = f.declaration.shader.map_or(FunctionKind::Function, FunctionKind::Core);
         let mut builder = FunctionBuilder::new(f.ir_name.clone(), kind).with_origin(FunctionOrigin::User);
         builder.loc = self.places.loc(f.declaration.name.span);

@@ -26,7 +26,7 @@ mod tests;
 pub use language::Pfman;
 
 use crate::abi::ShaderKind;
-use crate::ir::Module;
+use crate::ir::{HostFunctions, Module};
 use crate::lang::language::Options;
 use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::types::SourceType;
@@ -75,10 +75,11 @@ fn input_name(name: &str) -> Option<&'static str> {
 fn checked(
     sources: &mut SourceMap,
     ast: &Ast,
+    host: &HostFunctions,
     broken: bool,
     diags: &mut Diagnostics,
 ) -> Result<(File, Module), Diagnostics> {
-    let mut file = check::check(ast, broken, diags);
+    let mut file = check::check(ast, host, broken, diags);
     let bodies = file.functions.iter().filter_map(|f| f.body.as_ref());
     let names: BTreeSet<&'static str> = bodies.flat_map(|b| &b.library).copied().collect();
     let of_source: Vec<&str> = names.into_iter().filter(|name| !is_built(name)).collect();
@@ -120,7 +121,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
         let place = Span::new(file, 0, 0);
         return Err(Diagnostic::error("this file defines no shader and no function").at(place, "nothing here").into());
     }
-    let (tree, library) = checked(sources, &ast, diags.has_errors(), &mut diags)?;
+    let (tree, library) = checked(sources, &ast, &options.host, diags.has_errors(), &mut diags)?;
     if diags.has_errors() {
         return Err(diags);
     }

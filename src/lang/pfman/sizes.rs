@@ -23,7 +23,7 @@ struct Row {
 /// All errors of the file.
 pub fn listing(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
     let (_, ast, mut diags) = super::read(sources, file, options);
-    let (tree, _) = super::checked(sources, &ast, diags.has_errors(), &mut diags)?;
+    let (tree, _) = super::checked(sources, &ast, &options.host, diags.has_errors(), &mut diags)?;
     if diags.has_errors() {
         return Err(diags);
     }

@@ -6,6 +6,7 @@
 use super::ast::{BinaryOp, Function as Declaration, Modifier};
 use super::builtins::Builtin;
 use super::types::{Scalar, Type};
+use crate::ir::HostFunction;
 use crate::lang::types::StorageClass;
 use crate::text::source::Span;
 use std::collections::BTreeSet;
@@ -233,6 +234,8 @@ pub struct Function {
     pub declaration: Declaration,
     /// Its name in the IR.
     pub ir_name: Arc<str>,
+    /// The host's function of the name, of one that is declared alone.
+    pub host: Option<HostFunction>,
     /// The statements; none of a function of the host.
     pub body: Option<Body>,
 }

@@ -4,6 +4,7 @@
 //! A file is compiled again when it or one that it includes has changed, and a method of an object
 //! is lowered again when a file of one of its classes was compiled again.
 
+use crate::ir::HostFunctions;
 use crate::ir::passes::Pipeline;
 use crate::lang::rtsl::{self, File, Object};
 use crate::lang::{Language, Lengths, registry};
@@ -69,6 +70,8 @@ pub(in crate::program) struct CompileOptions {
     pub missing_are_zero: bool,
     /// Whether nothing says which space is current.
     pub current_is_open: bool,
+    /// Functions of the host.
+    pub host: HostFunctions,
     /// The passes that prepare shaders to be split, and the target.
     pub pipeline: Pipeline,
 }

@@ -367,6 +367,7 @@ impl ShaderLibrary {
             world_is_named,
             missing_are_zero,
             current_is_open,
+            host: options.host.clone(),
             pipeline: options.pipeline.clone(),
         });
         options.given.iter().for_each(|(name, _)| units.forget(name));
@@ -637,11 +638,12 @@ impl ShaderLibrary {
 
     /// How files are compiled for this program.
     fn language_options(&self, lengths: Lengths) -> lang::Options {
-        let CompileOptions { folders, headers, defines, .. } = self.units.options();
+        let CompileOptions { folders, headers, defines, host, .. } = self.units.options();
         let &CompileOptions { debug, world_is_named, missing_are_zero, current_is_open, .. } = self.units.options();
         let include_paths = folders.iter().chain(headers).cloned().collect();
         let preprocess = PreprocessOptions { include_paths, defines: defines.clone(), ..Default::default() };
-        lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths }
+        let host = host.clone();
+        lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths, host }
     }
 
     /// Whether an object of the scene may have a string of its own for a parameter.

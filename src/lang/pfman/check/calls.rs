@@ -27,7 +27,7 @@ impl Check<'_> {
         let nodes = nodes.into_iter().collect::<Checked<Vec<NodeId>>>()?;
         let number = self.chosen(name, &own, &nodes, span)?;
         let declaration = &file.functions[number].declaration;
-        if declaration.body.is_none() {
+        if declaration.body.is_none() && file.functions[number].host.is_none() {
             return self.not_defined(name, declaration);
         }
         let (mut converted, mut places) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ impl Check<'_> {
         };
         let d = Diagnostic::error(message).at(name.span, "called here").also(declaration.name.span, "declared here");
         self.error(match is_host {
-            true => d.hint("define it in the file, or remove the call"),
+            true => d.hint("define it in the file, or register it with the host"),
             false => d.hint("include the file that defines it"),
         })
     }

@@ -127,3 +127,20 @@ fn strange_texts_are_errors_and_no_panics() {
         errors(source);
     }
 }
+
+#[test]
+fn functions_of_the_host() {
+    let tanh = "extern \"C\" float tanh(float x);";
+    let with = |code: &str| format!("{tanh} float f(varying float x, uniform float u) {{ {code} return 0; }}");
+    says(&with("x = tanh(x);"), "no function `tanh` takes (varying float)");
+    says(&with("x = tanh({u, u});"), "no function `tanh` takes (float[2])");
+    says(
+        "extern \"C\" float tanh(float x, float y);float f() { return 0; }",
+        "the host's function is float tanh(float)",
+    );
+    says("extern \"C\" fixed<8,8> tanh(float x); float f() { return 0; }", "the host's function is float tanh(float)");
+    says("extern \"C\" float tanh(varying float x); float f() { return 0; }", "uniform values only");
+    says("extern \"C\" float zeta(float x); float f() { return zeta(2); }", "the host has no function `zeta`");
+    // What is not the host's is a function of another file.
+    says("extern \"inline\" float tanh(float x); float f() { return tanh(2); }", "declared, and not defined");
+}
