@@ -34,7 +34,6 @@ pub use value::{Named, Value};
 
 use crate::bvh::TwoLevel;
 use crate::ir::eval::{EvalError, eval_observed};
-use crate::ir::passes::Pipeline;
 use crate::ir::{Const, Limits};
 use crate::program::{self, CAMERA_ENTRY, IMAGER_ENTRY, LinkError, LinkOptions, Program};
 use crate::render::SceneWorld;
@@ -145,7 +144,7 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
 
 /// The options of [`link`], derived from the `options` of the rendered program.
 pub fn link_options(options: &LinkOptions) -> LinkOptions {
-    LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() }
+    LinkOptions { debug: true, pipeline: options.pipeline.clone().only_of_linker(), ..options.clone() }
 }
 
 /// A program linked by [`link`] with the shading data and the constants of the program that an

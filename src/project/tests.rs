@@ -391,8 +391,10 @@ fn linking_again_takes_the_texts_of_the_state_not_of_the_disk() {
     fs::remove_file(folder.path("shared.h")).unwrap();
     let again = state.link_again(state.link_options(), &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
     assert!(again.module == state.program.module && again.memory == state.program.memory);
-    let debug = crate::program::LinkOptions { debug: true, pipeline: Pipeline::none(), ..state.link_options().clone() };
+    let pipeline = state.link_options().pipeline.clone().only_of_linker();
+    let debug = crate::program::LinkOptions { debug: true, pipeline, ..state.link_options().clone() };
     let with_records = state.link_again(&debug, &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
+    assert!(with_records.memory == state.program.memory);
     let insts = with_records.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     assert!(insts.into_iter().any(|i| matches!(&i.op, crate::ir::Op::Debug(name) if &**name == "Ci")));
 }

@@ -202,6 +202,14 @@ impl Pipeline {
         Self { enabled: [false; PASSES.len()], ..Self::default() }
     }
 
+    /// No passes over the linked module. Shaders are split as before, so that data lie as before.
+    pub fn only_of_linker(mut self) -> Self {
+        for (pass, enabled) in PASSES.iter().zip(&mut self.enabled) {
+            *enabled &= matches!(pass.work, Work::Linker);
+        }
+        self
+    }
+
     /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-gvn,-inline` all
     /// but those. `all` and `none` start from there. The order is always that of [`PASSES`].
     ///

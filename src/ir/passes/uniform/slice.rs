@@ -5,7 +5,7 @@ use super::loops;
 use crate::ir::dominators::Dominators;
 use crate::ir::passes::{calls, dce, fold, simplify_cfg};
 use crate::ir::{
-    BlockId, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inst, Target, Terminator, Value, Variable,
+    BlockId, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inst, Op, Target, Terminator, Value, Variable,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -46,11 +46,13 @@ pub(super) fn slice(
     Slice { function, params }
 }
 
-/// Whether each value is an operand.
+/// Whether each value is an operand. Variables that a debugger shows do not count: with them a shader
+/// is split as without.
 pub(super) fn used(func: &Function) -> Vec<bool> {
     let mut used = vec![false; func.values.len()];
     for block in &func.blocks {
-        block.insts.iter().flat_map(|i| &i.args).for_each(|a| used[a.0 as usize] = true);
+        let insts = block.insts.iter().filter(|i| i.op.is_printed() || !matches!(i.op, Op::Debug(_)));
+        insts.flat_map(|i| &i.args).for_each(|a| used[a.0 as usize] = true);
         block.term.for_each_arg(|a| used[a.0 as usize] = true);
     }
     used
