@@ -61,8 +61,7 @@ pub struct Piece {
     /// The type.
     pub ty: Type,
     /// What it computes: values with equal keys are equal wherever parameters of equal names are.
-    /// `None` for the results of loops and choices.
-    pub key: Option<u128>,
+    pub key: u128,
 }
 
 /// Splits function `name` of a module whose parameters are uniform where `uniform` says so; the

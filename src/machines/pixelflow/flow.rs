@@ -4,7 +4,7 @@
 //! are to run it: of the blocks that wait, the first in [`Flow::order`]. Loops are contiguous in
 //! that order, so pixels that leave a loop wait for the others.
 
-use crate::ir::dominators::Dominators;
+use crate::ir::dominators::{Dominators, post_dominators};
 use crate::ir::{BlockId, Function, Op, Terminator, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Flow {
         let order = order(f, &depth);
         let mut position = vec![usize::MAX; f.blocks.len()];
         order.iter().enumerate().for_each(|(i, b)| position[b.0 as usize] = i);
-        let post_dominator = post_dominators(f, &order);
+        let post_dominator = post_dominators(f);
         Self { order, position, depth, loops, post_dominator }
     }
 
@@ -206,72 +206,6 @@ fn order(f: &Function, depth: &[u32]) -> Vec<BlockId> {
     }
     order.reverse();
     order
-}
-
-/// The immediate postdominator of each block, by the algorithm of Cooper, Harvey and Kennedy on the
-/// reversed graph; `None` where that is the end of the function, or no end is reached.
-fn post_dominators(f: &Function, order: &[BlockId]) -> Vec<Option<BlockId>> {
-    let count = f.blocks.len();
-    let end = count;
-    let mut preds: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
-    for &id in order {
-        match f.block(id).term {
-            Terminator::Return(_) => preds[end].push(id.0 as usize),
-            _ => f.block(id).term.targets().for_each(|t| preds[t.block.0 as usize].push(id.0 as usize)),
-        }
-    }
-    // Postorder from the end against the edges.
-    let mut number = vec![usize::MAX; count + 1];
-    let mut postorder = Vec::new();
-    let mut seen = vec![false; count + 1];
-    seen[end] = true;
-    let mut stack = vec![(end, 0)];
-    while let Some((node, at)) = stack.last_mut() {
-        match preds[*node].get(*at).copied() {
-            Some(p) => {
-                *at += 1;
-                if !std::mem::replace(&mut seen[p], true) {
-                    stack.push((p, 0));
-                }
-            }
-            None => {
-                number[*node] = postorder.len();
-                postorder.push(*node);
-                stack.pop();
-            }
-        }
-    }
-    let mut idom = vec![usize::MAX; count + 1];
-    idom[end] = end;
-    loop {
-        let mut changed = false;
-        for &node in postorder.iter().rev().filter(|n| **n != end) {
-            let id = BlockId(node as u32);
-            let successors: Vec<usize> = match &f.block(id).term {
-                Terminator::Return(_) => vec![end],
-                term => term.targets().map(|t| t.block.0 as usize).collect(),
-            };
-            let known = successors.into_iter().filter(|s| idom[*s] != usize::MAX);
-            let new = known.reduce(|mut a, mut b| {
-                while a != b {
-                    if number[a] < number[b] {
-                        a = idom[a];
-                    } else {
-                        b = idom[b];
-                    }
-                }
-                a
-            });
-            if let Some(new) = new.filter(|new| *new != idom[node]) {
-                idom[node] = new;
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    (0..count).map(|b| Some(idom[b]).filter(|&d| d < count).map(|d| BlockId(d as u32))).collect()
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ impl Instance {
         let mut known: HashMap<u128, (u32, u8)> = HashMap::new();
         if let Some(code) = &self.shader.uniform {
             for (n, places) in self.uniform.iter().enumerate() {
-                let keyed = code.pieces(n).iter().zip(places).filter_map(|(piece, place)| Some((piece.key?, *place)));
+                let keyed = code.pieces(n).iter().zip(places).map(|(piece, place)| (piece.key, *place));
                 known.extend(keyed);
             }
         }
@@ -197,12 +197,12 @@ impl Instance {
                 for n in 0..code.inputs() {
                     let mut word = 0;
                     let mut place = |piece: &Piece| {
-                        if let Some(known) = piece.key.and_then(|key| known.get(&key)) {
+                        if let Some(known) = known.get(&piece.key) {
                             return *known;
                         }
                         let new = (next, word);
                         word += piece.ty.words() as u8;
-                        piece.key.into_iter().for_each(|key| _ = known.insert(key, new));
+                        known.insert(piece.key, new);
                         new
                     };
                     uniform.push(code.pieces(n).iter().map(&mut place).collect());

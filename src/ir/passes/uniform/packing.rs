@@ -68,10 +68,10 @@ pub(super) fn packed(
     func: &Function,
     values: &[Value],
     places: &HashMap<Value, Place>,
-    keys: &[Option<u128>],
+    keys: &[u128],
     packing: Packing,
 ) -> Vec<Vec<Piece>> {
-    let piece = |(value, key): (&Value, &Option<u128>)| Piece {
+    let piece = |(value, key): (&Value, &u128)| Piece {
         stage: places[value].0,
         result: places[value].1,
         ty: func.ty(*value),

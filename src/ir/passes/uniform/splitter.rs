@@ -49,7 +49,7 @@ impl Splitter<'_> {
     }
 
     /// The stages that compute values, where each value is, and the values' keys.
-    fn stages(&self, values: &[Value], rest: &str) -> (Vec<Stage>, HashMap<Value, Place>, Vec<Option<u128>>) {
+    fn stages(&self, values: &[Value], rest: &str) -> (Vec<Stage>, HashMap<Value, Place>, Vec<u128>) {
         let slice = |values: &[Value], name| slice(self.func, self.tree, self.uses.times, self.pure, values, name);
         let together = slice(values, Arc::from(""));
         let mut by_params: BTreeMap<BTreeSet<usize>, Vec<Value>> = BTreeMap::new();
@@ -63,7 +63,8 @@ impl Splitter<'_> {
             let Slice { function, params } = slice(&values, Arc::from(format!("{rest}.{number}")));
             stages.push(Stage { function, params });
         }
-        let key_of = |(value, key): (&Value, Option<u128>)| key.or_else(|| Some(text_key(slice(&[*value], "".into()))));
+        let key_of =
+            |(value, key): (&Value, Option<u128>)| key.unwrap_or_else(|| text_key(slice(&[*value], "".into())));
         let keys = values.iter().zip(keys(&together.function)).map(key_of).collect();
         (stages, places, keys)
     }

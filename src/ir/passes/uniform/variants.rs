@@ -76,8 +76,8 @@ impl Splits {
             return None;
         }
         let (before, loaded) = (cost(&func, &self.costs), loads(&func));
-        let func = self.with_split_calls(func, uniform, depth);
         let tree = Dominators::new(&func);
+        let func = self.with_split_calls(func, &tree, uniform, depth);
         let times = BindingTimes::new(&func, &tree, uniform, &self.pure);
         let uses = Uses::new(&func, &times);
         let splitter = Splitter { func: &func, tree: &tree, uses: &uses, pure: &self.pure, packing };
@@ -96,9 +96,8 @@ impl Splits {
 
     /// The function, in which calls with some uniform arguments call what is left of their callees
     /// without their uniform code, which is called before.
-    fn with_split_calls(&mut self, mut func: Function, uniform: &[bool], depth: usize) -> Function {
-        let tree = Dominators::new(&func);
-        let times = BindingTimes::new(&func, &tree, uniform, &self.pure);
+    fn with_split_calls(&mut self, mut func: Function, tree: &Dominators, uniform: &[bool], depth: usize) -> Function {
+        let times = BindingTimes::new(&func, tree, uniform, &self.pure);
         let all = func.blocks.iter().flat_map(|b| &b.insts);
         let is_constant = |i: &&Inst| matches!(i.op, Op::Const(_));
         let constants: HashSet<Value> = all.filter(is_constant).flat_map(|i| i.results.iter().copied()).collect();
