@@ -63,18 +63,26 @@ impl<'a> Registers<'a> {
         to.write_masked(|lane| mode.format().scaled(from.get(lane), negate, scale.factor()), mask);
     }
 
-    /// A source's component for all lanes as floats of the format, into an array.
-    pub fn read_floats(&self, operand: &Operand, position: Component, format: Format, to: &mut [f32; BLOCK]) {
+    /// A source's component as floats of the format, for some lanes of one or of all groups, into
+    /// the same lanes of an array.
+    pub fn read_floats(
+        &self,
+        operand: &Operand,
+        position: Component,
+        format: Format,
+        lanes: Range<usize>,
+        to: &mut [f32; BLOCK],
+    ) {
         let from = self.column(operand.slots[position.index()]);
         let Multiplier { negate, scale } = operand.multiplier;
         let is_plain = operand.multiplier == Multiplier::ONE && format == Format::F32;
-        for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
-            if is_plain {
-                to.iter_mut().zip(from.group(k).0).for_each(|(to, bits)| *to = f32::from_bits(bits));
-                continue;
+        for (k, to) in to[lanes.clone()].chunks_mut(GROUP).enumerate() {
+            let mut group = from.group(lanes.start / GROUP + k);
+            if !is_plain {
+                group = group.map(|bits| format.scaled(bits, negate, scale.factor()));
             }
-            let lanes = from.group(k).map(|bits| format.scaled(bits, negate, scale.factor()));
-            to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(bits));
+            let first = lanes.start % GROUP;
+            to.iter_mut().zip(&group.0[first..]).for_each(|(to, bits)| *to = f32::from_bits(*bits));
         }
     }
 }

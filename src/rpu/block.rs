@@ -101,12 +101,28 @@ impl FrameRow {
         FrameRow { lanes: [Frame { pc: 0, push: 0 }; BLOCK], shared: u64::MAX, last: Frame { pc: 0, push: 0 } };
 }
 
+/// Backward jumps and calls of each lane, in vectors.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Spent([u32; BLOCK]);
+
 /// The values that all lanes have in common: the program's list of them, and the constant
 /// registers.
 #[derive(Debug)]
 struct Pool {
     list: Arc<[Uniform]>,
     constants: [[u32; 4]; 32],
+}
+
+/// Addresses of a block's state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pointers {
+    /// `R0.x`.
+    pub file: *mut u8,
+    /// The highest window for which the stack exists, in vectors above its bottom.
+    pub window_end: u32,
+    /// Backward jumps and calls of each lane.
+    pub spent: *mut u32,
 }
 
 /// The state of [`BLOCK`] threads. One CPU thread uses it at a time, for one run after the other;
@@ -121,7 +137,7 @@ pub struct Block {
     frames: Vec<FrameRow>,
     scratch: Vec<[Column; 4]>,
     /// Backward jumps and calls of each lane in this run, without those in `latest`.
-    spent: [u32; BLOCK],
+    spent: Spent,
     /// The group that spent last, and how often in succession.
     latest: (u64, u32),
     /// Backward jumps and calls of all groups.
@@ -146,7 +162,7 @@ impl Block {
             pool: None,
             frames: Vec::new(),
             scratch: Vec::new(),
-            spent: [0; BLOCK],
+            spent: Spent([0; BLOCK]),
             latest: (0, 0),
             spent_by_groups: 0,
             texels: TexelLog::default(),
@@ -173,7 +189,7 @@ impl Block {
         mode.fill(&self.file[self.pool_len()..], 0, mask);
         mode.fill(self.scratch.as_flattened(), 0, mask);
         mode.fill(std::slice::from_ref(self.column(column::ADDRESS + 3)), SCRATCH_BASE, mask);
-        lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
+        lanes_of(mask).for_each(|lane| self.spent.0[lane] = 0);
         self.texels.remove(mask);
     }
 
@@ -283,7 +299,7 @@ impl Block {
 
     /// Clears what the last run left besides registers.
     pub(super) fn begin(&mut self) {
-        self.spent = [0; BLOCK];
+        self.spent = Spent([0; BLOCK]);
         self.latest = (0, 0);
         self.spent_by_groups = 0;
         self.texels.clear();
@@ -335,15 +351,43 @@ impl Block {
             return false;
         }
         self.settle();
-        lanes_of(mask).any(|lane| self.spent[lane] > budget)
+        lanes_of(mask).any(|lane| self.spent.0[lane] > budget)
     }
 
     /// Adds what the latest group spent to the counts of its lanes.
     fn settle(&mut self) {
         let (mask, count) = std::mem::take(&mut self.latest);
         for lane in lanes_of(mask) {
-            self.spent[lane] = self.spent[lane].saturating_add(count);
+            self.spent.0[lane] = self.spent.0[lane].saturating_add(count);
         }
+    }
+
+    /// Makes sure that the stack reaches to the top of the window at `window`.
+    pub(super) fn reach(&mut self, window: u32) {
+        let columns = self.columns_up_to(window);
+        if self.file.len() < columns {
+            self.file.resize(columns, Column::zero());
+        }
+    }
+
+    /// Where generated code finds the block's state. The pointers are valid until the stack grows.
+    pub(super) fn pointers(&mut self) -> Pointers {
+        let pool = self.pool_len();
+        let windows = (self.file.len() - pool - usize::from(column::STACK)) / 4 - usize::from(STACK_WINDOW);
+        // SAFETY: the file has more columns than the pool.
+        let file = unsafe { self.file.as_mut_ptr().add(pool) }.cast();
+        Pointers { file, window_end: windows as u32, spent: self.spent.0.as_mut_ptr() }
+    }
+
+    /// Where scratch memory is, until it grows, and how many vectors it has.
+    pub(super) fn scratch_pointer(&mut self) -> (*mut u8, usize) {
+        (self.scratch.as_mut_ptr().cast(), self.scratch.len())
+    }
+
+    /// Takes the counts of each lane as they are: generated code has added to them.
+    pub(super) fn counted_outside(&mut self) {
+        // From now on, each count of a group tests its lanes.
+        self.spent_by_groups = u64::from(u32::MAX);
     }
 
     /// Puts a call's frame at a depth, and makes sure that the stack reaches to the top of the
@@ -361,10 +405,7 @@ impl Block {
         }
         row.shared = if frame == row.last { row.shared | mask } else { mask };
         row.last = frame;
-        let columns = self.columns_up_to(window);
-        if self.file.len() < columns {
-            self.file.resize(columns, Column::zero());
-        }
+        self.reach(window);
     }
 
     /// The frame at a depth of the first lane in `mask`, which is not empty, and the lanes in

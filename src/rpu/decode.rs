@@ -16,6 +16,8 @@ pub struct DecodedProgram {
     /// The arithmetic of all instructions, in their order.
     pub(super) steps: Steps,
     pub(super) mode: Mode,
+    /// The addresses of the entry points.
+    pub(super) entries: Vec<u32>,
 }
 
 impl DecodedProgram {
@@ -36,7 +38,8 @@ impl DecodedProgram {
             run = if plain { run + 1 } else { 0 };
             instr.run = run;
         }
-        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode })
+        let entries = program.entries.iter().map(|entry| entry.address).collect();
+        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode, entries })
     }
 
     /// The number format that it computes in.

@@ -98,15 +98,20 @@ pub static INTERPRETER: EngineInfo = EngineInfo {
     engine: &Interpreter,
 };
 
-/// All engines, slowest first.
-pub static ENGINES: &[&EngineInfo] = &[&INTERPRETER];
+/// All engines; the last is the default.
+pub static ENGINES: &[&EngineInfo] = &[
+    &INTERPRETER,
+    #[cfg(target_arch = "x86_64")]
+    &super::native::NATIVE,
+    &super::auto::AUTO,
+];
 
-/// The engines that run on this CPU, slowest first.
+/// The engines that run on this CPU, the default last.
 pub fn available() -> impl Iterator<Item = &'static EngineInfo> {
     ENGINES.iter().copied().filter(|engine| (engine.available)().is_ok())
 }
 
-/// The fastest engine that runs on this CPU.
+/// The engine that runs where none is chosen.
 pub fn default_engine() -> &'static EngineInfo {
     available().last().unwrap_or(&INTERPRETER)
 }

@@ -37,6 +37,12 @@ impl Executable {
         Ok(Executable { code, engine, ..self })
     }
 
+    /// The same program on the interpreter, which counts instructions.
+    #[must_use]
+    pub fn interpreted(&self) -> Executable {
+        Executable { decoded: self.decoded.clone(), code: Arc::new(Interpreter), engine: &engine::INTERPRETER }
+    }
+
     /// The same program, computing in a number format. Where its engine does not support the
     /// format, the interpreter runs it.
     #[must_use]

@@ -8,7 +8,7 @@
 
 use super::arith::{self, Mode};
 use super::block::{Block, Frame, column};
-use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow, Work};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
@@ -315,7 +315,7 @@ impl<'m> Executor<'m> {
         let mut at = [[0.0; BLOCK]; 2];
         let format = self.mode.format();
         for (c, to) in Component::ALL.into_iter().zip(&mut at) {
-            registers.read_floats(coord, c, format, to);
+            registers.read_floats(coord, c, format, 0..BLOCK, to);
         }
         let texture = self.machine.textures.get(usize::from(texture)).copied();
         move |lane| texture?.address(at[0][lane], at[1][lane])
@@ -352,25 +352,45 @@ impl<'m> Executor<'m> {
         Ok(())
     }
 
-    fn trace(&mut self, block: &mut Block, group: Group, [orig, dir, arg]: &[Operand; 3]) {
-        let mask = group.mask;
-        let registers = block.registers(group.window);
-        let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
+    fn trace(&mut self, block: &mut Block, group: Group, sources: &[Operand; 3]) {
+        let mut rays = RayBlock { active: group.mask, ..RayBlock::empty() };
+        self.rays_of(block, group, 0..BLOCK, sources, &mut rays);
+        self.trace_rays(block, &rays);
+    }
+
+    /// Writes the rays of a group's `trace` to a block of rays: to `lanes`, which are all or some of
+    /// one [`GROUP`] and have the group's.
+    pub fn rays_of(
+        &self,
+        block: &Block,
+        group: Group,
+        lanes: Range<usize>,
+        [orig, dir, arg]: &[Operand; 3],
+        rays: &mut RayBlock,
+    ) {
+        let Group { mask, window, .. } = group;
+        let registers = block.registers(window);
         let format = self.mode.format();
         for (i, c) in [Component::X, Component::Y, Component::Z].into_iter().enumerate() {
-            registers.read_floats(orig, c, format, &mut rays.orig[i]);
-            registers.read_floats(dir, c, format, &mut rays.dir[i]);
+            registers.read_floats(orig, c, format, lanes.clone(), &mut rays.orig[i]);
+            registers.read_floats(dir, c, format, lanes.clone(), &mut rays.dir[i]);
         }
         let parts = [(&mut rays.t_min, Component::X), (&mut rays.t_max, Component::Y), (&mut rays.time, Component::W)];
-        parts.into_iter().for_each(|(to, c)| registers.read_floats(arg, c, format, to));
-        rays.any = self.mode.not_zero(&registers.read(arg, Component::Z, self.mode), mask);
+        parts.into_iter().for_each(|(to, c)| registers.read_floats(arg, c, format, lanes.clone(), to));
+        rays.any = (rays.any & !mask) | self.mode.not_zero(&registers.read(arg, Component::Z, self.mode), mask);
+    }
+
+    /// Traces rays, and writes their hits to the registers of their lanes.
+    pub fn trace_rays(&mut self, block: &Block, rays: &RayBlock) {
+        let mask = rays.active;
         let mut hits = HitBlock::misses();
-        self.machine.tracer.trace(&rays, &mut hits);
+        self.machine.tracer.trace(rays, &mut hits);
         self.rays += u64::from(mask.count_ones());
         let mut code = [0; BLOCK];
         for lane in lanes_of(mask).filter(|&lane| hits.t[lane] >= 0.0) {
             code[lane] = self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX);
         }
+        let format = self.mode.format();
         let found: [Column; 6] = std::array::from_fn(|_| Column::zero());
         let floats = [&hits.u, &hits.v, &hits.t];
         for (to, values) in found.iter().zip(floats) {
@@ -380,5 +400,27 @@ impl<'m> Executor<'m> {
             to.load(words);
         }
         self.mode.copy(&found, block.columns(column::HIT, found.len()), mask);
+    }
+
+    /// Enters the call at a group's code address, whose backward jump has been counted: the groups
+    /// that result.
+    pub fn enter_call(&mut self, block: &mut Block, group: Group) -> Result<Vec<Group>, MachineError> {
+        let instr = self.program.code.get(group.pc as usize);
+        let called = match instr.map(|instr| instr.flow) {
+            Some(Flow::Always(control) | Flow::If(control)) => control,
+            _ => return Ok(vec![group]),
+        };
+        let first = match called {
+            DecodedControl::Call { target, push } => {
+                self.push_frame(block, group, push)?;
+                Some(group.inside(target, push))
+            }
+            DecodedControl::CallReg { address, push } => {
+                self.push_frame(block, group, push)?;
+                self.call_register(block, group, &address, push)?
+            }
+            DecodedControl::Jmp(_) | DecodedControl::Return => Some(group),
+        };
+        Ok(first.into_iter().chain(std::mem::take(&mut self.diverged)).collect())
     }
 }

@@ -88,6 +88,41 @@ fn start(
     Ok(run.report)
 }
 
+/// Goes on with a run that another engine began: with its groups, and the lanes that have ended in
+/// a refilled batch.
+pub(super) fn go_on(
+    machine: &Machine<'_>,
+    block: &mut Block,
+    entry: u32,
+    groups: Vec<Group>,
+    supply: Option<&mut Supply<'_>>,
+) -> Result<RunReport, MachineError> {
+    let program = machine.program.decoded();
+    let running = groups.iter().fold(0, |all, group| all | group.mask);
+    let refill = supply.map(|supply| Refill {
+        supply,
+        entry,
+        last_loop: last_loop(program, entry),
+        diverged: false,
+        ended: !running,
+    });
+    let mut run = Run {
+        program,
+        block,
+        executor: Executor::new(machine),
+        current: Group { mask: 0, pc: 0, depth: 0, window: 0 },
+        waiting: Vec::new(),
+        limit: u32::MAX,
+        refill,
+        report: RunReport::default(),
+    };
+    groups.into_iter().for_each(|group| run.waiting_add(group));
+    run.reschedule();
+    run.refill();
+    run.finish()?;
+    Ok(run.report)
+}
+
 /// The loop of the function at an address that ends last.
 fn last_loop(program: &DecodedProgram, entry: u32) -> Option<Range<u32>> {
     let mut last = None;

@@ -102,9 +102,9 @@ pub enum MachineError {
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunReport {
-    /// Instructions issued, each for a group of lanes.
+    /// Instructions issued, each for a group of lanes; 0 from an engine that does not count.
     pub issued: u64,
-    /// Instructions times the lanes that they were issued for.
+    /// Instructions times the lanes that they were issued for; 0 from an engine that does not count.
     pub executed: u64,
     /// Rays traced.
     pub rays: u64,
@@ -176,5 +176,22 @@ impl Machine<'_> {
     }
 }
 
+/// What programs do, on each engine.
 #[cfg(test)]
-mod tests;
+#[path = "machine"]
+mod on_interpreter {
+    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::engine::INTERPRETER;
+
+    #[path = "tests.rs"]
+    mod tests;
+}
+
+/// The same on generated code, for the widest vectors of the CPU.
+#[cfg(all(test, target_arch = "x86_64"))]
+#[path = "machine"]
+mod on_native {
+    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
+
+    #[path = "tests.rs"]
+    mod tests;
+}

@@ -19,6 +19,7 @@
 mod arbitrary;
 mod arith;
 pub mod asm;
+mod auto;
 pub mod binary;
 pub mod block;
 mod decode;
@@ -36,6 +37,8 @@ pub mod link;
 mod listings;
 pub mod machine;
 mod moves;
+#[cfg(target_arch = "x86_64")]
+mod native;
 pub mod simd;
 mod step;
 pub mod texture;

@@ -51,12 +51,31 @@ impl Slot {
         self.0 & Slot::STACK != 0
     }
 
+    /// Where it is, with a pool of `pool` columns.
+    pub fn place(self, pool: usize) -> Place {
+        Place::of(self.column(pool), pool)
+    }
+
     /// The index of the column in a file that begins with a pool of `pool` columns, for the window
     /// at the stack's bottom.
     #[inline(always)]
     pub fn column(self, pool: usize) -> usize {
         let number = (self.0 & (Slot::POOL - 1)) as usize;
         if self.0 & Slot::POOL != 0 { number } else { number + pool }
+    }
+}
+
+/// Where a value is: in the pool, or in a column of the registers and the stack, for the window at
+/// the stack's bottom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    Pool(usize),
+    Column(u16),
+}
+
+impl Place {
+    fn of(column: usize, pool: usize) -> Place {
+        column.checked_sub(pool).map_or(Place::Pool(column), |column| Place::Column(column as u16))
     }
 }
 
@@ -153,6 +172,33 @@ impl Step {
     #[inline(always)]
     pub fn from(&self, source: usize) -> usize {
         self.from[source] as usize
+    }
+
+    /// What it computes, and how its sources are modified.
+    pub fn task(&self) -> (Task, Modify) {
+        (self.task, self.modify)
+    }
+
+    /// The number of its sources.
+    pub fn arity(&self) -> usize {
+        match self.task {
+            Task::Copy | Task::Saturate | Task::Special(_) => 1,
+            Task::Op(Op::Dp2h) => 5,
+            Task::Op(Op::Dp3) => 6,
+            Task::Op(Op::Dp3h) => 7,
+            Task::Op(Op::Dp4) => 8,
+            Task::Op(op) => op.arity(),
+        }
+    }
+
+    /// Where a source is, with a pool of `pool` columns.
+    pub fn source(&self, source: usize, pool: usize) -> Place {
+        Place::of(self.from(source), pool)
+    }
+
+    /// The column of the result, with a pool of `pool` columns.
+    pub fn target(&self, pool: usize) -> u16 {
+        (self.to() - pool) as u16
     }
 
     /// The same for a window `window` columns above the stack's bottom.

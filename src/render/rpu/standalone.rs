@@ -248,7 +248,10 @@ impl StandaloneProgram {
         self.start(&mut before);
         self.start(&mut after);
         let stop = AtomicBool::new(false);
-        let report = self.with_machine(&stop, |machine| machine.run(&mut after, entry, 1))?;
+        // The interpreter counts instructions.
+        let program = &self.executable.interpreted();
+        let run = |machine: &Machine<'_>| Machine { program, ..*machine }.run(&mut after, entry, 1);
+        let report = self.with_machine(&stop, run)?;
         Ok(([before, after], report))
     }
 

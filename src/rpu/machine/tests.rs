@@ -1,15 +1,17 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
-use super::super::arbitrary::{any_arithmetic, reading};
-use super::super::arith;
-use super::super::asm::assemble;
-use super::super::format::Format;
-use super::super::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
-use super::super::lanes::{BLOCK, lanes_of};
-use super::super::listings;
-use super::super::simd::InstructionSet;
-use super::super::tracing::{EmptyScene, HitBlock, RayBlock};
-use super::*;
+use super::ENGINE;
+use crate::rpu::arbitrary::{any_arithmetic, reading};
+use crate::rpu::arith;
+use crate::rpu::asm::assemble;
+use crate::rpu::format::Format;
+use crate::rpu::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
+use crate::rpu::lanes::{BLOCK, lanes_of};
+use crate::rpu::listings;
+use crate::rpu::simd::InstructionSet;
+use crate::rpu::tracing::{EmptyScene, HitBlock, RayBlock};
+use crate::rpu::engine::INTERPRETER;
+use crate::rpu::machine::*;
 use crate::text::source::FileId;
 use Component::{W, X, Y, Z};
 use proptest::prelude::*;
@@ -19,6 +21,16 @@ fn program(text: &str) -> Program {
         Ok(assembly) => assembly.program,
         Err(errors) => panic!("{errors:?}"),
     }
+}
+
+/// The program on the engine that these tests are about.
+fn executable(program: &Program) -> Executable {
+    Executable::new(program).expect("valid").on_engine(ENGINE).expect("it is available")
+}
+
+/// Whether the engine counts instructions.
+fn counts() -> bool {
+    ENGINE.name == INTERPRETER.name
 }
 
 /// What programs run on in these tests, unless they change it.
@@ -56,7 +68,7 @@ impl Setup {
     }
 
     fn on_machine<R>(&self, program: &Program, run: impl FnOnce(&Machine<'_>) -> R) -> R {
-        let executable = Executable::new(program).expect("valid").in_format(self.format);
+        let executable = executable(program).in_format(self.format);
         let stop = AtomicBool::new(false);
         let Setup { constants, memory, textures, shaders, tracer, limits, .. } = self;
         let (tracer, limits) = (tracer.as_ref(), *limits);
@@ -389,7 +401,7 @@ fn nested_branches_meet_again() {
         assert_eq!(vector(&block, Reg::R(0), lane)[3], want);
     }
     // 1 + 1 + 2 + 2 + 1 for the branches, and the join once for all.
-    assert_eq!(report.issued, 9);
+    assert!(!counts() || report.issued == 9);
 }
 
 #[test]
@@ -404,8 +416,10 @@ fn loops_run_as_often_as_each_lane_wants() {
     for lane in 0..BLOCK {
         assert_eq!(vector(&block, Reg::R(2), lane)[3], 2.0 * (lane + 1) as f32);
     }
-    assert_eq!(report.issued, 2 * 64 + 2);
-    assert_eq!(report.executed, (1..=64).map(|n| 2 * n).sum::<u64>() + 128);
+    if counts() {
+        assert_eq!(report.issued, 2 * 64 + 2);
+        assert_eq!(report.executed, (1..=64).map(|n| 2 * n).sum::<u64>() + 128);
+    }
 }
 
 #[test]
@@ -458,7 +472,7 @@ fn lanes_that_end_are_given_to_other_threads() {
         (issued, executed) = (issued + report.issued, executed + report.executed);
     }
     assert_eq!(refilled.executed, executed);
-    assert!(refilled.issued * 2 < issued, "{} and {issued} instructions", refilled.issued);
+    assert!(!counts() || refilled.issued * 2 < issued, "{} and {issued} instructions", refilled.issued);
 }
 
 #[test]
@@ -537,7 +551,7 @@ fn all_instruction_sets_of_the_processor_give_the_same_bits() {
         ftoi R7.w, R1.y
         iasr R8.w, R1.z, #3
         return";
-    let executable = Executable::new(&program(text)).expect("valid");
+    let executable = executable(&program(text));
     let mut state = 1u32;
     let mut next = || {
         state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
@@ -729,7 +743,7 @@ fn the_swizzle_yzxx_gives_w_the_value_of_x() {
 
 #[test]
 fn a_raised_stop_flag_ends_a_run() {
-    let executable = Executable::new(&program("again: jmp again")).expect("valid");
+    let executable = executable(&program("again: jmp again"));
     let stop = AtomicBool::new(true);
     let machine = Machine {
         program: &executable,
@@ -746,7 +760,7 @@ fn a_raised_stop_flag_ends_a_run() {
 
 #[test]
 fn a_single_thread_starts_with_the_registers_it_is_given() {
-    let executable = Executable::new(&program("return\nadd R0, R1, S0\nreturn")).expect("valid");
+    let executable = executable(&program("return\nadd R0, R1, S0\nreturn"));
     let stop = AtomicBool::new(false);
     let machine = Machine {
         program: &executable,
@@ -762,7 +776,7 @@ fn a_single_thread_starts_with_the_registers_it_is_given() {
     let registers = registers.map(|(reg, values)| (reg, values.map(f32::to_bits)));
     let (block, report) = machine.run_single(1, &registers).expect("runs");
     assert_eq!(vector(&block, Reg::R(0), 0), [11.0, 12.0, 13.0, 14.0]);
-    assert_eq!((report.issued, report.executed), (2, 2));
+    assert!(!counts() || (report.issued, report.executed) == (2, 2));
 }
 
 #[test]

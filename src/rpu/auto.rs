@@ -1,0 +1,104 @@
+//! The engine that runs a program at once and fast: on the interpreter until its translation, which
+//! another thread makes meanwhile, is there.
+//!
+//! Engines give the same bits, so it does not matter when the change comes.
+
+use super::block::Block;
+use super::decode::DecodedProgram;
+use super::engine::{Code, Engine, EngineInfo, Supply, Unsupported};
+use super::format::Format;
+use super::interpreter::Interpreter;
+use super::machine::{Machine, MachineError, RunReport};
+#[cfg(target_arch = "x86_64")]
+use super::native::NATIVE;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+/// Runs programs on the interpreter, then on the native engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Auto;
+
+/// The automatic choice.
+pub static AUTO: EngineInfo = EngineInfo {
+    name: "auto",
+    description: "runs on the interpreter until the translation to native code is there",
+    runs_with: || fastest().map_or(super::engine::INTERPRETER.runs_with, |native| native.runs_with)(),
+    available: || Ok(()),
+    formats: &[Format::F32, Format::F24],
+    engine: &Auto,
+};
+
+/// The engine that translates, where there is one.
+fn fastest() -> Option<&'static EngineInfo> {
+    #[cfg(target_arch = "x86_64")]
+    return (NATIVE.available)().is_ok().then_some(&NATIVE);
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// What a translation came to: none where the engine cannot run the program.
+type Translation = Arc<OnceLock<Option<Arc<dyn Code>>>>;
+
+/// A program whose translation begins with its first run.
+#[derive(Debug)]
+struct Starting {
+    program: Arc<DecodedProgram>,
+    begun: OnceLock<()>,
+    translation: Translation,
+}
+
+impl Engine for Auto {
+    fn load(&self, program: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported> {
+        match fastest() {
+            Some(native) if native.formats.contains(&program.format()) => Ok(Arc::new(Starting {
+                program: program.clone(),
+                begun: OnceLock::new(),
+                translation: Arc::default(),
+            })),
+            _ => Interpreter.load(program),
+        }
+    }
+}
+
+impl Starting {
+    /// The fastest code that is there.
+    fn code(&self) -> &dyn Code {
+        self.begun.get_or_init(|| {
+            let (program, translation) = (self.program.clone(), self.translation.clone());
+            // Where no thread can be had, the interpreter goes on.
+            let _ = thread::Builder::new().name("translator".into()).spawn(move || {
+                // Nobody waits for a program that is gone.
+                if Arc::strong_count(&translation) > 1 {
+                    let code = fastest().and_then(|native| native.engine.load(&program).ok());
+                    let _ = translation.set(code);
+                }
+            });
+        });
+        match self.translation.get() {
+            Some(Some(code)) => &**code,
+            Some(None) | None => &Interpreter,
+        }
+    }
+}
+
+impl Code for Starting {
+    fn run(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        entry: u32,
+        active: u64,
+    ) -> Result<RunReport, MachineError> {
+        self.code().run(machine, block, entry, active)
+    }
+
+    fn run_refilled(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        entry: u32,
+        supply: &mut Supply<'_>,
+    ) -> Result<RunReport, MachineError> {
+        self.code().run_refilled(machine, block, entry, supply)
+    }
+}

@@ -1,0 +1,234 @@
+//! Functions as the translator sees them: blocks in the order of their addresses, and where lanes
+//! can wait.
+//!
+//! A function is what jumps reach from an address that is called. Its code runs from lower to
+//! higher addresses, for the lanes that are there; the others wait at the block that they jumped
+//! to, and join when the code comes to it. So lanes reconverge as the interpreter's do. Jumps
+//! backwards wait, too: the code returns to a loop's header when it comes to the last of them, the
+//! *end of the loop*, as long as lanes wait at the header.
+//!
+//! An [`Item`] is a block or the end of a loop. What this module decides about jumps follows from
+//! one question: at which items can lanes wait?
+
+use crate::rpu::decode::{DecodedControl, DecodedInstr, Flow};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A step of a function's code, in the order of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    Block(usize),
+    /// The end of the loop whose header is this block.
+    LoopEnd(usize),
+}
+
+/// Instructions that are entered at the first alone.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// The address of the first instruction, and the one after the last.
+    pub start: u32,
+    pub end: u32,
+    /// Where lanes wait for it, if any can: a number in the function's frame.
+    pub slot: Option<usize>,
+    /// Its item.
+    pub item: usize,
+    /// Items of the jumps to it.
+    sources: BTreeSet<usize>,
+}
+
+/// A function.
+#[derive(Debug, Clone)]
+pub(super) struct Function {
+    pub entry: u32,
+    pub blocks: Vec<Block>,
+    pub items: Vec<Item>,
+    /// The number of slots.
+    pub slots: usize,
+    /// For each header of a loop, the address of the last jump back to it, and how many there are.
+    loops: BTreeMap<u32, (u32, usize)>,
+    /// For each call of a register, the slot of the lanes that call another function than the one
+    /// that runs.
+    rests: BTreeMap<u32, usize>,
+}
+
+/// Where an instruction jumps to within its function.
+pub(super) fn jump_target(flow: Flow) -> Option<u32> {
+    match flow {
+        Flow::Always(DecodedControl::Jmp(target)) | Flow::If(DecodedControl::Jmp(target)) => Some(target),
+        _ => None,
+    }
+}
+
+/// Whether execution never continues at the next address.
+fn never_falls_through(flow: Flow) -> bool {
+    matches!(flow, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return))
+}
+
+fn calls_register(flow: Flow) -> bool {
+    matches!(flow, Flow::Always(DecodedControl::CallReg { .. }) | Flow::If(DecodedControl::CallReg { .. }))
+}
+
+/// Whether some lanes wait behind a call while others are in it.
+fn splits_at_call(flow: Flow) -> bool {
+    calls_register(flow) || matches!(flow, Flow::If(DecodedControl::Call { .. }))
+}
+
+/// The addresses that jumps reach from an entry.
+fn reachable(code: &[DecodedInstr], entry: u32) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    let mut left = vec![entry];
+    while let Some(mut pc) = left.pop() {
+        while let Some(instr) = code.get(pc as usize)
+            && found.insert(pc)
+        {
+            left.extend(jump_target(instr.flow));
+            if never_falls_through(instr.flow) {
+                break;
+            }
+            pc += 1;
+        }
+    }
+    found
+}
+
+impl Function {
+    /// The function at an address.
+    pub fn at(code: &[DecodedInstr], entry: u32) -> Function {
+        let addresses = reachable(code, entry);
+        let mut loops = BTreeMap::new();
+        let mut leaders = BTreeSet::from([entry]);
+        let mut waited_for = BTreeSet::new();
+        for &pc in &addresses {
+            let flow = code[pc as usize].flow;
+            if let Some(target) = jump_target(flow) {
+                leaders.insert(target);
+                waited_for.insert(target);
+                if target <= pc {
+                    let (last, count) = loops.entry(target).or_insert((pc, 0));
+                    *last = pc.max(*last);
+                    *count += 1;
+                }
+            }
+            if splits_at_call(flow) {
+                leaders.insert(pc + 1);
+                waited_for.insert(pc + 1);
+            }
+        }
+        for (last, _) in loops.values() {
+            leaders.insert(last + 1);
+            waited_for.insert(last + 1);
+        }
+        let ends: BTreeMap<u32, u32> = loops.iter().map(|(&header, &(last, _))| (last, header)).collect();
+        let mut blocks: Vec<Block> = Vec::new();
+        for &pc in &addresses {
+            match blocks.last_mut() {
+                Some(block) if block.end == pc && !leaders.contains(&pc) => block.end += 1,
+                _ => blocks.push(Block { start: pc, end: pc + 1, slot: None, item: 0, sources: BTreeSet::new() }),
+            }
+        }
+        let mut slots = 0;
+        let mut items = Vec::new();
+        let by_start: BTreeMap<u32, usize> = blocks.iter().enumerate().map(|(i, block)| (block.start, i)).collect();
+        for (i, block) in blocks.iter_mut().enumerate() {
+            if waited_for.contains(&block.start) {
+                block.slot = Some(slots);
+                slots += 1;
+            }
+            block.item = items.len();
+            items.push(Item::Block(i));
+            if let Some(header) = ends.get(&(block.end - 1)) {
+                items.push(Item::LoopEnd(by_start[header]));
+            }
+        }
+        let mut rests = BTreeMap::new();
+        for &pc in addresses.iter().filter(|&&pc| calls_register(code[pc as usize].flow)) {
+            rests.insert(pc, slots);
+            slots += 1;
+        }
+        let mut function = Function { entry, blocks, items, slots, loops, rests };
+        for i in 0..function.blocks.len() {
+            let Block { start, end, item, .. } = function.blocks[i];
+            for pc in start..end {
+                if let Some(target) = jump_target(code[pc as usize].flow) {
+                    function.blocks[by_start[&target]].sources.insert(item);
+                }
+            }
+            if splits_at_call(code[end as usize - 1].flow)
+                && let Some(next) = by_start.get(&end)
+            {
+                function.blocks[*next].sources.insert(item);
+            }
+            // Lanes that leave a loop wait behind its end.
+            if let Some(Item::LoopEnd(_)) = function.items.get(item + 1)
+                && let Some(next) = by_start.get(&end)
+            {
+                function.blocks[*next].sources.extend([item, item + 1]);
+            }
+        }
+        function
+    }
+
+    /// The block that begins at an address.
+    pub fn block_at(&self, start: u32) -> Option<usize> {
+        self.blocks.binary_search_by_key(&start, |block| block.start).ok()
+    }
+
+    /// The number of instructions.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(|block| (block.end - block.start) as usize).sum()
+    }
+
+    /// Whether a jump at an address is the last one back to its target, and whether the only one.
+    pub fn ends_loop(&self, pc: u32, target: u32) -> Option<bool> {
+        self.loops.get(&target).filter(|(last, _)| *last == pc).map(|(_, count)| *count == 1)
+    }
+
+    /// The slot of the lanes that a call of a register has not called yet.
+    pub fn rest_slot(&self, pc: u32) -> Option<usize> {
+        self.rests.get(&pc).copied()
+    }
+
+    /// The calls of registers, with their slots.
+    pub fn rests(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        self.rests.iter().map(|(&pc, &slot)| (pc, slot))
+    }
+
+    /// The header of the loop that ends last, if the function has loops: a refilled batch starts
+    /// other threads when lanes have left it.
+    pub fn last_loop(&self) -> Option<usize> {
+        let (header, _) = self.loops.iter().max_by_key(|(_, (last, _))| *last)?;
+        self.block_at(*header)
+    }
+
+    /// Whether lanes can wait at an item, given that none wait at the items of a range before it
+    /// and no code in the range runs.
+    fn waits(&self, item: usize, idle: &std::ops::Range<usize>) -> bool {
+        match self.items[item] {
+            Item::Block(b) => {
+                let from_idle = |source: &usize| idle.contains(source) || *source == item;
+                self.blocks[b].slot.is_some() && !self.blocks[b].sources.iter().all(from_idle)
+            }
+            Item::LoopEnd(header) => !self.is_single(header) && !idle.contains(&self.blocks[header].item),
+        }
+    }
+
+    /// Whether one jump alone leads back to the header of a loop: no lane waits at the loop's end.
+    pub fn is_single(&self, header: usize) -> bool {
+        self.loops.get(&self.blocks[header].start).is_some_and(|(_, count)| *count == 1)
+    }
+
+    /// Where the code goes on when no lane is at an item: the next one where lanes can wait, or the
+    /// number of items for the function's end.
+    pub fn after_idle(&self, item: usize) -> usize {
+        let next = item + 1..self.items.len();
+        next.into_iter().find(|&next| self.waits(next, &(item..next))).unwrap_or(self.items.len())
+    }
+
+    /// Whether all lanes can go from an item directly to a later one (or to the end), as none wait
+    /// in between.
+    pub fn is_direct(&self, from: usize, to: usize) -> bool {
+        (from + 1..to).all(|item| match self.items[item] {
+            Item::Block(b) => self.blocks[b].sources.iter().all(|source| (from + 1..to).contains(source)),
+            Item::LoopEnd(header) => self.is_single(header) || (from + 1..to).contains(&self.blocks[header].item),
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Translated programs in executable memory.
+
+use super::context::Context;
+use super::translate::{Translated, Translation, largest_frame};
+use memmap2::{Mmap, MmapMut};
+use std::io;
+
+/// A translated program that can run. Its memory was written before it became executable, and is
+/// never both.
+#[derive(Debug)]
+pub(super) struct Executable {
+    code: Mmap,
+    /// The address of each function's code by its code address; 0 where there is none.
+    entries: Vec<u64>,
+    pub functions: Vec<Translated>,
+    enter: usize,
+    ended: usize,
+}
+
+impl Executable {
+    /// Places a translation of a program of `len` instructions in memory.
+    ///
+    /// # Errors
+    /// When the system gives no memory, or forbids that it be executed.
+    pub fn new(translation: Translation, len: usize) -> io::Result<Executable> {
+        let Translation { bytes, entries: starts, functions, enter, ended } = translation;
+        let mut memory = MmapMut::map_anon(bytes.len())?;
+        memory.copy_from_slice(&bytes);
+        let code = memory.make_exec()?;
+        let mut entries = vec![0; len];
+        for (pc, at) in starts {
+            entries[pc as usize] = code.as_ptr().addr() as u64 + at as u64;
+        }
+        Ok(Executable { code, entries, functions, enter, ended })
+    }
+
+    /// The address of code.
+    pub fn address(&self, at: usize) -> u64 {
+        self.code.as_ptr().addr() as u64 + at as u64
+    }
+
+    /// The address of the code that ends the outermost function.
+    pub fn ended(&self) -> u64 {
+        self.address(self.ended)
+    }
+
+    /// The addresses of functions by code address.
+    pub fn entries(&self) -> &[u64] {
+        &self.entries
+    }
+
+    /// Bytes of the largest frame.
+    pub fn largest_frame(&self) -> usize {
+        largest_frame(&self.functions) as usize
+    }
+
+    /// Runs the vector of a context from an address until its code leaves.
+    ///
+    /// # Safety
+    /// The context's pointers are valid for what the code reads and writes through them, and the
+    /// address is one of this code's: of a function, of an item, or one that the code left in the
+    /// context.
+    pub unsafe fn enter(&self, context: *mut Context, address: u64) {
+        let enter = self.code[self.enter..].as_ptr();
+        // SAFETY: a function with this signature is there, for a CPU that has been found to have
+        // its instructions.
+        let enter: extern "sysv64" fn(*mut Context, u64) = unsafe { std::mem::transmute(enter) };
+        enter(context, address);
+    }
+}

@@ -1,0 +1,146 @@
+//! The native engine: translates programs to vector code of the CPU.
+//!
+//! It runs what the interpreter runs, and gives the same bits: the same operations in the same
+//! order, none fused or estimated. A block's 64 lanes are vectors of 8 (AVX2) or 16 (AVX-512)
+//! lanes, which run one after the other; where lanes of one diverge, code runs from lower to higher
+//! addresses with a mask of active lanes (see [`functions`]), so that lanes reconverge as the
+//! interpreter's do. What waits for rays returns to the engine, which traces the rays of all
+//! vectors together (see [`run`]).
+//!
+//! Generated code reads and writes the registers of its lanes, its frames and the context, at
+//! addresses that are fixed when it is generated or checked against the ends of the stack and the
+//! frames; it reads the memory image within checked bounds. It is written before its memory becomes
+//! executable. Calls to code that is not translated, such as an address that a program computes,
+//! go on with the interpreter.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `functions`, `liveness` | programs as functions of blocks; what is read later |
+//! | `translate`, `arithmetic`, `cache` | the translator: control flow; operations; values in registers |
+//! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
+//! | `context`, `memory`, `run` | what code shares with the engine; executable memory; the engine |
+
+mod arithmetic;
+mod assembler;
+mod avx2;
+mod avx512;
+mod cache;
+mod context;
+mod functions;
+mod liveness;
+mod memory;
+mod run;
+mod translate;
+mod vectors;
+
+use super::arith::Mode;
+use super::block::Block;
+use super::decode::DecodedProgram;
+use super::engine::{Code, Engine, EngineInfo, Supply, Unsupported};
+use super::format::Format;
+use super::interpreter::Interpreter;
+use super::machine::{Machine, MachineError, RunReport};
+use super::simd::InstructionSet;
+use memory::Executable;
+use std::sync::Arc;
+use vectors::Vectors;
+
+/// Translates programs.
+#[derive(Debug, Clone, Copy)]
+pub struct Native;
+
+/// The native engine.
+pub static NATIVE: EngineInfo = EngineInfo {
+    name: "native",
+    description: "runs programs translated to vector code of this CPU",
+    runs_with: || InstructionSet::detect().name(),
+    available: || best().map(drop).ok_or("the CPU has neither AVX2 nor AVX-512"),
+    formats: &[Format::F32],
+    engine: &Native,
+};
+
+/// The widest instruction set of this CPU.
+fn best() -> Option<&'static dyn Vectors> {
+    of(InstructionSet::detect())
+}
+
+/// The vectors of an instruction set, where the CPU has what generated code needs.
+fn of(set: InstructionSet) -> Option<&'static dyn Vectors> {
+    match set {
+        InstructionSet::Avx512(_) if avx512::is_available() => Some(&avx512::Avx512),
+        InstructionSet::Avx512(_) | InstructionSet::Avx2(_) if avx2::is_available() => Some(&avx2::Avx2),
+        _ => None,
+    }
+}
+
+/// A translated program.
+#[derive(Debug)]
+struct Translated {
+    code: Executable,
+    /// Lanes of a vector.
+    width: usize,
+}
+
+impl Engine for Native {
+    fn load(&self, program: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported> {
+        let unsupported = |reason: String| Unsupported { engine: NATIVE.name, reason };
+        let Mode::F32(set) = program.mode else {
+            return Err(unsupported("it computes in single precision alone".into()));
+        };
+        let vectors = of(set).ok_or_else(|| unsupported("the CPU has neither AVX2 nor AVX-512".into()))?;
+        let translation = translate::translate(program, vectors);
+        let code = Executable::new(translation, program.code.len())
+            .map_err(|error| unsupported(format!("the system gives no executable memory: {error}")))?;
+        Ok(Arc::new(Translated { code, width: vectors.lanes() }))
+    }
+}
+
+impl Translated {
+    fn start(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        entry: u32,
+        active: u64,
+        supply: Option<&mut Supply<'_>>,
+    ) -> Result<RunReport, MachineError> {
+        let program = machine.program.decoded();
+        block.begin();
+        block.prepare(&program.steps, machine.constants);
+        run::Run::new(machine, &self.code, self.width, block, entry, active, supply).finish()
+    }
+
+    /// Whether code is translated from an address on, and nothing counts its instructions.
+    fn runs(&self, block: &Block, entry: u32) -> bool {
+        !block.is_profiled() && self.code.entries().get(entry as usize).is_some_and(|&address| address != 0)
+    }
+}
+
+impl Code for Translated {
+    fn run(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        entry: u32,
+        active: u64,
+    ) -> Result<RunReport, MachineError> {
+        match self.runs(block, entry) {
+            true => self.start(machine, block, entry, active, None),
+            false => Interpreter.run(machine, block, entry, active),
+        }
+    }
+
+    fn run_refilled(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        entry: u32,
+        supply: &mut Supply<'_>,
+    ) -> Result<RunReport, MachineError> {
+        if !self.runs(block, entry) {
+            return Interpreter.run_refilled(machine, block, entry, supply);
+        }
+        let active = supply(block, u64::MAX);
+        self.start(machine, block, entry, active, Some(supply))
+    }
+}

@@ -1,0 +1,391 @@
+//! Runs translated programs: the vectors of a block, one after the other, until each waits for rays
+//! or has ended; then their rays, all at once.
+
+use super::context::{Context, Exit, FrameHead, inside};
+use super::functions::{self, Item};
+use super::memory::Executable;
+use super::translate::Translated;
+use crate::rpu::block::{Block, Frame, Pointers, column};
+use crate::rpu::decode::Work;
+use crate::rpu::engine::Supply;
+use crate::rpu::executor::{Executor, Group};
+use crate::rpu::interpreter;
+use crate::rpu::isa::MAX_PUSH;
+use crate::rpu::lanes::BLOCK;
+use crate::rpu::machine::{Machine, MachineError, RunReport};
+use crate::rpu::tracing::RayBlock;
+use std::sync::atomic::Ordering;
+
+/// Bytes of a column, and of a vector of the stack.
+const COLUMN: usize = 4 * BLOCK;
+const VECTOR: usize = 4 * COLUMN;
+
+/// A vector of a quarter of its lanes has room for other threads.
+const IDLE_SHARE: u32 = 4;
+
+/// What a vector does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Goes on at an address.
+    Ready(u64),
+    /// Waits for rays, then goes on at an address.
+    Waits(u64),
+    Ended,
+}
+
+/// A vector: lanes that run together.
+struct Vector {
+    /// Its first lane.
+    first: usize,
+    /// Words of its frames, and the offset of the top one in bytes.
+    frames: Vec<u64>,
+    frame: usize,
+    /// Vectors between the stack's bottom and the window's.
+    window: u32,
+    depth: u32,
+    mask: u32,
+    state: State,
+    /// The code address where it is.
+    pc: u32,
+    /// Whether it may start other threads.
+    refills: bool,
+}
+
+impl Vector {
+    /// A frame's fixed part, and where its slots are.
+    fn head(&mut self, at: usize) -> &mut FrameHead {
+        let head = &mut self.frames[at / 8..(at + size_of::<FrameHead>()) / 8];
+        // SAFETY: a frame begins at a multiple of 16 bytes and is at least as long as its fixed
+        // part, which is plain words.
+        unsafe { &mut *head.as_mut_ptr().cast::<FrameHead>() }
+    }
+
+    /// The lanes that wait in a slot.
+    fn slot(&mut self, at: usize, slot: usize) -> &mut u32 {
+        let word = at + size_of::<FrameHead>() + 4 * slot;
+        let pair = &mut self.frames[word / 8..][..1];
+        // SAFETY: the word is one half of the pair.
+        unsafe { &mut *pair.as_mut_ptr().cast::<u32>().add(word / 4 % 2) }
+    }
+
+    /// Its lanes of the block.
+    fn lanes(&self, mask: u32) -> u64 {
+        u64::from(mask) << self.first
+    }
+}
+
+/// What the functions that generated code calls work on.
+struct Host<'m> {
+    executor: Executor<'m>,
+    block: *mut Block,
+    /// `S0.x` of the vector's first lane for the window at the stack's bottom.
+    stack: *mut u8,
+    first: usize,
+    error: Option<MachineError>,
+    program: &'m crate::rpu::decode::DecodedProgram,
+}
+
+/// Executes an instruction's work: see [`super::context::Work`].
+extern "sysv64" fn work(context: *mut Context, pc: u32, mask: u32) -> u32 {
+    // SAFETY: generated code gives the context that it was entered with, whose `run` is a host that
+    // nothing else uses while the code runs.
+    let (context, host) = unsafe { (&mut *context, &mut *(*context).run.cast::<Host<'_>>()) };
+    let window = (context.window.addr() - host.stack.addr()) / VECTOR;
+    let mask = u64::from(mask) << host.first;
+    let group = Group { mask, pc, depth: context.depth, window: window as u32 };
+    // SAFETY: the block outlives the run, and only generated code uses it meanwhile, which waits.
+    let block = unsafe { &mut *host.block };
+    let done = host.executor.work(block, &host.program.code[pc as usize].work, group);
+    context.reaches(block.scratch_pointer(), host.first);
+    match done {
+        Ok(_) => 0,
+        Err(error) => {
+            host.error = Some(error);
+            1
+        }
+    }
+}
+
+/// A run of a block.
+pub(super) struct Run<'m, 's, 'b> {
+    machine: &'m Machine<'m>,
+    code: &'m Executable,
+    width: usize,
+    block: &'b mut Block,
+    context: Box<Context>,
+    executor: Option<Executor<'m>>,
+    vectors: Vec<Vector>,
+    entry: u32,
+    /// The address of the entry's code.
+    start: u64,
+    last_loop: Option<LastLoop>,
+    supply: Option<&'b mut Supply<'s>>,
+    report: RunReport,
+}
+
+/// The loop of the entry that ends last.
+struct LastLoop {
+    /// The slot of its header, its address, and its code address.
+    slot: usize,
+    header: u64,
+    pc: u32,
+    /// The address of the code behind the loop.
+    behind: u64,
+}
+
+impl LastLoop {
+    fn of(code: &Executable, entry: u32) -> Option<LastLoop> {
+        let Translated { function, items, .. } = code.functions.iter().find(|f| f.function.entry == entry)?;
+        let header = function.last_loop()?;
+        let end = function.items.iter().position(|item| *item == Item::LoopEnd(header))?;
+        let functions::Block { slot, item, start, .. } = &function.blocks[header];
+        let address = |item: usize| code.address(items[item]);
+        Some(LastLoop { slot: (*slot)?, header: address(*item), pc: *start, behind: address(end + 1) })
+    }
+}
+
+impl<'m, 's, 'b> Run<'m, 's, 'b> {
+    /// A run of the lanes in `active`, in vectors of `width`. The block is prepared.
+    pub fn new(
+        machine: &'m Machine<'m>,
+        code: &'m Executable,
+        width: usize,
+        block: &'b mut Block,
+        entry: u32,
+        active: u64,
+        supply: Option<&'b mut Supply<'s>>,
+    ) -> Self {
+        let mut context = Box::new(Context::new(work));
+        context.stop = std::ptr::from_ref(machine.stop).cast();
+        context.entries = code.entries().as_ptr();
+        context.image = machine.memory.as_ptr();
+        context.depth_limit = machine.limits.call_depth;
+        context.budget = machine.limits.budget;
+        context.code_len = code.entries().len() as u32;
+        // Scratch memory begins at 2³¹.
+        context.inside = inside(machine.memory.len().min(1 << 31));
+        let words = 4 * code.largest_frame() / 8;
+        let start = code.entries()[entry as usize];
+        let refills = supply.is_some();
+        let last_loop = LastLoop::of(code, entry);
+        let vectors = (0..BLOCK / width)
+            .map(|n| {
+                let first = n * width;
+                let mask = (active >> first) as u32 & ((1 << width) - 1);
+                let mut vector = Vector {
+                    first,
+                    frames: vec![0; words],
+                    frame: 0,
+                    window: 0,
+                    depth: 0,
+                    mask,
+                    state: if mask == 0 { State::Ended } else { State::Ready(start) },
+                    pc: entry,
+                    refills,
+                };
+                *vector.head(0) = FrameHead { resume: code.ended(), mask, ..FrameHead::default() };
+                vector
+            })
+            .collect();
+        let executor = Some(Executor::new(machine));
+        Run { machine, code, width, block, context, executor, vectors, entry, start, last_loop, supply, report: RunReport::default() }
+    }
+
+    /// Runs all threads to their end.
+    pub fn finish(mut self) -> Result<RunReport, MachineError> {
+        loop {
+            for number in 0..self.vectors.len() {
+                while let State::Ready(at) = self.vectors[number].state {
+                    if self.advance(number, at)? {
+                        return self.go_on(number);
+                    }
+                }
+            }
+            if !self.trace() {
+                break;
+            }
+        }
+        if let Some(executor) = &self.executor {
+            self.report.rays += executor.rays;
+            self.report.bad_loads |= executor.bad_loads;
+        }
+        Ok(self.report)
+    }
+
+    /// Runs a vector from an address until it waits or ends, or its code leaves for another reason.
+    /// Returns whether the code at hand is not translated.
+    fn advance(&mut self, number: usize, at: u64) -> Result<bool, MachineError> {
+        let Pointers { file, window_end, spent } = self.block.pointers();
+        let vector = &mut self.vectors[number];
+        let Vector { first, .. } = *vector;
+        let stack = file.wrapping_add(4 * first + COLUMN * usize::from(column::STACK));
+        let frames = vector.frames.as_mut_ptr().cast::<u8>();
+        let block = std::ptr::from_mut(self.block);
+        let Some(executor) = self.executor.take() else { return Ok(false) };
+        let program = self.machine.program.decoded();
+        let mut host = Host { executor, block, stack, first, error: None, program };
+        let context = &mut *self.context;
+        context.file = file;
+        context.lanes = file.wrapping_add(4 * first);
+        context.window = stack.wrapping_add(VECTOR * vector.window as usize);
+        context.window_end = stack.wrapping_add(VECTOR * window_end as usize);
+        context.frame = frames.wrapping_add(vector.frame);
+        context.frame_end = frames.wrapping_add(8 * vector.frames.len() - self.code.largest_frame());
+        context.spent = spent.wrapping_add(first);
+        context.reaches(self.block.scratch_pointer(), first);
+        (context.mask, context.depth) = (vector.mask, vector.depth);
+        let threads = vector.head(0).mask.count_ones();
+        let room = (self.width as u32 / IDLE_SHARE).max(1);
+        context.idle_below = if vector.refills { 1 + threads as i32 - room as i32 } else { 0 };
+        context.run = std::ptr::from_mut(&mut host).cast();
+        // SAFETY: the pointers lead to the block, whose stack does not grow while the code runs,
+        // to the vector's frames and to the machine; the address is of this code.
+        unsafe { self.code.enter(context, at) };
+        let Host { executor, error, .. } = host;
+        self.executor = Some(executor);
+        vector.frame = context.frame.addr() - frames.addr();
+        vector.window = ((context.window.addr() - stack.addr()) / VECTOR) as u32;
+        (vector.mask, vector.depth, vector.pc) = (context.mask, context.depth, context.pc);
+        let pc = vector.pc;
+        match Exit::of(context.exit) {
+            Some(Exit::Trace) => vector.state = State::Waits(context.resume),
+            Some(Exit::Ended) => {
+                vector.depth = 0;
+                self.ended(number);
+            }
+            Some(Exit::Idle) => {
+                let resume = context.resume;
+                self.idle(number, resume);
+            }
+            Some(Exit::Grow) => {
+                vector.state = State::Ready(context.resume);
+                vector.frames.resize(2 * vector.frames.len(), 0);
+                let window = 2 * vector.window + u32::from(MAX_PUSH);
+                self.block.reach(window);
+            }
+            Some(Exit::Untranslated) => return Ok(true),
+            Some(Exit::Budget) => {
+                self.machine.stop.store(true, Ordering::Relaxed);
+                return Err(MachineError::Budget { pc, budget: self.machine.limits.budget });
+            }
+            Some(Exit::CallDepth) => {
+                return Err(MachineError::CallDepth { pc, limit: self.machine.limits.call_depth });
+            }
+            Some(Exit::BadCall) => return Err(MachineError::BadCall { pc, target: context.target }),
+            Some(Exit::PastEnd) => return Err(MachineError::PastEnd { pc }),
+            Some(Exit::Failed) | Some(Exit::Stopped) | None => return Err(error.unwrap_or(MachineError::Stopped)),
+        }
+        Ok(false)
+    }
+
+    /// Traces the rays of all vectors that wait; `false` when none does.
+    fn trace(&mut self) -> bool {
+        let Some(executor) = &mut self.executor else { return false };
+        let program = self.machine.program.decoded();
+        let mut rays = RayBlock::empty();
+        for vector in &mut self.vectors {
+            let State::Waits(resume) = vector.state else { continue };
+            if let Work::Trace(sources) = &program.code[vector.pc as usize].work {
+                let Vector { window, depth, pc, .. } = *vector;
+                let mask = vector.lanes(vector.mask);
+                let lanes = vector.first..vector.first + self.width;
+                executor.rays_of(self.block, Group { mask, pc, depth, window }, lanes, sources, &mut rays);
+                rays.active |= mask;
+            }
+            vector.state = State::Ready(resume);
+            vector.pc += 1;
+        }
+        if rays.active != 0 {
+            executor.trace_rays(self.block, &rays);
+        }
+        rays.active != 0
+    }
+
+    /// Takes the results of a vector's threads that have ended and starts others, or lets those go
+    /// on that wait in the last loop.
+    fn ended(&mut self, number: usize) {
+        let vector = &mut self.vectors[number];
+        let held = self.last_loop.as_ref().map_or(0, |last| *vector.slot(0, last.slot));
+        let mut new = 0;
+        if let Some(supply) = &mut self.supply {
+            let done = vector.head(0).mask & !held;
+            new = (supply(self.block, vector.lanes(done)) >> vector.first) as u32;
+            vector.refills &= new != 0;
+        }
+        vector.head(0).mask = held | new;
+        vector.mask = new;
+        vector.state = match (&self.last_loop, new, held) {
+            (_, 0, 0) => State::Ended,
+            (Some(last), 0, _) => {
+                vector.pc = last.pc;
+                State::Ready(last.header)
+            }
+            _ => {
+                vector.pc = self.entry;
+                State::Ready(self.start)
+            }
+        };
+    }
+
+    /// Runs the lanes to their end that have left the last loop; those in it wait.
+    fn idle(&mut self, number: usize, resume: u64) {
+        let vector = &mut self.vectors[number];
+        match &self.last_loop {
+            Some(last) => {
+                *vector.slot(0, last.slot) |= vector.mask;
+                vector.mask = 0;
+                vector.state = State::Ready(last.behind);
+            }
+            None => vector.state = State::Ready(resume),
+        }
+    }
+
+    /// Goes on with the interpreter: a vector calls code that is not translated.
+    fn go_on(mut self, calls: usize) -> Result<RunReport, MachineError> {
+        let mut executor = self.executor.take().unwrap_or_else(|| Executor::new(self.machine));
+        let mut groups = Vec::new();
+        for (number, vector) in self.vectors.iter_mut().enumerate() {
+            let (mut at, mut depth, mut window) = (0, 0, 0);
+            loop {
+                let function = vector.head(at).function as usize;
+                let Translated { function, frame, .. } = &self.code.functions[function];
+                for block in &function.blocks {
+                    let Some(slot) = block.slot else { continue };
+                    let mask = vector.slot(at, slot);
+                    groups.push(Group { mask: u64::from(*mask) << vector.first, pc: block.start, depth, window });
+                }
+                for (pc, slot) in function.rests() {
+                    let mask = u64::from(*vector.slot(at, slot)) << vector.first;
+                    if mask != 0 {
+                        groups.extend(executor.enter_call(self.block, Group { mask, pc, depth, window })?);
+                    }
+                }
+                if at == vector.frame {
+                    break;
+                }
+                at += *frame as usize;
+                let FrameHead { pc, push, mask, .. } = *vector.head(at);
+                window += push;
+                let frame = Frame { pc, push: push as u8 };
+                self.block.push_frame(depth, u64::from(mask) << vector.first, frame, window);
+                depth += 1;
+            }
+            if vector.state != State::Ended {
+                let top = Group { mask: vector.lanes(vector.mask), pc: vector.pc, depth, window };
+                match number == calls {
+                    true => groups.extend(executor.enter_call(self.block, top)?),
+                    false => groups.push(top),
+                }
+            }
+        }
+        groups.retain(|group| group.mask != 0);
+        self.block.counted_outside();
+        let supply = self.supply.take();
+        let report = interpreter::go_on(self.machine, self.block, self.entry, groups, supply)?;
+        Ok(RunReport {
+            rays: report.rays + executor.rays,
+            bad_loads: report.bad_loads | executor.bad_loads,
+            ..report
+        })
+    }
+}
