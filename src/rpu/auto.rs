@@ -50,11 +50,9 @@ struct Starting {
 impl Engine for Auto {
     fn load(&self, program: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported> {
         match fastest() {
-            Some(native) if native.formats.contains(&program.format()) => Ok(Arc::new(Starting {
-                program: program.clone(),
-                begun: OnceLock::new(),
-                translation: Arc::default(),
-            })),
+            Some(native) if native.formats.contains(&program.format()) => {
+                Ok(Arc::new(Starting { program: program.clone(), begun: OnceLock::new(), translation: Arc::default() }))
+            }
             _ => Interpreter.load(program),
         }
     }

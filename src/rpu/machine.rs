@@ -183,6 +183,7 @@ mod on_interpreter {
     pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::engine::INTERPRETER;
 
     #[path = "tests.rs"]
+    #[allow(clippy::duplicate_mod, reason = "each engine runs the same tests")]
     mod tests;
 }
 
@@ -193,5 +194,6 @@ mod on_native {
     pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
 
     #[path = "tests.rs"]
+    #[allow(clippy::duplicate_mod, reason = "each engine runs the same tests")]
     mod tests;
 }

@@ -84,7 +84,7 @@ impl Translator<'_> {
                 match op {
                     Op::Ftoi => self.isa.to_signed(&mut self.a, to, x),
                     Op::Ftou => self.isa.to_unsigned(&mut self.a, to, x),
-                    _ => self.isa.from_unsigned(&mut self.a, to, x),
+                    _ => self.isa.unsigned_to_float(&mut self.a, to, x),
                 }
                 to
             }

@@ -19,8 +19,17 @@ const ACTIVE: Register = Register::YMM15;
 const USE: [Register; 4] = [Register::YMM11, Register::YMM12, Register::YMM13, Register::YMM14];
 
 static VALUES: [Register; 11] = [
-    Register::YMM0, Register::YMM1, Register::YMM2, Register::YMM3, Register::YMM4, Register::YMM5, Register::YMM6,
-    Register::YMM7, Register::YMM8, Register::YMM9, Register::YMM10,
+    Register::YMM0,
+    Register::YMM1,
+    Register::YMM2,
+    Register::YMM3,
+    Register::YMM4,
+    Register::YMM5,
+    Register::YMM6,
+    Register::YMM7,
+    Register::YMM8,
+    Register::YMM9,
+    Register::YMM10,
 ];
 
 /// The 128-bit part of a register.
@@ -219,7 +228,7 @@ impl Vectors for Avx2 {
         self.binary(a, Binary::Or, to, to, Place::Register(large));
     }
 
-    fn from_unsigned(&self, a: &mut Assembler, to: Register, x: Register) {
+    fn unsigned_to_float(&self, a: &mut Assembler, to: Register, x: Register) {
         // The halves as the low bits of 2²³ and of 2³⁹, whose sum less both is exact until it is
         // rounded once.
         let [low, high, ..] = USE;

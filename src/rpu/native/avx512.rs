@@ -23,11 +23,34 @@ const OTHER: Register = Register::K3;
 const USE: [Register; 4] = [Register::ZMM28, Register::ZMM29, Register::ZMM30, Register::ZMM31];
 
 static VALUES: [Register; 28] = [
-    Register::ZMM0, Register::ZMM1, Register::ZMM2, Register::ZMM3, Register::ZMM4, Register::ZMM5, Register::ZMM6,
-    Register::ZMM7, Register::ZMM8, Register::ZMM9, Register::ZMM10, Register::ZMM11, Register::ZMM12,
-    Register::ZMM13, Register::ZMM14, Register::ZMM15, Register::ZMM16, Register::ZMM17, Register::ZMM18,
-    Register::ZMM19, Register::ZMM20, Register::ZMM21, Register::ZMM22, Register::ZMM23, Register::ZMM24,
-    Register::ZMM25, Register::ZMM26, Register::ZMM27,
+    Register::ZMM0,
+    Register::ZMM1,
+    Register::ZMM2,
+    Register::ZMM3,
+    Register::ZMM4,
+    Register::ZMM5,
+    Register::ZMM6,
+    Register::ZMM7,
+    Register::ZMM8,
+    Register::ZMM9,
+    Register::ZMM10,
+    Register::ZMM11,
+    Register::ZMM12,
+    Register::ZMM13,
+    Register::ZMM14,
+    Register::ZMM15,
+    Register::ZMM16,
+    Register::ZMM17,
+    Register::ZMM18,
+    Register::ZMM19,
+    Register::ZMM20,
+    Register::ZMM21,
+    Register::ZMM22,
+    Register::ZMM23,
+    Register::ZMM24,
+    Register::ZMM25,
+    Register::ZMM26,
+    Register::ZMM27,
 ];
 
 /// The 128-bit part of a register.
@@ -36,7 +59,13 @@ fn xmm(register: Register) -> Register {
 }
 
 /// `code to {mask}, from`, or with zeros elsewhere.
-fn masked(code: Code, to: Register, from: Register, mask: Register, zero: bool) -> Result<Instruction, iced_x86::IcedError> {
+fn masked(
+    code: Code,
+    to: Register,
+    from: Register,
+    mask: Register,
+    zero: bool,
+) -> Result<Instruction, iced_x86::IcedError> {
     Instruction::with2(code, to, from).map(|mut instruction| {
         instruction.set_op_mask(mask);
         instruction.set_zeroing_masking(zero);
@@ -203,7 +232,7 @@ impl Vectors for Avx512 {
         a.put(masked(Code::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, to, x, FOUND, true));
     }
 
-    fn from_unsigned(&self, a: &mut Assembler, to: Register, x: Register) {
+    fn unsigned_to_float(&self, a: &mut Assembler, to: Register, x: Register) {
         a.two(Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, Place::Register(x));
     }
 
@@ -216,7 +245,13 @@ impl Vectors for Avx512 {
             add
         }));
         self.store(a, words, 0, USE[0]);
-        let budget = MemoryOperand::with_base_displ_size_bcst_seg(fixed::CONTEXT, i64::from(at::BUDGET), 1, true, Register::None);
+        let budget = MemoryOperand::with_base_displ_size_bcst_seg(
+            fixed::CONTEXT,
+            i64::from(at::BUDGET),
+            1,
+            true,
+            Register::None,
+        );
         let greater = predicate(Kind::Unsigned, Order::Greater);
         let compare = Instruction::with4(compare_code(Kind::Unsigned), FOUND, USE[0], budget, greater);
         a.put(compare.map(|mut compare| {
@@ -252,14 +287,12 @@ impl Vectors for Avx512 {
         }
         let [r0, r1, r2, r3] = USE;
         let [t0, t1, t2, t3] = to;
-        let (low, high) =
-            (Code::EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32);
+        let (low, high) = (Code::EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32);
         a.three(low, t0, r0, Place::Register(r1));
         a.three(high, t2, r0, Place::Register(r1));
         a.three(low, t1, r2, Place::Register(r3));
         a.three(high, t3, r2, Place::Register(r3));
-        let (low, high) =
-            (Code::EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64, Code::EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64);
+        let (low, high) = (Code::EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64, Code::EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64);
         a.three(low, r0, t0, Place::Register(t1));
         a.three(high, t1, t0, Place::Register(t1));
         a.three(low, r2, t2, Place::Register(t3));

@@ -72,7 +72,8 @@ pub(super) fn operand_columns(operand: &Operand, positions: usize, pool: usize) 
 /// The columns that an instruction's work reads besides arithmetic, and those that it writes.
 pub(super) fn effects(work: &Work, pool: usize) -> (Columns, Columns) {
     let (mut reads, mut writes) = (Columns::default(), Columns::default());
-    let mut read = |operand: &Operand, positions| operand_columns(operand, positions, pool).for_each(|c| reads.insert(c));
+    let mut read =
+        |operand: &Operand, positions| operand_columns(operand, positions, pool).for_each(|c| reads.insert(c));
     match work {
         Work::Nothing | Work::Arith { .. } => {}
         Work::Trace([orig, dir, arg]) => {

@@ -188,7 +188,20 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             })
             .collect();
         let executor = Some(Executor::new(machine));
-        Run { machine, code, width, block, context, executor, vectors, entry, start, last_loop, supply, report: RunReport::default() }
+        Run {
+            machine,
+            code,
+            width,
+            block,
+            context,
+            executor,
+            vectors,
+            entry,
+            start,
+            last_loop,
+            supply,
+            report: RunReport::default(),
+        }
     }
 
     /// Runs all threads to their end.
@@ -382,10 +395,6 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         self.block.counted_outside();
         let supply = self.supply.take();
         let report = interpreter::go_on(self.machine, self.block, self.entry, groups, supply)?;
-        Ok(RunReport {
-            rays: report.rays + executor.rays,
-            bad_loads: report.bad_loads | executor.bad_loads,
-            ..report
-        })
+        Ok(RunReport { rays: report.rays + executor.rays, bad_loads: report.bad_loads | executor.bad_loads, ..report })
     }
 }

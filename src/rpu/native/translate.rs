@@ -144,7 +144,9 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
     // Programs without entry points start at their first instruction.
     let mut starts = BTreeSet::from_iter(program.entries.iter().copied().chain([0]));
     starts.extend(program.code.iter().filter_map(|instr| match instr.flow {
-        Flow::Always(DecodedControl::Call { target, .. }) | Flow::If(DecodedControl::Call { target, .. }) => Some(target),
+        Flow::Always(DecodedControl::Call { target, .. }) | Flow::If(DecodedControl::Call { target, .. }) => {
+            Some(target)
+        }
         _ => None,
     }));
     let mut left = MOST_INSTRUCTIONS;
@@ -433,7 +435,7 @@ impl Translator<'_> {
                 self.cache.unpin();
             }
             Work::Trace(_) => self.trace(pc, &live[i]),
-            Work::Load { to, count, base, offset } => self.load(pc, *to, *count, *base, *offset, &live[i], &after),
+            Work::Load { to, count, base, offset } => self.load(pc, (*to, *count), (*base, *offset), &live[i], &after),
             Work::Store { base, offset, src } => self.store_vector(pc, *base, *offset, src, &live[i]),
             Work::TexLoad { .. } | Work::TexStore { .. } => self.call_work(pc, &live[i]),
         }
@@ -553,14 +555,7 @@ impl Translator<'_> {
     }
 
     /// A control operation of all lanes.
-    fn always(
-        &mut self,
-        body: &Body<'_>,
-        number: usize,
-        pc: u32,
-        control: DecodedControl,
-        live: &Columns,
-    ) {
+    fn always(&mut self, body: &Body<'_>, number: usize, pc: u32, control: DecodedControl, live: &Columns) {
         self.flush(live);
         self.cache.clear();
         let function = body.function;
@@ -595,14 +590,7 @@ impl Translator<'_> {
     }
 
     /// A control operation of the lanes whose bits are set in `eax`.
-    fn conditional(
-        &mut self,
-        body: &Body<'_>,
-        number: usize,
-        pc: u32,
-        control: DecodedControl,
-        falls: &Columns,
-    ) {
+    fn conditional(&mut self, body: &Body<'_>, number: usize, pc: u32, control: DecodedControl, falls: &Columns) {
         let function = body.function;
         let next = function.block_at(pc + 1).and_then(|next| function.blocks[next].slot);
         match control {
@@ -855,7 +843,7 @@ impl Translator<'_> {
     }
 
     /// Loads vectors from each lane's address: in the image, unless one lies outside.
-    fn load(&mut self, pc: u32, to: u16, count: u16, base: u16, offset: i16, live: &Columns, after: &Columns) {
+    fn load(&mut self, pc: u32, (to, count): (u16, u16), (base, offset): (u16, i16), live: &Columns, after: &Columns) {
         let words = 4 * usize::from(count);
         if words + 4 > self.isa.registers().len() {
             return self.call_work(pc, live);

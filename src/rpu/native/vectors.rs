@@ -122,7 +122,7 @@ pub(super) trait Vectors: Sync + std::fmt::Debug {
     fn to_unsigned(&self, a: &mut Assembler, to: Register, x: Register);
 
     /// Unsigned integers to floats. `to` is not `x`.
-    fn from_unsigned(&self, a: &mut Assembler, to: Register, x: Register);
+    fn unsigned_to_float(&self, a: &mut Assembler, to: Register, x: Register);
 
     /// Adds 1 to the words of the active lanes at the address in a register, and jumps to a label
     /// where one is then more than the context's budget. Changes the register.
