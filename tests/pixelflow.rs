@@ -4,7 +4,7 @@ mod common;
 
 use common::{largest_difference, repository, shadewright, stderr};
 use serde_json::Value;
-use shadewright::image::file as image_file;
+use shadewright::image::{Image, file as image_file};
 use std::fs;
 use std::path::Path;
 
@@ -167,6 +167,104 @@ fn one_light_runs_once_for_three_shaders_and_equal_instances_are_one_group() {
     let shader = &report["shaders"][0];
     assert_eq!((&shader["instances"], &shader["groups"]), (&Value::from(3), &Value::from(2)));
     assert_eq!((&shader["executions"], &shader["separate_executions"]), (&Value::from(2), &Value::from(3)));
+}
+
+/// A folder with two images, `a.exr` and `b.exr`, and these shaders, which look them up.
+fn textured(shaders: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, size, scale) in [("a.exr", 16, 1.0), ("b.exr", 9, 0.5)] {
+        let texel = |i: u32| [0.37, 0.71, 0.13].map(|k| scale * (i as f32 * k).fract());
+        let texels = (0..size * size).map(texel).map(|[r, g, b]| [r, g, b, 1.0]).collect();
+        let image = Image::new(size, size, texels).expect("an image");
+        image_file::write(&folder.path().join(name), &image).expect("it can be written");
+    }
+    for (name, body) in shaders {
+        let text = format!("surface {name}() {{ color lit = 0; {body} }}");
+        fs::write(folder.path().join(format!("{name}.sl")), text).expect("it can be written");
+    }
+    folder
+}
+
+/// What the report says of lookups in a scene of the folder: phases, and lookups of shaders by
+/// themselves; the microseconds of both; those that may overlap.
+fn lookups(folder: &Path, surfaces: &[&str], more: &[&str]) -> ([u64; 2], [f64; 3]) {
+    let image = folder.join("s.exr");
+    fs::write(folder.join("s.rib"), scene(surfaces)).expect("it can be written");
+    let report = simulated(folder, "s.rib", &image, more);
+    let textures = &report["textures"];
+    let runs = ["shared", "separate"].map(|key| textures[key].as_u64().expect("a number"));
+    let times = ["shared_us", "separate_us", "overlap_us"].map(|key| textures[key].as_f64().expect("a number"));
+    // The phase is a stage, and a part of the region's time.
+    assert_eq!(report["stages"]["texture"].as_f64(), (runs[0] > 0).then_some(times[0]), "{report}");
+    assert!(report["regions"][0].as_f64() > Some(times[0]));
+    (runs, times)
+}
+
+const ONE_LOOKUP: &str = "Ci = texture(\"a.exr\", s, t);";
+/// The second lookup is where the first one says, of an area that is given: it asks for no derivative.
+const TWO_LOOKUPS: &str = "float x = texture(\"b.exr\", 2 * s, t); float y = s + x; \
+    Ci = x * color texture(\"a.exr\", t, y, t + 0.1, y, t, y + 0.1, t + 0.1, y + 0.1);";
+
+#[test]
+fn lookups_of_two_shaders_are_phases_that_the_region_pays_for_once() {
+    let folder = textured(&[("one", ONE_LOOKUP), ("two", TWO_LOOKUPS)]);
+    let run = |surfaces: &[&str]| lookups(folder.path(), surfaces, &[]);
+    let (constant, one, two) = ("Surface \"constant\"", "Surface \"one\"", "Surface \"two\"");
+    // The first lookups of both are one phase, though they are in other textures and of other types.
+    let (runs, [shared, separate, overlap]) = run(&[one, two]);
+    assert_eq!(runs, [2, 3]);
+    assert!(0.0 < shared && shared < separate, "{shared} us, {separate} separate");
+    assert_eq!(overlap, 0.0, "no shader calls for a light");
+    // What each takes alone is what it takes where it is alone.
+    let (runs, [first, first_separate, _]) = run(&[one, constant]);
+    assert_eq!((runs, first), ([1, 1], first_separate));
+    let (runs, [second, second_separate, _]) = run(&[constant, two]);
+    assert_eq!((runs, second), ([2, 2], second_separate));
+    assert!((first + second - separate).abs() < 1e-6 && shared >= second, "{first} {second} {separate} {shared}");
+    // Without textures there is no phase.
+    assert_eq!(run(&[constant, "Surface \"matte\""]), ([0, 0], [0.0; 3]));
+}
+
+#[test]
+fn a_lookup_takes_the_time_that_a_configuration_gives_it() {
+    let folder = textured(&[("one", ONE_LOOKUP), ("two", TWO_LOOKUPS)]);
+    fs::write(folder.path().join("c.toml"), "[functions]\n\"texture.filter\" = 100.0\n").expect("it can be written");
+    let found = lookups(folder.path(), &["Surface \"one\"", "Surface \"two\""], &["--config", "c.toml"]);
+    assert_eq!(found, ([2, 3], [200.0, 300.0, 0.0]));
+}
+
+#[test]
+fn lookups_share_phases_wherever_shaders_make_them_and_the_image_is_that_of_the_rpu() {
+    let lit = "illuminance (P) { lit += Cl * color texture(\"a.exr\", s, t); } Ci = lit;";
+    // Pixels leave the loop at different times.
+    let looped = "float i = 0; Ci = 0; while (i < 4 * s) { Ci += texture(\"a.exr\", s, i * t); i += 1; }";
+    let branches = "if (s > 0.5) Ci = texture(\"a.exr\", s, t); else Ci = texture(\"b.exr\", t, s);";
+    let never = "Ci = s; if (s > 2) Ci = texture(\"a.exr\", s, t);";
+    let uniform = "Ci = s + color texture(\"a.exr\", 0.3, 0.3, 0.4, 0.3, 0.3, 0.4, 0.4, 0.4);";
+    let late = "Ci = diffuse(normalize(N)) * color texture(\"b.exr\", s, t);";
+    let cases = [
+        (vec![("lit", lit), ("one", ONE_LOOKUP)], [2, 2]),
+        (vec![("looped", looped), ("two", TWO_LOOKUPS)], [4, 6]),
+        // A stream has both sides of a branch, whichever pixels take them.
+        (vec![("branches", branches), ("one", ONE_LOOKUP)], [2, 3]),
+        (vec![("never", never)], [1, 1]),
+        // The microprocessor looks up what is the same for all pixels.
+        (vec![("uniform", uniform)], [0, 0]),
+        (vec![("late", late), ("one", ONE_LOOKUP)], [1, 2]),
+    ];
+    for (shaders, expected) in cases {
+        let folder = textured(&shaders);
+        let surfaces: Vec<String> = shaders.iter().map(|(name, _)| format!("Surface \"{name}\"")).collect();
+        let surfaces: Vec<&str> = surfaces.iter().map(String::as_str).collect();
+        let (runs, [shared, separate, _]) = lookups(folder.path(), &surfaces, &[]);
+        assert!(runs == expected && shared <= separate, "{surfaces:?}: {runs:?}, {shared} us, {separate} separate");
+        let (difference, _) = difference(&folder.path().join("s.rib"), "32x24");
+        assert!(difference == 0.0, "{surfaces:?}: {difference}");
+    }
+    // A floor, a ball and an environment.
+    let (difference, report) = difference(&repository("assets/scenes/textures.rib"), "64x48");
+    let textures = &report["textures"];
+    assert!(difference == 0.0 && textures["shared"].as_u64() < textures["separate"].as_u64(), "{textures}");
 }
 
 #[test]

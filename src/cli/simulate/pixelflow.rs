@@ -54,9 +54,9 @@ fn us(picoseconds: u64) -> f64 {
 
 /// The stages of figure 4.20 that take time, with that of all regions in picoseconds and the node
 /// that runs them.
-fn stages(frame: &Frame) -> [(&'static str, u64, &'static str); 9] {
+fn stages(frame: &Frame) -> Vec<(&'static str, u64, &'static str)> {
     let phases = &frame.phases;
-    [
+    let mut stages = vec![
         ("post-rast, pre-shade", frame.post_rasterise, "parameters and position, from the surface that is seen"),
         ("compress", frame.expansion, "rendering node"),
         ("uncompress", frame.expansion, "shading node"),
@@ -66,7 +66,11 @@ fn stages(frame: &Frame) -> [(&'static str, u64, &'static str); 9] {
         ("illum", phases.illuminance, "shading node"),
         ("post-illum", phases.after, "shading node"),
         ("fog", frame.fog, "shading node: what follows the surface's shader"),
-    ]
+    ];
+    if phases.lookup_runs > 0 {
+        stages.insert(4, ("texture", phases.lookups, "shading node: lookups, for all shaders at once"));
+    }
+    stages
 }
 
 /// A shader's bytes a pixel in a transfer.
@@ -93,18 +97,20 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
     println!("  {:<24} {copied:>10.2}   {} bytes a pixel", "frame-buffer", times.composition.color_bytes);
 
     let phases = &frame.phases;
-    if phases.textures > 0 {
-        // A lookup needs the texture memory, and not the pixel processors.
-        let hidden = phases.textures.min(phases.lights + phases.shared + phases.illuminance);
-        println!(
-            "  texture lookups, in these {:>9.2}   of which {:.2} may overlap with lights and illum",
-            us(phases.textures),
-            us(hidden)
-        );
-    }
     println!("\nexecutions                     shared   separate");
     println!("  {:<24} {:>10} {:>10}", "lights", phases.light_runs, phases.separate_light_runs);
     println!("  {:<24} {:>10} {:>10}", "shared Phong phase", phases.shared_runs, phases.separate_shared_runs);
+    if phases.lookup_runs > 0 {
+        println!(
+            "  {:<24} {:>10} {:>10}   ({:.2} us, {:.2} separate; {:.2} may overlap with lights and illum)",
+            "texture phases",
+            phases.lookup_runs,
+            phases.separate_lookup_runs,
+            us(phases.lookups),
+            us(phases.separate_lookups),
+            us(phases.overlap)
+        );
+    }
     let (run, separate): (u64, u64) =
         frame.shaders.values().fold((0, 0), |(a, b), s| (a + s.executions, b + s.separate_executions));
     println!("  {:<24} {run:>10} {separate:>10}   (groups of instances with equal uniform parameters)", "shaders");
@@ -210,7 +216,13 @@ fn report_json(frame: &Frame, times: &Times, job: &Job) -> Value {
         "samples": job.sampling.count(),
         "regions": frame.regions.iter().map(|&t| us(t)).collect::<Vec<f64>>(),
         "stages": stages,
-        "textures_us": us(phases.textures),
+        "textures": {
+            "shared": phases.lookup_runs,
+            "separate": phases.separate_lookup_runs,
+            "shared_us": us(phases.lookups),
+            "separate_us": us(phases.separate_lookups),
+            "overlap_us": us(phases.overlap),
+        },
         "lights": { "shared": phases.light_runs, "separate": phases.separate_light_runs },
         "phong": { "shared": phases.shared_runs, "separate": phases.separate_shared_runs },
         "shaders": frame.shaders.iter().map(shader).collect::<Vec<Value>>(),

@@ -5,7 +5,7 @@ use super::allocate::{Allocation, allocate};
 use super::flow::Flow;
 use super::homes::{Home, Place, homes};
 use super::lifetimes::Lifetimes;
-use super::prepare::is_shared;
+use super::prepare::is_phase;
 use super::schedule::{self, Facts};
 use super::widths::{Width, of_type, widths};
 use crate::ir::{BlockId, Function, Inst, Module, Op, SlotId, Type, Value};
@@ -131,7 +131,7 @@ impl Work<'_> {
         let key = (name.clone(), args.to_vec());
         // What is asked of all pixels of a region at once is stored for each; so is what a recursive
         // function gives.
-        if is_shared(name) || self.open.borrow().contains(&key) {
+        if is_phase(name, args.contains(&true)) || self.open.borrow().contains(&key) {
             return vec![true; count];
         }
         self.function(name, args, false).map_or(vec![true; count], |f| f.results.clone())

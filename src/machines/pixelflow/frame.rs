@@ -308,7 +308,7 @@ impl Machine<'_> {
         let mut phase = 0;
         loop {
             let is_core =
-                |name: &str| matches!(self.shaders.cores.get(name), Some(ShaderKind::Surface | ShaderKind::Volume));
+                |name: &str, _| matches!(self.shaders.cores.get(name), Some(ShaderKind::Surface | ShaderKind::Volume));
             for surface in &mut surfaces {
                 let before = surface.task.time;
                 let step = surface.task.run(&world, &mut memory, &is_core).map_err(|f| self.fault(f))?;

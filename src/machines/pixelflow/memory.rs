@@ -20,7 +20,7 @@ pub struct Address {
 pub struct TooLarge;
 
 /// The memory of some pixels, byte by byte: a byte of all pixels, then the next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Memory {
     pixels: usize,
     bytes: Vec<u8>,

@@ -1,15 +1,22 @@
 //! Running the shaders of a region together (Olano 1998, §4.5.4).
 //!
 //! The shaders of a region run one after the other, each for its pixels. At a call that shaders
-//! share (a light, the Phong phase) a shader waits. When all wait, the call that most wait for runs
-//! once, for the pixels of all of them: m shaders and n lights take n executions of lights, as in
-//! figure 4.19. A shared function may itself call for lights, and waits for them like a shader.
+//! share (a light, the Phong phase, a texture lookup) a shader waits. When all wait, the call that
+//! most wait for runs once, for the pixels of all of them: m shaders and n lights take n executions
+//! of lights, as in figure 4.19. A shared function may itself call for lights and lookups, and waits
+//! for them like a shader.
+//!
+//! Lookups run before other calls. So shaders are cut at their lookups: between two calls for lights
+//! the first lookups of all shaders are one phase, then the second ones, and what waits for a light
+//! is the same as if nobody looked up anything. Each shader gives the address of its texture, the
+//! place and the area there, as it puts the texture's ID and the coordinates into "magic" parameters
+//! in the thesis.
 //!
 //! A shared function has its frame above the bytes that any of its callers uses, the "high water
 //! mark" of the thesis. Arguments that do not lie at one place for all callers are copied there.
 
 use super::memory::{Address, Memory};
-use super::prepare::{is_light, is_shared};
+use super::prepare::{is_compare, is_light, is_lookup, is_phase};
 use super::task::{Call, Fault, Holder, Step, Task, World};
 use super::widths::of_type;
 use crate::ir::Loc;
@@ -26,12 +33,21 @@ pub struct Phases {
     pub lights: u64,
     /// The other shared functions: the Phong phase.
     pub shared: u64,
-    /// Shaders between shared calls: the bodies of `illuminance`.
+    /// Shaders between calls of lights and the like: the bodies of `illuminance`.
     pub illuminance: u64,
-    /// Shaders after their last shared call.
+    /// Shaders after the last of these calls.
     pub after: u64,
-    /// Texture lookups, which are a part of the other phases.
-    pub textures: u64,
+    /// Texture lookups.
+    pub lookups: u64,
+    /// Texture lookups if each shader or shared function made its own.
+    pub separate_lookups: u64,
+    /// The time of lookups, at most, in which lights and the code between them can run: that of
+    /// lookups for which only shaders wait that have not called for a light.
+    pub overlap: u64,
+    /// Executions of lookups.
+    pub lookup_runs: u64,
+    /// Executions of lookups if each shader or shared function made its own.
+    pub separate_lookup_runs: u64,
     /// Executions of lights.
     pub light_runs: u64,
     /// Executions of lights if each shader ran its own.
@@ -50,7 +66,11 @@ impl Phases {
         self.shared += other.shared;
         self.illuminance += other.illuminance;
         self.after += other.after;
-        self.textures += other.textures;
+        self.lookups += other.lookups;
+        self.separate_lookups += other.separate_lookups;
+        self.overlap += other.overlap;
+        self.lookup_runs += other.lookup_runs;
+        self.separate_lookup_runs += other.separate_lookup_runs;
         self.light_runs += other.light_runs;
         self.separate_light_runs += other.separate_light_runs;
         self.shared_runs += other.shared_runs;
@@ -59,7 +79,12 @@ impl Phases {
 
     /// All time.
     pub fn time(&self) -> u64 {
-        self.before + self.lights + self.shared + self.illuminance + self.after
+        self.before + self.lookups + self.with_lights() + self.after
+    }
+
+    /// The time between the first call of a light or the like and the last one.
+    fn with_lights(&self) -> u64 {
+        self.lights + self.shared + self.illuminance
     }
 }
 
@@ -71,9 +96,15 @@ struct Running {
     shaders: u64,
     /// Of a shared function, for whom it runs.
     shared: Option<Shared>,
-    /// The time at its last shared call, and whether there was one.
+    /// The time at its last call of a light or the like, and whether there was one.
     counted: u64,
     has_waited: bool,
+}
+
+impl Running {
+    fn new(task: Task, shaders: u64, shared: Option<Shared>) -> Self {
+        Self { task, state: State::Ready, shaders, shared, counted: 0, has_waited: false }
+    }
 }
 
 /// A shared function.
@@ -83,6 +114,10 @@ struct Shared {
     waiting: Vec<usize>,
     /// Where its results come to lie; `None` for those that are uniform.
     results: Vec<Option<Address>>,
+    /// The time that it takes if each that waits runs its own, where several wait for a lookup.
+    separate: Option<u64>,
+    /// Whether only shaders wait that have not called for a light.
+    is_early: bool,
 }
 
 enum State {
@@ -91,12 +126,14 @@ enum State {
     Done,
 }
 
-/// What a waiting shader can share with others: the function, and the number of the light.
+/// What a waiting shader can share with others: the function, and the number of the light or the
+/// name of the shadow map. With maps of their own pixels would read more words that say where the
+/// four texels of a comparison lie than texels.
 type Key = (Arc<str>, Option<u32>);
 
 fn key(call: &Call) -> Key {
     let number = match call.args.first() {
-        Some(Holder::Uniform(word)) if is_light(&call.name) => Some(*word),
+        Some(Holder::Uniform(word)) if is_light(&call.name) || is_compare(&call.name) => Some(*word),
         _ => None,
     };
     (call.name.clone(), number)
@@ -114,9 +151,9 @@ pub fn run(
     light_area: u32,
 ) -> Result<(Vec<Task>, Phases), Fault> {
     let mut phases = Phases::default();
+    let mut early = 0;
     let count = shaders.len();
-    let start = |task| Running { task, state: State::Ready, shaders: 1, shared: None, counted: 0, has_waited: false };
-    let mut all: Vec<Running> = shaders.into_iter().map(start).collect();
+    let mut all: Vec<Running> = shaders.into_iter().map(|task| Running::new(task, 1, None)).collect();
     loop {
         let mut at = 0;
         while at < all.len() {
@@ -125,11 +162,24 @@ pub fn run(
                 continue;
             }
             let running = &mut all[at];
-            let step = running.task.run(world, memory, &is_shared)?;
+            let step = match running.task.run(world, memory, &is_phase)? {
+                // The stage does not end with a lookup.
+                Step::Call(call) if is_lookup(&call.name) => {
+                    running.state = State::Waiting(call);
+                    at += 1;
+                    continue;
+                }
+                step => step,
+            };
             let spent = running.task.time - running.counted;
             running.counted = running.task.time;
             let of = match (&running.shared, &step, running.has_waited) {
                 (Some(shared), ..) if is_light(&shared.name) => &mut phases.lights,
+                (Some(shared), ..) if is_lookup(&shared.name) => {
+                    phases.separate_lookups += shared.separate.unwrap_or(spent);
+                    early += if shared.is_early { spent } else { 0 };
+                    &mut phases.lookups
+                }
                 (Some(_), ..) => &mut phases.shared,
                 (None, Step::Done, true) => &mut phases.after,
                 (None, Step::Call(_), true) => &mut phases.illuminance,
@@ -143,11 +193,13 @@ pub fn run(
                 }
                 Step::Done => {
                     running.state = State::Done;
-                    phases.textures += running.task.texture_time;
                     let shared = running.shared.take();
                     let returned = running.task.returned.clone();
                     if let Some(shared) = shared {
                         deliver(&mut all, memory, &shared, &returned);
+                        while all.len() > count && all.last().is_some_and(|r| matches!(r.state, State::Done)) {
+                            all.pop();
+                        }
                         // Those who waited come before it.
                         at = 0;
                         continue;
@@ -164,21 +216,26 @@ pub fn run(
                 waiting.entry(key(call)).or_default().push(i);
             }
         }
-        // The first of those for which most shaders wait.
-        let weight = |who: &Vec<usize>| who.iter().map(|&i| all[i].shaders).sum::<u64>();
-        let most = waiting.values().map(weight).max();
-        let Some((_, who)) = waiting.iter().find(|(_, who)| Some(weight(who)) == most) else { break };
+        // Lookups before all else, and then the first of those for which most shaders wait.
+        let weight = |who: &[usize]| who.iter().map(|&i| all[i].shaders).sum::<u64>();
+        let rank = |(key, who): &(&Key, &Vec<usize>)| (is_lookup(&key.0), weight(who));
+        let most = waiting.iter().map(|entry| rank(&entry)).max();
+        let Some((_, who)) = waiting.iter().find(|entry| Some(rank(entry)) == most) else { break };
         let batch = share(&all, who, world, memory, light_area)?;
         if let Some(shared) = &batch.shared {
-            let (runs, separate) = match is_light(&shared.name) {
-                true => (&mut phases.light_runs, &mut phases.separate_light_runs),
-                false => (&mut phases.shared_runs, &mut phases.separate_shared_runs),
+            let (runs, separate, callers) = if is_light(&shared.name) {
+                (&mut phases.light_runs, &mut phases.separate_light_runs, batch.shaders)
+            } else if is_lookup(&shared.name) {
+                (&mut phases.lookup_runs, &mut phases.separate_lookup_runs, shared.waiting.len() as u64)
+            } else {
+                (&mut phases.shared_runs, &mut phases.separate_shared_runs, batch.shaders)
             };
             *runs += 1;
-            *separate += batch.shaders;
+            *separate += callers;
         }
         all.push(batch);
     }
+    phases.overlap = early.min(phases.with_lights());
     all.truncate(count);
     Ok((all.into_iter().map(|r| r.task).collect(), phases))
 }
@@ -196,6 +253,32 @@ fn share(
         _ => None,
     };
     let calls: Vec<&Call> = who.iter().filter_map(|&i| call(i)).collect();
+    let name = calls[0].name.clone();
+    let mut separate = None;
+    if is_lookup(&name) && calls.len() > 1 {
+        let mut sum = 0;
+        for call in &calls {
+            let mut copy = memory.clone();
+            let (mut alone, _) = begin(&[call], world, &mut copy, light_area)?;
+            alone.run(world, &mut copy, &|_, _| false)?;
+            sum += alone.time;
+        }
+        separate = Some(sum);
+    }
+    let (task, results) = begin(&calls, world, memory, light_area)?;
+    let is_early = who.iter().all(|&i| all[i].shared.is_none() && !all[i].has_waited);
+    let shaders = who.iter().map(|&i| all[i].shaders).sum();
+    let shared = Shared { name, waiting: who.to_vec(), results, separate, is_early };
+    Ok(Running::new(task, shaders, Some(shared)))
+}
+
+/// One execution of a function for several calls of it, and where its results come to lie.
+fn begin(
+    calls: &[&Call],
+    world: &World<'_>,
+    memory: &mut Memory,
+    light_area: u32,
+) -> Result<(Task, Vec<Option<Address>>), Fault> {
     let first = calls[0];
     let mut free = calls.iter().map(|c| c.mark).max().unwrap_or(0);
     let index = world.compiler.module().function(&first.name);
@@ -226,7 +309,7 @@ fn share(
         let to = Address { first: free, width: of_type(ty) };
         free += u32::from(to.width.bytes);
         memory.reserve(free).map_err(|_| Fault::Memory(Loc::NONE))?;
-        for c in &calls {
+        for c in calls {
             let row = match c.args[k] {
                 Holder::Uniform(word) => vec![word; c.lanes.len()],
                 Holder::Memory(from) => memory.load(from, &c.lanes),
@@ -250,10 +333,11 @@ fn share(
     let code = world.compiler.function(&first.name, &varying, false).ok_or(Fault::Depth(Loc::NONE))?;
     let results: Vec<Option<Address>> = places.iter().zip(&code.results).map(|(p, v)| p.filter(|_| *v)).collect();
     memory.reserve(free + code.allocation.frame).map_err(|_| Fault::Memory(Loc::NONE))?;
-    let shaders = who.iter().map(|&i| all[i].shaders).sum();
-    let shared = Some(Shared { name: first.name.clone(), waiting: who.to_vec(), results: results.clone() });
-    let task = Task::new(code, args, results, Rc::new(lanes), free, world.budget);
-    Ok(Running { task, state: State::Ready, shaders, shared, counted: 0, has_waited: false })
+    let mut task = Task::new(code, args, results.clone(), Rc::new(lanes), free, world.budget);
+    if let Some(time) = world.times.of_function(&first.name) {
+        task.take(time);
+    }
+    Ok((task, results))
 }
 
 /// Gives the results of a shared function to those who waited.

@@ -4,7 +4,7 @@
 //! without passes). Here they stay functions: what a surface's entry does around the call of its
 //! core is the work of the rendering nodes, and the core is what a shading node runs. The functions
 //! of the library that the machine has as operations ([`is_operation`]) stay calls, too, and so do
-//! those whose execution shaders share ([`is_shared`]). Everything else is inlined.
+//! those whose execution shaders share ([`is_shared`], [`is_lookup`]). Everything else is inlined.
 //!
 //! The machine shoots no rays: light reaches every surface, and what a shader traces is black.
 
@@ -60,6 +60,13 @@ const OPERATIONS: [&str; 30] = [
 /// phase (§4.5.4).
 const SHARED: [&str; 3] = ["diffuse.", "specular.", "phong."];
 
+/// A place of a texture, filtered: what every function that samples an image calls with the address
+/// of the image, which stands for the thesis's texture ID.
+const FILTER: [&str; 1] = ["texture.filter"];
+
+/// A place of a shadow map, compared with a depth.
+const COMPARE: [&str; 1] = ["texture.compare"];
+
 /// The name of a function of the library in its language, without the types of its parameters.
 fn is_one_of(function: &str, names: &[&str]) -> bool {
     names.iter().any(|name| {
@@ -83,6 +90,22 @@ pub fn is_light(function: &str) -> bool {
 /// Whether shaders that call the function share one execution: lights, and the Phong phase.
 pub fn is_shared(function: &str) -> bool {
     is_light(function) || is_one_of(function, &SHARED)
+}
+
+/// Whether it reads texture memory at a place: what runs in the texture phases.
+pub fn is_lookup(function: &str) -> bool {
+    is_one_of(function, &FILTER) || is_compare(function)
+}
+
+/// Whether it looks up a shadow map.
+pub fn is_compare(function: &str) -> bool {
+    is_one_of(function, &COMPARE)
+}
+
+/// Whether a call runs in a phase of the region, if an argument `varies` or none does. A lookup at
+/// one place for all pixels is the microprocessor's work.
+pub fn is_phase(function: &str, varies: bool) -> bool {
+    is_shared(function) || varies && is_lookup(function)
 }
 
 /// The program as the machine runs it.

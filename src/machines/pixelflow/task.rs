@@ -9,16 +9,16 @@
 //! sides of a branch run, as SIMD arrays do. Only a loop that pixels leave at different times is
 //! ended early: the enable-OR tells when no pixel is left in it.
 //!
-//! A task stops at calls that somebody else is to run ([`Step::Call`]): lights and phases that
-//! shaders share.
+//! A task stops at calls that somebody else is to run ([`Step::Call`]): lights, texture lookups and
+//! phases that shaders share.
 
 use super::compile::{Compiled, Compiler};
 use super::homes::{Home, Place};
 use super::memory::{Address, Memory};
+use super::prepare::is_lookup;
 use super::rows::{apply, word};
 use super::times::Times;
 use super::widths::of_type;
-use crate::abi::library;
 use crate::ir::{BlockId, Hit, Inst, Loc, Op, Target, Terminator, Type, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -110,12 +110,8 @@ pub struct Task {
     /// How many activations, from the bottom, the stack had when an operation was called that has a
     /// time of its own: what it calls takes no further time.
     in_operation: Option<usize>,
-    /// The same for a texture lookup.
-    in_texture: Option<usize>,
     /// Picoseconds that the SIMD array has worked for the task.
     pub time: u64,
-    /// Those of them that texture lookups took.
-    pub texture_time: u64,
     /// The highest byte that a frame reached.
     pub top: u32,
     /// What is uniform of the results, when the task is done.
@@ -134,19 +130,17 @@ impl Task {
     ) -> Self {
         let first = Activation::new(code, args, results, lanes, base);
         let top = base + first.code.allocation.frame;
-        Self {
-            stack: vec![first],
-            left: budget,
-            in_operation: None,
-            in_texture: None,
-            time: 0,
-            texture_time: 0,
-            top,
-            returned: Vec::new(),
-        }
+        Self { stack: vec![first], left: budget, in_operation: None, time: 0, top, returned: Vec::new() }
     }
 
-    /// Runs until a call that `is_shared` names, or the end.
+    /// Gives the function a time of its own: what it does and calls takes no further time.
+    pub fn take(&mut self, time: u64) {
+        self.time += time;
+        self.in_operation = Some(0);
+    }
+
+    /// Runs until a call at which `stops` says so, or the end: `stops` is given the function and
+    /// whether an argument varies.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -154,7 +148,7 @@ impl Task {
         &mut self,
         world: &World<'_>,
         memory: &mut Memory,
-        is_shared: &dyn Fn(&str) -> bool,
+        stops: &dyn Fn(&str, bool) -> bool,
     ) -> Result<Step, Fault> {
         loop {
             let Some(top) = self.stack.last_mut() else { return Ok(Step::Done) };
@@ -171,7 +165,6 @@ impl Task {
                 let time = top.execute(world, memory, inst);
                 if self.in_operation.is_none() {
                     self.time += time;
-                    self.texture_time += if self.in_texture.is_some() { time } else { 0 };
                 }
                 continue;
             };
@@ -197,13 +190,16 @@ impl Task {
             let wanted = |r: &Value| top.destination(*r);
             let results: Vec<Option<Address>> = inst.results.iter().map(wanted).collect();
             let lanes = top.lanes.clone();
-            if is_shared(name) {
-                if lanes.is_empty() {
+            let varying: Vec<bool> = args.iter().map(|a| matches!(a, Holder::Memory(_))).collect();
+            // The time of an operation has that of its lookups in it.
+            let is_counted = self.in_operation.is_some() && is_lookup(name);
+            if !is_counted && stops(name, varying.contains(&true)) {
+                // A lookup is in the stream whichever pixels are enabled: it is in a phase, too.
+                if lanes.is_empty() && !is_lookup(name) {
                     continue;
                 }
                 return Ok(Step::Call(Call { name: name.clone(), args, results, lanes, mark: free }));
             }
-            let varying: Vec<bool> = args.iter().map(|a| matches!(a, Holder::Memory(_))).collect();
             let Some(callee) = world.compiler.function(name, &varying, false) else { continue };
             self.left = self.left.checked_sub(1).ok_or(Fault::Budget(inst.loc))?;
             if self.in_operation.is_none()
@@ -220,9 +216,6 @@ impl Task {
                 return Err(Fault::Depth(inst.loc));
             }
             memory.reserve(free + callee.allocation.frame).map_err(|_| Fault::Memory(inst.loc))?;
-            if library::is_texture_lookup(name) {
-                self.in_texture.get_or_insert(self.stack.len());
-            }
             self.stack.push(Activation::new(callee, args, results, lanes, free));
         }
     }
@@ -288,9 +281,6 @@ impl Task {
         let done = self.stack.pop();
         if self.in_operation == Some(self.stack.len()) {
             self.in_operation = None;
-        }
-        if self.in_texture == Some(self.stack.len()) {
-            self.in_texture = None;
         }
         let returned = done.map(|d| d.returned).unwrap_or_default();
         match self.stack.is_empty() {

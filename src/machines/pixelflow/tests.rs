@@ -51,7 +51,7 @@ fn run(module: &Module, args: &[Vec<Const>], varying: &[bool], budget: u32) -> R
     memory.reserve(top + code.allocation.frame).map_err(|_| Fault::Memory(crate::ir::Loc::NONE))?;
     stores.into_iter().for_each(|(address, row)| memory.store(address, &lanes, &row));
     let mut task = Task::new(code.clone(), holders, results.clone(), lanes.clone(), top, budget);
-    assert!(matches!(task.run(&world, &mut memory, &|_| false)?, Step::Done));
+    assert!(matches!(task.run(&world, &mut memory, &|_, _| false)?, Step::Done));
     let word = |lane: u32, k: usize| match results[k] {
         Some(address) => memory.get(address, lane),
         None => task.returned[k],
