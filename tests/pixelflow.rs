@@ -268,6 +268,21 @@ fn lookups_share_phases_wherever_shaders_make_them_and_the_image_is_that_of_the_
 }
 
 #[test]
+fn a_light_with_a_texture_makes_its_lookup_once_for_all_shaders() {
+    let lit = "illuminance (P) { lit += Cl * max(normalize(N) . normalize(L), 0); } Ci = lit;";
+    let folder = textured(&[("one", lit), ("two", &lit.replace("Ci = ", "Ci = 0.5 * "))]);
+    let slide = "light slide() { solar(vector (0, 0, 1), 0) { point p = transform(\"world\", Ps);
+        Cl = texture(\"a.exr\", xcomp(p), ycomp(p)); } }";
+    fs::write(folder.path().join("slide.sl"), slide).expect("it can be written");
+    let put = |text: String| fs::write(folder.path().join("s.rib"), text).expect("it can be written");
+    put(scene(&["Surface \"one\"", "Surface \"two\""]).replace("\"distantlight\" 1", "\"slide\" 1 #"));
+    let (difference, report) = difference(&folder.path().join("s.rib"), "32x24");
+    let runs = |key: &str| ["shared", "separate"].map(|column| report[key][column].as_u64());
+    assert_eq!((runs("lights"), runs("textures")), ([Some(1), Some(2)], [Some(1), Some(1)]), "{report}");
+    assert!(difference == 0.0, "{difference}");
+}
+
+#[test]
 fn sizes_from_one_pixel_on_and_scenes_without_surfaces_are_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
     let image = folder.path().join("s.exr");

@@ -208,6 +208,18 @@ pub fn specialisation_suffix(n: usize) -> String {
     format!("@{n}")
 }
 
+/// What stands in the names of functions' copies that compute derivatives, too, before their number.
+pub const DERIVED: &str = ".derived";
+
+/// The name of the function of which one is a copy that computes derivatives, too; the name itself
+/// of any other function.
+pub fn underived_name(function: &str) -> &str {
+    match function.rsplit_once(DERIVED) {
+        Some((name, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => function,
+    }
+}
+
 /// The name of a function without that of its specialisation.
 pub fn generic_name(function: &str) -> &str {
     match function.rsplit_once('@') {

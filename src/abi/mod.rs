@@ -13,7 +13,7 @@ pub mod library;
 
 pub use bake::{BakeCall, BakeKind};
 pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
-pub use intrinsics::{DataType, Intrinsic, generic_name, specialisation_suffix};
+pub use intrinsics::{DERIVED, DataType, Intrinsic, generic_name, specialisation_suffix, underived_name};
 
 /// A parameter name of an RTSL object as the reference and the parameter of the object that it
 /// refers to: `bricks.mortar`, or `list.0.mortar` of a list. `None` for a parameter of the object

@@ -9,7 +9,7 @@
 //! The machine shoots no rays: light reaches every surface, and what a shader traces is black.
 
 use super::scalar::split_vectors;
-use crate::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library};
+use crate::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library, underived_name};
 use crate::ir::passes::{InlinePolicy, Pipeline};
 use crate::ir::{Const, Function, FunctionKind, Inlining, Inst, Module, Op, SlotId, Type, Value};
 use std::collections::{HashMap, HashSet};
@@ -82,9 +82,20 @@ pub fn is_operation(function: &str) -> bool {
     is_one_of(function, &OPERATIONS)
 }
 
+/// Whether a function is one that the linker supplies, or a copy of it that computes derivatives:
+/// lights that look up textures ask for derivatives of the point that they light.
+fn is_or_derives(function: &str, intrinsic: &Intrinsic) -> bool {
+    intrinsic.is(underived_name(generic_name(function)))
+}
+
 /// Whether it is one of the lights' functions: what runs in the light phases.
 pub fn is_light(function: &str) -> bool {
-    Intrinsic::LightSample.is(function) || Intrinsic::LightAmbient.is(function)
+    is_sample(function) || is_or_derives(function, &Intrinsic::LightAmbient)
+}
+
+/// Whether it samples a light.
+fn is_sample(function: &str) -> bool {
+    is_or_derives(function, &Intrinsic::LightSample)
 }
 
 /// Whether shaders that call the function share one execution: lights, and the Phong phase.
@@ -254,7 +265,7 @@ fn forward_light_samples(function: &mut Function) {
                 *stores.entry(slot).or_default() += 1;
             }
         }
-        let calls = block.insts.iter().filter(|i| matches!(&i.op, Op::Call(n) if Intrinsic::LightSample.is(n)));
+        let calls = block.insts.iter().filter(|i| matches!(&i.op, Op::Call(n) if is_sample(n)));
         for call in calls {
             for store in &block.insts {
                 let Op::SlotStore(slot) = store.op else { continue };
@@ -342,8 +353,7 @@ fn remove_unused_samples(function: &mut Function) {
         let mut removed = false;
         for block in &mut function.blocks {
             block.insts.retain(|i| {
-                let is_sample =
-                    matches!(&i.op, Op::Call(n) if Intrinsic::LightSample.is(n) || Intrinsic::LightCategory.is(n));
+                let is_sample = matches!(&i.op, Op::Call(n) if is_sample(n) || Intrinsic::LightCategory.is(n));
                 let goes = (i.op.is_pure() || is_sample) && i.results.iter().all(|r| !used[r.0 as usize]);
                 removed |= goes;
                 !goes

@@ -6,6 +6,7 @@ use super::activity::Activity;
 use super::demand::{Demand, Flow, Needs};
 use super::is_operation;
 use super::rules::{self, Shadow, or_zero};
+use crate::abi::DERIVED;
 use crate::ir::emitter::Emitter;
 use crate::ir::{
     BlockId, Const, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId, Terminator, Type, Value,
@@ -75,7 +76,7 @@ impl<'a> Copies<'a> {
             return name.clone();
         }
         let name: Arc<str> =
-            format!("{}.derived{}", self.needs.functions()[key.function].name, self.names.len()).into();
+            format!("{}{DERIVED}{}", self.needs.functions()[key.function].name, self.names.len()).into();
         self.names.insert(key.clone(), name.clone());
         self.waiting.push_back(key);
         name
