@@ -109,20 +109,21 @@ impl Row {
     }
 
     fn print_fast(&self) {
-        let (Errors { relative, .. }, Cost { instructions, issued, .. }) = (self.errors[1], self.costs[1]);
+        let (Errors { visible, .. }, Cost { instructions, issued, .. }) = (self.errors[1], self.costs[1]);
         let [times, of_times] = match self.function.times {
             Some([exact, fast]) => [format!("{exact:.2} µs, {fast:.2} µs"), format!("{:.2}", exact / fast)],
             None => Default::default(),
         };
         let (name, ratio) = (self.function.name, self.ratio());
-        println!("| `{name}` | {relative:.1e} | {instructions:.1} | {issued:.1} | {ratio:.2} | {of_times} | {times} |");
+        println!("| `{name}` | {visible:.1e} | {instructions:.1} | {issued:.1} | {ratio:.2} | {of_times} | {times} |");
     }
 
     fn json(&self) -> Value {
         let of = |n: usize| {
             let (errors, cost) = (self.errors[n], self.costs[n]);
             json!({
-                "relative": errors.relative, "ulps": rounded(errors.ulps), "at": errors.at, "arguments": errors.count,
+                "relative": errors.relative, "visible": errors.visible, "ulps": rounded(errors.ulps), "at": errors.at,
+                "arguments": errors.count,
                 "instructions": rounded(cost.instructions), "issued": rounded(cost.issued),
             })
         };

@@ -23,6 +23,10 @@ const COSTED: usize = 4096;
 pub struct Errors {
     /// The largest relative error.
     pub relative: f64,
+    /// The same where values nearer to 0 than 2⁻¹⁶ count as 2⁻¹⁶, and inverses of values beyond
+    /// 2¹⁶ likewise. A fast function rounds its folded argument, so that next to a zero or a pole
+    /// only the distance from it is small.
+    pub visible: f64,
     /// The largest error in units of the last place of the exact value.
     pub ulps: f64,
     /// The argument of that.
@@ -36,16 +40,23 @@ impl Errors {
         let error = (f64::from(got) - exact).abs();
         // The last place of numbers from 2ᵏ to 2ᵏ⁺¹ is 2ᵏ⁻²³.
         let place = (exact.abs().log2().floor() - 23.0).exp2();
-        let [relative, ulps] = [error / exact.abs(), error / place].map(|e| if e.is_nan() { f64::INFINITY } else { e });
+        let least = (-16f64).exp2();
+        let visible = match exact.abs() * least > 1.0 {
+            true => (1.0 / f64::from(got) - 1.0 / exact).abs() / least,
+            false => error / exact.abs().max(least),
+        };
+        let [relative, visible, ulps] =
+            [error / exact.abs(), visible, error / place].map(|e| if e.is_nan() { f64::INFINITY } else { e });
         if exact == 0.0 && error == 0.0 {
             return Self { count: 1, ..Self::default() };
         }
-        Self { relative, ulps, at: x, count: 1 }
+        Self { relative, visible, ulps, at: x, count: 1 }
     }
 
     fn worse(self, other: Self) -> Self {
         let most = if other.ulps > self.ulps { other } else { self };
-        Self { relative: self.relative.max(other.relative), count: self.count + other.count, ..most }
+        let (relative, visible) = (self.relative.max(other.relative), self.visible.max(other.visible));
+        Self { relative, visible, count: self.count + other.count, ..most }
     }
 }
 
