@@ -71,7 +71,7 @@ impl Samples {
             if samples.channels == 0 && matches!(count, 3 | 5) {
                 samples.channels = count - 2;
             }
-            if count != samples.channels + 2 {
+            if samples.channels == 0 || count != samples.channels + 2 {
                 let message =
                     format!("line {}: s, t and one or three numbers are expected, as in other lines", number + 1);
                 return Err(PointCloudError::Corrupt(message));
@@ -196,6 +196,7 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named() {
         for (text, message) in [
+            ("75 0.25\n", "line 1: s, t and one or three numbers are expected, as in other lines"),
             ("0 0 1\n0 0\n", "line 2: s, t and one or three numbers are expected, as in other lines"),
             ("0 0 1\n0 0 1 2 3", "line 2: s, t and one or three numbers are expected, as in other lines"),
             ("# only words\n0 0 x", "line 2: `x` is not a number"),
