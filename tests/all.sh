@@ -10,6 +10,7 @@ has_library() { ldconfig -p | grep -qF "$1 "; }
 missing=()
 ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1 || missing+=(libvulkan1 mesa-vulkan-drivers)
 command -v Xvfb >/dev/null || missing+=(xvfb)
+command -v python3 >/dev/null || missing+=(python3)
 has_library libX11.so.6 || missing+=(libx11-6)
 has_library libX11-xcb.so.1 || missing+=(libx11-xcb1)
 has_library libXcursor.so.1 || missing+=(libxcursor1)
@@ -41,3 +42,6 @@ if [ ! -f "$meshes/bunny.ply" ]; then
     skip=(--skip stanford_bunny)
 fi
 step cargo test --locked -- "${skip[@]}"
+
+# The scene of the comparison with Mitsuba: both its files agree, and ours is accepted.
+step python3 benches/peers/showroom.py --check --program "${CARGO_TARGET_DIR:-target}/debug/shadewright"
