@@ -213,10 +213,10 @@ class Reference:
         parts = list(np.load(file)) if file and file.exists() else []
         while len(parts) < 4 or (self.error_of_mean(parts) > wanted and len(parts) * PART < most):
             parts.append(program.render(size, PART, 100 + len(parts)).pixels)
+            if file:
+                np.save(file, parts)
         self.pixels, self.own = np.mean(parts, axis=0), self.error_of_mean(parts)
         self.samples = len(parts) * PART
-        if file:
-            np.save(file, parts)
 
     @staticmethod
     def error_of_mean(parts):
