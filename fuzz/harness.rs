@@ -151,8 +151,8 @@ pub fn classes(data: &[u8]) {
     }
 }
 
-/// A program, as words or as assembly, ends within its limits on the functional machine and on the
-/// timing model, with the same bits where both finish.
+/// A program, as words or as assembly, ends within its limits on every engine, with the same registers, and on the
+/// timing model, with the same bits where all finish.
 pub fn machine(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;

@@ -4,6 +4,7 @@
 mod common;
 
 mod engines;
+mod native;
 mod shading;
 mod textures;
 mod timing_model;
@@ -27,6 +28,9 @@ enum Name {
     /// thread
     #[default]
     Engines,
+    /// Whole frames of every RIB scene of the repository in generated code against the interpreter,
+    /// one thread
+    Native,
     /// The timing model on every RIB scene of the repository: utilisation, and simulated
     /// instructions per second of one core
     TimingModel,
@@ -41,6 +45,7 @@ fn main() -> anyhow::Result<()> {
     let Arguments { name, common } = Arguments::parse();
     common.run(Prints::Nothing, || match name {
         Name::Engines => engines::shading(),
+        Name::Native => native::scenes(),
         Name::TimingModel => timing_model::scenes(),
         Name::Shading => shading::points(),
         Name::Textures => textures::lookups(),

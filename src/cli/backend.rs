@@ -1,6 +1,6 @@
 //! The back end of the command line: its compiler passes, its threads and its renderer.
 
-use super::args::{BackendChoice, MachineArgs, SceneArgs, Schedule};
+use super::args::{BackendChoice, EngineChoice, MachineArgs, SceneArgs, Schedule};
 use super::device::Device;
 use super::failure::Failure;
 use anyhow::Context;
@@ -109,6 +109,22 @@ pub fn open<T: ?Sized>(opened: Result<Box<T>, RenderError>) -> Result<Box<T>, Fa
     opened.map_err(|e| Failure::device(format!("error: {e}")))
 }
 
+/// The back end of the engine that `--engine` names.
+fn on_engine(machine: &MachineArgs, rpu: &RpuRenderer) -> Result<Backend, Failure> {
+    let Some(EngineChoice(engine)) = machine.engine else { return Ok(Backend::RPU) };
+    if !engine.formats.contains(&rpu.format()) {
+        let reason = format!("error: the {} engine computes in single precision alone; remove --format", engine.name);
+        return Err(Failure::input(reason));
+    }
+    if let Err(reason) = (engine.available)() {
+        return Err(Failure::device(format!("error: --engine {}: {reason}", engine.name)));
+    }
+    match rpu.format() {
+        Format::F24 => Ok(Backend::RPU_F24),
+        Format::F32 => Ok(Backend::of_engine(engine).unwrap_or(Backend::RPU)),
+    }
+}
+
 /// The back end that the arguments ask for, and what it is opened with.
 fn chosen(
     choice: BackendChoice,
@@ -117,12 +133,16 @@ fn chosen(
 ) -> Result<(Backend, BackendOptions), Failure> {
     let backend = match choice {
         BackendChoice::Auto => None,
-        // `--format` is the number format of the RPU.
+        // `--engine` and `--format` are the RPU's.
+        BackendChoice::Named(Backend::RPU) if machine.engine.is_some() => Some(on_engine(machine, &rpu)?),
         BackendChoice::Named(Backend::RPU) if rpu.format() == Format::F24 => Some(Backend::RPU_F24),
         BackendChoice::Named(backend) => Some(backend),
     };
     if rpu.format() != Format::F32 && backend.is_none_or(|b| b.info().format != rpu.format()) {
         return Err(Failure::input("error: --format is an option of the RPU: add --backend rpu"));
+    }
+    if machine.engine.is_some() && !matches!(choice, BackendChoice::Named(Backend::RPU)) {
+        return Err(Failure::input("error: --engine is an option of the RPU: add --backend rpu"));
     }
     if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(

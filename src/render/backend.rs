@@ -167,6 +167,14 @@ impl Backend {
     /// The RPU with 24-bit floats.
     pub const RPU_F24: Backend = Backend(2);
 
+    /// The RPU on an engine, in single precision, if that runs on this CPU.
+    pub fn of_engine(engine: &EngineInfo) -> Option<Backend> {
+        let is_meant = |row: &BackendInfo| {
+            row.format == Format::F32 && row.engine.is_some_and(|of_row| of_row.name == engine.name)
+        };
+        BACKENDS.iter().position(is_meant).map(Backend)
+    }
+
     /// Those that the viewer shows, in the order of its toolbar. [`Backend::index`] of each is its
     /// place here.
     pub const INTERACTIVE: [Backend; 2] = [Backend::GPU, Backend::RPU];

@@ -8,6 +8,7 @@ use shadewright::render::Backend;
 use shadewright::render::call::{RunnerInfo, runners};
 use shadewright::render::sampling::Pattern;
 use shadewright::rpu::format::Format;
+use shadewright::rpu::{ENGINES, EngineInfo};
 use shadewright::scene;
 use std::sync::LazyLock;
 
@@ -36,6 +37,22 @@ impl ValueEnum for BackendChoice {
             }
             BackendChoice::Named(backend) => PossibleValue::new(backend.name()).help(&*backend.info().description),
         })
+    }
+}
+
+/// An engine of the RPU.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineChoice(pub &'static EngineInfo);
+
+impl ValueEnum for EngineChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<EngineChoice>> =
+            LazyLock::new(|| ENGINES.iter().rev().map(|engine| EngineChoice(engine)).collect());
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.description))
     }
 }
 

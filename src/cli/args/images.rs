@@ -161,6 +161,10 @@ pub struct MachineArgs {
     /// image does not depend on it
     #[arg(long, value_enum, value_name = "KERNEL", hide_short_help = true, help_heading = heading::BACKEND)]
     pub traversal: Option<Traversal>,
+    /// What runs programs of the RPU, `auto` by default; needs --backend rpu. The image does not
+    /// depend on it
+    #[arg(long, value_enum, value_name = "ENGINE", hide_short_help = true, help_heading = heading::BACKEND)]
+    pub engine: Option<EngineChoice>,
     /// CPU threads, at most 1024; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
     pub threads: u16,

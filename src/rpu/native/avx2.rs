@@ -82,6 +82,10 @@ impl Avx2 {
 }
 
 impl Vectors for Avx2 {
+    fn name(&self) -> &'static str {
+        "native code, AVX2"
+    }
+
     fn lanes(&self) -> usize {
         8
     }

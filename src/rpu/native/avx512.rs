@@ -114,6 +114,10 @@ fn predicate(kind: Kind, order: Order) -> u32 {
 }
 
 impl Vectors for Avx512 {
+    fn name(&self) -> &'static str {
+        "native code, AVX-512"
+    }
+
     fn lanes(&self) -> usize {
         16
     }

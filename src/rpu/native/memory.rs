@@ -17,6 +17,11 @@ pub(super) struct Executable {
     ended: usize,
 }
 
+/// Whether the system gives memory whose contents can be executed.
+pub(super) fn is_allowed() -> bool {
+    MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
+}
+
 impl Executable {
     /// Places a translation of a program of `len` instructions in memory.
     ///

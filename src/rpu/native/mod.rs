@@ -30,6 +30,8 @@ mod functions;
 mod liveness;
 mod memory;
 mod run;
+#[cfg(test)]
+mod tests;
 mod translate;
 mod vectors;
 
@@ -42,8 +44,10 @@ use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
 use memory::Executable;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use vectors::Vectors;
+
+const NO_VECTORS: &str = "the CPU has neither AVX2 nor AVX-512";
 
 /// Translates programs.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +57,12 @@ pub struct Native;
 pub static NATIVE: EngineInfo = EngineInfo {
     name: "native",
     description: "runs programs translated to vector code of this CPU",
-    runs_with: || InstructionSet::detect().name(),
-    available: || best().map(drop).ok_or("the CPU has neither AVX2 nor AVX-512"),
+    runs_with: || best().map_or("", |vectors| vectors.name()),
+    available: || {
+        static ALLOWED: LazyLock<bool> = LazyLock::new(memory::is_allowed);
+        best().ok_or(NO_VECTORS)?;
+        ALLOWED.then_some(()).ok_or("the system gives no executable memory")
+    },
     formats: &[Format::F32],
     engine: &Native,
 };
@@ -87,7 +95,7 @@ impl Engine for Native {
         let Mode::F32(set) = program.mode else {
             return Err(unsupported("it computes in single precision alone".into()));
         };
-        let vectors = of(set).ok_or_else(|| unsupported("the CPU has neither AVX2 nor AVX-512".into()))?;
+        let vectors = of(set).ok_or_else(|| unsupported(NO_VECTORS.into()))?;
         let translation = translate::translate(program, vectors);
         let code = Executable::new(translation, program.code.len())
             .map_err(|error| unsupported(format!("the system gives no executable memory: {error}")))?;

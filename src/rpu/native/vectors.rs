@@ -76,6 +76,9 @@ pub(super) fn constant_place(number: usize) -> Place {
 
 /// A set of vector instructions.
 pub(super) trait Vectors: Sync + std::fmt::Debug {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
     /// Lanes of a vector: a power of two, up to 16.
     fn lanes(&self) -> usize;
 

@@ -67,7 +67,7 @@ impl Setup {
 
     fn of(program: &Program, config: &Config) -> Setup {
         Setup {
-            executable: Executable::new(program).expect("valid"),
+            executable: Executable::new(program).expect("valid").interpreted(),
             timing: Timing::new(program, config),
             stop: AtomicBool::new(false),
             limits: Limits::default(),
