@@ -12,6 +12,7 @@
 
 use crate::rpu::decode::{DecodedControl, DecodedInstr, Flow};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// A step of a function's code, in the order of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,36 +200,42 @@ impl Function {
         self.block_at(*header)
     }
 
-    /// Whether lanes can wait at an item, given that none wait at the items of a range before it
-    /// and no code in the range runs.
-    fn waits(&self, item: usize, idle: &std::ops::Range<usize>) -> bool {
-        match self.items[item] {
-            Item::Block(b) => {
-                let from_idle = |source: &usize| idle.contains(source) || *source == item;
-                self.blocks[b].slot.is_some() && !self.blocks[b].sources.iter().all(from_idle)
-            }
-            Item::LoopEnd(header) => !self.is_single(header) && !idle.contains(&self.blocks[header].item),
-        }
-    }
-
     /// Whether one jump alone leads back to the header of a loop: no lane waits at the loop's end.
     pub fn is_single(&self, header: usize) -> bool {
         self.loops.get(&self.blocks[header].start).is_some_and(|(_, count)| *count == 1)
     }
 
+    /// The first item of a range where lanes can wait, given that none run in the range, and which
+    /// sources of an item's lanes count as idle.
+    ///
+    /// An idle source may yet have left lanes behind the end of a loop before the code turned back
+    /// from there to a header ahead of the range: they wait.
+    fn first_waiting(&self, mut range: Range<usize>, is_idle: impl Fn(usize, usize) -> bool) -> Option<usize> {
+        let start = range.start;
+        let mut turned = false;
+        range.find(|&item| match self.items[item] {
+            Item::Block(b) => {
+                let Block { slot, sources, .. } = &self.blocks[b];
+                slot.is_some() && (turned || !sources.iter().all(|&source| is_idle(source, item)))
+            }
+            Item::LoopEnd(header) => {
+                let around = self.blocks[header].item < start;
+                turned |= around;
+                around && !self.is_single(header)
+            }
+        })
+    }
+
     /// Where the code goes on when no lane is at an item: the next one where lanes can wait, or the
     /// number of items for the function's end.
     pub fn after_idle(&self, item: usize) -> usize {
-        let next = item + 1..self.items.len();
-        next.into_iter().find(|&next| self.waits(next, &(item..next))).unwrap_or(self.items.len())
+        let is_idle = |source, at| (item..=at).contains(&source);
+        self.first_waiting(item + 1..self.items.len(), is_idle).unwrap_or(self.items.len())
     }
 
     /// Whether all lanes can go from an item directly to a later one (or to the end), as none wait
     /// in between.
     pub fn is_direct(&self, from: usize, to: usize) -> bool {
-        (from + 1..to).all(|item| match self.items[item] {
-            Item::Block(b) => self.blocks[b].sources.iter().all(|source| (from + 1..to).contains(source)),
-            Item::LoopEnd(header) => self.is_single(header) || (from + 1..to).contains(&self.blocks[header].item),
-        })
+        self.first_waiting(from + 1..to, |source, _| (from + 1..to).contains(&source)).is_none()
     }
 }

@@ -101,3 +101,17 @@ proptest! {
         on_both(&program, active, seed)?;
     }
 }
+
+/// Lanes leave a loop while others turn back in it and return.
+#[test]
+fn lanes_behind_a_loop_are_not_forgotten() {
+    let text = "
+        jmp test
+        back: add R2.w, R2.w, 1.0
+        return
+        test: iand R15.w, R1.w, #1 + jmp back, w (=0)
+        add R3.w, R3.w, 2.0
+        return";
+    let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
+    on_both(&assembly.program, u64::MAX, 7).unwrap_or_else(|error| panic!("{error}"));
+}
