@@ -63,7 +63,7 @@ impl Starting {
     fn code(&self) -> &dyn Code {
         self.begun.get_or_init(|| {
             let (program, translation) = (self.program.clone(), self.translation.clone());
-            // Where no thread can be had, the interpreter goes on.
+            // Where no thread can be had, the interpreter continues.
             let _ = thread::Builder::new().name("translator".into()).spawn(move || {
                 // Nobody waits for a program that is gone.
                 if Arc::strong_count(&translation) > 1 {

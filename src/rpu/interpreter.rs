@@ -88,9 +88,9 @@ fn start(
     Ok(run.report)
 }
 
-/// Goes on with a run that another engine began: with its groups, and the lanes that have ended in
+/// Continues a run that another engine began: with its groups, and the lanes that have ended in
 /// a refilled batch.
-pub(super) fn go_on(
+pub(super) fn resume(
     machine: &Machine<'_>,
     block: &mut Block,
     entry: u32,

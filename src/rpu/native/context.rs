@@ -99,7 +99,7 @@ impl Exit {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct FrameHead {
-    /// Where the code that returns goes on.
+    /// Where the code that returns continues.
     pub resume: u64,
     /// The code address there.
     pub pc: u32,
@@ -146,7 +146,7 @@ pub(super) struct Context {
     pub image: *const [u32; 4],
     /// Scratch memory of the vector's first lane, in steps of 1024 bytes.
     pub scratch_memory: *mut u8,
-    /// Where the code goes on after an exit.
+    /// Where the code continues after an exit.
     pub resume: u64,
     pub work: Work,
     /// The run, for `work`.

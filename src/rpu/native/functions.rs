@@ -226,7 +226,7 @@ impl Function {
         })
     }
 
-    /// Where the code goes on when no lane is at an item: the next one where lanes can wait, or the
+    /// Where the code continues when no lane is at an item: the next one where lanes can wait, or the
     /// number of items for the function's end.
     pub fn after_idle(&self, item: usize) -> usize {
         let is_idle = |source, at| (item..=at).contains(&source);

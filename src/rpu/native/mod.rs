@@ -11,7 +11,7 @@
 //! addresses that are fixed when it is generated or checked against the ends of the stack and the
 //! frames; it reads the memory image within checked bounds. It is written before its memory becomes
 //! executable. Calls to code that is not translated, such as an address that a program computes,
-//! go on with the interpreter.
+//! continue on the interpreter.
 //!
 //! | module | holds |
 //! |---|---|

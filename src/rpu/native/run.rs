@@ -28,7 +28,7 @@ const IDLE_SHARE: u32 = 4;
 enum State {
     /// Goes on at an address.
     Ready(u64),
-    /// Waits for rays, then goes on at an address.
+    /// Waits for rays, then continues at an address.
     Waits(u64),
     Ended,
 }
@@ -210,7 +210,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             for number in 0..self.vectors.len() {
                 while let State::Ready(at) = self.vectors[number].state {
                     if self.advance(number, at)? {
-                        return self.go_on(number);
+                        return self.interpret(number);
                     }
                 }
             }
@@ -353,8 +353,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         }
     }
 
-    /// Goes on with the interpreter: a vector calls code that is not translated.
-    fn go_on(mut self, calls: usize) -> Result<RunReport, MachineError> {
+    /// Continues on the interpreter: a vector calls code that is not translated.
+    fn interpret(mut self, calls: usize) -> Result<RunReport, MachineError> {
         let mut executor = self.executor.take().unwrap_or_else(|| Executor::new(self.machine));
         let mut groups = Vec::new();
         for (number, vector) in self.vectors.iter_mut().enumerate() {
@@ -394,7 +394,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         groups.retain(|group| group.mask != 0);
         self.block.counted_outside();
         let supply = self.supply.take();
-        let report = interpreter::go_on(self.machine, self.block, self.entry, groups, supply)?;
+        let report = interpreter::resume(self.machine, self.block, self.entry, groups, supply)?;
         Ok(RunReport { rays: report.rays + executor.rays, bad_loads: report.bad_loads | executor.bad_loads, ..report })
     }
 }

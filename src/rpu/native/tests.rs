@@ -16,7 +16,7 @@ impl Tracer for Sparse {
     fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
         for lane in (0..BLOCK).filter(|lane| rays.active >> lane & 1 != 0) {
             let bits = rays.orig[0][lane].to_bits() ^ rays.dir[1][lane].to_bits() ^ rays.t_max[lane].to_bits();
-            if bits.count_ones() % 2 == 0 {
+            if bits.count_ones().is_multiple_of(2) {
                 let any = rays.any >> lane & 1 != 0;
                 hits.t[lane] = if any { 0.0 } else { 1.5 };
                 (hits.u[lane], hits.v[lane]) = (rays.time[lane], 0.25);

@@ -79,7 +79,7 @@ struct Jump {
     stores: Vec<(u16, Register)>,
     /// The slot where they wait, unless they return.
     slot: Option<usize>,
-    /// Where the code goes on when none stays, and whether that is where they go.
+    /// Where the code continues when none stays, and whether that is where they go.
     all: Label,
     direct: bool,
     /// The address of a backward jump, which is counted.
@@ -536,7 +536,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Where the code goes on after a block when no lane is left in it.
+    /// Where the code continues after a block when no lane is left in it.
     fn after(&self, body: &Body<'_>, block: usize) -> Label {
         body.items[body.function.blocks[block].item + 1]
     }
@@ -653,7 +653,7 @@ impl Translator<'_> {
         self.isa.activate(&mut self.a, fixed::MASK);
     }
 
-    /// Jumps with the lanes in `eax`, if there are any; the others go on.
+    /// Jumps with the lanes in `eax`, if there are any; the others continue.
     fn jump_some(&mut self, live: &Columns, slot: Option<usize>, all: Label, direct: bool, spends: Option<u32>) {
         let stores = self.cache.dirty().filter(|(c, _)| live.contains(*c)).collect();
         let (label, back) = (self.a.label(), self.a.label());
@@ -732,7 +732,7 @@ impl Translator<'_> {
         self.a.jump(Code::Jae_rel32_64, out);
     }
 
-    /// Makes the frame of a call, after which the code goes on at the label. Changes `rdx`.
+    /// Makes the frame of a call, after which the code continues at the label. Changes `rdx`.
     fn push_frame(&mut self, body: &Body<'_>, pc: u32, push: u8, retry: Label) -> Label {
         let grow = self.way_out(Exit::Grow, pc, Some(retry));
         let (rdx, shift) = (Register::RDX, VECTOR * i32::from(push));
@@ -950,7 +950,7 @@ impl Translator<'_> {
         self.write_slow(slow, loads);
     }
 
-    /// Executes an instruction's work by a call of the engine, and goes on with all values in the
+    /// Executes an instruction's work by a call of the engine, and continues with all values in the
     /// registers where they were, and some more.
     fn write_slow(&mut self, slow: Slow, more: Vec<(Place, Register)>) {
         let Slow { label, done, pc, spills, kept } = slow;
