@@ -4,6 +4,7 @@ use crate::common::{files, median, render_error, repository, rounded, scene_job,
 use serde_json::{Map, Value, json};
 use shadewright::render::rpu::{Loaded, draw};
 use shadewright::rpu::engine::{ENGINES, EngineInfo};
+use std::fs;
 use std::time::Instant;
 
 /// Width and height of the images, of one sample a pixel.
@@ -30,6 +31,10 @@ pub fn scenes() -> anyhow::Result<Value> {
     let mut logarithms = Vec::new();
     for folder in FOLDERS {
         for path in files(&repository(folder), "rib")? {
+            // Archives that scenes read are no scenes.
+            if !fs::read_to_string(&path)?.contains("WorldBegin") {
+                continue;
+            }
             let job = scene_job(&path, RENDERED)?;
             let program = &job.program;
             let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
