@@ -16,16 +16,21 @@
 //! | module | holds |
 //! |---|---|
 //! | `functions`, `liveness` | programs as functions of blocks; what is read later |
-//! | `translate`, `arithmetic`, `cache` | the translator: control flow; operations; values in registers |
+//! | `translate`, `cache` | programs, functions and blocks; values in registers |
+//! | `control`, `conditions` | jumps, calls and returns; tests of results |
+//! | `arithmetic`, `access` | operations; loads, stores, rays and textures |
 //! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
 //! | `context`, `memory`, `run` | what code shares with the engine; executable memory; the engine |
 
+mod access;
 mod arithmetic;
 mod assembler;
 mod avx2;
 mod avx512;
 mod cache;
+mod conditions;
 mod context;
+mod control;
 mod functions;
 mod liveness;
 mod memory;
