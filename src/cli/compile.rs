@@ -37,7 +37,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     if args.json {
         return Err(Failure::input("error: --json is for folders; --emit says what is printed of a file"));
     }
-    let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin);
+    let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin | Emit::Asm);
     if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {
         return Err(Failure::input("error: programs of the RPU are linked: add --emit rpu or --emit rpubin"));
     }
@@ -48,6 +48,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
+        Emit::Asm => native(&joined(args)?)?.into_bytes(),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
         Emit::Memory => memory::memory(args)?.into_bytes(),
         Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
@@ -62,6 +63,17 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         }
         None => Err(Failure::input("error: this form is binary: name a file with --out FILE")),
     }
+}
+
+/// What the RPU's native engine makes of a program on this CPU.
+#[cfg(target_arch = "x86_64")]
+fn native(program: &Program) -> Result<String, Failure> {
+    shadewright::rpu::native::listing(program).map_err(|e| Failure::input(format!("error: {e}")))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn native(_: &Program) -> Result<String, Failure> {
+    Err(Failure::input("error: there is no translator to native code for this CPU"))
 }
 
 /// Reads the file, or the built-in shader of that name.

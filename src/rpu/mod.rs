@@ -38,7 +38,7 @@ mod listings;
 pub mod machine;
 mod moves;
 #[cfg(target_arch = "x86_64")]
-mod native;
+pub mod native;
 pub mod simd;
 mod step;
 pub mod texture;

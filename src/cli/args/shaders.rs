@@ -144,6 +144,8 @@ pub enum Emit {
     Rpu,
     /// RPU binary (needs --out)
     Rpubin,
+    /// What the RPU's native engine makes of the program, for this CPU
+    Asm,
     /// The sections between suspend points
     Sections,
     /// Runs, changes and time of each pass

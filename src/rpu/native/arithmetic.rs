@@ -13,6 +13,9 @@ impl Translator<'_> {
     /// One step.
     pub(super) fn step(&mut self, step: &Step) {
         let (task, _) = step.task();
+        if task == Task::Copy && step.source(0, self.pool) == Place::Column(step.target(self.pool)) {
+            return;
+        }
         let result = match task {
             Task::Copy => self.value(step.source(0, self.pool)),
             Task::Saturate => {

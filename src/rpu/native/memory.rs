@@ -28,7 +28,7 @@ impl Executable {
     /// # Errors
     /// When the system gives no memory, or forbids that it be executed.
     pub fn new(translation: Translation, len: usize) -> io::Result<Executable> {
-        let Translation { bytes, entries: starts, functions, enter, ended } = translation;
+        let Translation { bytes, entries: starts, functions, enter, ended, .. } = translation;
         let mut memory = MmapMut::map_anon(bytes.len())?;
         memory.copy_from_slice(&bytes);
         let code = memory.make_exec()?;

@@ -32,6 +32,7 @@ mod conditions;
 mod context;
 mod control;
 mod functions;
+mod listing;
 mod liveness;
 mod memory;
 mod run;
@@ -48,6 +49,8 @@ use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
+pub use listing::{ListingError, listing};
+
 use memory::Executable;
 use std::sync::{Arc, LazyLock};
 use vectors::Vectors;

@@ -102,6 +102,18 @@ proptest! {
     }
 }
 
+#[test]
+fn a_listing_has_a_comment_for_each_instruction_and_the_names_of_functions() {
+    let text = "SUBROUTINE_ENTRY_twice:\nadd R0.w, R0.w, R0.w\nmul R1.w, R0.w, 3.0 + return always";
+    let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
+    let Ok(listing) = super::listing(&assembly.program) else {
+        return assert!((NATIVE.available)().is_err(), "there is a translator");
+    };
+    let at = |part: &str| listing.find(part).unwrap_or_else(|| panic!("{part} in {listing}"));
+    assert!(at("\ntwice:") < at("add R0.w") && at("add R0.w") < at("vaddps"), "{listing}");
+    assert!(at("vaddps") < at("mul R1.w") && at("mul R1.w") < at("vmulps"), "{listing}");
+}
+
 /// Lanes leave a loop while others turn back in it and return.
 #[test]
 fn lanes_behind_a_loop_are_not_forgotten() {

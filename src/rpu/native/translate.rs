@@ -28,6 +28,8 @@ pub(super) struct Translation {
     /// Where each translated function begins, by its code address.
     pub entries: BTreeMap<u32, usize>,
     pub functions: Vec<Translated>,
+    /// Where the code of each instruction begins, and the instruction's address.
+    pub lines: Vec<(usize, u32)>,
     /// The code that enters other code, and the one that ends the outermost function.
     pub enter: usize,
     pub ended: usize,
@@ -61,6 +63,7 @@ pub(super) struct Translator<'p> {
     pub entries: BTreeMap<u32, Label>,
     pub leave: Label,
     outs: Vec<WayOut>,
+    lines: Vec<(usize, u32)>,
     /// What is written out of the way: a condition that seldom holds.
     pub stubs: Vec<Stub>,
 }
@@ -132,6 +135,7 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
         entries,
         leave,
         outs: Vec::new(),
+        lines: Vec::new(),
         stubs: Vec::new(),
     };
     let (enter, ended) = translator.edges();
@@ -150,7 +154,8 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
         .into_iter()
         .map(|(function, frame, items)| Translated { function, frame, items: items.into_iter().map(place).collect() })
         .collect();
-    Translation { entries, functions, enter, ended, bytes: translator.a.finish() }
+    let lines = translator.lines;
+    Translation { entries, functions, lines, enter, ended, bytes: translator.a.finish() }
 }
 
 impl Translator<'_> {
@@ -364,6 +369,7 @@ impl Translator<'_> {
 
     pub(super) fn instruction(&mut self, body: &Body<'_>, number: usize, pc: u32, live: &LiveInBlock, i: usize) {
         let instr = &self.program.code[pc as usize];
+        self.lines.push((self.a.len(), pc));
         let after = match super::functions::jump_target(instr.flow) {
             Some(target) => live[i + 1].union(body.liveness.at(body.function, target)),
             None => live[i + 1],
