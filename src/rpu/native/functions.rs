@@ -14,6 +14,10 @@ use crate::rpu::decode::{DecodedControl, DecodedInstr, Flow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+/// Items that one jump leaves out, at most: what is looked at for each jump of a program stays
+/// bounded.
+const FARTHEST: usize = 1 << 10;
+
 /// A step of a function's code, in the order of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
@@ -230,12 +234,16 @@ impl Function {
     /// number of items for the function's end.
     pub fn after_idle(&self, item: usize) -> usize {
         let is_idle = |source, at| (item..=at).contains(&source);
-        self.first_waiting(item + 1..self.items.len(), is_idle).unwrap_or(self.items.len())
+        // Any later item would do.
+        let end = self.items.len().min(item + 1 + FARTHEST);
+        self.first_waiting(item + 1..end, is_idle).unwrap_or(end)
     }
 
     /// Whether all lanes can go from an item directly to a later one (or to the end), as none wait
     /// in between.
     pub fn is_direct(&self, from: usize, to: usize) -> bool {
-        self.first_waiting(from + 1..to, |source, _| (from + 1..to).contains(&source)).is_none()
+        let between = from + 1..to;
+        between.len() <= FARTHEST
+            && self.first_waiting(between.clone(), |source, _| between.contains(&source)).is_none()
     }
 }

@@ -14,6 +14,10 @@ pub(super) const COLUMNS: u16 = column::STACK + 4 * STACK_WINDOW as u16;
 
 const WORDS: usize = (COLUMNS as usize).div_ceil(64);
 
+/// Rounds over a function until nothing changes: one more than its loops are nested. A program
+/// whose jumps back form a long chain would need as many as it has jumps; all is live in it.
+const MOST_ROUNDS: usize = 64;
+
 /// A set of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Columns([u64; WORDS]);
@@ -133,7 +137,7 @@ impl Liveness {
     /// Of a function.
     pub fn of(program: &DecodedProgram, function: &Function) -> Liveness {
         let mut liveness = Liveness { before: vec![Columns::default(); function.blocks.len()] };
-        loop {
+        for _ in 0..MOST_ROUNDS {
             let mut changed = false;
             for (i, block) in function.blocks.iter().enumerate().rev() {
                 let live = liveness.in_block(program, function, block)[0];
@@ -144,6 +148,8 @@ impl Liveness {
                 return liveness;
             }
         }
+        liveness.before.fill(Columns::all());
+        liveness
     }
 
     /// What is live before the block at an address; everything, where there is none.
