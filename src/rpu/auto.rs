@@ -5,7 +5,7 @@
 
 use super::block::Block;
 use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Supply, Unsupported};
+use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
 use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
@@ -85,18 +85,8 @@ impl Code for Starting {
         machine: &Machine<'_>,
         block: &mut Block,
         entry: u32,
-        active: u64,
+        threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
-        self.code().run(machine, block, entry, active)
-    }
-
-    fn run_refilled(
-        &self,
-        machine: &Machine<'_>,
-        block: &mut Block,
-        entry: u32,
-        supply: &mut Supply<'_>,
-    ) -> Result<RunReport, MachineError> {
-        self.code().run_refilled(machine, block, entry, supply)
+        self.code().run(machine, block, entry, threads)
     }
 }

@@ -115,6 +115,29 @@ pub(super) enum DecodedControl {
     Return,
 }
 
+impl Flow {
+    /// The control operation, whether all lanes take it or some.
+    pub fn control(self) -> Option<DecodedControl> {
+        match self {
+            Flow::Next => None,
+            Flow::Always(control) | Flow::If(control) => Some(control),
+        }
+    }
+
+    /// Where it jumps to within its function.
+    pub fn jump_target(self) -> Option<u32> {
+        match self.control() {
+            Some(DecodedControl::Jmp(target)) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Whether it never continues at the next address, not even after a call.
+    pub fn never_falls_through(self) -> bool {
+        matches!(self, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return))
+    }
+}
+
 fn decode(instr: &Instr, recorder: &mut Recorder) -> DecodedInstr {
     let work = match instr {
         Instr::Primary(Primary::Arith(arith)) => arithmetic(recorder.arith(arith, None)),

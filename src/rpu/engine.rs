@@ -30,26 +30,36 @@ pub trait Engine: Debug + Sync {
 
 /// A program that an engine has loaded. `machine.program` is the executable that holds it.
 pub trait Code: Debug + Send + Sync {
-    /// Runs the threads of the lanes in `active` from a code address until each has returned: see
-    /// [`Machine::run`].
-    ///
-    /// # Errors
-    /// Those of [`Machine::run`].
-    fn run(&self, machine: &Machine<'_>, block: &mut Block, entry: u32, active: u64)
-    -> Result<RunReport, MachineError>;
-
-    /// Runs threads from a code address until all have returned and `supply` starts no more: see
+    /// Runs threads from a code address until all have returned: see [`Machine::run`] and
     /// [`Machine::run_refilled`].
     ///
     /// # Errors
     /// Those of [`Machine::run`].
-    fn run_refilled(
+    fn run(
         &self,
         machine: &Machine<'_>,
         block: &mut Block,
         entry: u32,
-        supply: &mut Supply<'_>,
+        threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError>;
+}
+
+/// The threads of a run.
+pub enum Threads<'a, 's> {
+    /// Those of the lanes in a mask.
+    Lanes(u64),
+    /// Those that a supply starts, until it starts no more.
+    From(&'a mut Supply<'s>),
+}
+
+impl<'a, 's> Threads<'a, 's> {
+    /// The lanes of the first threads, and where more come from.
+    pub(super) fn begin(self, block: &mut Block) -> (u64, Option<&'a mut Supply<'s>>) {
+        match self {
+            Threads::Lanes(lanes) => (lanes, None),
+            Threads::From(supply) => (supply(block, u64::MAX), Some(supply)),
+        }
+    }
 }
 
 /// Takes the results of threads that have ended and starts others in their lanes. The second

@@ -8,7 +8,7 @@
 
 use super::arith::{self, Mode};
 use super::block::{Block, Frame, column};
-use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow, Work};
+use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
@@ -118,13 +118,11 @@ impl<'m> Executor<'m> {
             }
             DecodedControl::Call { target, push } => {
                 self.spend(block, group)?;
-                self.push_frame(block, group, push)?;
-                Ok(Some(group.inside(target, push)))
+                self.enter(block, group, target, push)
             }
             DecodedControl::CallReg { address, push } => {
                 self.spend(block, group)?;
-                self.push_frame(block, group, push)?;
-                self.call_register(block, group, &address, push)
+                self.enter_register(block, group, &address, push)
             }
             DecodedControl::Return => Ok(self.leave(block, group)),
         }
@@ -144,7 +142,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Records the return address and shift of a call.
-    fn push_frame(&mut self, block: &mut Block, group: Group, push: u8) -> Result<(), MachineError> {
+    fn push_frame(&self, block: &mut Block, group: Group, push: u8) -> Result<(), MachineError> {
         let Group { mask, pc, depth, window } = group;
         let limit = self.machine.limits.call_depth;
         if depth >= limit {
@@ -154,14 +152,21 @@ impl<'m> Executor<'m> {
         Ok(())
     }
 
+    /// Calls a function.
+    fn enter(&self, block: &mut Block, group: Group, target: u32, push: u8) -> Result<Option<Group>, MachineError> {
+        self.push_frame(block, group, push)?;
+        Ok(Some(group.inside(target, push)))
+    }
+
     /// Calls the function that each lane has in a register; lanes with different functions diverge.
-    fn call_register(
+    fn enter_register(
         &mut self,
-        block: &Block,
+        block: &mut Block,
         caller: Group,
         address: &Operand,
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
+        self.push_frame(block, caller, push)?;
         let targets = block.registers(caller.window).read(address, Component::X, self.mode).to_array();
         let mut last = None;
         let mut rest = caller.mask;
@@ -405,21 +410,11 @@ impl<'m> Executor<'m> {
     /// Enters the call at a group's code address, whose backward jump has been counted: the groups
     /// that result.
     pub fn enter_call(&mut self, block: &mut Block, group: Group) -> Result<Vec<Group>, MachineError> {
-        let instr = self.program.code.get(group.pc as usize);
-        let called = match instr.map(|instr| instr.flow) {
-            Some(Flow::Always(control) | Flow::If(control)) => control,
-            _ => return Ok(vec![group]),
-        };
-        let first = match called {
-            DecodedControl::Call { target, push } => {
-                self.push_frame(block, group, push)?;
-                Some(group.inside(target, push))
-            }
-            DecodedControl::CallReg { address, push } => {
-                self.push_frame(block, group, push)?;
-                self.call_register(block, group, &address, push)?
-            }
-            DecodedControl::Jmp(_) | DecodedControl::Return => Some(group),
+        let control = self.program.code.get(group.pc as usize).and_then(|instr| instr.flow.control());
+        let first = match control {
+            Some(DecodedControl::Call { target, push }) => self.enter(block, group, target, push)?,
+            Some(DecodedControl::CallReg { address, push }) => self.enter_register(block, group, &address, push)?,
+            Some(DecodedControl::Jmp(_) | DecodedControl::Return) | None => Some(group),
         };
         Ok(first.into_iter().chain(std::mem::take(&mut self.diverged)).collect())
     }

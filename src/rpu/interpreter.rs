@@ -18,7 +18,7 @@
 
 use super::block::Block;
 use super::decode::{DecodedControl, DecodedProgram, Flow};
-use super::engine::{Code, Engine, Supply, Unsupported};
+use super::engine::{Code, Engine, Supply, Threads, Unsupported};
 use super::executor::{Executor, Group};
 use super::machine::{Machine, MachineError, RunReport};
 use std::ops::Range;
@@ -45,47 +45,15 @@ impl Code for Interpreter {
         machine: &Machine<'_>,
         block: &mut Block,
         entry: u32,
-        active: u64,
+        threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
-        start(machine, block, entry, active, None)
+        let (mask, supply) = threads.begin(block);
+        block.begin();
+        block.prepare(&machine.program.decoded().steps, machine.constants);
+        let mut run = Run::new(machine, block, entry, supply);
+        run.current = Group { mask, pc: entry, depth: 0, window: 0 };
+        run.finish()
     }
-
-    fn run_refilled(
-        &self,
-        machine: &Machine<'_>,
-        block: &mut Block,
-        entry: u32,
-        supply: &mut Supply<'_>,
-    ) -> Result<RunReport, MachineError> {
-        let active = supply(block, u64::MAX);
-        start(machine, block, entry, active, Some(supply))
-    }
-}
-
-fn start(
-    machine: &Machine<'_>,
-    block: &mut Block,
-    entry: u32,
-    active: u64,
-    supply: Option<&mut Supply<'_>>,
-) -> Result<RunReport, MachineError> {
-    let program = machine.program.decoded();
-    block.begin();
-    block.prepare(&program.steps, machine.constants);
-    let refill =
-        supply.map(|supply| Refill { supply, entry, last_loop: last_loop(program, entry), diverged: false, ended: 0 });
-    let mut run = Run {
-        program,
-        block,
-        executor: Executor::new(machine),
-        current: Group { mask: active, pc: entry, depth: 0, window: 0 },
-        waiting: Vec::new(),
-        limit: u32::MAX,
-        refill,
-        report: RunReport::default(),
-    };
-    run.finish()?;
-    Ok(run.report)
 }
 
 /// Continues a run that another engine began: with its groups, and the lanes that have ended in
@@ -97,30 +65,15 @@ pub(super) fn resume(
     groups: Vec<Group>,
     supply: Option<&mut Supply<'_>>,
 ) -> Result<RunReport, MachineError> {
-    let program = machine.program.decoded();
     let running = groups.iter().fold(0, |all, group| all | group.mask);
-    let refill = supply.map(|supply| Refill {
-        supply,
-        entry,
-        last_loop: last_loop(program, entry),
-        diverged: false,
-        ended: !running,
-    });
-    let mut run = Run {
-        program,
-        block,
-        executor: Executor::new(machine),
-        current: Group { mask: 0, pc: 0, depth: 0, window: 0 },
-        waiting: Vec::new(),
-        limit: u32::MAX,
-        refill,
-        report: RunReport::default(),
-    };
+    let mut run = Run::new(machine, block, entry, supply);
+    if let Some(refill) = &mut run.refill {
+        refill.ended = !running;
+    }
     groups.into_iter().for_each(|group| run.waiting_add(group));
     run.reschedule();
     run.refill();
-    run.finish()?;
-    Ok(run.report)
+    run.finish()
 }
 
 /// The loop of the function at an address that ends last.
@@ -129,14 +82,13 @@ fn last_loop(program: &DecodedProgram, entry: u32) -> Option<Range<u32>> {
     // Instructions up to here belong to the function: jumps lead to it.
     let mut reach = entry;
     for (pc, instr) in (entry..).zip(program.code.iter().skip(entry as usize)) {
-        if let Flow::Always(DecodedControl::Jmp(target)) | Flow::If(DecodedControl::Jmp(target)) = instr.flow {
+        if let Some(target) = instr.flow.jump_target() {
             match target <= pc {
                 true => last = Some(target..pc + 1),
                 false => reach = reach.max(target),
             }
         }
-        let leaves = matches!(instr.flow, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return));
-        if leaves && pc >= reach {
+        if instr.flow.never_falls_through() && pc >= reach {
             break;
         }
     }
@@ -199,8 +151,29 @@ impl Refill<'_, '_> {
     }
 }
 
-impl Run<'_, '_, '_> {
-    fn finish(&mut self) -> Result<(), MachineError> {
+impl<'m, 'b, 's> Run<'m, 'b, 's> {
+    /// A run of a prepared block, without threads yet.
+    fn new(machine: &'m Machine<'m>, block: &'b mut Block, entry: u32, supply: Option<&'b mut Supply<'s>>) -> Self {
+        let program = machine.program.decoded();
+        Run {
+            program,
+            block,
+            executor: Executor::new(machine),
+            current: Group { mask: 0, pc: entry, depth: 0, window: 0 },
+            waiting: Vec::new(),
+            limit: u32::MAX,
+            refill: supply.map(|supply| Refill {
+                supply,
+                entry,
+                last_loop: last_loop(program, entry),
+                diverged: false,
+                ended: 0,
+            }),
+            report: RunReport::default(),
+        }
+    }
+
+    fn finish(mut self) -> Result<RunReport, MachineError> {
         while self.current.mask != 0 {
             if let Some((control, passed)) = self.straight()? {
                 let stay = self.current.mask & !passed;
@@ -215,7 +188,7 @@ impl Run<'_, '_, '_> {
         }
         self.report.rays = self.executor.rays;
         self.report.bad_loads = self.executor.bad_loads;
-        Ok(())
+        Ok(self.report)
     }
 
     /// Runs the current group, or the part of it that runs first where lanes jump, up to a call or

@@ -17,7 +17,7 @@
 //! stack start as zeros.
 
 use super::block::Block;
-use super::engine::Supply;
+use super::engine::{Supply, Threads};
 use super::executable::Executable;
 use super::isa::{Component, Reg};
 use super::texture::{MAX_TEXEL_STORES, Texture};
@@ -143,7 +143,7 @@ impl Machine<'_> {
     /// When a thread exceeds a limit, jumps or stores outside the program or its memory, or the
     /// stop flag is set.
     pub fn run(&self, block: &mut Block, entry: u32, active: u64) -> Result<RunReport, MachineError> {
-        self.program.code().run(self, block, entry, active)
+        self.program.code().run(self, block, entry, Threads::Lanes(active))
     }
 
     /// Runs threads from a code address until all have returned and `supply` starts no more.
@@ -156,7 +156,7 @@ impl Machine<'_> {
         entry: u32,
         supply: &mut Supply<'_>,
     ) -> Result<RunReport, MachineError> {
-        self.program.code().run_refilled(self, block, entry, supply)
+        self.program.code().run(self, block, entry, Threads::From(supply))
     }
 
     /// Runs one thread from a code address with some of its registers set, each to four bit

@@ -1,9 +1,9 @@
 //! Translates what is neither arithmetic nor control: loads, stores, rays and textures.
 
 use super::assembler::{Label, Place as At, fixed, memory};
-use super::context::{Exit, at};
+use super::context::{COLUMN, Exit, VECTOR, at};
 use super::liveness::Columns;
-use super::translate::{COLUMN, Stub, Translator, VECTOR};
+use super::translate::{Stub, Translator};
 use super::vectors::{Binary, Kind, Order};
 use crate::rpu::isa::Multiplier;
 use crate::rpu::machine::SCRATCH_BASE;
@@ -53,7 +53,7 @@ impl Translator<'_> {
         self.put_call(pc);
     }
 
-    pub(super) fn put_call(&mut self, pc: u32) {
+    fn put_call(&mut self, pc: u32) {
         let failed = self.way_out(Exit::Failed, pc, None);
         self.a.store_64(fixed::CONTEXT, at::WINDOW, fixed::WINDOW);
         self.a.put(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, fixed::CONTEXT));
@@ -110,7 +110,7 @@ impl Translator<'_> {
 
     /// The address of a load or store in `ecx`, where all active lanes have the same; a jump,
     /// where not. Changes `eax`.
-    pub(super) fn uniform_address(&mut self, bases: Register, other: Register, offset: i16, different: Label) {
+    fn uniform_address(&mut self, bases: Register, other: Register, offset: i16, different: Label) {
         let [eax, ecx] = [Register::EAX, Register::ECX];
         self.isa.first_active(&mut self.a, ecx, bases, other);
         self.isa.splat(&mut self.a, other, ecx);
@@ -121,7 +121,7 @@ impl Translator<'_> {
     }
 
     /// The address in scratch memory for the one in `ecx`, in `rcx`; a jump, where it is not there.
-    pub(super) fn scratch_address(&mut self, quad: i32, outside: Label) {
+    fn scratch_address(&mut self, quad: i32, outside: Label) {
         let [ecx, rcx] = [Register::ECX, Register::RCX];
         self.a.put(Instruction::with2(Code::Sub_rm32_imm32, ecx, SCRATCH_BASE));
         self.a.put(Instruction::with2(Code::Cmp_r32_rm32, ecx, memory(fixed::CONTEXT, at::INSIDE_SCRATCH + 4 * quad)));

@@ -49,7 +49,7 @@ impl Translator<'_> {
     }
 
     /// The test of an integer, or of how one compares with another.
-    pub(super) fn integer_test(&mut self, to: Register, kind: Kind, test: Test, x: Register, y: At) {
+    fn integer_test(&mut self, to: Register, kind: Kind, test: Test, x: Register, y: At) {
         let bits = test.ranges.bits();
         let order = match (bits & 1 != 0, bits & 2 != 0, bits & 8 != 0) {
             (false, false, false) => return self.a.xor_32(to, to),
@@ -64,7 +64,7 @@ impl Translator<'_> {
         self.isa.compare(&mut self.a, to, kind, order, x, y);
     }
 
-    pub(super) fn float_test(&mut self, to: Register, test: Test, x: Register) {
+    fn float_test(&mut self, to: Register, test: Test, x: Register) {
         let (zero, one) = (constant_place(constant::ZERO), constant_place(constant::ONE));
         let bits = test.ranges.bits();
         let mut parts: Vec<(Order, At)> = match bits & 0b0111 {

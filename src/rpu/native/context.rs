@@ -1,6 +1,11 @@
 //! What generated code and the engine share: a block of memory with a fixed layout.
 
+use crate::rpu::lanes::BLOCK;
 use std::mem::offset_of;
+
+/// Bytes of a column, and of a vector of the stack.
+pub(super) const COLUMN: i32 = 4 * BLOCK as i32;
+pub(super) const VECTOR: i32 = 4 * COLUMN;
 
 /// Words of a vector in the context: those of the widest.
 pub(super) const WIDEST: usize = 16;

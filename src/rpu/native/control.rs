@@ -1,10 +1,10 @@
 //! Translates control flow: jumps, calls and returns of some or all lanes.
 
 use super::assembler::{Label, Place as At, fixed, memory};
-use super::context::{Exit, FRAME_HEAD, at};
+use super::context::{Exit, FRAME_HEAD, VECTOR, at};
 use super::functions::Block;
 use super::liveness::Columns;
-use super::translate::{Body, Stub, Translator, VECTOR};
+use super::translate::{Body, Stub, Translator};
 use super::vectors::{Kind, Order};
 use crate::rpu::decode::DecodedControl;
 use crate::rpu::isa::Component;
@@ -28,21 +28,35 @@ pub(super) struct Jump {
 
 impl Translator<'_> {
     /// Where the code continues after a block when no lane is left in it.
-    pub(super) fn after(&self, body: &Body<'_>, block: usize) -> Label {
+    fn after(&self, body: &Body<'_>, block: usize) -> Label {
         body.items[body.function.blocks[block].item + 1]
     }
 
-    /// Jumps with all lanes to a later item, or lets them wait for it.
-    pub(super) fn go(&mut self, body: &Body<'_>, from: usize, to: usize, slot: Option<usize>) {
-        if body.function.is_direct(body.function.blocks[from].item, to) {
-            self.a.jump(Code::Jmp_rel32_64, body.items[to]);
-            return;
+    /// Where the code continues when all lanes of a block jump to a later item, and whether that is
+    /// where they go: else they wait for it.
+    fn leads(&self, body: &Body<'_>, from: usize, to: usize) -> (Label, bool) {
+        match body.function.is_direct(body.function.blocks[from].item, to) {
+            true => (body.items[to], true),
+            false => (self.after(body, from), false),
         }
+    }
+
+    /// Jumps with all lanes to a later item, or lets them wait for it.
+    fn go(&mut self, body: &Body<'_>, from: usize, to: usize, slot: Option<usize>) {
+        let (next, direct) = self.leads(body, from, to);
+        match direct {
+            true => self.a.jump(Code::Jmp_rel32_64, next),
+            false => self.all_wait(body, slot, next),
+        }
+    }
+
+    /// Lets all lanes wait (or return, without a slot), and continues elsewhere.
+    fn all_wait(&mut self, body: &Body<'_>, slot: Option<usize>, next: Label) {
         if let Some(slot) = slot {
             self.wait(body, slot, fixed::MASK);
         }
         self.a.xor_32(fixed::MASK, fixed::MASK);
-        self.a.jump(Code::Jmp_rel32_64, self.after(body, from));
+        self.a.jump(Code::Jmp_rel32_64, next);
     }
 
     /// A control operation of all lanes.
@@ -61,11 +75,7 @@ impl Translator<'_> {
                 match function.ends_loop(pc, target) {
                     Some(true) => self.a.jump(Code::Jmp_rel32_64, body.tops[to]),
                     Some(false) => self.a.jump(Code::Jmp_rel32_64, body.items[item]),
-                    None => {
-                        slot.into_iter().for_each(|slot| self.wait(body, slot, fixed::MASK));
-                        self.a.xor_32(fixed::MASK, fixed::MASK);
-                        self.a.jump(Code::Jmp_rel32_64, self.after(body, number));
-                    }
+                    None => self.all_wait(body, slot, self.after(body, number)),
                 }
             }
             DecodedControl::Return => self.go(body, number, function.items.len(), None),
@@ -90,55 +100,50 @@ impl Translator<'_> {
         falls: &Columns,
     ) {
         let function = body.function;
-        let next = function.block_at(pc + 1).and_then(|next| function.blocks[next].slot);
         match control {
             DecodedControl::Jmp(target) => {
                 let Some(to) = function.block_at(target) else { return };
                 let Block { item, slot, .. } = function.blocks[to].clone();
                 let live = body.liveness.before[to];
-                let Some(single) = (target <= pc).then(|| function.ends_loop(pc, target)).flatten() else {
-                    let direct = target > pc && function.is_direct(function.blocks[number].item, item);
-                    let all = if direct { body.items[item] } else { self.after(body, number) };
-                    return self.jump_some(&live, slot, all, direct, (target <= pc).then_some(pc));
+                if target > pc {
+                    let leads = self.leads(body, number, item);
+                    return self.jump_some(&live, slot, leads, None);
+                }
+                let Some(single) = function.ends_loop(pc, target) else {
+                    let leads = (self.after(body, number), false);
+                    return self.jump_some(&live, slot, leads, Some(pc));
                 };
-                self.flush(&live.union(*falls));
-                self.cache.clear();
-                let done = self.a.label();
-                self.a.test_32(Register::EAX);
-                self.a.jump(Code::Je_rel32_64, done);
-                self.leave_waiting(body, pc, next);
-                self.spend(pc);
+                let done = self.begin_split(body, pc, &live.union(*falls));
                 self.a.jump(Code::Jmp_rel32_64, if single { body.tops[to] } else { body.items[item] });
                 self.a.place(done);
             }
             DecodedControl::Return => {
-                let end = function.items.len();
-                let direct = function.is_direct(function.blocks[number].item, end);
-                let all = if direct { body.items[end] } else { self.after(body, number) };
-                self.jump_some(&Columns::all(), None, all, direct, None);
+                let leads = self.leads(body, number, function.items.len());
+                self.jump_some(&Columns::all(), None, leads, None);
             }
-            DecodedControl::Call { .. } | DecodedControl::CallReg { .. } => {
-                self.flush(&Columns::all());
-                self.cache.clear();
-                let done = self.a.label();
-                self.a.test_32(Register::EAX);
-                self.a.jump(Code::Je_rel32_64, done);
-                self.leave_waiting(body, pc, next);
-                self.spend(pc);
-                match control {
-                    DecodedControl::CallReg { address, push } => self.call_register(body, pc, push, &address),
-                    DecodedControl::Call { target, push } => self.call(body, pc, push, target),
-                    DecodedControl::Jmp(_) | DecodedControl::Return => {}
-                }
+            DecodedControl::Call { target, push } => {
+                let done = self.begin_split(body, pc, &Columns::all());
+                self.call(body, pc, push, target);
+                self.a.place(done);
+            }
+            DecodedControl::CallReg { address, push } => {
+                let done = self.begin_split(body, pc, &Columns::all());
+                self.call_register(body, pc, push, &address);
                 self.a.place(done);
             }
         }
     }
 
-    /// Goes on with the lanes in `eax`; the others wait for the next instruction.
-    pub(super) fn leave_waiting(&mut self, body: &Body<'_>, pc: u32, next: Option<usize>) {
+    /// Continues with the lanes in `eax`, and counts their backward jump or call; the others wait for
+    /// the next instruction. Without lanes, the code continues at the label.
+    fn begin_split(&mut self, body: &Body<'_>, pc: u32, live: &Columns) -> Label {
+        self.flush(live);
+        self.cache.clear();
+        let done = self.a.label();
+        self.a.test_32(Register::EAX);
+        self.a.jump(Code::Je_rel32_64, done);
         self.a.xor_32(fixed::MASK, Register::EAX);
-        match next {
+        match body.function.block_at(pc + 1).and_then(|next| body.function.blocks[next].slot) {
             Some(slot) => self.wait(body, slot, fixed::MASK),
             None => {
                 // There is no next instruction.
@@ -149,17 +154,12 @@ impl Translator<'_> {
         }
         self.a.move_32(fixed::MASK, Register::EAX);
         self.isa.activate(&mut self.a, fixed::MASK);
+        self.spend(pc);
+        done
     }
 
     /// Jumps with the lanes in `eax`, if there are any; the others continue.
-    pub(super) fn jump_some(
-        &mut self,
-        live: &Columns,
-        slot: Option<usize>,
-        all: Label,
-        direct: bool,
-        spends: Option<u32>,
-    ) {
+    fn jump_some(&mut self, live: &Columns, slot: Option<usize>, (all, direct): (Label, bool), spends: Option<u32>) {
         let stores = self.cache.dirty().filter(|(c, _)| live.contains(*c)).collect();
         let (label, back) = (self.a.label(), self.a.label());
         self.a.test_32(Register::EAX);
@@ -196,7 +196,7 @@ impl Translator<'_> {
     }
 
     /// Counts a backward jump or call of the active lanes. Changes `rcx`.
-    pub(super) fn spend(&mut self, pc: u32) {
+    fn spend(&mut self, pc: u32) {
         let stopped = self.way_out(Exit::Stopped, pc, None);
         let above = self.way_out(Exit::Budget, pc, None);
         self.a.load_64(Register::RCX, fixed::CONTEXT, at::STOP);
@@ -207,7 +207,7 @@ impl Translator<'_> {
     }
 
     /// Calls a function.
-    pub(super) fn call(&mut self, body: &Body<'_>, pc: u32, push: u8, target: u32) {
+    fn call(&mut self, body: &Body<'_>, pc: u32, push: u8, target: u32) {
         let Some(&label) = self.entries.get(&target) else {
             let out = self.way_out(Exit::Untranslated, pc, None);
             return self.a.jump(Code::Jmp_rel32_64, out);
@@ -220,7 +220,7 @@ impl Translator<'_> {
         self.pop_frame(body, push, after);
     }
 
-    pub(super) fn check_depth(&mut self, pc: u32) {
+    fn check_depth(&mut self, pc: u32) {
         let out = self.way_out(Exit::CallDepth, pc, None);
         self.a.load(Register::EDX, fixed::CONTEXT, at::DEPTH);
         self.a.put(Instruction::with2(Code::Cmp_r32_rm32, Register::EDX, memory(fixed::CONTEXT, at::DEPTH_LIMIT)));
@@ -228,7 +228,7 @@ impl Translator<'_> {
     }
 
     /// Makes the frame of a call, after which the code continues at the label. Changes `rdx`.
-    pub(super) fn push_frame(&mut self, body: &Body<'_>, pc: u32, push: u8, retry: Label) -> Label {
+    fn push_frame(&mut self, body: &Body<'_>, pc: u32, push: u8, retry: Label) -> Label {
         let grow = self.way_out(Exit::Grow, pc, Some(retry));
         let (rdx, shift) = (Register::RDX, VECTOR * i32::from(push));
         for (base, by, end) in [(fixed::WINDOW, shift, at::WINDOW_END), (fixed::FRAME, body.frame, at::FRAME_END)] {
@@ -248,7 +248,7 @@ impl Translator<'_> {
         after
     }
 
-    pub(super) fn pop_frame(&mut self, body: &Body<'_>, push: u8, after: Label) {
+    fn pop_frame(&mut self, body: &Body<'_>, push: u8, after: Label) {
         self.a.place(after);
         // Slots of frames to come start as zeros.
         for at in (0..FRAME_HEAD).step_by(8) {
@@ -260,7 +260,7 @@ impl Translator<'_> {
     }
 
     /// Calls the function that each lane has in a register, one function after the other.
-    pub(super) fn call_register(&mut self, body: &Body<'_>, pc: u32, push: u8, address: &Operand) {
+    fn call_register(&mut self, body: &Body<'_>, pc: u32, push: u8, address: &Operand) {
         let (dispatch, retry, done) = (self.a.label(), self.a.label(), self.a.label());
         let rest = body.slot(body.function.rest_slot(pc).unwrap_or_default());
         let next = body.function.block_at(pc + 1).and_then(|next| body.function.blocks[next].slot);

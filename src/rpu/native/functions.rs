@@ -10,6 +10,7 @@
 //! An [`Item`] is a block or the end of a loop. What this module decides about jumps follows from
 //! one question: at which items can lanes wait?
 
+use super::context::FRAME_HEAD;
 use crate::rpu::decode::{DecodedControl, DecodedInstr, Flow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -55,21 +56,8 @@ pub(super) struct Function {
     rests: BTreeMap<u32, usize>,
 }
 
-/// Where an instruction jumps to within its function.
-pub(super) fn jump_target(flow: Flow) -> Option<u32> {
-    match flow {
-        Flow::Always(DecodedControl::Jmp(target)) | Flow::If(DecodedControl::Jmp(target)) => Some(target),
-        _ => None,
-    }
-}
-
-/// Whether execution never continues at the next address.
-fn never_falls_through(flow: Flow) -> bool {
-    matches!(flow, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return))
-}
-
 fn calls_register(flow: Flow) -> bool {
-    matches!(flow, Flow::Always(DecodedControl::CallReg { .. }) | Flow::If(DecodedControl::CallReg { .. }))
+    matches!(flow.control(), Some(DecodedControl::CallReg { .. }))
 }
 
 /// Whether some lanes wait behind a call while others are in it.
@@ -85,8 +73,8 @@ fn reachable(code: &[DecodedInstr], entry: u32) -> BTreeSet<u32> {
         while let Some(instr) = code.get(pc as usize)
             && found.insert(pc)
         {
-            left.extend(jump_target(instr.flow));
-            if never_falls_through(instr.flow) {
+            left.extend(instr.flow.jump_target());
+            if instr.flow.never_falls_through() {
                 break;
             }
             pc += 1;
@@ -104,7 +92,7 @@ impl Function {
         let mut waited_for = BTreeSet::new();
         for &pc in &addresses {
             let flow = code[pc as usize].flow;
-            if let Some(target) = jump_target(flow) {
+            if let Some(target) = flow.jump_target() {
                 leaders.insert(target);
                 waited_for.insert(target);
                 if target <= pc {
@@ -153,7 +141,7 @@ impl Function {
         for i in 0..function.blocks.len() {
             let Block { start, end, item, .. } = function.blocks[i];
             for pc in start..end {
-                if let Some(target) = jump_target(code[pc as usize].flow) {
+                if let Some(target) = code[pc as usize].flow.jump_target() {
                     function.blocks[by_start[&target]].sources.insert(item);
                 }
             }
@@ -180,6 +168,11 @@ impl Function {
     /// The number of instructions.
     pub fn len(&self) -> usize {
         self.blocks.iter().map(|block| (block.end - block.start) as usize).sum()
+    }
+
+    /// Bytes of its frame: a multiple of 16.
+    pub fn frame_size(&self) -> i32 {
+        (FRAME_HEAD + 4 * self.slots as i32 + 15) & !15
     }
 
     /// Whether a jump at an address is the last one back to its target, and whether the only one.

@@ -3,9 +3,9 @@
 //! A column counts as read by everything that leaves the function: its callers, its callees and
 //! the threads' owner may read any.
 
-use super::functions::{Block, Function, jump_target};
+use super::functions::{Block, Function};
 use crate::rpu::block::column;
-use crate::rpu::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow, Work};
+use crate::rpu::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
 use crate::rpu::isa::STACK_WINDOW;
 use crate::rpu::step::{Operand, Place, Step};
 
@@ -106,16 +106,21 @@ pub(super) fn effects(work: &Work, pool: usize) -> (Columns, Columns) {
     (reads, writes)
 }
 
+/// What is live between an instruction's work and its control operation, given what is live where it
+/// falls through or jumps.
+pub(super) fn after_work(instr: &DecodedInstr, after: Columns) -> Columns {
+    match instr.flow.control() {
+        Some(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. }) => {
+            Columns::all().union(after)
+        }
+        Some(DecodedControl::Jmp(_)) | None => after,
+    }
+}
+
 /// What is live before an instruction, given what is live after it.
 fn before(program: &DecodedProgram, instr: &DecodedInstr, after: Columns) -> Columns {
     let pool = program.steps.pool.len();
-    let mut live = match instr.flow {
-        Flow::Always(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. })
-        | Flow::If(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. }) => {
-            Columns::all().union(after)
-        }
-        _ => after,
-    };
+    let mut live = after_work(instr, after);
     if let Work::Arith { steps, tests } = &instr.work {
         for test in tests.iter().flat_map(|tests| &tests.each) {
             if let Place::Column(c) = test.slot.place(pool) {
@@ -159,12 +164,13 @@ impl Liveness {
 
     /// What is live before each instruction of a block, and after the last.
     pub fn in_block(&self, program: &DecodedProgram, function: &Function, block: &Block) -> LiveInBlock {
-        let last = program.code[block.end as usize - 1].flow;
-        let falls = !matches!(last, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return));
-        let mut live = if falls { self.at(function, block.end) } else { Columns::default() };
+        let mut live = match program.code[block.end as usize - 1].flow.never_falls_through() {
+            true => Columns::default(),
+            false => self.at(function, block.end),
+        };
         let mut all = vec![live];
         for instr in program.code[block.start as usize..block.end as usize].iter().rev() {
-            if let Some(target) = jump_target(instr.flow) {
+            if let Some(target) = instr.flow.jump_target() {
                 live = live.union(self.at(function, target));
             }
             live = before(program, instr, live);

@@ -44,7 +44,7 @@ mod vectors;
 use super::arith::Mode;
 use super::block::Block;
 use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Supply, Unsupported};
+use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
 use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
@@ -112,20 +112,6 @@ impl Engine for Native {
 }
 
 impl Translated {
-    fn start(
-        &self,
-        machine: &Machine<'_>,
-        block: &mut Block,
-        entry: u32,
-        active: u64,
-        supply: Option<&mut Supply<'_>>,
-    ) -> Result<RunReport, MachineError> {
-        let program = machine.program.decoded();
-        block.begin();
-        block.prepare(&program.steps, machine.constants);
-        run::Run::new(machine, &self.code, self.width, block, entry, active, supply).finish()
-    }
-
     /// Whether code is translated from an address on, and nothing counts its instructions.
     fn runs(&self, block: &Block, entry: u32) -> bool {
         !block.is_profiled() && self.code.entries().get(entry as usize).is_some_and(|&address| address != 0)
@@ -138,25 +124,14 @@ impl Code for Translated {
         machine: &Machine<'_>,
         block: &mut Block,
         entry: u32,
-        active: u64,
-    ) -> Result<RunReport, MachineError> {
-        match self.runs(block, entry) {
-            true => self.start(machine, block, entry, active, None),
-            false => Interpreter.run(machine, block, entry, active),
-        }
-    }
-
-    fn run_refilled(
-        &self,
-        machine: &Machine<'_>,
-        block: &mut Block,
-        entry: u32,
-        supply: &mut Supply<'_>,
+        threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
         if !self.runs(block, entry) {
-            return Interpreter.run_refilled(machine, block, entry, supply);
+            return Interpreter.run(machine, block, entry, threads);
         }
-        let active = supply(block, u64::MAX);
-        self.start(machine, block, entry, active, Some(supply))
+        let (active, supply) = threads.begin(block);
+        block.begin();
+        block.prepare(&machine.program.decoded().steps, machine.constants);
+        run::Run::new(machine, &self.code, self.width, block, entry, active, supply).finish()
     }
 }

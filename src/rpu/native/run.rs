@@ -17,8 +17,8 @@ use crate::rpu::tracing::RayBlock;
 use std::sync::atomic::Ordering;
 
 /// Bytes of a column, and of a vector of the stack.
-const COLUMN: usize = 4 * BLOCK;
-const VECTOR: usize = 4 * COLUMN;
+const COLUMN: usize = super::context::COLUMN as usize;
+const VECTOR: usize = super::context::VECTOR as usize;
 
 /// A vector of a quarter of its lanes has room for other threads.
 const IDLE_SHARE: u32 = 4;

@@ -3,21 +3,16 @@
 use super::access::{Load, Slow};
 use super::assembler::{Assembler, Label, Place as At, fixed, memory};
 use super::cache::Cache;
-use super::context::{Exit, FRAME_HEAD, at};
+use super::context::{COLUMN, Exit, FRAME_HEAD, at};
 use super::control::Jump;
 use super::functions::{Function, Item};
-use super::liveness::{Columns, LiveInBlock, Liveness};
+use super::liveness::{self, Columns, LiveInBlock, Liveness};
 use super::vectors::Vectors;
 use crate::rpu::block::column;
 use crate::rpu::decode::{DecodedControl, DecodedProgram, Flow, Work};
-use crate::rpu::lanes::BLOCK;
 use crate::rpu::step::Place;
 use iced_x86::{Code, Instruction, Register};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Bytes of a column, and of a vector of the stack.
-pub(super) const COLUMN: i32 = 4 * BLOCK as i32;
-pub(super) const VECTOR: i32 = 4 * COLUMN;
 
 /// Instructions that are translated at most, those that several functions share counted for each.
 const MOST_INSTRUCTIONS: usize = 1 << 19;
@@ -84,17 +79,14 @@ pub(super) struct Body<'f> {
     /// Labels of blocks' bodies, for jumps back with all lanes that go there.
     pub tops: Vec<Label>,
     pub frame: i32,
+    /// The header of the loop that ends last.
+    last_loop: Option<usize>,
 }
 
 impl Body<'_> {
     pub(super) fn slot(&self, slot: usize) -> i32 {
         FRAME_HEAD + 4 * slot as i32
     }
-}
-
-/// Bytes of a function's frame: a multiple of 16.
-fn frame_size(function: &Function) -> i32 {
-    (FRAME_HEAD + 4 * function.slots as i32 + 15) & !15
 }
 
 /// The largest frame.
@@ -106,10 +98,8 @@ pub(super) fn largest_frame(functions: &[Translated]) -> i32 {
 pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> Translation {
     // Programs without entry points start at their first instruction.
     let mut starts = BTreeSet::from_iter(program.entries.iter().copied().chain([0]));
-    starts.extend(program.code.iter().filter_map(|instr| match instr.flow {
-        Flow::Always(DecodedControl::Call { target, .. }) | Flow::If(DecodedControl::Call { target, .. }) => {
-            Some(target)
-        }
+    starts.extend(program.code.iter().filter_map(|instr| match instr.flow.control() {
+        Some(DecodedControl::Call { target, .. }) => Some(target),
         _ => None,
     }));
     let mut left = MOST_INSTRUCTIONS;
@@ -139,20 +129,23 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
         stubs: Vec::new(),
     };
     let (enter, ended) = translator.edges();
-    let bodies: Vec<(Function, i32, Vec<Label>)> = functions
+    let bodies: Vec<(Function, Vec<Label>)> = functions
         .into_iter()
         .enumerate()
         .map(|(number, function)| {
             let items = translator.function(&function, number as u32);
-            let frame = frame_size(&function);
-            (function, frame, items)
+            (function, items)
         })
         .collect();
     let place = |label: Label| translator.a.position(label).expect("translated");
     let entries = translator.entries.iter().map(|(&pc, &label)| (pc, place(label))).collect();
     let functions = bodies
         .into_iter()
-        .map(|(function, frame, items)| Translated { function, frame, items: items.into_iter().map(place).collect() })
+        .map(|(function, items)| Translated {
+            frame: function.frame_size(),
+            function,
+            items: items.into_iter().map(place).collect(),
+        })
         .collect();
     let lines = translator.lines;
     Translation { entries, functions, lines, enter, ended, bytes: translator.a.finish() }
@@ -160,7 +153,7 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
 
 impl Translator<'_> {
     /// The code that is entered from outside and leaves to there.
-    pub(super) fn edges(&mut self) -> (usize, usize) {
+    fn edges(&mut self) -> (usize, usize) {
         use Register::{R12, R13, R14, R15, RBP, RBX, RDI, RSI, RSP};
         let saved = [RBX, RBP, R12, R13, R14, R15];
         let enter = self.a.len();
@@ -199,11 +192,12 @@ impl Translator<'_> {
         label
     }
 
-    pub(super) fn function(&mut self, function: &Function, number: u32) -> Vec<Label> {
+    fn function(&mut self, function: &Function, number: u32) -> Vec<Label> {
         let liveness = Liveness::of(self.program, function);
         let items: Vec<Label> = (0..=function.items.len()).map(|_| self.a.label()).collect();
         let tops = function.blocks.iter().map(|_| self.a.label()).collect();
-        let body = Body { function, liveness, items, tops, frame: frame_size(function) };
+        let body =
+            Body { function, liveness, items, tops, frame: function.frame_size(), last_loop: function.last_loop() };
         self.a.place(self.entries[&function.entry]);
         self.a.store_constant(fixed::FRAME, at::HEAD_FUNCTION, number);
         let first = function.block_at(function.entry).map_or(0, |block| function.blocks[block].item);
@@ -236,7 +230,7 @@ impl Translator<'_> {
     }
 
     /// Goes back to a loop's header when lanes wait there.
-    pub(super) fn loop_end(&mut self, body: &Body<'_>, item: usize, header: usize) {
+    fn loop_end(&mut self, body: &Body<'_>, item: usize, header: usize) {
         if body.function.is_single(header) {
             return;
         }
@@ -259,7 +253,7 @@ impl Translator<'_> {
         self.a.put(Instruction::with2(Code::Or_rm32_r32, memory(fixed::FRAME, body.slot(slot)), lanes));
     }
 
-    pub(super) fn block(&mut self, body: &Body<'_>, number: usize) {
+    fn block(&mut self, body: &Body<'_>, number: usize) {
         let block = &body.function.blocks[number];
         self.cache.clear();
         if let Some(slot) = block.slot {
@@ -271,7 +265,7 @@ impl Translator<'_> {
         }
         self.a.jump(Code::Je_rel32_64, body.items[body.function.after_idle(block.item)]);
         self.a.place(body.tops[number]);
-        if body.function.last_loop() == Some(number) {
+        if body.last_loop == Some(number) {
             self.check_idle(block.start);
         }
         self.isa.activate(&mut self.a, fixed::MASK);
@@ -279,9 +273,7 @@ impl Translator<'_> {
         for (i, pc) in (block.start..block.end).enumerate() {
             self.instruction(body, number, pc, &live, i);
         }
-        let last = self.program.code[block.end as usize - 1].flow;
-        let ended = matches!(last, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return));
-        if !ended {
+        if !self.program.code[block.end as usize - 1].flow.never_falls_through() {
             self.flush(&live[live.len() - 1]);
             if body.function.block_at(block.end).is_none() {
                 // The program ends without a return.
@@ -293,7 +285,7 @@ impl Translator<'_> {
     }
 
     /// Leaves the code when so few lanes are in the loop that others could start.
-    pub(super) fn check_idle(&mut self, pc: u32) {
+    fn check_idle(&mut self, pc: u32) {
         let top = self.a.label();
         let out = self.way_out(Exit::Idle, pc, Some(top));
         self.a.put(Instruction::with2(Code::Cmp_rm32_imm8, memory(fixed::CONTEXT, at::DEPTH), 0));
@@ -367,19 +359,14 @@ impl Translator<'_> {
         }
     }
 
-    pub(super) fn instruction(&mut self, body: &Body<'_>, number: usize, pc: u32, live: &LiveInBlock, i: usize) {
+    fn instruction(&mut self, body: &Body<'_>, number: usize, pc: u32, live: &LiveInBlock, i: usize) {
         let instr = &self.program.code[pc as usize];
         self.lines.push((self.a.len(), pc));
-        let after = match super::functions::jump_target(instr.flow) {
+        let after = match instr.flow.jump_target() {
             Some(target) => live[i + 1].union(body.liveness.at(body.function, target)),
             None => live[i + 1],
         };
-        let leaves = matches!(
-            instr.flow,
-            Flow::Always(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. })
-                | Flow::If(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. })
-        );
-        let after = if leaves { Columns::all() } else { after };
+        let after = liveness::after_work(instr, after);
         let mut tested = false;
         match &instr.work {
             Work::Nothing => {}
@@ -414,7 +401,7 @@ impl Translator<'_> {
         }
     }
 
-    pub(super) fn write_stubs(&mut self, body: &Body<'_>) {
+    fn write_stubs(&mut self, body: &Body<'_>) {
         while let Some(stub) = self.stubs.pop() {
             match stub {
                 Stub::Jump(jump) => self.write_jump(body, jump),
