@@ -137,7 +137,7 @@ impl Bvh {
             (Method::Scalar, _) => {
                 rays.active_lanes().for_each(|i| hits.set(i, binary::closest_hit(self, &rays.ray(i))));
             }
-            (Method::Single, width) => single::closest_hits(self.tree(width), kernel.isa, rays, hits),
+            (Method::Single, width) => single::closest_hits(self.tree(width), kernel.isa, rays, rays.active, hits),
             (Method::Interleaved, width) => interleaved::closest_hits(self.tree(width), kernel.isa, rays, hits),
             (Method::Packet, width) => packet::frusta_closest_hits(self.scene(width), kernel.isa, rays, hits),
             (Method::Stream, width) => packet::stream_closest_hits(self.scene(width), kernel.isa, rays, hits),
@@ -152,7 +152,7 @@ impl Bvh {
             (Method::Scalar, _) => {
                 rays.active_lanes().fold(0, |hit, i| hit | u64::from(binary::any_hit(self, &rays.ray(i))) << i)
             }
-            (Method::Single, width) => single::any_hits(self.tree(width), kernel.isa, rays),
+            (Method::Single, width) => single::any_hits(self.tree(width), kernel.isa, rays, rays.active),
             (Method::Interleaved, width) => interleaved::any_hits(self.tree(width), kernel.isa, rays),
             (Method::Packet, width) => packet::frusta_any_hits(self.scene(width), kernel.isa, rays),
             (Method::Stream, width) => packet::stream_any_hits(self.scene(width), kernel.isa, rays),

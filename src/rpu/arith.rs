@@ -75,15 +75,14 @@ impl<'a> Registers<'a> {
     ) {
         let from = self.column(operand.slots[position.index()]);
         let Multiplier { negate, scale } = operand.multiplier;
-        let is_plain = operand.multiplier == Multiplier::ONE && format == Format::F32;
-        for (k, to) in to[lanes.clone()].chunks_mut(GROUP).enumerate() {
-            let mut group = from.group(lanes.start / GROUP + k);
-            if !is_plain {
-                group = group.map(|bits| format.scaled(bits, negate, scale.factor()));
-            }
-            let first = lanes.start % GROUP;
-            to.iter_mut().zip(&group.0[first..]).for_each(|(to, bits)| *to = f32::from_bits(*bits));
+        for (lane, to) in lanes.clone().zip(&mut to[lanes]) {
+            *to = f32::from_bits(format.scaled(from.get(lane), negate, scale.factor()));
         }
+    }
+
+    /// The column of an operand's component, if its value is taken as it is.
+    pub fn plain(&self, operand: &Operand, position: Component) -> Option<&'a Column> {
+        (operand.multiplier == Multiplier::ONE).then(|| self.column(operand.slots[position.index()]))
     }
 }
 

@@ -9,11 +9,13 @@
 use super::arith::{self, Mode};
 use super::block::{Block, Frame, column};
 use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use super::format::Format;
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::step::Operand;
 use super::tracing::{HitBlock, RayBlock};
+use crate::bvh::RayBatch;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -37,6 +39,13 @@ impl Group {
     }
 }
 
+/// Rays that are to be traced, and hits.
+#[derive(Default)]
+struct Tracing {
+    rays: RayBlock,
+    hits: HitBlock,
+}
+
 /// What executes instructions of a machine's program.
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
@@ -49,6 +58,8 @@ pub(super) struct Executor<'m> {
     pub diverged: Vec<Group>,
     /// Rays traced so far.
     pub rays: u64,
+    /// Rays and hits, once there are any.
+    tracing: Option<Box<Tracing>>,
     /// Lanes that loaded from outside the image and their scratch memory so far; they got zeros.
     pub bad_loads: u64,
 }
@@ -59,7 +70,16 @@ impl<'m> Executor<'m> {
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
         let image_end = machine.memory.len().min(SCRATCH_BASE as usize) as u32;
         let program = machine.program.decoded();
-        Executor { machine, program, mode: program.mode, image_end, diverged: Vec::new(), rays: 0, bad_loads: 0 }
+        Executor {
+            machine,
+            program,
+            mode: program.mode,
+            image_end,
+            diverged: Vec::new(),
+            rays: 0,
+            tracing: None,
+            bad_loads: 0,
+        }
     }
 
     /// Executes the arithmetic of consecutive instructions that do nothing else: those from one
@@ -358,53 +378,66 @@ impl<'m> Executor<'m> {
     }
 
     fn trace(&mut self, block: &mut Block, group: Group, sources: &[Operand; 3]) {
-        let mut rays = RayBlock { active: group.mask, ..RayBlock::empty() };
-        self.rays_of(block, group, 0..BLOCK, sources, &mut rays);
-        self.trace_rays(block, &rays);
+        self.add_rays(block, group, 0..BLOCK, sources);
+        self.trace_rays(block);
     }
 
-    /// Writes the rays of a group's `trace` to a block of rays: to `lanes`, which are all or some of
-    /// one [`GROUP`] and have the group's.
-    pub fn rays_of(
-        &self,
-        block: &Block,
-        group: Group,
-        lanes: Range<usize>,
-        [orig, dir, arg]: &[Operand; 3],
-        rays: &mut RayBlock,
-    ) {
+    /// Adds the rays of a group's `trace` to those that [`Executor::trace_rays`] traces: those of
+    /// `lanes`, which are all or some of one [`GROUP`] and have the group's.
+    pub fn add_rays(&mut self, block: &Block, group: Group, lanes: Range<usize>, [orig, dir, arg]: &[Operand; 3]) {
         let Group { mask, window, .. } = group;
         let registers = block.registers(window);
         let format = self.mode.format();
-        for (i, c) in [Component::X, Component::Y, Component::Z].into_iter().enumerate() {
-            registers.read_floats(orig, c, format, lanes.clone(), &mut rays.orig[i]);
-            registers.read_floats(dir, c, format, lanes.clone(), &mut rays.dir[i]);
+        let any = self.mode.not_zero(&registers.read(arg, Component::Z, self.mode), mask);
+        let RayBlock { rays, any: all, time } = &mut self.tracing.get_or_insert_default().rays;
+        let RayBatch { ox, oy, oz, dx, dy, dz, t_min, t_max, active } = rays;
+        let [x, y, z, w] = Component::ALL;
+        let places = [(orig, x), (orig, y), (orig, z), (dir, x), (dir, y), (dir, z), (arg, x), (arg, y), (arg, w)];
+        let mut to = [ox, oy, oz, dx, dy, dz, t_min, t_max, &mut time.0];
+        match places.map(|(operand, c)| registers.plain(operand, c).filter(|_| format == Format::F32)) {
+            [Some(ox), Some(oy), Some(oz), Some(dx), Some(dy), Some(dz), Some(t_min), Some(t_max), Some(time)] => {
+                let from = [ox, oy, oz, dx, dy, dz, t_min, t_max, time];
+                self.mode.read(&from, &mut to.map(bytemuck::cast_mut), &lanes);
+            }
+            _ => {
+                for ((operand, c), to) in places.into_iter().zip(&mut to) {
+                    registers.read_floats(operand, c, format, lanes.clone(), to);
+                }
+            }
         }
-        let parts = [(&mut rays.t_min, Component::X), (&mut rays.t_max, Component::Y), (&mut rays.time, Component::W)];
-        parts.into_iter().for_each(|(to, c)| registers.read_floats(arg, c, format, lanes.clone(), to));
-        rays.any = (rays.any & !mask) | self.mode.not_zero(&registers.read(arg, Component::Z, self.mode), mask);
+        *active |= mask;
+        *all = (*all & !mask) | any;
     }
 
-    /// Traces rays, and writes their hits to the registers of their lanes.
-    pub fn trace_rays(&mut self, block: &Block, rays: &RayBlock) {
-        let mask = rays.active;
-        let mut hits = HitBlock::misses();
-        self.machine.tracer.trace(rays, &mut hits);
+    /// Traces the rays that were added, and writes their hits to the registers of their lanes.
+    /// Whether there were any.
+    pub fn trace_rays(&mut self, block: &Block) -> bool {
+        let Some(Tracing { rays, hits }) = self.tracing.as_deref_mut() else { return false };
+        let mask = rays.rays.active;
+        if mask == 0 {
+            return false;
+        }
+        hits.clear();
+        self.machine.tracer.trace(rays, hits);
+        (rays.rays.active, rays.any) = (0, 0);
         self.rays += u64::from(mask.count_ones());
-        let mut code = [0; BLOCK];
-        for lane in lanes_of(mask).filter(|&lane| hits.t[lane] >= 0.0) {
-            code[lane] = self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX);
+        let HitBlock { found, shader, tri, obj } = hits;
+        for lane in lanes_of(mask) {
+            shader[lane] = match found.t[lane] >= 0.0 {
+                true => self.machine.shaders.get(shader[lane] as usize).copied().unwrap_or(u32::MAX),
+                false => 0,
+            };
         }
         let format = self.mode.format();
-        let found: [Column; 6] = std::array::from_fn(|_| Column::zero());
-        let floats = [&hits.u, &hits.v, &hits.t];
-        for (to, values) in found.iter().zip(floats) {
-            to.write_masked(|lane| format.round(values[lane].to_bits()), u64::MAX);
-        }
-        for (to, words) in found[floats.len()..].iter().zip([&code, &hits.tri, &hits.obj]) {
-            to.load(words);
-        }
-        self.mode.copy(&found, block.columns(column::HIT, found.len()), mask);
+        let floats = [&mut found.u, &mut found.v, &mut found.t].map(|values| {
+            if format != Format::F32 {
+                values.iter_mut().for_each(|value| *value = f32::from_bits(format.round(value.to_bits())));
+            }
+            bytemuck::cast_ref(values)
+        });
+        let [u, v, t] = floats;
+        self.mode.write(&[u, v, t, &shader.0, &tri.0, &obj.0], block.columns(column::HIT, 6), mask);
+        true
     }
 
     /// Enters the call at a group's code address, whose backward jump has been counted: the groups

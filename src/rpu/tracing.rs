@@ -1,57 +1,64 @@
 //! The interface to ray tracing: what the `trace` instruction calls.
 
 use super::lanes::BLOCK;
+use crate::bvh::{HitBatch, RayBatch};
+use std::ops::{Index, IndexMut};
 
-/// The rays of a block, in structure of arrays. Only the lanes whose bit is set in `active` are to
-/// be traced.
-#[derive(Debug, Clone)]
+/// The rays of a block.
+#[derive(Debug, Clone, Default)]
 pub struct RayBlock {
-    /// Bit i: lane i traces a ray.
-    pub active: u64,
+    /// The rays, in the form in which a BVH takes them. Lane i of the block has ray i; the active
+    /// ones are to be traced. A hit's t is in multiples of the direction's length, which may be any.
+    pub rays: RayBatch,
     /// Bit i: lane i needs any hit, not the closest (an occlusion ray).
     pub any: u64,
-    /// Origins: x, y, z.
-    pub orig: [[f32; BLOCK]; 3],
-    /// Directions, of any length: x, y, z.
-    pub dir: [[f32; BLOCK]; 3],
-    /// Hits at t ≤ t_min are ignored; t is in multiples of the direction's length.
-    pub t_min: [f32; BLOCK],
-    /// Hits at t ≥ t_max are ignored.
-    pub t_max: [f32; BLOCK],
     /// The time of the ray in the shutter interval.
-    pub time: [f32; BLOCK],
+    pub time: Words<f32>,
 }
 
 /// The hits of a block. Lanes that were not active may hold anything.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct HitBlock {
-    /// Barycentric weight of the triangle's second vertex.
-    pub u: [f32; BLOCK],
-    /// Barycentric weight of the triangle's third vertex.
-    pub v: [f32; BLOCK],
-    /// Distance in multiples of the direction's length; below 0 for a miss.
-    pub t: [f32; BLOCK],
+    /// Hits, with the weights of a triangle's second and third vertex; `t` is below 0 for a miss.
+    /// The indices of primitives are for the tracer's own use.
+    pub found: HitBatch,
     /// Index of the object's shader entry: the machine writes its code address to `HIT.w`.
-    pub shader: [u32; BLOCK],
+    pub shader: Words<u32>,
     /// Address of the triangle's record.
-    pub tri: [u32; BLOCK],
+    pub tri: Words<u32>,
     /// Address of the object's record.
-    pub obj: [u32; BLOCK],
+    pub obj: Words<u32>,
 }
 
-impl RayBlock {
-    /// No rays.
-    pub fn empty() -> RayBlock {
-        let zero = [0.0; BLOCK];
-        RayBlock { active: 0, any: 0, orig: [zero; 3], dir: [zero; 3], t_min: zero, t_max: zero, time: zero }
+/// A word for each lane.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Words<T>(pub [T; BLOCK]);
+
+impl<T: Copy + Default> Default for Words<T> {
+    fn default() -> Self {
+        Words([T::default(); BLOCK])
+    }
+}
+
+impl<T> Index<usize> for Words<T> {
+    type Output = T;
+
+    fn index(&self, lane: usize) -> &T {
+        &self.0[lane]
+    }
+}
+
+impl<T> IndexMut<usize> for Words<T> {
+    fn index_mut(&mut self, lane: usize) -> &mut T {
+        &mut self.0[lane]
     }
 }
 
 impl HitBlock {
-    /// All misses.
-    pub fn misses() -> HitBlock {
-        let (zero, none) = ([0.0; BLOCK], [0; BLOCK]);
-        HitBlock { u: zero, v: zero, t: [-1.0; BLOCK], shader: none, tri: none, obj: none }
+    /// Makes all lanes misses.
+    pub fn clear(&mut self) {
+        *self = HitBlock::default();
     }
 }
 
@@ -59,8 +66,8 @@ impl HitBlock {
 /// between runs.
 pub trait Tracer: Sync {
     /// Traces the active lanes of `rays` and writes their hits to `hits`, which starts as all
-    /// misses.
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock);
+    /// misses. Which rays are active may be different afterwards.
+    fn trace(&self, rays: &mut RayBlock, hits: &mut HitBlock);
 }
 
 /// A scene without geometry: every ray misses.
@@ -68,5 +75,5 @@ pub trait Tracer: Sync {
 pub struct EmptyScene;
 
 impl Tracer for EmptyScene {
-    fn trace(&self, _rays: &RayBlock, _hits: &mut HitBlock) {}
+    fn trace(&self, _rays: &mut RayBlock, _hits: &mut HitBlock) {}
 }

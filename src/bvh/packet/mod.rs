@@ -8,7 +8,8 @@
 //! and triangles are tested against the frusta, so that a batch traverses the tree once; the rays
 //! themselves only meet triangles that their frustum meets.
 //!
-//! Other rays traverse the tree as a ray stream: at each node, every ray that meets it is tested.
+//! Other rays traverse the tree as a ray stream: at each node, every ray that meets it is tested. A
+//! tree of few triangles they do not traverse at all.
 //!
 //! [`closest_hits`] and [`any_hits`] choose, batch by batch.
 //!
@@ -17,6 +18,7 @@
 //! | `frustum` | the frusta around four groups of rays, and what they meet |
 //! | `rays` | the rays in lanes, and their test against a triangle |
 //! | `traverse` | traversal of the tree by frusta |
+//! | `flat` | trees of few triangles, without a traversal |
 //! | `ray_stream` | traversal by all rays of a batch, with a mask of them for each node |
 //!
 //! Rates, in millions of rays a second by `bench traversal`, one thread of a Sapphire Rapids Xeon
@@ -42,6 +44,7 @@
 //! With AVX2 a ray stream takes the bunny's diffuse rays at 7.1 million a second, and ray by ray it
 //! is 5.1; with portable lanes 2.6 and 3.1.
 
+mod flat;
 mod frustum;
 mod ray_stream;
 mod rays;
@@ -94,15 +97,15 @@ pub struct Left {
 #[inline]
 pub fn closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
     if rays.active.count_ones() < STREAM {
-        return single::closest_hits(scene.tree, isa, rays, hits);
+        return single::closest_hits(scene.tree, isa, rays, rays.active, hits);
     }
     let left = isa.run(traverse::ClosestHits { scene, limits: WORTHWHILE, rays, hits });
     if left.rays != 0 {
-        let rays = RayBatch { active: left.rays, ..rays.clone() };
         match isa {
             // The portable lanes test a ray no faster for testing others at the same node.
-            Isa::Portable => single::closest_hits(scene.tree, isa, &rays, hits),
-            _ => isa.run(ray_stream::ClosestHits { tree: scene.tree, rays: &rays, hit: left.hit, hits }),
+            Isa::Portable => single::closest_hits(scene.tree, isa, rays, left.rays, hits),
+            _ if flat::is_flat(scene.tree) => flat::closest_hits(scene.tree, isa, rays, left, hits),
+            _ => ray_stream::closest_hits(scene.tree, isa, rays, left, hits),
         }
     }
 }
@@ -111,17 +114,17 @@ pub fn closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitB
 #[inline]
 pub fn any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
     if rays.active.count_ones() < STREAM {
-        return single::any_hits(scene.tree, isa, rays);
+        return single::any_hits(scene.tree, isa, rays, rays.active);
     }
     let left = isa.run(traverse::AnyHits { scene, limits: WORTHWHILE, rays });
     if left.rays == 0 {
         return left.hit;
     }
-    let rays = RayBatch { active: left.rays, ..rays.clone() };
     left.hit
         | match isa {
-            Isa::Portable => single::any_hits(scene.tree, isa, &rays),
-            _ => isa.run(ray_stream::AnyHits { tree: scene.tree, rays: &rays }),
+            Isa::Portable => single::any_hits(scene.tree, isa, rays, left.rays),
+            _ if flat::is_flat(scene.tree) => flat::any_hits(scene.tree, isa, rays, left.rays),
+            _ => ray_stream::any_hits(scene.tree, isa, rays, left.rays),
         }
 }
 
@@ -130,7 +133,7 @@ pub fn any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
 pub fn frusta_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
     let left = isa.run(traverse::ClosestHits { scene, limits: UNLIMITED, rays, hits });
     if left.rays != 0 {
-        single::closest_hits(scene.tree, isa, &RayBatch { active: left.rays, ..rays.clone() }, hits);
+        single::closest_hits(scene.tree, isa, rays, left.rays, hits);
     }
 }
 
@@ -140,18 +143,18 @@ pub fn frusta_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
     let left = isa.run(traverse::AnyHits { scene, limits: UNLIMITED, rays });
     match left.rays {
         0 => left.hit,
-        _ => left.hit | single::any_hits(scene.tree, isa, &RayBatch { active: left.rays, ..rays.clone() }),
+        _ => left.hit | single::any_hits(scene.tree, isa, rays, left.rays),
     }
 }
 
 /// As [`closest_hits`], as a stream.
 #[inline]
 pub fn stream_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
-    isa.run(ray_stream::ClosestHits { tree: scene.tree, rays, hit: 0, hits });
+    ray_stream::closest_hits(scene.tree, isa, rays, Left { rays: rays.active, hit: 0 }, hits);
 }
 
 /// As [`any_hits`], as a stream.
 #[inline]
 pub fn stream_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
-    isa.run(ray_stream::AnyHits { tree: scene.tree, rays })
+    ray_stream::any_hits(scene.tree, isa, rays, rays.active)
 }

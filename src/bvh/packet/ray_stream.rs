@@ -7,14 +7,16 @@
 //! are loaded once, and there is one branch for all rays instead of one each. Below a mask of
 //! [`FEW`] rays, each continues by itself.
 
-use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch};
-use super::super::wide::intersect::Sheared;
-use super::super::wide::lanes::{Lanes, Simd, Work};
+use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch, lanes};
+use super::super::wide::intersect::ShearedBatch;
+use super::super::wide::lanes::{Isa, Lanes, Simd, Work};
 use super::super::wide::layout::{Block, WideLink, WideNode};
 use super::super::wide::single::{self, Start};
-use super::super::wide::slabs::Slabs;
+use super::super::wide::slabs::SlabsBatch;
 use super::super::wide::statistics::NoRecorder;
 use super::super::wide::{STACK, WideBvh, WideTree};
+use super::{GROUP, GROUPS, Left};
+use std::cell::RefCell;
 
 /// The most rays that leave the others, to continue by themselves.
 ///
@@ -24,16 +26,42 @@ use super::super::wide::{STACK, WideBvh, WideTree};
 /// 5.32, 5.39, 5.48, 5.51, 5.50, 5.41, 5.34.
 const FEW: u32 = 4;
 
-/// [`closest_hits`](super::stream_closest_hits) as work.
-pub struct ClosestHits<'a> {
-    /// What is traced.
-    pub tree: WideTree<'a>,
-    /// The rays.
-    pub rays: &'a RayBatch,
-    /// Those of the rays for which `hits` has a hit already, as bits.
-    pub hit: u64,
-    /// Where the hits go.
-    pub hits: &'a mut HitBatch,
+thread_local! {
+    /// The state of a stream, 28 KiB: kept, because to clear it for each batch took longer than to
+    /// trace the first ray.
+    static STATE: RefCell<Box<State>> = RefCell::new(Box::new(State {
+        stream: RayStream {
+            slabs: SlabsBatch::NONE,
+            sheared: ShearedBatch::NONE,
+            best: [Hit { t: 0.0, u: 0.0, v: 0.0, prim: 0 }; BATCH],
+            far: [0.0; BATCH],
+            present: 0,
+            found: 0,
+        },
+        stack: [Entry { key: 0, rays: 0 }; STACK],
+        own_stack: [0; STACK],
+    }));
+}
+
+/// Traces some rays of a batch for their closest hits; the hits of others are left alone. Those in
+/// `left.hit` have a hit already.
+#[inline]
+pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, left: Left, hits: &mut HitBatch) {
+    STATE.with_borrow_mut(|state| isa.run(ClosestHits { tree, rays, left, hits, state }));
+}
+
+/// The mask of those of some rays of a batch that hit something.
+#[inline]
+pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, left: u64) -> u64 {
+    STATE.with_borrow_mut(|state| isa.run(AnyHits { tree, rays, left, state }))
+}
+
+struct ClosestHits<'a> {
+    tree: WideTree<'a>,
+    rays: &'a RayBatch,
+    left: Left,
+    hits: &'a mut HitBatch,
+    state: &'a mut State,
 }
 
 impl Work for ClosestHits<'_> {
@@ -41,25 +69,24 @@ impl Work for ClosestHits<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Self { tree, rays, hit, hits } = self;
-        let mut stream = RayStream::gather(rays);
-        stream.start_from(hit, hits);
+        let Self { tree, rays, left, hits, state } = self;
+        state.stream.gather::<S::Sixteen>(rays, left.rays);
+        state.stream.start_from(left.hit & left.rays, hits);
         match tree {
-            WideTree::Four(tree) => traverse::<4, S, S::Four, false>(tree, &mut stream),
-            WideTree::Eight(tree) => traverse::<8, S, S::Eight, false>(tree, &mut stream),
+            WideTree::Four(tree) => traverse::<4, S, S::Four, false>(tree, rays, state),
+            WideTree::Eight(tree) => traverse::<8, S, S::Eight, false>(tree, rays, state),
         }
-        for i in rays.active_lanes() {
-            hits.set(i, (stream.found >> i & 1 != 0).then_some(stream.best[i]));
+        for i in lanes(left.rays) {
+            hits.set(i, (state.stream.found >> i & 1 != 0).then_some(state.stream.best[i]));
         }
     }
 }
 
-/// [`any_hits`](super::stream_any_hits) as work.
-pub struct AnyHits<'a> {
-    /// What is traced.
-    pub tree: WideTree<'a>,
-    /// The rays.
-    pub rays: &'a RayBatch,
+struct AnyHits<'a> {
+    tree: WideTree<'a>,
+    rays: &'a RayBatch,
+    left: u64,
+    state: &'a mut State,
 }
 
 impl Work for AnyHits<'_> {
@@ -67,20 +94,27 @@ impl Work for AnyHits<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
-        let Self { tree, rays } = self;
-        let mut stream = RayStream::gather(rays);
+        let Self { tree, rays, left, state } = self;
+        state.stream.gather::<S::Sixteen>(rays, left);
         match tree {
-            WideTree::Four(tree) => traverse::<4, S, S::Four, true>(tree, &mut stream),
-            WideTree::Eight(tree) => traverse::<8, S, S::Eight, true>(tree, &mut stream),
+            WideTree::Four(tree) => traverse::<4, S, S::Four, true>(tree, rays, state),
+            WideTree::Eight(tree) => traverse::<8, S, S::Eight, true>(tree, rays, state),
         }
-        stream.found
+        state.stream.found
     }
+}
+
+/// A stream, and the stacks of its traversal.
+struct State {
+    stream: RayStream,
+    stack: [Entry; STACK],
+    own_stack: [u64; STACK],
 }
 
 /// The rays of a batch, with their best hits.
 struct RayStream {
-    slabs: [Slabs; BATCH],
-    sheared: [Sheared; BATCH],
+    slabs: SlabsBatch,
+    sheared: ShearedBatch,
     best: [Hit; BATCH],
     /// The best hits' distances, padded.
     far: [f32; BATCH],
@@ -91,27 +125,26 @@ struct RayStream {
 }
 
 impl RayStream {
+    /// Takes some rays of a batch.
     #[inline(always)]
-    fn gather(rays: &RayBatch) -> Self {
-        let miss = Hit { t: 0.0, u: 0.0, v: 0.0, prim: 0 };
-        let mut stream = Self {
-            slabs: [Slabs::default(); BATCH],
-            sheared: [Sheared::default(); BATCH],
-            best: [miss; BATCH],
-            far: [0.0; BATCH],
-            present: 0,
-            found: 0,
-        };
-        for i in rays.active_lanes() {
-            let ray = rays.ray(i);
-            let Some(slabs) = Slabs::new(&ray) else { continue };
-            stream.slabs[i] = slabs;
-            stream.sheared[i] = Sheared::new(&ray);
-            stream.best[i] = ray.unhit();
-            stream.far[i] = ray.t_max * FAR_PAD;
-            stream.present |= 1 << i;
+    fn gather<L: Lanes<16>>(&mut self, rays: &RayBatch, left: u64) {
+        (self.present, self.found) = (0, 0);
+        let mut group = 0;
+        while group < GROUPS {
+            if left >> (group * GROUP) & 0xffff != 0 {
+                self.present |= u64::from(self.slabs.prepare::<L>(rays, group)) << (group * GROUP);
+                self.sheared.prepare::<L>(rays, group);
+            }
+            group += 1;
         }
-        stream
+        self.present &= left;
+        let mut left = self.present;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % BATCH;
+            left &= left - 1;
+            self.best[i] = Hit { t: rays.t_max[i], u: 0.0, v: 0.0, prim: 0 };
+            self.far[i] = rays.t_max[i] * FAR_PAD;
+        }
     }
 
     /// Takes over hits that some of the rays have.
@@ -137,9 +170,12 @@ struct Entry {
 
 /// Finds the hits of all rays, nearest box first; with `ANY`, any.
 #[inline(always)]
-fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, stream: &mut RayStream) {
-    let mut stack = [Entry { key: 0, rays: 0 }; STACK];
-    let mut own_stack = [0; STACK];
+fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
+    tree: &WideBvh<W>,
+    rays: &RayBatch,
+    state: &mut State,
+) {
+    let State { stream, stack, own_stack } = state;
     let mut top = 0;
     let mut now = Entry { key: u64::from(WideLink::Node(0).encode()), rays: stream.present };
     loop {
@@ -150,12 +186,13 @@ fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBv
                 while left != 0 {
                     let i = left.trailing_zeros() as usize % BATCH;
                     left &= left - 1;
-                    let start = Start { link, slabs: &stream.slabs[i], sheared: &stream.sheared[i] };
+                    let (slabs, sheared) = (&stream.slabs.get(rays, i), &stream.sheared.get(rays, i));
+                    let start = Start { link, slabs, sheared };
                     if single::descend::<W, L, ANY, NoRecorder>(
                         tree,
                         start,
                         &mut stream.best[i],
-                        &mut own_stack,
+                        own_stack,
                         &mut NoRecorder,
                     ) {
                         stream.found |= 1 << i;
@@ -165,7 +202,7 @@ fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBv
             }
             WideLink::Node(index) => {
                 let node = &tree.nodes[index as usize];
-                let (met, near) = enter::<W, S, L, ANY>(node, stream, now.rays);
+                let (met, near) = enter::<W, S, L, ANY>(node, rays, stream, now.rays);
                 let base = top;
                 let mut slot = 0;
                 while slot < W {
@@ -186,7 +223,7 @@ fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBv
                     slot += 1;
                 }
             }
-            WideLink::Block(index) => intersect::<W, L, ANY>(&tree.blocks[index as usize], stream, now.rays),
+            WideLink::Block(index) => intersect::<W, L>(&tree.blocks[index as usize], rays, stream, now.rays),
         }
         loop {
             if top == 0 {
@@ -208,15 +245,16 @@ fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBv
 #[inline(always)]
 fn enter<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
     node: &WideNode<W>,
+    rays: &RayBatch,
     stream: &RayStream,
-    mut rays: u64,
+    mut left: u64,
 ) -> ([u64; 8], [f32; W]) {
     let mut met = [0u8; BATCH];
     let mut least = L::splat(f32::MAX);
-    while rays != 0 {
-        let i = rays.trailing_zeros() as usize % BATCH;
-        rays &= rays - 1;
-        let (mask, near) = stream.slabs[i].enter::<W, L>(node, stream.far[i]);
+    while left != 0 {
+        let i = left.trailing_zeros() as usize % BATCH;
+        left &= left - 1;
+        let (mask, near) = stream.slabs.get(rays, i).enter::<W, L>(node, stream.far[i]);
         met[i] = L::bits(mask) as u8;
         if !ANY {
             least = L::select(mask, near.min(least), least);
@@ -227,11 +265,11 @@ fn enter<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
 
 /// Tests rays against the triangles of a block.
 #[inline(always)]
-fn intersect<const W: usize, L: Lanes<W>, const ANY: bool>(block: &Block<W>, stream: &mut RayStream, mut rays: u64) {
-    while rays != 0 {
-        let i = rays.trailing_zeros() as usize % BATCH;
-        rays &= rays - 1;
-        if stream.sheared[i].intersect::<W, L>(block, &mut stream.best[i]) {
+fn intersect<const W: usize, L: Lanes<W>>(block: &Block<W>, rays: &RayBatch, stream: &mut RayStream, mut left: u64) {
+    while left != 0 {
+        let i = left.trailing_zeros() as usize % BATCH;
+        left &= left - 1;
+        if stream.sheared.get(rays, i).intersect::<W, L>(block, &mut stream.best[i]) {
             stream.found |= 1 << i;
             stream.far[i] = stream.best[i].t * FAR_PAD;
         }

@@ -141,6 +141,38 @@ fn gaps_intervals_and_numbers_that_are_none_are_as_for_single_rays() {
 }
 
 #[test]
+fn scattered_rays_through_few_triangles_need_no_traversal() {
+    let mut random = Random(11);
+    let mut hits = 0;
+    for round in 0..60 {
+        let mut triangles = soup(&mut random, 1 + round % 46, 0.8);
+        // One twice, and one without an area.
+        triangles.push(triangles[0]);
+        triangles.push(Triangle { c: triangles[0].b, ..triangles[0] });
+        let bvh = build(&triangles);
+        assert!(flat::is_flat(bvh.scene(super::super::kernel::Width::Eight).tree));
+        let mut batch = RayBatch::default();
+        for i in 0..BATCH {
+            let origin = random.point();
+            let mut ray = Ray::new(origin, random.point() * [1.0, 1e-3, 1e3][i % 3]);
+            match i % 16 {
+                0 => ray.dir = Vec3::ZERO,
+                1 => ray.dir.x = f32::INFINITY,
+                2 => ray.dir.y = f32::NAN,
+                3 => ray.dir = Vec3::from([0.0, -0.0, 1.0]),
+                4 => ray.t_max = 0.5,
+                5 => ray.t_min = 0.3,
+                _ => {}
+            }
+            batch.set(i, &ray);
+        }
+        batch.active = [u64::MAX, 0x8421_1248_f00d_cafe, 0xffff_0000_ffff, 0xf][round % 4];
+        hits += check(&bvh, &batch);
+    }
+    assert!(hits > 500, "{hits}");
+}
+
+#[test]
 fn of_equal_triangles_the_first_is_hit_in_beams_too() {
     let distinct = soup(&mut Random(6), 100, 0.5);
     let soup: Vec<Triangle> = distinct.iter().cycle().take(900).copied().collect();

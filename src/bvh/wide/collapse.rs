@@ -45,6 +45,6 @@ impl<const W: usize> WideBvh<W> {
             blocks.push((0, 0));
         }
         let block = |&(first, count): &(u32, u32)| Block::new(&triangles[first as usize..(first + count) as usize]);
-        Self { nodes: wide, blocks: blocks.par_iter().map(block).collect() }
+        Self { nodes: wide, blocks: blocks.par_iter().map(block).collect(), triangles: triangles.len() }
     }
 }

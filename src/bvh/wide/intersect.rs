@@ -1,9 +1,10 @@
 //! A ray prepared for the triangles of blocks.
 
-use super::super::ray::{Hit, Ray, Shear};
+use super::super::ray::{BATCH, Hit, Ray, RayBatch, Shear};
 use super::super::triangle::settle_edges;
 use super::lanes::Lanes;
 use super::layout::Block;
+use super::slabs::{part, put};
 
 // Functions that are always inlined, where closures and `map` would read better: those stay
 // functions of their own, without the processor features of the code around them, and pass
@@ -77,6 +78,55 @@ impl Sheared {
             }
         }
         replaced
+    }
+}
+
+/// What [`Sheared`] has of a batch's rays besides their origins, in structure of arrays: sixteen
+/// rays are prepared at a time.
+pub struct ShearedBatch {
+    sx: [f32; BATCH],
+    sy: [f32; BATCH],
+    sz: [f32; BATCH],
+    /// The axis that becomes z.
+    axis: [u32; BATCH],
+}
+
+impl ShearedBatch {
+    /// Of no rays.
+    pub const NONE: Self = Self { sx: [0.0; BATCH], sy: [0.0; BATCH], sz: [0.0; BATCH], axis: [0; BATCH] };
+
+    /// Prepares the sixteen rays of a group, active or not: the operations of [`Ray::shear`].
+    #[inline(always)]
+    pub fn prepare<L: Lanes<16>>(&mut self, rays: &RayBatch, group: usize) {
+        let x: L = part(&rays.dx, group);
+        let y: L = part(&rays.dy, group);
+        let z: L = part(&rays.dz, group);
+        let along_x = L::and(y.abs().le(x.abs()), z.abs().le(x.abs()));
+        let along_y = z.abs().le(y.abs());
+        let number = |axis: u32| L::splat(f32::from_bits(axis));
+        let axis = L::select(along_x, number(0), L::select(along_y, number(1), number(2)));
+        let sz = L::splat(1.0).div(L::select(along_x, x, L::select(along_y, y, z)));
+        put(&mut self.sx, group, L::select(along_x, y, L::select(along_y, z, x)).mul(sz));
+        put(&mut self.sy, group, L::select(along_x, z, L::select(along_y, x, y)).mul(sz));
+        put(&mut self.sz, group, sz);
+        put(bytemuck::cast_mut(&mut self.axis), group, axis);
+    }
+
+    /// Ray `i`.
+    #[inline(always)]
+    pub fn get(&self, rays: &RayBatch, i: usize) -> Sheared {
+        let origin = [rays.ox[i], rays.oy[i], rays.oz[i]];
+        // Always below three: the remainder lets the compiler see it.
+        let z = self.axis[i] % 3;
+        let [x, y] = [[1, 2, 0][z as usize], [2, 0, 1][z as usize]];
+        Sheared {
+            origin: [origin[x as usize], origin[y as usize], origin[z as usize]],
+            sx: self.sx[i],
+            sy: self.sy[i],
+            sz: self.sz[i],
+            t_min: rays.t_min[i],
+            axes: [x, y, z],
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub use statistics::TraversalStats;
 pub struct WideBvh<const W: usize> {
     pub(super) nodes: Vec<WideNode<W>>,
     pub(super) blocks: Vec<Block<W>>,
+    /// The number of triangles, parts of one that is split counted each.
+    pub(super) triangles: usize,
 }
 
 /// Entries that a stack needs, at any width: a level leaves at most seven siblings, and all

@@ -1,7 +1,7 @@
 //! The kernel that traces one ray after another: a node's boxes or a block's triangles in the
 //! lanes.
 
-use super::super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch};
+use super::super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch, lanes};
 use super::intersect::Sheared;
 use super::lanes::{Array, Isa, Lanes, Simd, Work};
 use super::layout::WideLink;
@@ -9,17 +9,16 @@ use super::slabs::Slabs;
 use super::statistics::{NoRecorder, Recorder, TraversalStats};
 use super::{STACK, WideBvh, WideTree};
 
-/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left
-/// alone.
+/// Traces the rays of a batch in `mask` for their closest hits; the hits of others are left alone.
 #[inline]
-pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
-    isa.run(ClosestHits { tree, rays, hits });
+pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, mask: u64, hits: &mut HitBatch) {
+    isa.run(ClosestHits { tree, rays, mask, hits });
 }
 
-/// The mask of the active rays of a batch that hit something.
+/// The rays of a batch in `mask` that hit something, as bits.
 #[inline]
-pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch) -> u64 {
-    isa.run(AnyHits { tree, rays })
+pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, mask: u64) -> u64 {
+    isa.run(AnyHits { tree, rays, mask })
 }
 
 /// Replaces `best` by the nearest hit of `ray` if that is nearer, or as near and lower in index;
@@ -55,6 +54,7 @@ pub fn count<const ANY: bool>(tree: WideTree<'_>, rays: &RayBatch) -> TraversalS
 struct ClosestHits<'a> {
     tree: WideTree<'a>,
     rays: &'a RayBatch,
+    mask: u64,
     hits: &'a mut HitBatch,
 }
 
@@ -64,7 +64,7 @@ impl Work for ClosestHits<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) {
         let stack = &mut [0; STACK];
-        for i in self.rays.active_lanes() {
+        for i in lanes(self.mask) {
             let ray = self.rays.ray(i);
             let mut best = ray.unhit();
             let found = ClosestInto { tree: self.tree, ray: &ray, best: &mut best, stack }.run::<S>();
@@ -76,6 +76,7 @@ impl Work for ClosestHits<'_> {
 struct AnyHits<'a> {
     tree: WideTree<'a>,
     rays: &'a RayBatch,
+    mask: u64,
 }
 
 impl Work for AnyHits<'_> {
@@ -83,12 +84,12 @@ impl Work for AnyHits<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
-        let (mut mask, stack) = (0, &mut [0; STACK]);
-        for i in self.rays.active_lanes() {
+        let (mut hit, stack) = (0, &mut [0; STACK]);
+        for i in lanes(self.mask) {
             let ray = self.rays.ray(i);
-            mask |= u64::from(Occluded { tree: self.tree, ray: &ray, stack }.run::<S>()) << i;
+            hit |= u64::from(Occluded { tree: self.tree, ray: &ray, stack }.run::<S>()) << i;
         }
-        mask
+        hit
     }
 }
 

@@ -5,7 +5,7 @@
 //! the near distances are lowered and the far ones raised by a bound of it. No box is lost that the
 //! slab test of [`binary`](super::super::binary) enters at a hit.
 
-use super::super::ray::{FAR_PAD, Ray};
+use super::super::ray::{BATCH, FAR_PAD, Ray, RayBatch, TINY_DIR};
 use super::lanes::Lanes;
 use super::layout::WideNode;
 
@@ -102,4 +102,88 @@ impl Slabs {
         let planes = L::load(self.far[axis].of(node));
         planes.mul_add(L::splat(self.far_inv[axis]), L::splat(self.far_start[axis]))
     }
+}
+
+/// The [`Slabs`] of a batch, in structure of arrays: sixteen rays are prepared at a time.
+///
+/// Ray by ray, preparing took a sixth of a ray stream's time with rays that leave the surfaces of a
+/// Cornell box.
+pub struct SlabsBatch {
+    near_inv: [[f32; BATCH]; 3],
+    near_start: [[f32; BATCH]; 3],
+    far_inv: [[f32; BATCH]; 3],
+    far_start: [[f32; BATCH]; 3],
+    /// One where a ray meets the upper plane across an axis first, else zero.
+    backwards: [[u32; BATCH]; 3],
+}
+
+impl SlabsBatch {
+    /// Of no rays.
+    pub const NONE: Self = Self {
+        near_inv: [[0.0; BATCH]; 3],
+        near_start: [[0.0; BATCH]; 3],
+        far_inv: [[0.0; BATCH]; 3],
+        far_start: [[0.0; BATCH]; 3],
+        backwards: [[0; BATCH]; 3],
+    };
+
+    /// Prepares the sixteen rays of a group, active or not. Returns those that may hit something, as
+    /// bits: all whose direction is finite and not zero.
+    #[inline(always)]
+    pub fn prepare<L: Lanes<16>>(&mut self, rays: &RayBatch, group: usize) -> u32 {
+        let (origins, dirs) = ([&rays.ox, &rays.oy, &rays.oz], [&rays.dx, &rays.dy, &rays.dz]);
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let (mut finite, mut longest) = (u32::MAX, zero);
+        let mut axis = 0;
+        while axis < 3 {
+            let (origin, dir) = (part::<L>(origins[axis], group), part::<L>(dirs[axis], group));
+            let size = dir.abs();
+            finite &= L::bits(size.lt(L::splat(f32::INFINITY)));
+            longest = size.max(longest);
+            let below = dir.lt(zero);
+            let tiny = L::select(below, L::splat(-TINY_DIR), L::splat(TINY_DIR));
+            let inv = one.div(L::select(size.lt(L::splat(TINY_DIR)), tiny, dir));
+            let start = zero.sub(origin).mul(inv);
+            let pad = start.abs().mul(L::splat(PAD));
+            let (far_pad, trusted) = (L::splat(FAR_PAD), start.abs().lt(L::splat(LARGE)));
+            put(&mut self.near_inv[axis], group, L::select(trusted, inv, zero));
+            put(&mut self.near_start[axis], group, L::select(trusted, start.sub(pad), L::splat(f32::MIN)));
+            put(&mut self.far_inv[axis], group, L::select(trusted, inv.mul(far_pad), zero));
+            put(&mut self.far_start[axis], group, L::select(trusted, start.mul(far_pad).add(pad), L::splat(f32::MAX)));
+            let backwards = L::select(below, L::splat(f32::from_bits(1)), zero);
+            put(bytemuck::cast_mut(&mut self.backwards[axis]), group, backwards);
+            axis += 1;
+        }
+        finite & L::bits(zero.lt(longest))
+    }
+
+    /// Ray `i`.
+    #[inline(always)]
+    pub fn get(&self, rays: &RayBatch, i: usize) -> Slabs {
+        let backwards = [self.backwards[0][i], self.backwards[1][i], self.backwards[2][i]];
+        // Below six: the remainder lets the compiler see it.
+        let near =
+            [Plane(3 * (backwards[0] % 2)), Plane(1 + 3 * (backwards[1] % 2)), Plane(2 + 3 * (backwards[2] % 2))];
+        Slabs {
+            near_inv: [self.near_inv[0][i], self.near_inv[1][i], self.near_inv[2][i]],
+            near_start: [self.near_start[0][i], self.near_start[1][i], self.near_start[2][i]],
+            far_inv: [self.far_inv[0][i], self.far_inv[1][i], self.far_inv[2][i]],
+            far_start: [self.far_start[0][i], self.far_start[1][i], self.far_start[2][i]],
+            t_min: rays.t_min[i],
+            near,
+            far: [Plane(3 - near[0].0), Plane(5 - near[1].0), Plane(7 - near[2].0)],
+        }
+    }
+}
+
+/// The values of a group of sixteen rays.
+#[inline(always)]
+pub(super) fn part<L: Lanes<16>>(values: &[f32; BATCH], group: usize) -> L {
+    L::load(&values.as_chunks().0[group])
+}
+
+/// Sets the values of a group of sixteen rays.
+#[inline(always)]
+pub(super) fn put<L: Lanes<16>>(values: &mut [f32; BATCH], group: usize, new: L) {
+    values.as_chunks_mut().0[group] = new.store();
 }

@@ -65,13 +65,16 @@ impl World for Ceiling {
 }
 
 impl Tracer for Ceiling {
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        for lane in (0..64).filter(|l| rays.active >> l & 1 != 0) {
-            let (o, d) = (rays.orig.map(|c| c[lane]), rays.dir.map(|c| c[lane]));
-            let any = f32::from(u8::from(rays.any >> lane & 1 != 0));
-            let arg = [rays.t_min[lane], rays.t_max[lane], any, rays.time[lane]];
+    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        for lane in (0..64).filter(|l| block.rays.active >> l & 1 != 0) {
+            let (o, d) = (
+                [&block.rays.ox, &block.rays.oy, &block.rays.oz].map(|c| c[lane]),
+                [&block.rays.dx, &block.rays.dy, &block.rays.dz].map(|c| c[lane]),
+            );
+            let any = f32::from(u8::from(block.any >> lane & 1 != 0));
+            let arg = [block.rays.t_min[lane], block.rays.t_max[lane], any, block.time[lane]];
             if let Some(t) = plane(o, d, arg) {
-                (hits.u[lane], hits.v[lane], hits.t[lane]) = (0.25, 0.5, t);
+                (hits.found.u[lane], hits.found.v[lane], hits.found.t[lane]) = (0.25, 0.5, t);
                 (hits.shader[lane], hits.tri[lane], hits.obj[lane]) = (0, 3, 4);
             }
         }

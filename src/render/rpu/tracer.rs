@@ -3,8 +3,9 @@
 
 use super::Loaded;
 use super::loaded::{Data, Entry};
+use crate::bvh::ray::lanes;
 use crate::bvh::two_level::procedural::Intersect;
-use crate::bvh::{BATCH, HitBatch, RayBatch, TwoLevel};
+use crate::bvh::{BATCH, RayBatch, TwoLevel};
 use crate::program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
 use crate::render::{Job, RenderError};
 use crate::rpu::machine::{Machine, MachineError};
@@ -116,13 +117,13 @@ impl State {
             Some(([shared, rest], origin)) => {
                 if known.get(&data).is_none_or(|k| k.origin != origin) {
                     let lane = rays.active.trailing_zeros() as usize % BATCH;
-                    block.reset();
+                    block.start_lanes(u64::MAX);
                     put_rays(block, shared, data, rays);
                     machine.run(block, shared.address, 1 << lane)?;
                     let words = shared.results.iter().map(|&(reg, component)| block.get(reg, component, lane));
                     known.insert(data, Known { origin, words: words.collect() });
                 }
-                block.reset();
+                block.start_lanes(u64::MAX);
                 let words = known.get(&data).map(|k| &k.words[..]).unwrap_or_default();
                 for (word, &(reg, component)) in words.iter().zip(&rest.params[WORDS_OF_RAY..]) {
                     block.write(reg, component, &[*word; BATCH]);
@@ -130,7 +131,7 @@ impl State {
                 rest
             }
             None => {
-                block.reset();
+                block.start_lanes(u64::MAX);
                 &kind.whole
             }
         };
@@ -187,34 +188,29 @@ impl<'a> SceneTracer<'a> {
 }
 
 impl Tracer for SceneTracer<'_> {
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        let [ox, oy, oz] = rays.orig;
-        let [dx, dy, dz] = rays.dir;
-        let active = rays.active & !rays.any;
-        let mut batch = RayBatch { ox, oy, oz, dx, dy, dz, t_min: rays.t_min, t_max: rays.t_max, active };
-        if active != 0 {
-            let mut found = HitBatch::default();
-            self.bvh.closest_hits(&batch, &mut found);
+    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        let (rays, any) = (&mut block.rays, block.any);
+        let all = rays.active;
+        rays.active = all & !any;
+        if rays.active != 0 {
+            self.bvh.closest_hits(rays, &mut hits.found);
             if let Some(procedural) = &self.procedural {
-                procedural.primitives.tree.closest_hits(&batch, &mut found, procedural);
+                procedural.primitives.tree.closest_hits(rays, &mut hits.found, procedural);
             }
-            for i in batch.active_lanes() {
-                let Some(hit) = found.hit(i) else { continue };
-                (hits.u[i], hits.v[i], hits.t[i]) = (hit.u, hit.v, hit.t);
-                let [shader, triangle, object] = self.memory.resolve(hit.prim);
-                (hits.shader[i], hits.tri[i], hits.obj[i]) = (shader, triangle, object);
+            for i in rays.active_lanes() {
+                let Some(hit) = hits.found.hit(i) else { continue };
+                (hits.shader[i], hits.tri[i], hits.obj[i]) = self.memory.resolve(hit.prim).into();
             }
         }
-        batch.active = rays.active & rays.any;
-        if batch.active != 0 {
-            let mut blocked = self.bvh.any_hits(&batch);
+        rays.active = all & any;
+        if rays.active != 0 {
+            let mut blocked = self.bvh.any_hits(rays);
             if let Some(procedural) = &self.procedural {
-                batch.active &= !blocked;
-                blocked |= procedural.primitives.tree.any_hits(&batch, procedural);
-                batch.active = rays.active & rays.any;
+                rays.active &= !blocked;
+                blocked |= procedural.primitives.tree.any_hits(rays, procedural);
             }
-            for i in batch.active_lanes().filter(|i| blocked >> i & 1 != 0) {
-                hits.t[i] = 0.0;
+            for i in lanes(all & any & blocked) {
+                hits.found.t[i] = 0.0;
             }
         }
     }
@@ -242,12 +238,14 @@ impl Intersect for ProceduralTracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bvh::Ray;
     use crate::program::{LinkOptions, link};
     use crate::render::sampling::Sampling;
     use crate::render::{DEFAULT_BUDGET, Window, prepare};
     use crate::rpu::BLOCK;
     use crate::scene::{OpenOptions, open};
     use crate::text::source::SourceMap;
+    use glam::Vec3;
     use std::path::Path;
 
     /// The job of an image of 8 by 8 pixels.
@@ -265,16 +263,15 @@ mod tests {
     /// The distances of rays from a point that is the same for all, or moves by a little from ray
     /// to ray, those of `active` together.
     fn distances(tracer: &SceneTracer<'_>, active: u64, step: f32) -> [f32; BLOCK] {
-        let mut rays = RayBlock { active, ..RayBlock::empty() };
+        let (mut block, mut hits) = (RayBlock::default(), HitBlock::default());
         for i in 0..BLOCK {
             let [x, y] = [i % 8, i / 8].map(|k| 0.06 * (k as f32 - 3.5));
-            (rays.orig[0][i], rays.orig[1][i], rays.orig[2][i]) = (0.3 + step * i as f32, 1.0, -6.0);
-            (rays.dir[0][i], rays.dir[1][i], rays.dir[2][i]) = (x, y - 0.05, 1.0);
-            (rays.t_min[i], rays.t_max[i]) = (1e-3, f32::MAX);
+            let (origin, dir) = (Vec3::new(0.3 + step * i as f32, 1.0, -6.0), Vec3::new(x, y - 0.05, 1.0));
+            block.rays.set(i, &Ray { t_min: 1e-3, ..Ray::new(origin, dir) });
         }
-        let mut hits = HitBlock::misses();
-        tracer.trace(&rays, &mut hits);
-        hits.t
+        block.rays.active = active;
+        tracer.trace(&mut block, &mut hits);
+        hits.found.t
     }
 
     #[test]

@@ -801,11 +801,11 @@ fn a_profile_counts_the_lanes_of_each_instruction() {
 struct EveryOther;
 
 impl Tracer for EveryOther {
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        for lane in lanes_of(rays.active).filter(|lane| lane % 2 == 0) {
-            hits.u[lane] = rays.orig[0][lane];
-            hits.v[lane] = rays.dir[1][lane];
-            hits.t[lane] = rays.t_max[lane].min(2.0);
+    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        for lane in lanes_of(block.rays.active).filter(|lane| lane % 2 == 0) {
+            hits.found.u[lane] = block.rays.ox[lane];
+            hits.found.v[lane] = block.rays.dy[lane];
+            hits.found.t[lane] = block.rays.t_max[lane].min(2.0);
             hits.shader[lane] = 1;
             hits.tri[lane] = 5;
             hits.obj[lane] = lane as u32;
@@ -899,9 +899,10 @@ fn reset_forgets_registers_stack_and_scratch() {
 struct Thirds;
 
 impl Tracer for Thirds {
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        for lane in lanes_of(rays.active) {
-            (hits.u[lane], hits.v[lane], hits.t[lane]) = (rays.orig[0][lane], 1.0 / 3.0, rays.t_max[lane]);
+    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        for lane in lanes_of(block.rays.active) {
+            (hits.found.u[lane], hits.found.v[lane], hits.found.t[lane]) =
+                (block.rays.ox[lane], 1.0 / 3.0, block.rays.t_max[lane]);
             (hits.shader[lane], hits.tri[lane], hits.obj[lane]) = (0, 0x0123_4567, 0x89ab_cdef);
         }
     }

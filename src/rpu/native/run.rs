@@ -6,14 +6,13 @@ use super::functions::{self, Item};
 use super::memory::Executable;
 use super::translate::Translated;
 use crate::rpu::block::{Block, Frame, Pointers, column};
-use crate::rpu::decode::Work;
+use crate::rpu::decode::{DecodedProgram, Work};
 use crate::rpu::engine::Supply;
 use crate::rpu::executor::{Executor, Group};
 use crate::rpu::interpreter;
 use crate::rpu::isa::MAX_PUSH;
 use crate::rpu::lanes::BLOCK;
 use crate::rpu::machine::{Machine, MachineError, RunReport};
-use crate::rpu::tracing::RayBlock;
 use std::sync::atomic::Ordering;
 
 /// Bytes of a column, and of a vector of the stack.
@@ -77,12 +76,13 @@ impl Vector {
 /// What the functions that generated code calls work on.
 struct Host<'m> {
     executor: Executor<'m>,
+    program: &'m DecodedProgram,
+    /// The block, `S0.x` of the running vector's first lane for the window at the stack's bottom,
+    /// and that lane.
     block: *mut Block,
-    /// `S0.x` of the vector's first lane for the window at the stack's bottom.
     stack: *mut u8,
     first: usize,
     error: Option<MachineError>,
-    program: &'m crate::rpu::decode::DecodedProgram,
 }
 
 /// Executes an instruction's work: see [`super::context::Work`].
@@ -113,14 +113,13 @@ pub(super) struct Run<'m, 's, 'b> {
     width: usize,
     block: &'b mut Block,
     context: Box<Context>,
-    executor: Option<Executor<'m>>,
+    host: Host<'m>,
     vectors: Vec<Vector>,
     entry: u32,
     /// The address of the entry's code.
     start: u64,
     last_loop: Option<LastLoop>,
     supply: Option<&'b mut Supply<'s>>,
-    report: RunReport,
 }
 
 /// The loop of the entry that ends last.
@@ -167,14 +166,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         let words = 4 * code.largest_frame() / 8;
         let start = code.entries()[entry as usize];
         let refills = supply.is_some();
-        let last_loop = LastLoop::of(code, entry);
+        let last_loop = if refills { LastLoop::of(code, entry) } else { None };
         let vectors = (0..BLOCK / width)
             .map(|n| {
                 let first = n * width;
                 let mask = (active >> first) as u32 & ((1 << width) - 1);
                 let mut vector = Vector {
                     first,
-                    frames: vec![0; words],
+                    frames: if mask == 0 { Vec::new() } else { vec![0; words] },
                     frame: 0,
                     window: 0,
                     depth: 0,
@@ -183,25 +182,16 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                     pc: entry,
                     refills,
                 };
-                *vector.head(0) = FrameHead { resume: code.ended(), mask, ..FrameHead::default() };
+                if mask != 0 {
+                    *vector.head(0) = FrameHead { resume: code.ended(), mask, ..FrameHead::default() };
+                }
                 vector
             })
             .collect();
-        let executor = Some(Executor::new(machine));
-        Run {
-            machine,
-            code,
-            width,
-            block,
-            context,
-            executor,
-            vectors,
-            entry,
-            start,
-            last_loop,
-            supply,
-            report: RunReport::default(),
-        }
+        let (executor, program) = (Executor::new(machine), machine.program.decoded());
+        let null = std::ptr::null_mut();
+        let host = Host { executor, program, block: std::ptr::null_mut(), stack: null, first: 0, error: None };
+        Run { machine, code, width, block, context, host, vectors, entry, start, last_loop, supply }
     }
 
     /// Runs all threads to their end.
@@ -218,11 +208,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 break;
             }
         }
-        if let Some(executor) = &self.executor {
-            self.report.rays += executor.rays;
-            self.report.bad_loads |= executor.bad_loads;
-        }
-        Ok(self.report)
+        let Executor { rays, bad_loads, .. } = self.host.executor;
+        Ok(RunReport { rays, bad_loads, ..RunReport::default() })
     }
 
     /// Runs a vector from an address until it waits or ends, or its code leaves for another reason.
@@ -233,10 +220,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         let Vector { first, .. } = *vector;
         let stack = file.wrapping_add(4 * first + COLUMN * usize::from(column::STACK));
         let frames = vector.frames.as_mut_ptr().cast::<u8>();
-        let block = std::ptr::from_mut(self.block);
-        let Some(executor) = self.executor.take() else { return Ok(false) };
-        let program = self.machine.program.decoded();
-        let mut host = Host { executor, block, stack, first, error: None, program };
+        let host = &mut self.host;
+        (host.block, host.stack, host.first) = (std::ptr::from_mut(self.block), stack, first);
         let context = &mut *self.context;
         context.file = file;
         context.lanes = file.wrapping_add(4 * first);
@@ -250,12 +235,10 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         let threads = vector.head(0).mask.count_ones();
         let room = (self.width as u32 / IDLE_SHARE).max(1);
         context.idle_below = if vector.refills { 1 + threads as i32 - room as i32 } else { 0 };
-        context.run = std::ptr::from_mut(&mut host).cast();
+        context.run = std::ptr::from_mut(host).cast();
         // SAFETY: the pointers lead to the block, whose stack does not grow while the code runs,
         // to the vector's frames and to the machine; the address is of this code.
         unsafe { self.code.enter(context, at) };
-        let Host { executor, error, .. } = host;
-        self.executor = Some(executor);
         vector.frame = context.frame.addr() - frames.addr();
         vector.window = ((context.window.addr() - stack.addr()) / VECTOR) as u32;
         (vector.mask, vector.depth, vector.pc) = (context.mask, context.depth, context.pc);
@@ -286,32 +269,28 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             }
             Some(Exit::BadCall) => return Err(MachineError::BadCall { pc, target: context.target }),
             Some(Exit::PastEnd) => return Err(MachineError::PastEnd { pc }),
-            Some(Exit::Failed) | Some(Exit::Stopped) | None => return Err(error.unwrap_or(MachineError::Stopped)),
+            Some(Exit::Failed) | Some(Exit::Stopped) | None => {
+                return Err(self.host.error.take().unwrap_or(MachineError::Stopped));
+            }
         }
         Ok(false)
     }
 
     /// Traces the rays of all vectors that wait; `false` when none does.
     fn trace(&mut self) -> bool {
-        let Some(executor) = &mut self.executor else { return false };
-        let program = self.machine.program.decoded();
-        let mut rays = RayBlock::empty();
+        let Host { executor, program, .. } = &mut self.host;
         for vector in &mut self.vectors {
             let State::Waits(resume) = vector.state else { continue };
             if let Work::Trace(sources) = &program.code[vector.pc as usize].work {
                 let Vector { window, depth, pc, .. } = *vector;
                 let mask = vector.lanes(vector.mask);
                 let lanes = vector.first..vector.first + self.width;
-                executor.rays_of(self.block, Group { mask, pc, depth, window }, lanes, sources, &mut rays);
-                rays.active |= mask;
+                executor.add_rays(self.block, Group { mask, pc, depth, window }, lanes, sources);
             }
             vector.state = State::Ready(resume);
             vector.pc += 1;
         }
-        if rays.active != 0 {
-            executor.trace_rays(self.block, &rays);
-        }
-        rays.active != 0
+        executor.trace_rays(self.block)
     }
 
     /// Takes the results of a vector's threads that have ended and starts others, or lets those go
@@ -355,9 +334,10 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
 
     /// Continues on the interpreter: a vector calls code that is not translated.
     fn interpret(mut self, calls: usize) -> Result<RunReport, MachineError> {
-        let mut executor = self.executor.take().unwrap_or_else(|| Executor::new(self.machine));
+        let executor = &mut self.host.executor;
         let mut groups = Vec::new();
-        for (number, vector) in self.vectors.iter_mut().enumerate() {
+        let with_frames = |(_, vector): &(usize, &mut Vector)| !vector.frames.is_empty();
+        for (number, vector) in self.vectors.iter_mut().enumerate().filter(with_frames) {
             let (mut at, mut depth, mut window) = (0, 0, 0);
             loop {
                 let function = vector.head(at).function as usize;

@@ -13,13 +13,13 @@ use std::sync::atomic::AtomicBool;
 struct Sparse;
 
 impl Tracer for Sparse {
-    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        for lane in (0..BLOCK).filter(|lane| rays.active >> lane & 1 != 0) {
-            let bits = rays.orig[0][lane].to_bits() ^ rays.dir[1][lane].to_bits() ^ rays.t_max[lane].to_bits();
+    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        for lane in (0..BLOCK).filter(|lane| block.rays.active >> lane & 1 != 0) {
+            let bits = block.rays.ox[lane].to_bits() ^ block.rays.dy[lane].to_bits() ^ block.rays.t_max[lane].to_bits();
             if bits.count_ones().is_multiple_of(2) {
-                let any = rays.any >> lane & 1 != 0;
-                hits.t[lane] = if any { 0.0 } else { 1.5 };
-                (hits.u[lane], hits.v[lane]) = (rays.time[lane], 0.25);
+                let any = block.any >> lane & 1 != 0;
+                hits.found.t[lane] = if any { 0.0 } else { 1.5 };
+                (hits.found.u[lane], hits.found.v[lane]) = (block.time[lane], 0.25);
                 (hits.shader[lane], hits.tri[lane], hits.obj[lane]) = (bits % 3, bits % 40, 7);
             }
         }
