@@ -1,6 +1,7 @@
 //! Integer hashing for random numbers: the same bits on every machine and at any number of threads.
 
 /// A 32-bit mix with full avalanche ("lowbias32" of Wellons, 2018).
+#[inline]
 pub fn hash(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -10,6 +11,7 @@ pub fn hash(mut x: u32) -> u32 {
 }
 
 /// The high 24 bits as a float in [0, 1).
+#[inline]
 pub fn unit(x: u32) -> f32 {
     (x >> 8) as f32 / 16_777_216.0
 }

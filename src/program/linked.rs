@@ -13,6 +13,7 @@ use crate::program::layout::constants::PROGRAM_CONSTANTS;
 use crate::program::layout::memory::MemoryImage;
 use crate::program::layout::procedural::Primitives;
 use crate::program::synthesise::baking::Baking;
+use crate::program::synthesise::entries::LENS_ARGUMENTS;
 use crate::program::synthesise::surface_state::SHUTTER;
 use crate::scene::{Object, Scene, ShaderId, ShaderKind};
 use crate::text::diagnostics::Diagnostics;
@@ -81,6 +82,20 @@ impl Program {
         let [_, open, close, _] = self.constants[SHUTTER as usize];
         let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         open < close && insts.any(|inst| inst.op == Op::Uniform(SHUTTER))
+    }
+
+    /// Whether the camera reads positions on the lens.
+    pub fn reads_lens(&self) -> bool {
+        let Some(camera) = self.module.function(CAMERA_ENTRY) else { return false };
+        let params = camera.params.iter().zip(camera.param_values());
+        let lens: Vec<_> =
+            params.filter(|(p, _)| LENS_ARGUMENTS.contains(&&*p.name)).map(|(_, value)| *value).collect();
+        let mut is_read = false;
+        for block in &camera.blocks {
+            is_read |= block.insts.iter().flat_map(|inst| &inst.args).any(|arg| lens.contains(arg));
+            block.term.for_each_arg(|arg| is_read |= lens.contains(&arg));
+        }
+        is_read
     }
 
     /// How many of the camera's arguments the program takes for a sample (see

@@ -20,6 +20,8 @@ pub struct FilmSettings {
     pub exposure: Exposure,
     /// Whether samples have times, so that each pixel takes its samples in an order of its own.
     pub moves: bool,
+    /// Whether the camera reads no positions on the lens: they are the centre then.
+    pub is_pinhole: bool,
     /// The sampling pattern over the pixel and the lens.
     pub pattern: Pattern,
 }
@@ -32,6 +34,7 @@ impl FilmSettings {
             filter: FilterSampler::new(options.filter),
             exposure: options.exposure,
             moves: options.moves || program.reads_time(),
+            is_pinhole: !program.reads_lens(),
             pattern: Pattern::default(),
         }
     }

@@ -10,7 +10,7 @@ pub(super) mod checks;
 
 use super::film::{Film, FilmSettings};
 use super::report::Report;
-use super::sampling::{CameraSample, Sampling};
+use super::sampling::{Arguments, CameraSample, Numbers, Sampling};
 use super::{AdapterInfo, Job, RenderError, Window};
 use crate::image::Image;
 use glam::Vec2;
@@ -58,6 +58,28 @@ impl Pass {
         } else {
             sampling.sample(film, window.x + x, window.y + y, index)
         }
+    }
+
+    /// The camera's arguments for some samples of the film's pixels.
+    pub fn arguments(
+        self,
+        window: Window,
+        sampling: Sampling,
+        film: &FilmSettings,
+        numbers: &Numbers,
+        arguments: &mut Arguments,
+    ) {
+        if self.step > 1 {
+            arguments.count = numbers.count;
+            for (i, (pixel, index)) in numbers.iter().enumerate() {
+                arguments.set(i, &self.sample(window, sampling, film, pixel, index));
+            }
+            return;
+        }
+        let mut moved = *numbers;
+        moved.x.iter_mut().for_each(|x| *x = x.wrapping_add(window.x));
+        moved.y.iter_mut().for_each(|y| *y = y.wrapping_add(window.y));
+        sampling.arguments(film, &moved, arguments);
     }
 }
 

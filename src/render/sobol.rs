@@ -7,6 +7,7 @@ use crate::random::{hash, unit};
 use glam::Vec2;
 
 /// Point `index` of the sequence that belongs to `key`.
+#[inline]
 pub(super) fn point(index: u32, key: u32) -> Vec2 {
     let index = scrambled(index, key);
     Vec2::new(unit(scrambled(index.reverse_bits(), hash(key))), unit(scrambled(second(index), hash(!key))))
@@ -16,6 +17,7 @@ pub(super) fn point(index: u32, key: u32) -> Vec2 {
 ///
 /// Bit k from the top is the sum of the index's bits j for which C(j, k) is odd, which are those
 /// with all of k's bits (Lucas): a sum over supersets, a bit of the positions at a time.
+#[inline]
 fn second(index: u32) -> u32 {
     let masks = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
     (0..).zip(masks).fold(index, |sums, (bit, lower)| sums ^ (sums >> (1 << bit) & lower)).reverse_bits()
@@ -23,6 +25,7 @@ fn second(index: u32) -> u32 {
 
 /// Flips every bit or not by a hash of the higher ones: the hash of Laine and Karras (2011), with
 /// Burley's constants, on reversed bits.
+#[inline]
 fn scrambled(x: u32, seed: u32) -> u32 {
     let mut x = x.reverse_bits().wrapping_add(seed);
     for factor in [0x6c50_b47c, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6] {

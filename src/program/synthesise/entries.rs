@@ -443,6 +443,9 @@ impl CameraOptions {
 /// The program constant whose second and third number are the image's width and height in pixels.
 const IMAGE_SIZE: u32 = 10;
 
+/// The arguments of a camera's entry that are the position on the lens.
+pub const LENS_ARGUMENTS: [&str; 2] = ["lens_x", "lens_y"];
+
 /// The arguments of a camera's entry.
 struct CameraArguments {
     raster: [Value; 2],
@@ -460,7 +463,7 @@ impl CameraArguments {
         let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32);
         let raster = ["x", "y"].map(|name| declare(b, name));
         let takes_lens = has_lens || options.weighted || options.numbered;
-        let lens = takes_lens.then(|| ["lens_x", "lens_y"].map(|name| declare(b, name)));
+        let lens = takes_lens.then(|| LENS_ARGUMENTS.map(|name| declare(b, name)));
         let weight = (options.weighted || options.numbered).then(|| declare(b, "weight"));
         let numbers = options.numbered.then(|| ["pixel", "index"].map(|name| declare(b, name)));
         b.result("color", Type::Vec3);

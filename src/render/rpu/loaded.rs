@@ -1,10 +1,11 @@
 //! A module compiled for the RPU, with the registers of its functions' parameters and results.
 
+use crate::bvh::ray::lanes;
 use crate::codegen::rpu::{self, RpuProgram, calls};
 use crate::ir::{Function, Module, Type};
 use crate::program::{PROGRAM_CONSTANTS, surface_entry};
 use crate::render::RenderError;
-use crate::render::sampling::CAMERA_ARGUMENTS;
+use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS};
 use crate::rpu::BLOCK;
 use crate::rpu::Block;
 use crate::rpu::Executable;
@@ -195,7 +196,8 @@ impl Loaded {
     }
 
     /// Calls a function once for each set of arguments, in threads that share the lanes of one
-    /// block; returns the first four words of each result.
+    /// block; returns the first four words of each result. `next` gives sets of arguments until it
+    /// gives none; there are `count` at most.
     ///
     /// # Errors
     /// As [`Loaded::run`].
@@ -204,33 +206,39 @@ impl Loaded {
         machine: &Machine<'_>,
         block: &mut Block,
         function: &str,
-        arguments: impl IntoIterator<Item = [u32; CAMERA_ARGUMENTS]>,
+        count: usize,
+        mut next: impl FnMut(&mut Arguments),
         module: &Module,
     ) -> Result<Vec<[u32; 4]>, RenderError> {
         let Entry { address, params, results } = self.entry(function)?;
-        let mut arguments = arguments.into_iter();
-        let mut returned: Vec<[u32; 4]> = Vec::new();
+        let mut returned: Vec<[u32; 4]> = Vec::with_capacity(count);
         // The thread of each lane, as an index into what is returned.
         let mut threads: [Option<usize>; BLOCK] = [None; BLOCK];
+        let mut words = [[0; BLOCK]; CAMERA_ARGUMENTS];
+        let (mut given, mut taken) = (Arguments::default(), 0);
         let mut supply = |block: &mut Block, free: u64| {
             let mut starting = 0;
-            let mut words = [[0; BLOCK]; CAMERA_ARGUMENTS];
-            let mut ended = [[0; BLOCK]; 4];
-            ended.iter_mut().zip(&results).for_each(|(to, (reg, c))| *to = block.read(*reg, *c));
-            for lane in (0..BLOCK).filter(|lane| free >> lane & 1 != 0) {
+            block.read_lanes(&results, free, |lane, result| {
                 if let Some(returned) = threads[lane].and_then(|thread| returned.get_mut(thread)) {
-                    *returned = ended.map(|word| word[lane]);
+                    *returned = result;
                 }
-                threads[lane] = arguments.next().map(|next| {
-                    words.iter_mut().zip(next).for_each(|(to, word)| to[lane] = word);
+            });
+            for lane in lanes(free) {
+                if taken == given.count {
+                    (given.count, taken) = (0, 0);
+                    next(&mut given);
+                }
+                threads[lane] = (taken < given.count).then(|| {
+                    words.iter_mut().zip(&given.words).for_each(|(to, from)| to[lane] = from[taken].to_bits());
+                    taken += 1;
                     starting |= 1 << lane;
                     returned.push([0; 4]);
                     returned.len() - 1
                 });
             }
             if starting != 0 {
-                block.reset_lanes(starting);
-                params.iter().zip(&words).for_each(|((reg, c), words)| block.write_lanes(*reg, *c, words, starting));
+                block.start_lanes(starting);
+                block.write_lanes(&params, &words, starting);
             }
             starting
         };

@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::Film;
 use crate::render::progressive::{Pass, middle};
-use crate::render::sampling::{CAMERA_ARGUMENTS, CameraSample, Sampling};
+use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS, CameraSample, Numbers, Sampling};
 use crate::render::{Job, Progress, RenderError};
 use crate::rpu::Block;
 use crate::rpu::machine::Machine;
@@ -34,16 +34,54 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// The pixel and the number of each sample.
-    fn samples(&self) -> impl Iterator<Item = ([u32; 2], u32)> + '_ {
-        let [width, height] = self.size;
-        self.tiles.iter().flat_map(move |&tile| {
-            (0..self.rounds).flat_map(move |round| {
-                let first = self.first + round * tile.shape.samples;
-                let samples = (0..LANES).map(move |lane| (tile.pixel(lane), first + tile.sample(lane)));
-                samples.filter(move |((x, y), _)| *x < width && *y < height).map(|((x, y), index)| ([x, y], index))
-            })
-        })
+    /// Calls a function with the pixels and numbers of the samples, up to [`LANES`] at a time.
+    fn each(&self, mut f: impl FnMut(&Numbers)) {
+        let mut numbers = self.numbers();
+        while let Some(numbers) = numbers.next() {
+            f(numbers);
+        }
+    }
+
+    /// The pixels and numbers of the samples, in order.
+    fn numbers(&self) -> QueueNumbers<'_> {
+        let origin = self.tiles.first().map(|tile| Tile { x: 0, y: 0, ..*tile });
+        let place = |lane| origin.map_or(((0, 0), 0), |tile| (tile.pixel(lane), tile.sample(lane)));
+        let places = std::array::from_fn(place);
+        QueueNumbers { queue: self, places, block: 0, numbers: Numbers::default() }
+    }
+
+    /// How many samples there are at most.
+    fn len(&self) -> usize {
+        self.tiles.len() * self.rounds as usize * LANES
+    }
+}
+
+/// Goes through the samples of a queue, block by block.
+struct QueueNumbers<'a> {
+    queue: &'a Queue<'a>,
+    /// The pixel and the sample of each lane within a tile.
+    places: [((u32, u32), u32); LANES],
+    /// The number of the next block.
+    block: usize,
+    numbers: Numbers,
+}
+
+impl QueueNumbers<'_> {
+    /// Those of the next block; each has some.
+    fn next(&mut self) -> Option<&Numbers> {
+        let Queue { tiles, rounds, first, size: [width, height] } = *self.queue;
+        let rounds = rounds as usize;
+        let tile = *tiles.get(self.block / rounds)?;
+        let first = first + (self.block % rounds) as u32 * tile.shape.samples;
+        self.block += 1;
+        self.numbers.count = 0;
+        for ((x, y), sample) in self.places {
+            let (x, y) = (tile.x + x, tile.y + y);
+            if x < width && y < height {
+                self.numbers.push([x, y], first + sample);
+            }
+        }
+        Some(&self.numbers)
     }
 }
 
@@ -83,10 +121,14 @@ impl Drawing<'_> {
                 if self.machine.stop.load(Ordering::Relaxed) {
                     return Err(RenderError::Stopped);
                 }
-                let samples = queue.samples().map(|(pixel, index)| self.sample(pass, pixel, index));
-                let arguments = samples.map(|sample| sample.arguments().map(f32::to_bits));
-                let module = &self.job.program.module;
-                let pixels = self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, arguments, module)?;
+                let mut numbers = queue.numbers();
+                let arguments = |arguments: &mut Arguments| {
+                    if let Some(numbers) = numbers.next() {
+                        pass.arguments(self.job.window, self.sampling, &self.job.film, numbers, arguments);
+                    }
+                };
+                let (count, module) = (queue.len(), &self.job.program.module);
+                let pixels = self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, count, arguments, module)?;
                 let blocks = queue.tiles.len() * rounds as usize;
                 progress((done.fetch_add(blocks, Ordering::Relaxed) + blocks) as f32 / total);
                 Ok(pixels)
@@ -94,13 +136,16 @@ impl Drawing<'_> {
             for queues in queues.chunks(AT_ONCE / blocks as usize) {
                 let pixels = in_parallel(queues, self.machine.stop, Block::new, run)?;
                 for (queue, pixels) in queues.iter().zip(pixels) {
-                    for ((pixel, index), words) in queue.samples().zip(pixels) {
-                        let ([x, y], color) = (pixel, words.map(f32::from_bits));
-                        match signed {
-                            true => film.add_weighted(x, y, color, self.sample(pass, pixel, index).weight),
-                            false => film.add_sample(x, y, color),
+                    let mut pixels = pixels.iter();
+                    queue.each(|numbers| {
+                        for (([x, y], index), words) in numbers.iter().zip(&mut pixels) {
+                            let color = words.map(f32::from_bits);
+                            match signed {
+                                true => film.add_weighted(x, y, color, self.sample(pass, [x, y], index).weight),
+                                false => film.add_sample(x, y, color),
+                            }
                         }
-                    }
+                    });
                 }
             }
         }
