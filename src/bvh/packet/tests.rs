@@ -145,7 +145,7 @@ fn scattered_rays_through_few_triangles_need_no_traversal() {
     let mut random = Random(11);
     let mut hits = 0;
     for round in 0..60 {
-        let mut triangles = soup(&mut random, 1 + round % 46, 0.8);
+        let mut triangles = soup(&mut random, 1 + round % 46, 1.6);
         // One twice, and one without an area.
         triangles.push(triangles[0]);
         triangles.push(Triangle { c: triangles[0].b, ..triangles[0] });

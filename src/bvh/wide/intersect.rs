@@ -132,7 +132,7 @@ impl ShearedBatch {
 
 /// Where rays cross the planes of triangles inside of them, a ray and a triangle in every lane.
 pub struct Crossing<L> {
-    /// The lanes that this is true of, as bits; not none.
+    /// The lanes that this is true of, as bits.
     pub within: u32,
     /// Distances.
     pub t: L,
@@ -147,16 +147,39 @@ pub struct Crossing<L> {
 /// The part of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect) that no
 /// other hit matters to, on sheared corners; `None` where all lanes miss.
 #[inline(always)]
-pub fn cross<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3], sz: L) -> Option<Crossing<L>> {
-    let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = [a, b, c];
-    let u = cx.mul(by).sub(cy.mul(bx));
-    let v = ax.mul(cy).sub(ay.mul(cx));
-    let w = bx.mul(ay).sub(by.mul(ax));
-    let mut edges = [u, v, w];
-    let mut within = inside(edges);
+pub fn cross<const W: usize, L: Lanes<W>>(corners: [[L; 3]; 3], sz: L) -> Option<Crossing<L>> {
+    let edges = edge_functions(corners);
+    let within = inside(edges);
     if within == 0 {
         return None;
     }
+    Some(cross_within(corners, sz, edges, within))
+}
+
+/// As [`cross`], without a branch for lanes that all miss: it pays where that is as likely as not.
+#[inline(always)]
+pub fn cross_always<const W: usize, L: Lanes<W>>(corners: [[L; 3]; 3], sz: L) -> Crossing<L> {
+    let edges = edge_functions(corners);
+    cross_within(corners, sz, edges, inside(edges))
+}
+
+#[inline(always)]
+fn edge_functions<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3]) -> [L; 3] {
+    let [[ax, ay, _], [bx, by, _], [cx, cy, _]] = [a, b, c];
+    let u = cx.mul(by).sub(cy.mul(bx));
+    let v = ax.mul(cy).sub(ay.mul(cx));
+    let w = bx.mul(ay).sub(by.mul(ax));
+    [u, v, w]
+}
+
+#[inline(always)]
+fn cross_within<const W: usize, L: Lanes<W>>(
+    [a, b, c]: [[L; 3]; 3],
+    sz: L,
+    mut edges: [L; 3],
+    mut within: u32,
+) -> Crossing<L> {
+    let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = [a, b, c];
     if within & zeros(edges) != 0 {
         edges = settle(edges, [ax, ay], [bx, by], [cx, cy]);
         within = inside(edges);
@@ -166,7 +189,7 @@ pub fn cross<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3], sz: L) -> Opti
     let inv = L::splat(1.0).div(det);
     let t = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz).mul(inv);
     within &= L::bits(det.ne(L::splat(0.0)));
-    Some(Crossing { within, t, u: v.mul(inv), v: w.mul(inv), det })
+    Crossing { within, t, u: v.mul(inv), v: w.mul(inv), det }
 }
 
 /// The lanes whose edge functions have no two signs, as bits.
