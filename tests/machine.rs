@@ -196,6 +196,24 @@ fn a_compiled_program_runs_from_its_binary_form() {
 }
 
 #[test]
+fn native_code_names_the_instructions_and_source_lines_that_it_is_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "vector f(vector a, b) {\n    vector twice = 2 * a;\n    return twice + 4 * b;\n}\n";
+    fs::write(folder.path().join("f.sl"), text).unwrap();
+    let output = shadewright(folder.path(), &["compile", "f.sl", "--emit", "asm"]);
+    let listing = String::from_utf8(output.stdout.clone()).unwrap();
+    if !output.status.success() {
+        // The CPU has no vectors that code is generated for, or the reason is another defect.
+        assert!(stderr(&output).contains("native"), "{}", stderr(&output));
+        return;
+    }
+    let at = |part: &str| listing.find(part).unwrap_or_else(|| panic!("{part} in {listing}"));
+    assert!(listing.starts_with("; native code, AVX"), "{listing}");
+    assert!(at("f.sl:2: vector twice = 2 * a;") < at("mul R") && at("mul R") < at("vmulps"), "{listing}");
+    assert!(at("vmulps") < at("f.sl:3: return twice + 4 * b;"), "{listing}");
+}
+
+#[test]
 fn a_compiled_function_links_with_assembly_and_binaries() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

@@ -48,7 +48,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
-        Emit::Asm => native(&joined(args)?)?.into_bytes(),
+        Emit::Asm => native(args)?.into_bytes(),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
         Emit::Memory => memory::memory(args)?.into_bytes(),
         Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
@@ -65,14 +65,22 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     }
 }
 
-/// What the RPU's native engine makes of a program on this CPU.
+/// What the RPU's native engine makes of the program on this CPU: with the lines of the source, where
+/// it is compiled from one file.
 #[cfg(target_arch = "x86_64")]
-fn native(program: &Program) -> Result<String, Failure> {
-    shadewright::rpu::native::listing(program).map_err(|e| Failure::input(format!("error: {e}")))
+fn native(args: &CompileArgs) -> Result<String, Failure> {
+    use shadewright::rpu::native::listing;
+    let listing = if args.more.is_empty() && Form::of(&args.file).is_none() {
+        let compiled = rpu_program(args)?;
+        listing(&compiled.object(), |address| compiled.source_line(address))
+    } else {
+        listing(&joined(args)?, |_| None)
+    };
+    listing.map_err(|e| Failure::input(format!("error: {e}")))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn native(_: &Program) -> Result<String, Failure> {
+fn native(_: &CompileArgs) -> Result<String, Failure> {
     Err(Failure::input("error: there is no translator to native code for this CPU"))
 }
 
@@ -232,7 +240,7 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
 /// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights
 /// that a bare mesh gets, and lights as functions of the point that they light; a file of functions
 /// as it is.
-fn linked(args: &CompileArgs) -> Result<Module, Failure> {
+fn linked(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
     let Compiled { module, shaders, sources } = compiled(args)?;
     let pipeline = pipeline(args.passes.as_deref())?;
     let run = |module: &mut Module| {
@@ -243,7 +251,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
         stand_alone(&mut module);
         set_entries(&mut module, |f| f.origin != FunctionOrigin::Library);
         run(&mut module)?;
-        return Ok(module);
+        return Ok((module, sources));
     };
     let part = |shader: &CoreShader| -> Result<(Module, String), Failure> {
         let (mut part, entry) = linked_shader(args, shader, sources.clone(), &pipeline, false)?;
@@ -256,7 +264,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
         let (next, entry) = part(shader)?;
         join(&mut module, next, &entry, number + 1);
     }
-    Ok(module)
+    Ok((module, sources))
 }
 
 /// Makes the functions that are wanted, and no others, entries.
@@ -357,15 +365,39 @@ fn rename_calls(module: &mut Module, renamed: &HashMap<Arc<str>, Arc<str>>) {
     }
 }
 
-fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
+/// A file compiled for the RPU.
+struct ForRpu {
+    program: rpu::RpuProgram,
+    module: Module,
+    sources: SourceMap,
+}
+
+impl ForRpu {
+    /// The program with its constants.
+    fn object(&self) -> Program {
+        Program { constants: self.program.constants.clone(), ..self.program.program.clone() }
+    }
+
+    /// The source line of an instruction, with its place.
+    #[cfg(target_arch = "x86_64")]
+    fn source_line(&self, address: u32) -> Option<String> {
+        let span = self.module.span(*self.program.locs.get(address as usize)?)?;
+        let (file, place) = (self.sources.get(span.file)?, self.sources.position(span)?);
+        let text = file.text.lines().nth(place.line.checked_sub(1)? as usize)?;
+        Some(format!("{}:{}: {}", file.name, place.line, text.trim()))
+    }
+}
+
+fn rpu_program(args: &CompileArgs) -> Result<ForRpu, Failure> {
     let (convention, passes) = (args.convention.into(), rpu_passes(args.passes.as_deref()));
-    let compiled = match args.abi {
-        Abi::Native => rpu::compile(
-            &linked(args)?,
-            &rpu::Options { abi: rpu::Abi::Native, convention, passes, constants: rpu::ConstantPlaces::Code },
-        ),
+    let (module, sources, options) = match args.abi {
+        Abi::Native => {
+            let (module, sources) = linked(args)?;
+            let constants = rpu::ConstantPlaces::Code;
+            (module, sources, rpu::Options { abi: rpu::Abi::Native, convention, passes, constants })
+        }
         Abi::Thesis => {
-            let (Unit::Shaders(unit), _) = compile(args)? else {
+            let (Unit::Shaders(unit), sources) = compile(args)? else {
                 return Err(Failure::input("error: --abi thesis is for functions, and the file defines classes"));
             };
             let functions: Vec<&str> = unit.functions.iter().map(|f| &*f.ir_name).collect();
@@ -374,10 +406,11 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
             let options = rpu::Options { abi: rpu::Abi::Thesis, convention, passes, ..rpu::Options::default() };
-            rpu::compile(&module, &options)
+            (module, sources, options)
         }
     };
-    compiled.map_err(|e| Failure::input(format!("error: {e}")))
+    let program = rpu::compile(&module, &options).map_err(|e| Failure::input(format!("error: {e}")))?;
+    Ok(ForRpu { program, module, sources })
 }
 
 /// The program of one file or, of several, all of them linked.
@@ -402,12 +435,11 @@ fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
     if let Some(form) = Form::of(path) {
         return Ok(read(path, form, &mut SourceMap::new())?.0);
     }
-    let compiled = rpu_program(&CompileArgs { file: path.to_path_buf(), more: Vec::new(), ..args.clone() })?;
-    Ok(Program { constants: compiled.constants, ..compiled.program })
+    Ok(rpu_program(&CompileArgs { file: path.to_path_buf(), more: Vec::new(), ..args.clone() })?.object())
 }
 
 fn sections(args: &CompileArgs) -> Result<String, Failure> {
-    let module = linked(args)?;
+    let (module, _) = linked(args)?;
     let sections = sections::cut(&module, &entries(&module), sections::Again::Constants, &codegen::SHARED_TARGET)
         .map_err(|e| Failure::input(format!("error: {e}")))?;
     Ok(sections.dump(&module))
@@ -418,6 +450,6 @@ fn entries(module: &Module) -> Vec<&str> {
 }
 
 fn kernels_of<T>(args: &CompileArgs, form: impl Fn(&Module, &[&str]) -> Result<T, Failure>) -> Result<T, Failure> {
-    let module = linked(args)?;
+    let (module, _) = linked(args)?;
     form(&module, &entries(&module))
 }

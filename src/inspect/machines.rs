@@ -7,26 +7,80 @@ use crate::ir::{Loc, Module};
 use crate::program::Program;
 use crate::rpu::disasm::code_lines;
 
+/// Which functions of a program belong to a shader, and are called by those that do: asked in the
+/// order of their addresses.
+struct Shown<'a> {
+    program: &'a RpuProgram,
+    names: Vec<String>,
+    is_shown: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn new(extent: &Extent, module: &Module, program: &'a RpuProgram) -> Self {
+        let names = extent.functions(module).into_iter().flatten().map(|f| entry_name(&f.name)).collect();
+        Self { program, names, is_shown: false }
+    }
+
+    /// Whether what follows a label at an address is shown.
+    fn at_label(&mut self, address: u32) {
+        let starting = self.program.program.entries.iter().filter(|entry| entry.address == address);
+        let here: Vec<_> = starting.map(|entry| &entry.name).collect();
+        if !here.is_empty() {
+            self.is_shown = here.iter().any(|name| self.names.contains(name));
+        }
+    }
+}
+
 /// The assembly of the functions that belong to a shader, and of those that they call.
 pub(super) fn rpu(extent: &Extent, module: &Module, program: &RpuProgram, lines: &mut Interner) -> Listing {
-    let names: Vec<String> = extent.functions(module).into_iter().flatten().map(|f| entry_name(&f.name)).collect();
+    let mut shown = Shown::new(extent, module, program);
     let mut listing = Vec::new();
-    let mut is_shown = false;
     for line in code_lines(&program.program) {
         if line.is_label {
-            let starting = program.program.entries.iter().filter(|e| e.address as usize == line.address);
-            let here: Vec<_> = starting.map(|e| &e.name).collect();
-            if !here.is_empty() {
-                is_shown = here.iter().any(|name| names.contains(name));
-            }
+            shown.at_label(line.address as u32);
         }
-        if is_shown {
+        if shown.is_shown {
             let loc = program.locs.get(line.address).copied().filter(|_| !line.is_label).unwrap_or(Loc::NONE);
             let text = if line.is_label { line.text } else { format!("{:5} {}", line.address, line.text.trim_start()) };
             listing.push(lines.line(text, extent.places(&module.locs, loc)));
         }
     }
     Listing::new(listing)
+}
+
+/// What the native engine makes of the same functions.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn native(
+    extent: &Extent,
+    module: &Module,
+    program: &RpuProgram,
+    lines: &mut Interner,
+) -> Result<Listing, String> {
+    use crate::rpu::native::{NativeLineKind, code};
+    let mut shown = Shown::new(extent, module, program);
+    let mut listing = Vec::new();
+    for line in code(&program.program).map_err(|e| e.to_string())?.lines {
+        let is_label = line.kind == NativeLineKind::Label;
+        if is_label {
+            line.address.into_iter().for_each(|address| shown.at_label(address));
+        }
+        if shown.is_shown {
+            let loc = line.address.and_then(|address| program.locs.get(address as usize)).copied();
+            let loc = loc.filter(|_| !is_label).unwrap_or(Loc::NONE);
+            let text = match line.kind {
+                NativeLineKind::Label => format!("{}:", line.text),
+                NativeLineKind::Program => format!("; {}", line.text),
+                NativeLineKind::Cpu => line.text,
+            };
+            listing.push(lines.line(text, extent.places(&module.locs, loc)));
+        }
+    }
+    Ok(Listing::new(listing))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn native(_: &Extent, _: &Module, _: &RpuProgram, _: &mut Interner) -> Result<Listing, String> {
+    Err("there is no translator to native code for this CPU".to_string())
 }
 
 /// The kernels that have code of a shader's file: what was generated of them, each function once.

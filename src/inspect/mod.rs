@@ -61,6 +61,8 @@ pub struct Listings {
     pub stages: Vec<Stage>,
     /// The RPU's assembly, or why there is none.
     pub rpu: Result<Listing, String>,
+    /// What the RPU's native engine makes of it on this CPU, or why it makes nothing.
+    pub native: Result<Listing, String>,
     /// The GPU's kernels, or why there are none.
     pub wgsl: Result<Listing, String>,
 }
@@ -121,8 +123,12 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
         Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
         Err(error) => Err(error.to_string()),
     };
+    let native = match &loaded {
+        Ok(loaded) => machines::native(&extent, &program.module, loaded.program(), &mut lines),
+        Err(error) => Err(error.to_string()),
+    };
     let wgsl = machines::wgsl(&extent, &program, !state.program.memory.placed.is_empty(), &mut lines);
-    let listings = Arc::new(Listings { source, stages, rpu, wgsl });
+    let listings = Arc::new(Listings { source, stages, rpu, native, wgsl });
     let code = state.program.module.clone();
     Ok(Prepared { instance, code, listings, extent, module: program.module, loaded, displaced })
 }

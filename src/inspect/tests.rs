@@ -2,6 +2,7 @@
 
 use super::{Inspection, Listing, Place, prepare};
 use crate::project::{self, InstanceId, Outcome, Project, Source, State};
+use crate::rpu::engine;
 use crate::text::source::FileId;
 use std::sync::Arc;
 
@@ -78,6 +79,14 @@ fn a_source_line_has_its_instructions_in_every_form() {
     let rpu = listings.rpu.as_ref().unwrap();
     for line in [3, 7] {
         assert!(!from(end, file, line).is_empty() && !from(rpu, file, line).is_empty(), "line {line}");
+    }
+    match &listings.native {
+        Ok(native) => {
+            for line in [3, 7] {
+                assert!(from(native, file, line).iter().any(|text| text.contains("mm")), "line {line}");
+            }
+        }
+        Err(reason) => assert!(engine::available().all(|engine| engine.name != "native"), "{reason}"),
     }
     // What was inlined from the included file has a line there, and comes from the line that calls
     // it.

@@ -27,36 +27,101 @@ pub enum ListingError {
     },
 }
 
-/// The code that the native engine generates for a program on this CPU: for each instruction of the
-/// program a comment, then a line for each instruction of the CPU, with its offset.
+/// What the native engine generates for a program.
+#[derive(Debug, Clone)]
+pub struct NativeCode {
+    /// The engine and the instruction set.
+    pub vectors: &'static str,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// The code, line by line.
+    pub lines: Vec<NativeLine>,
+}
+
+/// A line of generated code.
+#[derive(Debug, Clone)]
+pub struct NativeLine {
+    /// What it is.
+    pub kind: NativeLineKind,
+    /// The address of the program's instruction that it belongs to; code behind a function, for
+    /// what seldom happens, belongs to none.
+    pub address: Option<u32>,
+    /// The text.
+    pub text: String,
+}
+
+/// What a line of generated code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeLineKind {
+    /// The name of a function.
+    Label,
+    /// An instruction of the program.
+    Program,
+    /// An instruction of the CPU, with its offset.
+    Cpu,
+}
+
+/// The code that the native engine generates for a program on this CPU: each instruction of the
+/// program, then those of the CPU for it.
 ///
 /// # Errors
 /// When the program is not valid or has an import, or there is no translator.
-pub fn listing(program: &Program) -> Result<String, ListingError> {
+pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     let decoded = DecodedProgram::new(program, Mode::F32(InstructionSet::detect()))?;
     let vectors = best().ok_or(ListingError::Unsupported { engine: NATIVE.name, reason: NO_VECTORS })?;
     let translation = translate::translate(&decoded, vectors);
     let names: BTreeMap<u32, &str> = program.entries.iter().map(|entry| (entry.address, &*entry.name)).collect();
     let functions: BTreeMap<usize, u32> = translation.entries.iter().map(|(&pc, &at)| (at, pc)).collect();
-    let lines: BTreeMap<usize, u32> = translation.lines.iter().copied().collect();
+    let starts: BTreeMap<usize, Option<u32>> = translation.lines.iter().copied().collect();
     let texts: Vec<_> = disasm::code_lines(program).into_iter().filter(|line| !line.is_label).collect();
-    let mut text = format!("; {}, {} bytes\n", vectors.name(), translation.bytes.len());
+    let mut lines = Vec::new();
     let mut formatter = IntelFormatter::new();
-    let mut line = String::new();
+    let mut address = None;
     for instruction in Decoder::new(64, &translation.bytes, DecoderOptions::NONE) {
         let at = instruction.ip() as usize;
-        if let Some(pc) = functions.get(&at) {
-            let name = names.get(pc).map_or_else(|| format!("function_{pc}"), |name| (*name).to_string());
-            let _ = writeln!(text, "\n{name}:");
+        if let Some(&pc) = functions.get(&at) {
+            let text = names.get(&pc).map_or_else(|| format!("function_{pc}"), |name| (*name).to_string());
+            lines.push(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text });
         }
-        if let Some(&pc) = lines.get(&at)
-            && let Some(code) = texts.get(pc as usize)
-        {
-            let _ = writeln!(text, "; {pc:>6}  {}", code.text.trim());
+        if let Some(&start) = starts.get(&at) {
+            address = start;
+            if let Some(text) = start.and_then(|pc| texts.get(pc as usize)) {
+                let text = text.text.trim().to_string();
+                lines.push(NativeLine { kind: NativeLineKind::Program, address, text });
+            }
         }
-        line.clear();
-        formatter.format(&instruction, &mut line);
-        let _ = writeln!(text, "{at:>8x}  {line}");
+        let mut text = format!("{at:>8x}  ");
+        formatter.format(&instruction, &mut text);
+        lines.push(NativeLine { kind: NativeLineKind::Cpu, address, text });
+    }
+    Ok(NativeCode { vectors: vectors.name(), bytes: translation.bytes.len(), lines })
+}
+
+/// That code as text, with a comment for each instruction of the program. `source` gives the source
+/// line of an instruction by its address, as it is to be shown where another one begins.
+///
+/// # Errors
+/// As [`code`].
+pub fn listing(program: &Program, source: impl Fn(u32) -> Option<String>) -> Result<String, ListingError> {
+    let NativeCode { vectors, bytes, lines } = code(program)?;
+    let mut text = format!("; {vectors}, {bytes} bytes\n");
+    let mut shown = None;
+    for NativeLine { kind, address, text: line } in lines {
+        let _ = match kind {
+            NativeLineKind::Label => {
+                shown = None;
+                writeln!(text, "\n{line}:")
+            }
+            NativeLineKind::Program => {
+                let place = address.and_then(&source);
+                if place.is_some() && place != shown {
+                    let _ = writeln!(text, "; {}", place.as_deref().unwrap_or_default());
+                    shown = place;
+                }
+                writeln!(text, "; {:>6}  {line}", address.unwrap_or_default())
+            }
+            NativeLineKind::Cpu => writeln!(text, "{line}"),
+        };
     }
     Ok(text)
 }

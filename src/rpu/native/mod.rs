@@ -49,7 +49,7 @@ use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
-pub use listing::{ListingError, listing};
+pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing};
 
 use memory::Executable;
 use std::sync::{Arc, LazyLock};

@@ -106,7 +106,8 @@ proptest! {
 fn a_listing_has_a_comment_for_each_instruction_and_the_names_of_functions() {
     let text = "SUBROUTINE_ENTRY_twice:\nadd R0.w, R0.w, R0.w\nmul R1.w, R0.w, 3.0 + return always";
     let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
-    let Ok(listing) = super::listing(&assembly.program) else {
+    let source = |address: u32| Some(format!("line {}", address / 2));
+    let Ok(listing) = super::listing(&assembly.program, source) else {
         return assert!((NATIVE.available)().is_err(), "there is a translator");
     };
     let at = |part: &str| listing.find(part).unwrap_or_else(|| panic!("{part} in {listing}"));

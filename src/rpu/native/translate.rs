@@ -23,8 +23,9 @@ pub(super) struct Translation {
     /// Where each translated function begins, by its code address.
     pub entries: BTreeMap<u32, usize>,
     pub functions: Vec<Translated>,
-    /// Where the code of each instruction begins, and the instruction's address.
-    pub lines: Vec<(usize, u32)>,
+    /// Where the code of each instruction begins, and the instruction's address; none for what is
+    /// behind a function's.
+    pub lines: Vec<(usize, Option<u32>)>,
     /// The code that enters other code, and the one that ends the outermost function.
     pub enter: usize,
     pub ended: usize,
@@ -58,7 +59,7 @@ pub(super) struct Translator<'p> {
     pub entries: BTreeMap<u32, Label>,
     pub leave: Label,
     outs: Vec<WayOut>,
-    lines: Vec<(usize, u32)>,
+    lines: Vec<(usize, Option<u32>)>,
     /// What is written out of the way: a condition that seldom holds.
     pub stubs: Vec<Stub>,
 }
@@ -212,6 +213,7 @@ impl Translator<'_> {
             }
         }
         self.a.place(body.items[function.items.len()]);
+        self.lines.push((self.a.len(), None));
         self.a.load(fixed::MASK, fixed::FRAME, at::HEAD_MASK);
         self.a.put(Instruction::with2(Code::Sub_rm32_imm32, memory(fixed::CONTEXT, at::DEPTH), 1));
         self.a.put(Instruction::with1(Code::Jmp_rm64, memory(fixed::FRAME, at::HEAD_RESUME)));
@@ -361,7 +363,7 @@ impl Translator<'_> {
 
     fn instruction(&mut self, body: &Body<'_>, number: usize, pc: u32, live: &LiveInBlock, i: usize) {
         let instr = &self.program.code[pc as usize];
-        self.lines.push((self.a.len(), pc));
+        self.lines.push((self.a.len(), Some(pc)));
         let after = match instr.flow.jump_target() {
             Some(target) => live[i + 1].union(body.liveness.at(body.function, target)),
             None => live[i + 1],

@@ -18,17 +18,19 @@ enum Column {
     Source,
     Ir,
     Rpu,
+    Native,
     Wgsl,
 }
 
 impl Column {
-    const ALL: [Column; 4] = [Column::Source, Column::Ir, Column::Rpu, Column::Wgsl];
+    const ALL: [Column; 5] = [Column::Source, Column::Ir, Column::Rpu, Column::Native, Column::Wgsl];
 
     fn name(self) -> &'static str {
         match self {
             Column::Source => "Source",
             Column::Ir => "IR",
             Column::Rpu => "RPU",
+            Column::Native => "Native",
             Column::Wgsl => "WGSL",
         }
     }
@@ -40,6 +42,7 @@ impl Column {
             Column::Source => Ok(&listings.source),
             Column::Ir => listings.stages.get(stage).map(|stage| &stage.listing).ok_or("There is no IR."),
             Column::Rpu => listings.rpu.as_ref().map_err(String::as_str),
+            Column::Native => listings.native.as_ref().map_err(String::as_str),
             Column::Wgsl => listings.wgsl.as_ref().map_err(String::as_str),
         }
     }
@@ -52,7 +55,7 @@ pub struct ProgramPanel {
     /// What was asked for last: an instance, and the code of the scene then.
     asked: Option<(InstanceId, Arc<Module>)>,
     /// Whether each column is shown.
-    columns: [bool; 4],
+    columns: [bool; 5],
     /// The chosen stage of the IR; `None` for the last.
     stage: Option<String>,
     /// The source line that stays lit.
@@ -60,7 +63,7 @@ pub struct ProgramPanel {
     /// The source line under the pointer, in whatever column, a frame ago.
     pointed: Option<Place>,
     /// Rows that columns shall bring into sight.
-    wanted: [Option<usize>; 4],
+    wanted: [Option<usize>; 5],
 }
 
 impl Default for ProgramPanel {
@@ -68,11 +71,12 @@ impl Default for ProgramPanel {
         Self {
             instance: None,
             asked: None,
-            columns: [true; 4],
+            // Code of the CPU is long, and for few: it is shown when asked for.
+            columns: Column::ALL.map(|column| column != Column::Native),
             stage: None,
             pinned: None,
             pointed: None,
-            wanted: [None; 4],
+            wanted: [None; 5],
         }
     }
 }
@@ -392,6 +396,7 @@ mod tests {
                 stage("in the end", listing(&[("v1 = mul v0, 2", 1), ("v2 = const 1", 2)])),
             ],
             rpu: Ok(listing(&[("entry:", 0), ("mul R0, R1, 2", 1), ("mov R2, 1", 2)])),
+            native: Ok(listing(&[("vmulps zmm0,zmm1,zmm2", 1), ("vmovaps zmm3,zmm4", 2)])),
             wgsl: Err("a reason".to_string()),
         };
         let cost = Cost { lines: [(Place { file: FileId(7), line: 1 }, 30)].into(), total: 120, size: [4, 2] };
@@ -449,6 +454,17 @@ mod tests {
         harness.state_mut().model.handle(Event::Loaded(state(SPHERE)));
         harness.step();
         assert_eq!(harness.state().asked, [Action::Inspect(instance), Action::Inspect(instance)]);
+    }
+
+    #[test]
+    fn native_code_is_shown_when_asked_for() {
+        let mut harness = answered();
+        assert!(harness.query_by_label("vmulps zmm0,zmm1,zmm2").is_none());
+        harness.get_by_label("Native").click();
+        harness.run();
+        harness.get_by_label("vmulps zmm0,zmm1,zmm2").click();
+        harness.run();
+        assert!(is_lit(&harness, "mul R0, R1, 2") && !is_lit(&harness, "mov R2, 1"));
     }
 
     #[test]
