@@ -72,7 +72,7 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     let translation = translate::translate(&decoded, vectors);
     let names: BTreeMap<u32, &str> = program.entries.iter().map(|entry| (entry.address, &*entry.name)).collect();
     let functions: BTreeMap<usize, u32> = translation.entries.iter().map(|(&pc, &at)| (at, pc)).collect();
-    let starts: BTreeMap<usize, Option<u32>> = translation.lines.iter().copied().collect();
+    let mut starts = translation.lines.iter().copied().peekable();
     let texts: Vec<_> = disasm::code_lines(program).into_iter().filter(|line| !line.is_label).collect();
     let mut lines = Vec::new();
     let mut formatter = IntelFormatter::new();
@@ -83,7 +83,8 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
             let text = names.get(&pc).map_or_else(|| format!("function_{pc}"), |name| (*name).to_string());
             lines.push(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text });
         }
-        if let Some(&start) = starts.get(&at) {
+        // Instructions without code of their own, such as copies, begin where the next one does.
+        while let Some((_, start)) = starts.next_if(|&(start, _)| start <= at) {
             address = start;
             if let Some(text) = start.and_then(|pc| texts.get(pc as usize)) {
                 let text = text.text.trim().to_string();
