@@ -36,7 +36,7 @@ impl Sampling {
     /// The samples of pixel `(x, y)`, placed by the film's filter.
     pub fn pixel<'a>(&self, film: &'a FilmSettings, x: u32, y: u32) -> PixelSamples<'a> {
         const TIME: u32 = 0x7469_6d65;
-        let order = |of: u32| hash(x ^ hash(y ^ hash(self.seed ^ of)));
+        let order = |of: u32| pixel_hash(x, y, self.seed ^ of);
         PixelSamples {
             sampling: *self,
             film,
@@ -181,7 +181,7 @@ impl Work for Together<'_> {
             _ if sampling.count() <= 1 => (*to_x, *to_y) = ([0.5; TOGETHER], [0.5; TOGETHER]),
             Pattern::Stratified => {
                 for i in 0..TOGETHER {
-                    let key = hash(x[i] ^ hash(y[i] ^ hash(index[i] ^ seed)));
+                    let key = pixel_hash(x[i], y[i], index[i] ^ seed);
                     let row = ((index[i] as f32 + 0.5) / across).floor();
                     let column = index[i] as f32 - row * across;
                     (to_x[i], to_y[i]) = ((column + unit(key)) / across, (row + unit(hash(key))) / down);
@@ -189,8 +189,7 @@ impl Work for Together<'_> {
             }
             Pattern::Sobol => {
                 for i in 0..TOGETHER {
-                    let order = hash(x[i] ^ hash(y[i] ^ hash(sampling.seed ^ PLACE)));
-                    let place = sobol::point(index[i], order);
+                    let place = sobol::point(index[i], pixel_hash(x[i], y[i], sampling.seed ^ PLACE));
                     (to_x[i], to_y[i]) = (place.x, place.y);
                 }
             }
@@ -204,12 +203,18 @@ impl Work for Together<'_> {
         for i in 0..TOGETHER {
             to_x[i] += x[i] as f32;
             to_y[i] += y[i] as f32;
-            pixel[i] = (hash(x[i] ^ hash(y[i] ^ seed)) >> 8) as f32;
+            pixel[i] = (pixel_hash(x[i], y[i], sampling.seed) >> 8) as f32;
             number[i] = index[i] as f32;
         }
         (*lens_x, *lens_y, *weight) = ([0.0; TOGETHER], [0.0; TOGETHER], [1.0; TOGETHER]);
         arguments.count = *count;
     }
+}
+
+/// A hash of a pixel and another number.
+#[inline]
+fn pixel_hash(x: u32, y: u32, of: u32) -> u32 {
+    hash(x ^ hash(y ^ hash(of)))
 }
 
 /// Tells the positions on the lens from others in hashes.
@@ -241,7 +246,7 @@ impl PixelSamples<'_> {
         let index = if film.moves { permuted(index, count, self.time) } else { index };
         let rank = if film.filter.is_signed() { permuted(index, count, hash(self.time ^ FILTER)) } else { index };
         let key = match film.pattern {
-            Pattern::Stratified => hash(x ^ hash(y ^ hash(index ^ self.seed))),
+            Pattern::Stratified => pixel_hash(x, y, index ^ self.seed),
             Pattern::Sobol => 0,
         };
         let (place, weight) = film.filter.place(self.place(index, key), rank, count);

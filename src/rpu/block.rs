@@ -184,7 +184,6 @@ impl Block {
     /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`]
     /// does, and clears their counters and texel stores.
     pub fn reset_lanes(&mut self, mask: u64) {
-        self.settle();
         let mode = Mode::F32(InstructionSet::detect());
         mode.fill(&self.file[self.pool_len()..], 0, mask);
         self.start_lanes(mask);

@@ -393,7 +393,7 @@ impl<'m> Executor<'m> {
         let RayBatch { ox, oy, oz, dx, dy, dz, t_min, t_max, active } = rays;
         let [x, y, z, w] = Component::ALL;
         let places = [(orig, x), (orig, y), (orig, z), (dir, x), (dir, y), (dir, z), (arg, x), (arg, y), (arg, w)];
-        let mut to = [ox, oy, oz, dx, dy, dz, t_min, t_max, &mut time.0];
+        let mut to = [ox, oy, oz, dx, dy, dz, t_min, t_max, time];
         match places.map(|(operand, c)| registers.plain(operand, c).filter(|_| format == Format::F32)) {
             [Some(ox), Some(oy), Some(oz), Some(dx), Some(dy), Some(dz), Some(t_min), Some(t_max), Some(time)] => {
                 let from = [ox, oy, oz, dx, dy, dz, t_min, t_max, time];
@@ -417,7 +417,7 @@ impl<'m> Executor<'m> {
         if mask == 0 {
             return false;
         }
-        hits.clear();
+        *hits = HitBlock::default();
         self.machine.tracer.trace(rays, hits);
         (rays.rays.active, rays.any) = (0, 0);
         self.rays += u64::from(mask.count_ones());
@@ -436,7 +436,7 @@ impl<'m> Executor<'m> {
             bytemuck::cast_ref(values)
         });
         let [u, v, t] = floats;
-        self.mode.write(&[u, v, t, &shader.0, &tri.0, &obj.0], block.columns(column::HIT, 6), mask);
+        self.mode.write(&[u, v, t, shader, tri, obj], block.columns(column::HIT, 6), mask);
         true
     }
 

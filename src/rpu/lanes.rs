@@ -5,6 +5,7 @@
 //! shorter vectors). Columns are cells: an instruction may name the same register as source and
 //! destination, and reads all of a group before it writes any of it.
 
+pub(super) use crate::bvh::ray::lanes as lanes_of;
 use std::cell::Cell;
 
 /// Threads in a block.
@@ -192,15 +193,4 @@ impl Column {
 #[inline(always)]
 pub(super) fn groups_of(mask: u64) -> impl Iterator<Item = (usize, u16)> {
     (0..GROUPS).map(move |k| (k, (mask >> (GROUP * k)) as u16)).filter(|&(_, bits)| bits != 0)
-}
-
-/// The lanes in `mask`, lowest first.
-pub(super) fn lanes_of(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = mask.trailing_zeros() as usize;
-        (lane < BLOCK).then(|| {
-            mask &= mask - 1;
-            lane
-        })
-    })
 }

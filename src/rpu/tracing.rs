@@ -2,10 +2,9 @@
 
 use super::lanes::BLOCK;
 use crate::bvh::{HitBatch, RayBatch};
-use std::ops::{Index, IndexMut};
 
 /// The rays of a block.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct RayBlock {
     /// The rays, in the form in which a BVH takes them. Lane i of the block has ray i; the active
     /// ones are to be traced. A hit's t is in multiples of the direction's length, which may be any.
@@ -13,52 +12,34 @@ pub struct RayBlock {
     /// Bit i: lane i needs any hit, not the closest (an occlusion ray).
     pub any: u64,
     /// The time of the ray in the shutter interval.
-    pub time: Words<f32>,
+    pub time: [f32; BLOCK],
 }
 
 /// The hits of a block. Lanes that were not active may hold anything.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct HitBlock {
     /// Hits, with the weights of a triangle's second and third vertex; `t` is below 0 for a miss.
     /// The indices of primitives are for the tracer's own use.
     pub found: HitBatch,
     /// Index of the object's shader entry: the machine writes its code address to `HIT.w`.
-    pub shader: Words<u32>,
+    pub shader: [u32; BLOCK],
     /// Address of the triangle's record.
-    pub tri: Words<u32>,
+    pub tri: [u32; BLOCK],
     /// Address of the object's record.
-    pub obj: Words<u32>,
+    pub obj: [u32; BLOCK],
 }
 
-/// A word for each lane.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(64))]
-pub struct Words<T>(pub [T; BLOCK]);
-
-impl<T: Copy + Default> Default for Words<T> {
+impl Default for RayBlock {
     fn default() -> Self {
-        Words([T::default(); BLOCK])
+        Self { rays: RayBatch::default(), any: 0, time: [0.0; BLOCK] }
     }
 }
 
-impl<T> Index<usize> for Words<T> {
-    type Output = T;
-
-    fn index(&self, lane: usize) -> &T {
-        &self.0[lane]
-    }
-}
-
-impl<T> IndexMut<usize> for Words<T> {
-    fn index_mut(&mut self, lane: usize) -> &mut T {
-        &mut self.0[lane]
-    }
-}
-
-impl HitBlock {
-    /// Makes all lanes misses.
-    pub fn clear(&mut self) {
-        *self = HitBlock::default();
+/// All misses.
+impl Default for HitBlock {
+    fn default() -> Self {
+        let none = [0; BLOCK];
+        Self { found: HitBatch::default(), shader: none, tri: none, obj: none }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::ray::{BATCH, HitBatch, NO_PRIM, RayBatch};
 use super::super::wide::intersect::{Crossing, cross};
-use super::super::wide::lanes::Rows;
+use super::super::wide::lanes::{Lanes, Rows, load_group, store_group};
 use super::super::wide::layout::Block;
 use super::frustum::{Hull, greatest4};
 use super::{GROUP, GROUPS};
@@ -32,9 +32,9 @@ impl Alike {
         let mut mask = 0;
         let mut group = 0;
         while group < GROUPS {
-            let z: L = part(dirs[axis], group);
-            let x = part::<L>(dirs[(axis + 1) % 3], group).abs();
-            let y = part::<L>(dirs[(axis + 2) % 3], group).abs();
+            let z: L = load_group(dirs[axis], group);
+            let x = load_group::<BATCH, L>(dirs[(axis + 1) % 3], group).abs();
+            let y = load_group::<BATCH, L>(dirs[(axis + 2) % 3], group).abs();
             let side = if backwards { z.lt(zero) } else { zero.lt(z) };
             let z = z.abs();
             // Of equal components the first of the world's axes is the largest.
@@ -49,12 +49,6 @@ impl Alike {
         let mask = mask & left;
         (mask != 0).then_some(Self { mask, axis })
     }
-}
-
-/// The values of a group.
-#[inline(always)]
-fn part<L: Rows>(values: &[f32; BATCH], group: usize) -> L {
-    L::load(&values.as_chunks().0[group])
 }
 
 /// The rays of a group; those that are not to be traced are copies of one that is, and end before
@@ -125,14 +119,15 @@ impl<L: Rows> PacketRays<L> {
         let mut group = 0;
         while group < GROUPS {
             let active = L::mask((mask >> (group * GROUP)) as u32);
-            let dz = L::select(active, part(dirs[z], group), dir[2]);
+            let dz = L::select(active, load_group(dirs[z], group), dir[2]);
             let sz = one.div(dz);
-            let sx = L::select(active, part(dirs[x], group), dir[0]).mul(sz);
-            let sy = L::select(active, part(dirs[y], group), dir[1]).mul(sz);
-            let ox = L::select(active, part(origins[x], group), origin[0]);
-            let oy = L::select(active, part(origins[y], group), origin[1]);
-            let oz = L::select(active, part(origins[z], group), origin[2]);
-            let (t_min, t_max) = (part::<L>(&rays.t_min, group), part::<L>(&rays.t_max, group));
+            let sx = L::select(active, load_group(dirs[x], group), dir[0]).mul(sz);
+            let sy = L::select(active, load_group(dirs[y], group), dir[1]).mul(sz);
+            let ox = L::select(active, load_group(origins[x], group), origin[0]);
+            let oy = L::select(active, load_group(origins[y], group), origin[1]);
+            let oz = L::select(active, load_group(origins[z], group), origin[2]);
+            let (t_min, t_max) =
+                (load_group::<BATCH, L>(&rays.t_min, group), load_group::<BATCH, L>(&rays.t_max, group));
             // Also of rays whose interval is NaN.
             let t = L::select(L::and(active, t_min.lt(t_max)), t_max, L::splat(-1.0));
             // Zero, unless anything is infinite or NaN, or a direction too small to be inverted.
@@ -202,20 +197,12 @@ impl<L: Rows> PacketRays<L> {
         let a = rays.shear(self.axes, &block.corners[0], i);
         let b = rays.shear(self.axes, &block.corners[1], i);
         let c = rays.shear(self.axes, &block.corners[2], i);
-        let Some(Crossing { within, t, u, v, det }) = cross([a, b, c], rays.sz) else { return false };
-        let nearer = L::bits(L::and(rays.t_min.lt(t), t.lt(rays.t)));
-        let level = L::bits(L::and(rays.t_min.lt(t), t.le(rays.t))) & !nearer;
-        let prim = block.prim(i);
-        let mut hits = within & nearer;
-        if within & level & rays.found != 0 {
-            hits |= within & level & rays.found & rays.above(prim);
-        }
-        if block.is_one_sided(i) {
-            hits &= !L::bits(det.mul(rays.sz).lt(L::splat(0.0)));
-        }
+        let Some(crossing) = cross([a, b, c], rays.sz) else { return false };
+        let hits = accepted(block, i, &crossing, rays.sz, [rays.t_min, rays.t], rays.found, rays.prim);
         if hits == 0 {
             return false;
         }
+        let Crossing { t, u, v, .. } = crossing;
         let mask = L::mask(hits);
         rays.found |= hits;
         if ANY {
@@ -224,7 +211,7 @@ impl<L: Rows> PacketRays<L> {
             rays.t = L::select(mask, t, rays.t);
             rays.u = L::select(mask, u, rays.u);
             rays.v = L::select(mask, v, rays.v);
-            rays.prim = L::select(mask, L::splat(f32::from_bits(prim)), rays.prim);
+            rays.prim = L::select(mask, L::splat(f32::from_bits(block.prim(i))), rays.prim);
         }
         true
     }
@@ -271,24 +258,42 @@ impl<L: Rows> Group<L> {
         [x, y, z]
     }
 
-    /// The lanes whose best hit is of a primitive above `prim`, as bits.
-    #[inline(always)]
-    fn above(&self, prim: u32) -> u32 {
-        let best = self.prim.store();
-        let mut above = 0;
-        let mut lane = 0;
-        while lane < GROUP {
-            above |= u32::from(best[lane].to_bits() > prim) << lane;
-            lane += 1;
-        }
-        above
-    }
-
     /// The depths where the rays end.
     #[inline(always)]
     fn end(&self) -> L {
         self.t.mul_add(self.speed, self.depth)
     }
+}
+
+/// The lanes whose crossing with triangle `i` of a block is after `t_min` and nearer than the best hit,
+/// or as near and lower in number where one is `found`; `prims` are the best hits' primitives, as bits.
+#[inline(always)]
+pub fn accepted<const W: usize, L: Lanes<16>>(
+    block: &Block<W>,
+    i: usize,
+    crossing: &Crossing<L>,
+    sz: L,
+    [t_min, best]: [L; 2],
+    found: u32,
+    prims: L,
+) -> u32 {
+    let Crossing { within, t, det, .. } = crossing;
+    let after = t_min.lt(*t);
+    let nearer = L::bits(L::and(after, t.lt(best)));
+    let level = L::bits(L::and(after, t.le(best))) & !nearer & within & found;
+    let mut hits = within & nearer;
+    if level != 0 {
+        let prims = prims.store();
+        let mut lane = 0;
+        while lane < GROUP {
+            hits |= level & u32::from(prims[lane].to_bits() > block.prim(i)) << lane;
+            lane += 1;
+        }
+    }
+    if block.is_one_sided(i) {
+        hits &= !L::bits(det.mul(sz).lt(L::splat(0.0)));
+    }
+    hits
 }
 
 /// The least lane of each of four.
@@ -302,6 +307,6 @@ fn least<L: Rows>([a, b, c, d]: [L; GROUPS]) -> [f32; GROUPS] {
 /// Replaces the values of a group where `mask` is true.
 #[inline(always)]
 fn put<L: Rows>(values: &mut [f32; BATCH], group: usize, mask: L::Mask, new: L) {
-    let values = &mut values.as_chunks_mut().0[group];
-    *values = L::select(mask, new, L::load(values)).store();
+    let old = load_group(values, group);
+    store_group(values, group, L::select(mask, new, old));
 }

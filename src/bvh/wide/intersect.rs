@@ -2,9 +2,8 @@
 
 use super::super::ray::{BATCH, Hit, Ray, RayBatch, Shear};
 use super::super::triangle::settle_edges;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, load_group, store_group};
 use super::layout::Block;
-use super::slabs::{part, put};
 
 // Functions that are always inlined, where closures and `map` would read better: those stay
 // functions of their own, without the processor features of the code around them, and pass
@@ -81,6 +80,52 @@ impl Sheared {
     }
 }
 
+/// The axes of sixteen rays in the order of [`Shear::axes`], each ray's own.
+#[derive(Clone, Copy)]
+pub struct LaneAxes<L: Lanes<16>> {
+    /// Where x, and where y, is the direction's longest axis; elsewhere z is.
+    along_x: L::Mask,
+    along_y: L::Mask,
+}
+
+impl<L: Lanes<16>> LaneAxes<L> {
+    /// A vector of the world with its axes in each ray's order.
+    #[inline(always)]
+    pub fn permuted(&self, [x, y, z]: [L; 3]) -> [L; 3] {
+        let (along_x, along_y) = (self.along_x, self.along_y);
+        [
+            L::select(along_x, y, L::select(along_y, z, x)),
+            L::select(along_x, z, L::select(along_y, x, y)),
+            L::select(along_x, x, L::select(along_y, y, z)),
+        ]
+    }
+}
+
+/// The [`Shear`] of sixteen rays.
+#[derive(Clone, Copy)]
+pub struct LaneShear<L: Lanes<16>> {
+    /// The order of the axes.
+    pub axes: LaneAxes<L>,
+    /// As in [`Shear`].
+    pub sx: L,
+    /// The same.
+    pub sy: L,
+    /// The same.
+    pub sz: L,
+}
+
+impl<L: Lanes<16>> LaneShear<L> {
+    /// The operations of [`Ray::shear`], for directions.
+    #[inline(always)]
+    pub fn new(dir: [L; 3]) -> Self {
+        let [x, y, z] = [dir[0].abs(), dir[1].abs(), dir[2].abs()];
+        let axes = LaneAxes { along_x: L::and(y.le(x), z.le(x)), along_y: z.le(y) };
+        let [dx, dy, dz] = axes.permuted(dir);
+        let sz = L::splat(1.0).div(dz);
+        Self { axes, sx: dx.mul(sz), sy: dy.mul(sz), sz }
+    }
+}
+
 /// What [`Sheared`] has of a batch's rays besides their origins, in structure of arrays: sixteen
 /// rays are prepared at a time.
 pub struct ShearedBatch {
@@ -95,21 +140,16 @@ impl ShearedBatch {
     /// Of no rays.
     pub const NONE: Self = Self { sx: [0.0; BATCH], sy: [0.0; BATCH], sz: [0.0; BATCH], axis: [0; BATCH] };
 
-    /// Prepares the sixteen rays of a group, active or not: the operations of [`Ray::shear`].
+    /// Prepares the sixteen rays of a group, active or not.
     #[inline(always)]
     pub fn prepare<L: Lanes<16>>(&mut self, rays: &RayBatch, group: usize) {
-        let x: L = part(&rays.dx, group);
-        let y: L = part(&rays.dy, group);
-        let z: L = part(&rays.dz, group);
-        let along_x = L::and(y.abs().le(x.abs()), z.abs().le(x.abs()));
-        let along_y = z.abs().le(y.abs());
-        let number = |axis: u32| L::splat(f32::from_bits(axis));
-        let axis = L::select(along_x, number(0), L::select(along_y, number(1), number(2)));
-        let sz = L::splat(1.0).div(L::select(along_x, x, L::select(along_y, y, z)));
-        put(&mut self.sx, group, L::select(along_x, y, L::select(along_y, z, x)).mul(sz));
-        put(&mut self.sy, group, L::select(along_x, z, L::select(along_y, x, y)).mul(sz));
-        put(&mut self.sz, group, sz);
-        put(bytemuck::cast_mut(&mut self.axis), group, axis);
+        let dir = [load_group(&rays.dx, group), load_group(&rays.dy, group), load_group(&rays.dz, group)];
+        let LaneShear { axes, sx, sy, sz } = LaneShear::<L>::new(dir);
+        store_group(&mut self.sx, group, sx);
+        store_group(&mut self.sy, group, sy);
+        store_group(&mut self.sz, group, sz);
+        let [_, _, axis] = axes.permuted([0, 1, 2].map(|axis| L::splat(f32::from_bits(axis))));
+        store_group::<BATCH, L>(bytemuck::cast_mut(&mut self.axis), group, axis);
     }
 
     /// Ray `i`.

@@ -6,7 +6,7 @@
 //! slab test of [`binary`](super::super::binary) enters at a hit.
 
 use super::super::ray::{BATCH, FAR_PAD, Ray, RayBatch, TINY_DIR};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, load_group, store_group};
 use super::layout::WideNode;
 
 /// Products of an origin's coordinate and a reciprocal direction's at or above this are not trusted
@@ -133,28 +133,30 @@ impl SlabsBatch {
     pub fn prepare<L: Lanes<16>>(&mut self, rays: &RayBatch, group: usize) -> u32 {
         let (origins, dirs) = ([&rays.ox, &rays.oy, &rays.oz], [&rays.dx, &rays.dy, &rays.dz]);
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let (mut finite, mut longest) = (u32::MAX, zero);
         let mut axis = 0;
         while axis < 3 {
-            let (origin, dir) = (part::<L>(origins[axis], group), part::<L>(dirs[axis], group));
+            let (origin, dir) =
+                (load_group::<BATCH, L>(origins[axis], group), load_group::<BATCH, L>(dirs[axis], group));
             let size = dir.abs();
-            finite &= L::bits(size.lt(L::splat(f32::INFINITY)));
-            longest = size.max(longest);
             let below = dir.lt(zero);
             let tiny = L::select(below, L::splat(-TINY_DIR), L::splat(TINY_DIR));
             let inv = one.div(L::select(size.lt(L::splat(TINY_DIR)), tiny, dir));
             let start = zero.sub(origin).mul(inv);
             let pad = start.abs().mul(L::splat(PAD));
             let (far_pad, trusted) = (L::splat(FAR_PAD), start.abs().lt(L::splat(LARGE)));
-            put(&mut self.near_inv[axis], group, L::select(trusted, inv, zero));
-            put(&mut self.near_start[axis], group, L::select(trusted, start.sub(pad), L::splat(f32::MIN)));
-            put(&mut self.far_inv[axis], group, L::select(trusted, inv.mul(far_pad), zero));
-            put(&mut self.far_start[axis], group, L::select(trusted, start.mul(far_pad).add(pad), L::splat(f32::MAX)));
+            store_group(&mut self.near_inv[axis], group, L::select(trusted, inv, zero));
+            store_group(&mut self.near_start[axis], group, L::select(trusted, start.sub(pad), L::splat(f32::MIN)));
+            store_group(&mut self.far_inv[axis], group, L::select(trusted, inv.mul(far_pad), zero));
+            store_group(
+                &mut self.far_start[axis],
+                group,
+                L::select(trusted, start.mul(far_pad).add(pad), L::splat(f32::MAX)),
+            );
             let backwards = L::select(below, L::splat(f32::from_bits(1)), zero);
-            put(bytemuck::cast_mut(&mut self.backwards[axis]), group, backwards);
+            store_group::<BATCH, L>(bytemuck::cast_mut(&mut self.backwards[axis]), group, backwards);
             axis += 1;
         }
-        finite & L::bits(zero.lt(longest))
+        directed([load_group(&rays.dx, group), load_group(&rays.dy, group), load_group::<BATCH, L>(&rays.dz, group)])
     }
 
     /// Ray `i`.
@@ -176,14 +178,10 @@ impl SlabsBatch {
     }
 }
 
-/// The values of a group of sixteen rays.
+/// The lanes whose directions are finite and not zero, as bits: the others hit nothing.
 #[inline(always)]
-pub(super) fn part<L: Lanes<16>>(values: &[f32; BATCH], group: usize) -> L {
-    L::load(&values.as_chunks().0[group])
-}
-
-/// Sets the values of a group of sixteen rays.
-#[inline(always)]
-pub(super) fn put<L: Lanes<16>>(values: &mut [f32; BATCH], group: usize, new: L) {
-    values.as_chunks_mut().0[group] = new.store();
+pub fn directed<L: Lanes<16>>([x, y, z]: [L; 3]) -> u32 {
+    let (x, y, z, infinite) = (x.abs(), y.abs(), z.abs(), L::splat(f32::INFINITY));
+    let finite = L::and(x.lt(infinite), L::and(y.lt(infinite), z.lt(infinite)));
+    L::bits(L::and(finite, L::splat(0.0).lt(x.max(y).max(z))))
 }

@@ -34,54 +34,30 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Calls a function with the pixels and numbers of the samples, up to [`LANES`] at a time.
-    fn each(&self, mut f: impl FnMut(&Numbers)) {
-        let mut numbers = self.numbers();
-        while let Some(numbers) = numbers.next() {
-            f(numbers);
-        }
-    }
-
-    /// The pixels and numbers of the samples, in order.
-    fn numbers(&self) -> QueueNumbers<'_> {
+    /// The pixels and numbers of the samples, in order, block by block.
+    fn numbers(&self) -> impl Iterator<Item = Numbers> + '_ {
+        let [width, height] = self.size;
         let origin = self.tiles.first().map(|tile| Tile { x: 0, y: 0, ..*tile });
-        let place = |lane| origin.map_or(((0, 0), 0), |tile| (tile.pixel(lane), tile.sample(lane)));
-        let places = std::array::from_fn(place);
-        QueueNumbers { queue: self, places, block: 0, numbers: Numbers::default() }
+        // The pixel and the sample of each lane within a tile.
+        let places: [_; LANES] =
+            std::array::from_fn(|lane| origin.map_or(((0, 0), 0), |tile| (tile.pixel(lane), tile.sample(lane))));
+        let blocks = self.tiles.iter().flat_map(|tile| (0..self.rounds).map(move |round| (tile, round)));
+        blocks.map(move |(tile, round)| {
+            let first = self.first + round * tile.shape.samples;
+            let mut numbers = Numbers::default();
+            for ((x, y), sample) in places {
+                let (x, y) = (tile.x + x, tile.y + y);
+                if x < width && y < height {
+                    numbers.push([x, y], first + sample);
+                }
+            }
+            numbers
+        })
     }
 
     /// How many samples there are at most.
     fn len(&self) -> usize {
         self.tiles.len() * self.rounds as usize * LANES
-    }
-}
-
-/// Goes through the samples of a queue, block by block.
-struct QueueNumbers<'a> {
-    queue: &'a Queue<'a>,
-    /// The pixel and the sample of each lane within a tile.
-    places: [((u32, u32), u32); LANES],
-    /// The number of the next block.
-    block: usize,
-    numbers: Numbers,
-}
-
-impl QueueNumbers<'_> {
-    /// Those of the next block; each has some.
-    fn next(&mut self) -> Option<&Numbers> {
-        let Queue { tiles, rounds, first, size: [width, height] } = *self.queue;
-        let rounds = rounds as usize;
-        let tile = *tiles.get(self.block / rounds)?;
-        let first = first + (self.block % rounds) as u32 * tile.shape.samples;
-        self.block += 1;
-        self.numbers.count = 0;
-        for ((x, y), sample) in self.places {
-            let (x, y) = (tile.x + x, tile.y + y);
-            if x < width && y < height {
-                self.numbers.push([x, y], first + sample);
-            }
-        }
-        Some(&self.numbers)
     }
 }
 
@@ -124,7 +100,7 @@ impl Drawing<'_> {
                 let mut numbers = queue.numbers();
                 let arguments = |arguments: &mut Arguments| {
                     if let Some(numbers) = numbers.next() {
-                        pass.arguments(self.job.window, self.sampling, &self.job.film, numbers, arguments);
+                        pass.arguments(self.job.window, self.sampling, &self.job.film, &numbers, arguments);
                     }
                 };
                 let (count, module) = (queue.len(), &self.job.program.module);
@@ -137,7 +113,7 @@ impl Drawing<'_> {
                 let pixels = in_parallel(queues, self.machine.stop, Block::new, run)?;
                 for (queue, pixels) in queues.iter().zip(pixels) {
                     let mut pixels = pixels.iter();
-                    queue.each(|numbers| {
+                    for numbers in queue.numbers() {
                         for (([x, y], index), words) in numbers.iter().zip(&mut pixels) {
                             let color = words.map(f32::from_bits);
                             match signed {
@@ -145,7 +121,7 @@ impl Drawing<'_> {
                                 false => film.add_sample(x, y, color),
                             }
                         }
-                    });
+                    }
                 }
             }
         }

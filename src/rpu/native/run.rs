@@ -341,7 +341,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             let (mut at, mut depth, mut window) = (0, 0, 0);
             loop {
                 let function = vector.head(at).function as usize;
-                let Translated { function, frame, .. } = &self.code.functions[function];
+                let Translated { function, .. } = &self.code.functions[function];
                 for block in &function.blocks {
                     let Some(slot) = block.slot else { continue };
                     let mask = vector.slot(at, slot);
@@ -356,7 +356,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 if at == vector.frame {
                     break;
                 }
-                at += *frame as usize;
+                at += function.frame_size() as usize;
                 let FrameHead { pc, push, mask, .. } = *vector.head(at);
                 window += push;
                 let frame = Frame { pc, push: push as u8 };

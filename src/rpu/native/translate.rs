@@ -35,8 +35,6 @@ pub(super) struct Translation {
 #[derive(Debug)]
 pub(super) struct Translated {
     pub function: Function,
-    /// Bytes of its frame.
-    pub frame: i32,
     /// Where each item begins, and the function's end.
     pub items: Vec<usize>,
 }
@@ -92,7 +90,7 @@ impl Body<'_> {
 
 /// The largest frame.
 pub(super) fn largest_frame(functions: &[Translated]) -> i32 {
-    functions.iter().map(|f| f.frame).max().unwrap_or(0)
+    functions.iter().map(|f| f.function.frame_size()).max().unwrap_or(0)
 }
 
 /// Translates a program. Functions beyond a limit are left out.
@@ -142,11 +140,7 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
     let entries = translator.entries.iter().map(|(&pc, &label)| (pc, place(label))).collect();
     let functions = bodies
         .into_iter()
-        .map(|(function, items)| Translated {
-            frame: function.frame_size(),
-            function,
-            items: items.into_iter().map(place).collect(),
-        })
+        .map(|(function, items)| Translated { function, items: items.into_iter().map(place).collect() })
         .collect();
     let lines = translator.lines;
     Translation { entries, functions, lines, enter, ended, bytes: translator.a.finish() }

@@ -17,7 +17,7 @@ mod x86;
 
 pub use portable::Array;
 use rows::Pair;
-pub use rows::Rows;
+pub use rows::{Rows, load_group, store_group};
 
 /// `W` lanes of `f32`.
 pub trait Lanes<const W: usize>: Copy {

@@ -14,6 +14,18 @@ pub trait Rows: Lanes<16> {
     fn greatest(of: [Self; 4]) -> [f32; 4];
 }
 
+/// Sixteen lanes of a longer array: those of one of its groups of sixteen.
+#[inline(always)]
+pub fn load_group<const N: usize, L: Lanes<16>>(values: &[f32; N], group: usize) -> L {
+    L::load(&values.as_chunks().0[group])
+}
+
+/// Stores sixteen lanes in a longer array.
+#[inline(always)]
+pub fn store_group<const N: usize, L: Lanes<16>>(values: &mut [f32; N], group: usize, lanes: L) {
+    values.as_chunks_mut().0[group] = lanes.store();
+}
+
 /// Sixteen lanes in two registers of eight.
 #[derive(Clone, Copy)]
 pub struct Pair<L>(L, L);
