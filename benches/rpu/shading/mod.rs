@@ -147,7 +147,7 @@ impl Compiled {
     fn shade(&self, machine: &Machine<'_>, points: &Points, colors: &mut Points) -> anyhow::Result<()> {
         let mut block = Block::new();
         for at in (0..points.len()).step_by(BLOCK) {
-            block.reset();
+            block.start_lanes(u64::MAX);
             for (axis, &(reg, component)) in self.entry.params.iter().enumerate() {
                 block.write_floats(reg, component, points.block(axis, at));
             }

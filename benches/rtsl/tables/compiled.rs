@@ -149,7 +149,7 @@ fn run_blocks(
 ) -> anyhow::Result<()> {
     let mut block = Block::new();
     for at in (0..inputs[0].len()).step_by(BLOCK) {
-        block.reset();
+        block.start_lanes(u64::MAX);
         for (column, &(reg, component)) in inputs.iter().zip(&entry.params) {
             let values = column[at..].first_chunk().ok_or_else(|| anyhow!("a block is not whole"))?;
             block.write_floats(reg, component, values);
