@@ -215,6 +215,35 @@ fn native_code_names_the_instructions_and_source_lines_that_it_is_made_of() {
 }
 
 #[test]
+fn a_perf_map_names_the_functions_of_native_code_without_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ball.rib"), "WorldBegin\nTranslate 0 0 3\nSphere 1 -1 1 360\nWorldEnd\n").unwrap();
+    let render = ["render", "ball.rib", "-o", "ball.png", "--backend", "rpu", "--engine", "native", "--perf-map"];
+    let output = shadewright(folder.path(), &render);
+    let messages = stderr(&output);
+    if !output.status.success() {
+        // The CPU has no vectors that code is generated for, or the reason is another defect.
+        assert!(messages.contains("--engine native"), "{messages}");
+        return;
+    }
+    let path = messages.lines().find_map(|line| line.split_once("written to ")).expect("a line names the map").1;
+    let map = fs::read_to_string(path).unwrap();
+    fs::remove_file(path).unwrap();
+    let mut functions = Vec::new();
+    for line in map.lines() {
+        let mut words = line.splitn(3, ' ');
+        let mut number = || u64::from_str_radix(words.next().unwrap(), 16).unwrap();
+        let (start, bytes) = (number(), number());
+        assert!(bytes > 0, "{line}");
+        functions.push((start, start + bytes, words.next().unwrap()));
+    }
+    assert!(functions.iter().any(|&(.., name)| name == "rpu:$camera"), "{map}");
+    // Each program begins with what enters and leaves its code.
+    let programs = functions.chunk_by(|_, &(.., name)| name != "rpu:enter_and_leave");
+    assert!(programs.flat_map(|program| program.windows(2)).all(|pair| pair[0].1 == pair[1].0), "{map}");
+}
+
+#[test]
 fn a_compiled_function_links_with_assembly_and_binaries() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

@@ -10,6 +10,7 @@ use shadewright::render::progressive::Progressive;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Backend, BackendOptions, RenderError, Renderer, gpu};
 use shadewright::rpu::format::Format;
+use shadewright::rpu::native;
 
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end,
 /// which [`rpu_passes`] finds.
@@ -39,8 +40,13 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
     chosen
 }
 
-/// The number of threads of `--threads` becomes that of the process.
-pub fn set_threads(machine: &MachineArgs) -> Result<(), Failure> {
+/// What the arguments say about the whole process: its number of threads, and whether profilers can
+/// name the code that it generates.
+pub fn set_up_process(machine: &MachineArgs) -> Result<(), Failure> {
+    if machine.perf_map {
+        let path = native::write_perf_map().context("creating the perf map")?;
+        eprintln!("the names of native code are written to {}", path.display());
+    }
     set_thread_count(machine.threads)
 }
 

@@ -1,7 +1,7 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
 use super::args::{BackendChoice, CompareArgs};
-use super::backend::{open, renderer, rpu_options, set_threads};
+use super::backend::{open, renderer, rpu_options, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
 use super::input::prepare_job;
@@ -20,7 +20,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         image_file::check_writable(path)?;
     }
     check_judgement(&args.judge)?;
-    set_threads(&args.machine)?;
+    set_up_process(&args.machine)?;
     let (job, _) = prepare_job(&args.scene)?;
     let mut images = Vec::new();
     for backend in args.between.0 {

@@ -2,7 +2,7 @@
 //! where there is no `OUT`.
 
 use super::args::{Frames, RenderArgs, SceneArgs};
-use super::backend::{progressive, renderer, rpu_options, set_threads};
+use super::backend::{progressive, renderer, rpu_options, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
@@ -42,7 +42,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     check_judgement(&args.judge)?;
     // Before the first use of the thread pool, by readers of some image formats.
-    set_threads(&args.machine)?;
+    set_up_process(&args.machine)?;
     if args.watch {
         return watch::run(args, out);
     }

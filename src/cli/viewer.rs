@@ -1,7 +1,7 @@
 //! `shadewright [SCENE]`: the window.
 
 use super::args::{BackendChoice, RenderArgs};
-use super::backend::set_threads;
+use super::backend::set_up_process;
 use super::failure::Failure;
 use super::input::{project_options, source_of};
 use super::output::print_json;
@@ -14,7 +14,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     if args.scene.crop.is_some() {
         return Err(Failure::input("error: --crop is for an image that is written: add --render OUT.png"));
     }
-    set_threads(&args.machine)?;
+    set_up_process(&args.machine)?;
     let source = source_of(&args.scene);
     let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
     (project.open.strict, project.open.headlight) = (false, true);

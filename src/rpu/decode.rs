@@ -3,7 +3,7 @@
 use super::arith::Mode;
 use super::block::column;
 use super::format::Format;
-use super::isa::{Base, Condition, Control, Instr, IsaError, Primary, Program, Src};
+use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
 use super::step::{Operand, Recorder, Steps, Tests};
 use std::ops::Range;
 
@@ -16,8 +16,7 @@ pub struct DecodedProgram {
     /// The arithmetic of all instructions, in their order.
     pub(super) steps: Steps,
     pub(super) mode: Mode,
-    /// The addresses of the entry points.
-    pub(super) entries: Vec<u32>,
+    pub(super) entries: Vec<EntryPoint>,
 }
 
 impl DecodedProgram {
@@ -38,13 +37,18 @@ impl DecodedProgram {
             run = if plain { run + 1 } else { 0 };
             instr.run = run;
         }
-        let entries = program.entries.iter().map(|entry| entry.address).collect();
-        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode, entries })
+        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode, entries: program.entries.clone() })
     }
 
     /// The number format that it computes in.
     pub fn format(&self) -> Format {
         self.mode.format()
+    }
+
+    /// What the function at a code address is called: after its first entry point, where it has one.
+    pub(super) fn function_name(&self, pc: u32) -> String {
+        let entry = self.entries.iter().find(|entry| entry.address == pc);
+        entry.map_or_else(|| format!("function_{pc}"), |entry| entry.name.clone())
     }
 
     /// Computes in another mode from now on.

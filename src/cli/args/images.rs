@@ -165,6 +165,9 @@ pub struct MachineArgs {
     /// depend on it
     #[arg(long, value_enum, value_name = "ENGINE", hide_short_help = true, help_heading = heading::BACKEND)]
     pub engine: Option<EngineChoice>,
+    /// Name the code of the native engine for `perf report`, in /tmp/perf-PID.map
+    #[arg(long, hide_short_help = true, help_heading = heading::BACKEND)]
+    pub perf_map: bool,
     /// CPU threads, at most 1024; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
     pub threads: u16,

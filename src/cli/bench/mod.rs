@@ -14,7 +14,7 @@ mod reload;
 mod startup;
 
 use super::args::Benchmark;
-use super::backend::set_thread_count;
+use super::backend::{set_thread_count, set_up_process};
 use super::failure::Failure;
 use super::output::print_json;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::Machines(args) => {
-            set_thread_count(args.machine.threads)?;
+            set_up_process(&args.machine)?;
             let results = machines::frames(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
         }

@@ -6,7 +6,7 @@ pub mod program;
 mod registers;
 
 use super::args::RunArgs;
-use super::backend::set_threads;
+use super::backend::set_up_process;
 use super::failure::Failure;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
@@ -67,7 +67,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         image_file::check_writable(out)?;
     }
-    set_threads(&args.machine)?;
+    set_up_process(&args.machine)?;
     let path = Path::new(&args.file);
     let mut output = Output { record: args.json.then(Map::new) };
     match program::Form::of(path) {

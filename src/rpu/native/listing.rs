@@ -70,7 +70,6 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     let decoded = DecodedProgram::new(program, Mode::F32(InstructionSet::detect()))?;
     let vectors = best().ok_or(ListingError::Unsupported { engine: NATIVE.name, reason: NO_VECTORS })?;
     let translation = translate::translate(&decoded, vectors);
-    let names: BTreeMap<u32, &str> = program.entries.iter().map(|entry| (entry.address, &*entry.name)).collect();
     let functions: BTreeMap<usize, u32> = translation.entries.iter().map(|(&pc, &at)| (at, pc)).collect();
     let mut starts = translation.lines.iter().copied().peekable();
     let texts: Vec<_> = disasm::code_lines(program).into_iter().filter(|line| !line.is_label).collect();
@@ -80,8 +79,7 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     for instruction in Decoder::new(64, &translation.bytes, DecoderOptions::NONE) {
         let at = instruction.ip() as usize;
         if let Some(&pc) = functions.get(&at) {
-            let text = names.get(&pc).map_or_else(|| format!("function_{pc}"), |name| (*name).to_string());
-            lines.push(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text });
+            lines.push(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text: decoded.function_name(pc) });
         }
         // Instructions without code of their own, such as copies, begin where the next one does.
         while let Some((_, start)) = starts.next_if(|&(start, _)| start <= at) {

@@ -1,7 +1,9 @@
 //! Translated programs in executable memory.
 
 use super::context::Context;
+use super::perf_map::Symbol;
 use super::translate::{Translated, Translation, largest_frame};
+use crate::rpu::decode::DecodedProgram;
 use memmap2::{Mmap, MmapMut};
 use std::io;
 
@@ -52,6 +54,19 @@ impl Executable {
     /// The addresses of functions by code address.
     pub fn entries(&self) -> &[u64] {
         &self.entries
+    }
+
+    /// The names of the code, which is that of a program.
+    pub fn symbols(&self, program: &DecodedProgram) -> impl Iterator<Item = Symbol> {
+        let functions = self.functions.iter().map(|function| function.function.entry);
+        let functions = functions.map(|pc| (self.entries[pc as usize], program.function_name(pc)));
+        let edge = (self.address(self.enter), "enter_and_leave".to_string());
+        let mut starts: Vec<_> = functions.chain([edge]).collect();
+        starts.sort();
+        let ends: Vec<u64> =
+            starts.iter().skip(1).map(|&(next, _)| next).chain([self.address(self.code.len())]).collect();
+        let symbol = |((address, name), end)| Symbol { address, bytes: end - address, name };
+        starts.into_iter().zip(ends).map(symbol)
     }
 
     /// Bytes of the largest frame.

@@ -21,6 +21,7 @@
 //! | `arithmetic`, `access` | operations; loads, stores, rays and textures |
 //! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
 //! | `context`, `memory`, `run` | what code shares with the engine; executable memory; the engine |
+//! | `listing`, `perf_map` | generated code as text; its names for profilers |
 
 mod access;
 mod arithmetic;
@@ -35,6 +36,7 @@ mod functions;
 mod listing;
 mod liveness;
 mod memory;
+mod perf_map;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -50,6 +52,7 @@ use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
 pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing};
+pub use perf_map::write_perf_map;
 
 use memory::Executable;
 use std::sync::{Arc, LazyLock};
@@ -107,6 +110,7 @@ impl Engine for Native {
         let translation = translate::translate(program, vectors);
         let code = Executable::new(translation, program.code.len())
             .map_err(|error| unsupported(format!("the system gives no executable memory: {error}")))?;
+        perf_map::add(|| code.symbols(program));
         Ok(Arc::new(Translated { code, width: vectors.lanes() }))
     }
 }
