@@ -3,6 +3,7 @@
 
 pub mod arrays;
 pub mod meshes;
+pub mod shaders;
 
 use anyhow::{Context, anyhow};
 use clap::Args;

@@ -23,7 +23,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     mesh: Option<PathBuf>,
     /// Shaders in the scene of `shaders`
-    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = common::shaders::COUNT, value_parser = clap::value_parser!(u16).range(1..=1024))]
     count: u16,
     /// Use the GPU adapter whose name contains NAME
     #[arg(long, value_name = "NAME")]

@@ -1,11 +1,16 @@
-//! Generated code against the interpreter, on whole frames.
+//! Generated code against the interpreter, on whole frames, and the time that generating it takes.
 
-use crate::common::{files, median, render_error, repository, rounded, scene_job, single_thread};
-use serde_json::{Map, Value, json};
+use crate::common::{RUNS, files, median, render_error, repository, rounded, scene_job, shaders, single_thread};
+use anyhow::{Context, anyhow};
+use serde_json::{Map, Value};
 use shadewright::render::rpu::{Loaded, draw};
-use shadewright::rpu::engine::{ENGINES, EngineInfo};
+use shadewright::render::{Job, RenderError};
+use shadewright::rpu::engine::INTERPRETER;
+use shadewright::rpu::native::NATIVE;
+use shadewright::rpu::simd::InstructionSet;
 use std::fs;
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Width and height of the images, of one sample a pixel.
 const RENDERED: (u32, u32) = (240, 180);
@@ -16,39 +21,66 @@ const FRAMES: usize = 3;
 /// The folders of the scenes.
 const FOLDERS: [&str; 3] = ["assets/scenes", "assets/rtsl", "assets/gallery"];
 
+/// The instruction sets of this CPU that code is generated for.
+///
+/// # Errors
+/// When there are none.
+fn instruction_sets() -> anyhow::Result<Vec<InstructionSet>> {
+    (NATIVE.available)().map_err(|reason| anyhow!("the {} engine: {reason}", NATIVE.name))?;
+    Ok(InstructionSet::all().into_iter().filter(|&set| !matches!(set, InstructionSet::Portable)).collect())
+}
+
+/// The program of a job on the interpreter and in generated code, and how long that took to
+/// generate.
+fn engines(job: &Job, set: InstructionSet) -> anyhow::Result<([Loaded; 2], Duration)> {
+    let program = &job.program;
+    let fail = |e: RenderError| render_error(&e, &program.sources);
+    let load = || {
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries)?.on_engine(&INTERPRETER);
+        Ok(loaded?.with_instruction_set(set))
+    };
+    let (interpreted, other) = (load().map_err(fail)?, load().map_err(fail)?);
+    let start = Instant::now();
+    let native = other.on_engine(&NATIVE).map_err(fail)?;
+    Ok(([interpreted, native], start.elapsed()))
+}
+
+/// The RIB scenes of the repository, by their names in reports.
+fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let mut scenes = Vec::new();
+    for folder in FOLDERS {
+        for path in files(&repository(folder), "rib")? {
+            // Archives that scenes read are no scenes.
+            if fs::read_to_string(&path)?.contains("WorldBegin") {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                scenes.push((format!("{folder}/{name}"), path));
+            }
+        }
+    }
+    Ok(scenes)
+}
+
 /// How many times faster than on the interpreter a frame of every RIB scene of the repository is,
-/// and the milliseconds of its translation, on one thread.
+/// with each instruction set, on one thread. The interpreter uses the same set.
 ///
 /// # Errors
 /// When a scene has errors, or the CPU has no translator.
 pub fn scenes() -> anyhow::Result<Value> {
-    let named = |name: &str| ENGINES.iter().copied().find(|engine| engine.name == name);
-    let (Some(interpreter), Some(native)) = (named("interpreter"), named("native")) else {
-        anyhow::bail!("there is no translator for this CPU");
-    };
+    let sets = instruction_sets()?;
     let single = single_thread()?;
+    let mut logarithms = vec![Vec::new(); sets.len()];
     let mut scenes = Map::new();
-    let mut logarithms = Vec::new();
-    for folder in FOLDERS {
-        for path in files(&repository(folder), "rib")? {
-            // Archives that scenes read are no scenes.
-            if !fs::read_to_string(&path)?.contains("WorldBegin") {
-                continue;
-            }
-            let job = scene_job(&path, RENDERED)?;
-            let program = &job.program;
-            let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
-            let load = |engine: &'static EngineInfo| {
-                let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
-                let start = Instant::now();
-                loaded.and_then(|loaded| loaded.on_engine(engine)).map(|loaded| (loaded, start.elapsed())).map_err(fail)
-            };
-            let engines = [load(interpreter)?, load(native)?];
+    for (name, path) in scene_files()? {
+        let job = scene_job(&path, RENDERED)?;
+        let mut row = Map::new();
+        for (&set, logarithms) in sets.iter().zip(&mut logarithms) {
+            let (engines, _) = engines(&job, set)?;
             let mut times = [Vec::new(), Vec::new()];
             for frame in 0..=FRAMES {
-                for ((loaded, _), times) in engines.iter().zip(&mut times) {
+                for (loaded, times) in engines.iter().zip(&mut times) {
                     let start = Instant::now();
-                    single.install(|| draw(&job, loaded, &|_| {})).map_err(fail)?;
+                    let drawn = single.install(|| draw(&job, loaded, &|_| {}));
+                    drawn.map_err(|e| render_error(&e, &job.program.sources))?;
                     if frame > 0 {
                         times.push(start.elapsed().as_secs_f64());
                     }
@@ -56,13 +88,39 @@ pub fn scenes() -> anyhow::Result<Value> {
             }
             let [slow, fast] = times.map(median);
             logarithms.push((slow / fast).ln());
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let translation = 1e3 * engines[1].1.as_secs_f64();
-            let row = json!({ "times": rounded(slow / fast), "translation_ms": rounded(translation) });
-            scenes.insert(format!("{folder}/{name}"), row);
+            row.insert(set.name().to_string(), rounded(slow / fast));
         }
+        scenes.insert(name, Value::Object(row));
     }
-    let mean = (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp();
-    scenes.insert("geometric_mean_times".to_string(), rounded(mean));
+    let means = sets.iter().zip(&logarithms).map(|(set, logarithms)| {
+        let mean = logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64;
+        (set.name().to_string(), rounded(mean.exp()))
+    });
+    scenes.insert("geometric_mean".to_string(), Value::Object(means.collect()));
+    Ok(Value::Object(scenes))
+}
+
+/// Milliseconds that generating code takes, on one thread: for every RIB scene of the repository and
+/// for one of many shaders.
+///
+/// # Errors
+/// When a scene has errors, or the CPU has no translator.
+pub fn translation() -> anyhow::Result<Value> {
+    let sets = instruction_sets()?;
+    let folder = tempfile::tempdir().context("making a folder for a scene")?;
+    shaders::write_scene(folder.path(), shaders::COUNT).context("writing a scene")?;
+    let mut files = scene_files()?;
+    files.push((format!("{} shaders", shaders::COUNT), folder.path().join("made.rib")));
+    let mut scenes = Map::new();
+    for (name, path) in files {
+        let job = scene_job(&path, RENDERED)?;
+        let mut row = Map::new();
+        for &set in &sets {
+            let times = (0..=RUNS).map(|_| Ok(1e3 * engines(&job, set)?.1.as_secs_f64()));
+            let times = times.skip(1).collect::<anyhow::Result<Vec<f64>>>()?;
+            row.insert(set.name().to_string(), rounded(median(times)));
+        }
+        scenes.insert(name, Value::Object(row));
+    }
     Ok(Value::Object(scenes))
 }

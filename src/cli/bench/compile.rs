@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use shadewright::codegen::rpu;
 use shadewright::lang::Options;
 use shadewright::program::{LinkOptions, link, surface_entry};
+use shadewright::rpu::Executable;
+use shadewright::rpu::isa::Program;
+use shadewright::rpu::native::NATIVE;
 use shadewright::scene::{self, ShaderKind};
 use shadewright::text::source::SourceMap;
 use std::fmt::Write;
@@ -62,7 +65,7 @@ fn long() -> Result<Value, Failure> {
     let scene = scene::of_shader("long", ShaderKind::Surface);
     let options = LinkOptions { shader_paths: vec![folder.path().to_path_buf()], ..LinkOptions::default() };
     let entry = surface_entry(0);
-    let mut times: [Vec<f64>; 6] = Default::default();
+    let mut times: [Vec<f64>; 7] = Default::default();
     for run in 0..=RUNS {
         let start = Instant::now();
         front_end(&path)?;
@@ -72,19 +75,29 @@ fn long() -> Result<Value, Failure> {
         let linked = milliseconds(start);
         let start = Instant::now();
         let compiled = rpu::compile(&program.module, &rpu::Options::default());
-        compiled.map_err(|e| anyhow!("the long shader on the RPU: {e}"))?;
+        let compiled = compiled.map_err(|e| anyhow!("the long shader on the RPU: {e}"))?;
         let on_rpu = milliseconds(start);
+        let native = translation(&compiled.program)?;
         let [kernels, naga] = kernels::times(&program.module, &[&entry])?.map(|t| t.as_secs_f64() * 1e3);
         if run > 0 {
-            let parts = [front, linked - front, on_rpu, kernels - naga, naga, linked + on_rpu + kernels - naga];
+            let parts = [front, linked - front, on_rpu, native, kernels - naga, naga, linked + on_rpu + kernels - naga];
             times.iter_mut().zip(parts).for_each(|(list, ms)| list.push(ms));
         }
     }
-    let [front, passes, on_rpu, kernels, naga, all] = times.map(|list| rounded(median(list)));
+    let [front, passes, on_rpu, native, kernels, naga, all] = times.map(|list| rounded(median(list)));
     Ok(json!({
-        "lines": text.lines().count(), "front_end_ms": front, "link_and_passes_ms": passes, "rpu_ms": on_rpu, "wgsl_ms": kernels,
-        "all_but_naga_ms": all, "naga_ms": naga,
+        "lines": text.lines().count(), "front_end_ms": front, "link_and_passes_ms": passes, "rpu_ms": on_rpu, "native_ms": native,
+        "wgsl_ms": kernels,        "all_but_naga_ms": all, "naga_ms": naga,
     }))
+}
+
+/// Milliseconds that the native engine takes to translate a program; NaN, which reports show as
+/// null, where it does not run.
+fn translation(program: &Program) -> Result<f64, Failure> {
+    let executable = Executable::new(program).context("the long shader on the RPU")?.interpreted();
+    let start = Instant::now();
+    let translated = executable.on_engine(&NATIVE);
+    Ok(translated.map_or(f64::NAN, |_| milliseconds(start)))
 }
 
 /// A shader of two thousand lines: functions with loops, branches and noise, and a body that layers
