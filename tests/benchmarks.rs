@@ -3,9 +3,6 @@
 
 #[path = "../benches/common/mod.rs"]
 mod common;
-#[path = "../benches/gpu/shaders.rs"]
-#[allow(dead_code, reason = "the benchmark renders the scene that is only made here")]
-mod shaders;
 #[path = "../benches/rpu/shading/mod.rs"]
 #[allow(dead_code, reason = "the benchmark measures what is only compared here")]
 mod shading;
@@ -14,6 +11,7 @@ mod tables;
 #[path = "../benches/compiler/variants.rs"]
 mod variants;
 
+use common::shaders;
 use serde_json::Value;
 use shading::plain::{Branchy, Noisy, Textured};
 use std::collections::HashSet;
