@@ -8,6 +8,7 @@ pub mod shaders;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::{Value, json};
+use shadewright::program::Specialize;
 use shadewright::project::{Options, Outcome, Project, Source};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, RenderError, Renderer};
@@ -103,8 +104,16 @@ pub fn files(folder: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
 /// # Errors
 /// When the file has errors.
 pub fn scene_job(path: &Path, size: (u32, u32)) -> anyhow::Result<Job> {
+    specialized_job(path, size, Specialize::default())
+}
+
+/// The same with a program that is specialised for these facts of the scene.
+///
+/// # Errors
+/// When the file has errors.
+pub fn specialized_job(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::Result<Job> {
     let open = OpenOptions { size: Some(size), allow_read: vec![repository("")], ..OpenOptions::default() };
-    let options = Options { open, samples: Some(1), ..Options::default() };
+    let options = Options { open, samples: Some(1), specialize, ..Options::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
         Outcome::Ready(state) => Ok(state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)),
         Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),

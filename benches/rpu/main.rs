@@ -6,6 +6,7 @@ mod common;
 mod engines;
 mod native;
 mod shading;
+mod specialize;
 mod textures;
 mod timing_model;
 
@@ -31,6 +32,9 @@ enum Name {
     /// Whole frames of every RIB scene of the repository in generated code: times faster than on the
     /// interpreter, with each instruction set of this CPU, one thread
     Native,
+    /// Whole frames of every RIB scene of the repository with `--specialize constants` and `all`: times
+    /// faster than without, and the length of the program; one thread
+    Specialize,
     /// Milliseconds that the native engine takes to translate scenes, with each instruction set
     Translation,
     /// The timing model on every RIB scene of the repository: utilisation, and simulated
@@ -48,6 +52,7 @@ fn main() -> anyhow::Result<()> {
     common.run(Prints::Nothing, || match name {
         Name::Engines => engines::shading(),
         Name::Native => native::scenes(),
+        Name::Specialize => specialize::scenes(),
         Name::Translation => native::translation(),
         Name::TimingModel => timing_model::scenes(),
         Name::Shading => shading::points(),

@@ -46,7 +46,7 @@ fn engines(job: &Job, set: InstructionSet) -> anyhow::Result<([Loaded; 2], Durat
 }
 
 /// The RIB scenes of the repository, by their names in reports.
-fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
+pub fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut scenes = Vec::new();
     for folder in FOLDERS {
         for path in files(&repository(folder), "rib")? {

@@ -321,7 +321,9 @@ fn linked_shader(
     given.push((name, FileId(0)));
     let defines = language_options(args).preprocess.defines;
     let math = args.math.choice();
-    let options = LinkOptions { shader_paths, pipeline, given, defines, debug, math, ..LinkOptions::default() };
+    let specialize = args.specialize.into();
+    let options =
+        LinkOptions { shader_paths, pipeline, given, defines, debug, math, specialize, ..LinkOptions::default() };
     let mut module = Arc::unwrap_or_clone(link(&scene, sources, &options)?.module);
     if *kind != abi::ShaderKind::Light {
         return Ok((module, entry));

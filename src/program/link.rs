@@ -46,6 +46,22 @@ pub struct LinkOptions {
     pub math: Math,
     /// Functions of the host that shaders may call with uniform values.
     pub host: HostFunctions,
+    /// Which facts of the scene the program is specialised for.
+    pub specialize: Specialize,
+}
+
+/// Which facts of a scene are constants of its program, so that the compiler folds what depends on
+/// them (the first Futamura projection; Pérard-Gayot 2020, chapter 3). The others are data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Specialize {
+    /// Which shaders, lights and layouts there are, and of what types.
+    #[default]
+    Types,
+    /// The parameters of surface and displacement shaders, too, that all objects of the same code
+    /// have in common: there is no more code.
+    Constants,
+    /// All their parameters: objects with other parameters get code of their own.
+    All,
 }
 
 /// What a program is linked for.
@@ -199,6 +215,7 @@ fn link_phases(
         diagnostics: Diagnostics::new(),
         instances: collected.shaders.in_order(scene),
         outlines: shaders.take_outlines().into(),
+        specialize: options.specialize,
         uniform: shaders.uniform_counts(),
         baking: baking.into(),
     })

@@ -12,6 +12,7 @@ use crate::program::collect::{object_block, volume_ids};
 use crate::program::layout::constants::PROGRAM_CONSTANTS;
 use crate::program::layout::memory::MemoryImage;
 use crate::program::layout::procedural::Primitives;
+use crate::program::link::Specialize;
 use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::entries::LENS_ARGUMENTS;
 use crate::program::synthesise::surface_state::SHUTTER;
@@ -50,6 +51,8 @@ pub struct Program {
     pub outlines: Arc<[Outline]>,
     /// What surface shaders bake.
     pub baking: Arc<Baking>,
+    /// Which facts of the scene are constants of the code.
+    pub specialize: Specialize,
     /// The uniform code of its shaders, and how much of it this program, or the change that made
     /// it, ran.
     pub uniform: UniformCounts,
@@ -118,7 +121,10 @@ impl Program {
             let reads = || own.displacement.is_some_and(|id| self.reads_surface(id));
             own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && reads())
         };
+        let shades = |o: &Object| o.surface == Some(id) || o.attributes.displacement == Some(id);
+        let is_constant = self.specialize >= Specialize::Constants && scene.objects.iter().any(shades);
         if given.shader.is_class()
+            || is_constant
             || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
             || scene.objects.iter().any(in_mesh)
         {

@@ -34,7 +34,7 @@ pub use layout::memory::MemoryImage;
 pub use layout::primvars::{StoredPrimvar, left_by_displacement};
 pub use layout::procedural::Primitives;
 pub use layout::{memory, textures};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Specialize, Stage, link, link_cached, link_observed};
 pub use linked::Program;
 pub use math::{Math, choose as choose_math};
 pub use synthesise::baking::{Baking, PART as BAKED_PART, file_of};

@@ -26,7 +26,7 @@ pub use watcher::Watcher;
 use crate::bvh::Quality;
 use crate::ir::HostFunctions;
 use crate::ir::passes::Pipeline;
-use crate::program::Math;
+use crate::program::{Math, Specialize};
 use crate::scene::{self, OpenOptions, Opened};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
@@ -66,6 +66,8 @@ pub struct Options {
     pub pipeline: Pipeline,
     /// The transcendental functions that shaders call.
     pub math: Math,
+    /// Which facts of the scene its program is specialised for.
+    pub specialize: Specialize,
     /// Functions of the host that shaders may call with uniform values.
     pub host: HostFunctions,
     /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that

@@ -386,6 +386,7 @@ impl Project {
             pipeline: self.options.pipeline.clone(),
             strict: self.options.open.strict,
             math: self.options.math,
+            specialize: self.options.specialize,
             host: self.options.host.clone(),
             ..LinkOptions::default()
         }

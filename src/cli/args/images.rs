@@ -99,6 +99,9 @@ pub struct SceneArgs {
     /// The transcendental functions that shaders call
     #[command(flatten)]
     pub math: MathArgs,
+    /// Facts of the scene that are constants of its program
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
+    pub specialize: Specialize,
     /// Calling convention of the RPU: which registers are saved across calls
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
     pub convention: Convention,

@@ -31,6 +31,9 @@ pub struct CompileArgs {
     /// The transcendental functions that shaders call
     #[command(flatten)]
     pub math: MathArgs,
+    /// Facts that are constants of the code; `constants` takes the defaults of parameters
+    #[arg(long, value_enum, default_value_t)]
+    pub specialize: Specialize,
     /// Print the summary of a folder as JSON
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{Convention, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size};
+use crate::cli::args::{Convention, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size, Specialize};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
@@ -153,6 +153,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         tree: None,
         passes: None,
         math: MathArgs::default(),
+        specialize: Specialize::default(),
         convention: Convention::default(),
     };
     Ok(prepare_job(&scene)?.0)

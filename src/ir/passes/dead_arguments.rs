@@ -48,7 +48,9 @@ pub fn eliminate_dead_arguments(module: &mut Module) -> usize {
                 _ => {}
             }
         }
-        drop_params(func, own);
+        let zero = |(i, gone): (usize, &bool)| gone.then(|| Const::zero(func.params[i].ty));
+        let zeros: Vec<Option<Const>> = own.iter().enumerate().map(zero).collect();
+        fix_params(func, &zeros);
     }
     gone.iter().flatten().filter(|g| **g).count()
 }
@@ -66,21 +68,18 @@ fn retain<T>(list: &mut Vec<T>, gone: &[bool]) {
     list.retain(|_| gone.next().is_none_or(|g| !g));
 }
 
-/// Removes parameters; what only leads nowhere from them starts from zeros.
-fn drop_params(func: &mut Function, gone: &[bool]) {
-    if !gone.contains(&true) {
-        return;
-    }
-    let dropped = func.param_values().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&v, _)| v);
-    let zero = |v: Value| {
-        let op = Op::Const(Const::zero(func.ty(v)));
-        Inst { op, args: Vec::new(), results: vec![v], loc: Loc::NONE }
+/// Removes the parameters that have a value here, and defines that in their place.
+pub(super) fn fix_params(func: &mut Function, values: &[Option<Const>]) {
+    let gone: Vec<bool> = values.iter().map(Option::is_some).collect();
+    let constant = |(&v, value): (&Value, &Option<Const>)| {
+        let op = Op::Const(value.clone()?);
+        Some(Inst { op, args: Vec::new(), results: vec![v], loc: Loc::NONE })
     };
-    let zeros: Vec<Inst> = dropped.map(zero).collect();
-    retain(&mut func.params, gone);
+    let constants: Vec<Inst> = func.param_values().iter().zip(values).filter_map(constant).collect();
+    retain(&mut func.params, &gone);
     let entry = func.block_mut(BlockId(0));
-    retain(&mut entry.params, gone);
-    entry.insts.splice(0..0, zeros);
+    retain(&mut entry.params, &gone);
+    entry.insts.splice(0..0, constants);
 }
 
 /// What results and effects depend on, across calls.

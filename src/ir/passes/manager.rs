@@ -1,6 +1,7 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
 use super::inline::{InlinePolicy, Stage};
+use super::variants::{self, VariantPolicy};
 use super::{
     calls, copy, dce, derivatives, fold, gvn, inline, licm, matrices, pre, range_analysis, renumber, sccp,
     simplify_cfg, slots, strength, strip, unit_vectors, unroll, visible,
@@ -31,7 +32,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 17] = [
+pub const PASSES: [Pass; 18] = [
     Pass {
         name: "uniform",
         description: "moves what depends on a shader's parameters alone to the host, which runs it once an instance",
@@ -104,6 +105,11 @@ pub const PASSES: [Pass; 17] = [
     },
     Pass { name: "visible", description: "merges equal batches of shadow rays", work: Work::Function(visible::run) },
     Pass {
+        name: "variants",
+        description: "calls variants of functions for constant arguments, where a scene is specialised",
+        work: Work::Module(|m, pipeline, _| variants::run(m, &pipeline.variants)),
+    },
+    Pass {
         name: "inline",
         description: "inlines small functions, and those with one call site",
         work: Work::Module(|m, pipeline, stage| inline::run(m, &pipeline.inline, &pipeline.target, stage)),
@@ -122,6 +128,8 @@ pub struct Pipeline {
     enabled: [bool; PASSES.len()],
     /// What the inliner copies.
     pub inline: InlinePolicy,
+    /// Which variants of functions are made.
+    pub variants: VariantPolicy,
     /// The machine that the program is for.
     pub target: TargetInfo,
     /// The passes are repeated until none changes anything, but not more often than this.
@@ -133,6 +141,7 @@ impl Default for Pipeline {
         Self {
             enabled: [true; PASSES.len()],
             inline: InlinePolicy::default(),
+            variants: VariantPolicy::NONE,
             target: TargetInfo::DEFAULT,
             max_rounds: 16,
         }

@@ -38,6 +38,7 @@ pub mod unreachable;
 pub mod unroll;
 mod value_def;
 mod value_numbering;
+pub mod variants;
 pub mod visible;
 
 pub use inline::InlinePolicy;

@@ -1,12 +1,13 @@
 //! Which surface entries a scene needs: one for each distinct combination of cores, specialisation
 //! key, record layout and visibility.
 
+use crate::program::collect::BoundObject;
 use crate::program::collect::instances::Instance;
 use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::layout::memory::RecordLayout;
+use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::scene::{CoShader, Object, ShaderId, Visibility};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What the cores of an object's shaders are specialised for: the functions that they call by these
@@ -79,6 +80,8 @@ pub struct SurfaceEntry {
     /// The number of the specialisation key without lights, where shadow rays evaluate the surface
     /// shader for its opacity.
     pub unlit: Option<usize>,
+    /// Which parameters of its objects are constants of its code, if any.
+    pub constants: Option<Constants>,
 }
 
 /// A displacement shader of an object.
@@ -109,6 +112,7 @@ impl SurfaceEntry {
             visibility: self.visibility,
             has_emission: self.methods.emission.is_some(),
             has_opacity: self.methods.opacity.is_some(),
+            constants: self.constants.clone(),
         }
     }
 }
@@ -124,6 +128,42 @@ struct EntryKey {
     visibility: Visibility,
     has_emission: bool,
     has_opacity: bool,
+    constants: Option<Constants>,
+}
+
+/// The parameters of an entry's objects, as vectors of memory: those that are constants of its code.
+pub type Constants = Arc<[Option<[u32; 4]>]>;
+
+/// How many sets of parameters the objects of one entry have, at most, for each set to get an entry
+/// of its own: beyond it code would grow faster than it gets quicker.
+const MOST_SETS: usize = 16;
+
+/// Makes parameters constants of their entries: those that all objects of an entry have in common.
+/// Where `splits`, each set of parameters gets an entry of its own first, unless there are too many.
+pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], splits: bool) {
+    let mut sets: HashMap<EntryKey, HashSet<&ParamBlock>> = HashMap::new();
+    for (entry, object) in objects.iter() {
+        sets.entry(entry.key()).or_default().insert(&object.params);
+    }
+    let common: HashMap<EntryKey, Option<Constants>> = sets
+        .into_iter()
+        .map(|(key, sets)| (key, (!splits || sets.len() > MOST_SETS).then(|| in_common(sets.into_iter()))))
+        .collect();
+    for (entry, object) in objects {
+        let own = || in_common(std::iter::once(&object.params));
+        entry.constants = common.get(&entry.key()).map(|common| common.clone().unwrap_or_else(own));
+    }
+}
+
+/// The vectors that all blocks have in common.
+fn in_common<'a>(mut blocks: impl Iterator<Item = &'a ParamBlock>) -> Constants {
+    let mut common: Vec<_> = blocks.next().into_iter().flatten().copied().map(Some).collect();
+    for block in blocks {
+        for (i, vector) in common.iter_mut().enumerate() {
+            *vector = vector.filter(|known| block.get(i) == Some(known));
+        }
+    }
+    common.into()
 }
 
 /// The surface entries of a scene, numbered in the order in which they are first used.

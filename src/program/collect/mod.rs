@@ -23,7 +23,7 @@ use crate::abi::library;
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
 use crate::program::layout::procedural::ProceduralRecord;
-use crate::program::link::{Failure, LinkOptions, Stage};
+use crate::program::link::{Failure, LinkOptions, Specialize, Stage};
 use crate::program::synthesise::visibility;
 use crate::scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use crate::text::diagnostics::Diagnostics;
@@ -123,8 +123,12 @@ pub fn collect(
     let displacements: Vec<_> =
         scene.objects.iter().map(|o| o.attributes.displacement.and_then(|id| binder.instance(id))).collect();
     let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| binder.instance(id));
-    let needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths);
-    let is_selective = needed.objects.iter().any(|o| visibility::is_selective(o.visibility));
+    let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths);
+    if options.specialize >= Specialize::Constants {
+        entries::fix_parameters(&mut needed.objects, options.specialize == Specialize::All);
+    }
+    let (objects, entries) = number_entries(needed.objects);
+    let is_selective = objects.iter().any(|o| visibility::is_selective(o.visibility));
     if is_selective {
         lights.iter_mut().for_each(BoundLight::dim);
     }
@@ -148,8 +152,8 @@ pub fn collect(
         lights,
         volumes,
         coshaders,
-        objects: needed.objects,
-        entries: needed.entries.list,
+        objects,
+        entries,
         specialisations: needed.specialisations.numbers,
         primitive_kinds: needed.primitive_kinds,
         camera,
@@ -176,8 +180,8 @@ fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bo
 /// The objects of a scene, and what they need together.
 #[derive(Default)]
 struct Needed {
-    objects: Vec<BoundObject>,
-    entries: SurfaceEntries,
+    /// With the entries that they need, whose numbers are not known yet.
+    objects: Vec<(SurfaceEntry, BoundObject)>,
     specialisations: SpecialisationKeys,
     primitive_kinds: Vec<Arc<PrimitiveCores>>,
 }
@@ -242,7 +246,7 @@ fn bind_objects(
             is_surface,
         });
         let kind = layout.procedural.map(|record| needed.primitive_kinds[record.kind as usize].clone());
-        let entry = needed.entries.number(SurfaceEntry {
+        let entry = SurfaceEntry {
             instance: surface.clone(),
             displacement,
             atmosphere: attributes.atmosphere,
@@ -252,10 +256,18 @@ fn bind_objects(
             visibility: visible,
             methods,
             unlit,
-        });
-        needed.objects.push(BoundObject { entry, params, visibility: visible, layout, primitive });
+            constants: None,
+        };
+        needed.objects.push((entry, BoundObject { entry: 0, params, visibility: visible, layout, primitive }));
     }
     needed
+}
+
+/// Numbers the entries that objects need.
+fn number_entries(objects: Vec<(SurfaceEntry, BoundObject)>) -> (Vec<BoundObject>, Vec<SurfaceEntry>) {
+    let mut entries = SurfaceEntries::default();
+    let numbered = |(entry, object)| BoundObject { entry: entries.number(entry), ..object };
+    (objects.into_iter().map(numbered).collect(), entries.list)
 }
 
 /// The parameters in an object's record: those of its surface, then those of its displacement

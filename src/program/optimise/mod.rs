@@ -5,11 +5,12 @@ pub mod common_origin;
 pub mod texture_lookups;
 
 use crate::abi::{Input, Intrinsic, specialisation_suffix};
+use crate::ir::passes::variants::VariantPolicy;
 use crate::ir::passes::{Observer, Pipeline, dead_arguments};
 use crate::ir::{Function, Inlining, Loc, Module, Param};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
-use crate::program::link::{Failure, LinkOptions, Stage};
+use crate::program::link::{Failure, LinkOptions, Specialize, Stage};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,7 +32,11 @@ pub fn optimise(
     }
     dead_arguments::eliminate_dead_arguments(&mut module);
     set_inlining(&mut module, collected, &options.pipeline);
-    match options.pipeline.run(&mut module, observer) {
+    let mut pipeline = options.pipeline.clone();
+    if options.specialize >= Specialize::Constants {
+        pipeline.variants = VariantPolicy::OF_SCENE;
+    }
+    match pipeline.run(&mut module, observer) {
         Ok(report) => report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc))),
         Err(error) => {
             diagnostics.push(Diagnostic::error(format!("internal error: {error}")));

@@ -245,7 +245,7 @@ impl EmissiveSurface {
     fn inputs(&self, b: &mut FunctionBuilder, origin: Value, direction: Value) -> SurfaceInputs {
         let (depth, ray) = (b.f32(0.0), b.constant(Const::zero(Type::Vec4)));
         let (layout, primitive) = (self.layout.clone(), self.primitive.clone());
-        SurfaceInputs { origin, direction, depth, ray, layout, differentiated: false, primitive }
+        SurfaceInputs { origin, direction, depth, ray, layout, differentiated: false, primitive, constants: None }
     }
 
     /// The radiance that the surface emits against the ray.

@@ -3,7 +3,7 @@
 use crate::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::types::SourceType;
-use crate::program::collect::entries::SurfaceEntry;
+use crate::program::collect::entries::{Constants, SurfaceEntry};
 use crate::program::collect::instances::{Instance, Outputs, unpack};
 use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::procedural::PrimitiveCores;
@@ -44,6 +44,8 @@ pub struct SurfaceVariant {
     pub visibility: Visibility,
     /// The methods of the surface's material.
     pub methods: MaterialMethods,
+    /// Which of the object's parameters are constants of the entry, if any.
+    pub constants: Option<Constants>,
     /// The cores again, copied for where there are no lights, where shadow rays evaluate the
     /// surface shader for its opacity.
     pub unlit: Option<Box<SurfaceVariant>>,
@@ -88,6 +90,7 @@ impl SurfaceVariant {
             output: None,
             visibility: Visibility::default(),
             methods: MaterialMethods { opacity: entry.methods.opacity.clone(), ..MaterialMethods::default() },
+            constants: entry.constants.clone(),
             unlit: None,
         }
     }
@@ -125,7 +128,8 @@ pub(in crate::program) fn at_a_hit(
     let depth = b.param("depth", Type::F32);
     let ray = b.param("ray", Type::Vec4);
     let (layout, primitive) = (variant.layout.clone(), variant.primitive.clone());
-    (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive })
+    let constants = variant.constants.clone();
+    (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive, constants })
 }
 
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: reads the inputs of the cores at the current

@@ -220,6 +220,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         baking: Default::default(),
         uniform: Default::default(),
         outlines: Default::default(),
+        specialize: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, film: FilmSettings::default(), budget: 1000 }
 }

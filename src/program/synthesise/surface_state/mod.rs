@@ -12,7 +12,8 @@ pub use ribbons::RibbonCoordinates;
 use crate::abi::{Input, input};
 use crate::geometry::primvar::PrimvarType;
 pub use crate::ir::emitter::normalize;
-use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+use crate::program::collect::entries::Constants;
 use crate::program::collect::instances::unpack;
 use crate::program::collect::procedural::PrimitiveCores;
 use crate::program::layout::memory::{
@@ -40,6 +41,8 @@ pub struct SurfaceInputs {
     pub differentiated: bool,
     /// The cores of the primitive, if the object is procedural.
     pub primitive: Option<Arc<PrimitiveCores>>,
+    /// Which of the object's parameters are constants of the entry, if any.
+    pub constants: Option<Constants>,
 }
 
 /// Globals at the current hit. Must be made at the start of an entry, and all globals read there:
@@ -118,8 +121,11 @@ impl SurfaceState {
         Some(self.get(b, name))
     }
 
-    /// Vector `i` of the surface instance's parameters.
+    /// Vector `i` of the surface instance's parameters, and of what follows them.
     pub fn parameter(&self, b: &mut FunctionBuilder, i: u32) -> Value {
+        if let Some(Some(words)) = self.inputs.constants.as_ref().and_then(|constants| constants.get(i as usize)) {
+            return b.constant(Const::Vec4(words.map(f32::from_bits)));
+        }
         let before = if self.inputs.layout.instanced { INSTANCE_VECTORS } else { 0 };
         self.object_vector(b, before + i)
     }
@@ -585,7 +591,16 @@ mod tests {
             let ray = b.param("ray", Type::Vec4);
             let mut state = SurfaceState::new(
                 &mut b,
-                SurfaceInputs { origin, direction, depth, ray, layout, differentiated: true, primitive: None },
+                SurfaceInputs {
+                    origin,
+                    direction,
+                    depth,
+                    ray,
+                    layout,
+                    differentiated: true,
+                    primitive: None,
+                    constants: None,
+                },
             );
             for (name, ty) in SURFACE_GLOBALS {
                 let v = state.global(&mut b, name);
