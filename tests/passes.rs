@@ -4,7 +4,7 @@
 use shadewright::image::Image;
 use shadewright::ir::Module;
 use shadewright::ir::passes::{Observer, PASSES, Pass, Pipeline};
-use shadewright::program::{LinkOptions, Program, link_observed};
+use shadewright::program::{LinkOptions, Program, Specialize, link_observed};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
@@ -15,6 +15,9 @@ use std::path::Path;
 
 /// The scenes, by their paths in the repository. The last has the code that the first two lack.
 const SCENES: [&str; 3] = ["assets/scenes/glass.rib", "assets/scenes/mirrors.rib", "tests/passes/scene.rib"];
+
+/// The default, and the mode that gives the pass `variants` most to do.
+const MODES: [Specialize; 2] = [Specialize::Types, Specialize::All];
 
 /// Width and height of the images.
 const SIZE: (u32, u32) = (32, 24);
@@ -30,20 +33,20 @@ impl Observer for Changes {
 }
 
 /// A scene, and its program compiled with the passes that `--passes` would choose.
-fn linked(name: &str, passes: &str, observer: &mut dyn Observer) -> (Scene, Program) {
+fn linked(name: &str, passes: &str, specialize: Specialize, observer: &mut dyn Observer) -> (Scene, Program) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let options = OpenOptions { size: Some(SIZE), allow_read: vec![root.into()], ..OpenOptions::default() };
     let mut sources = SourceMap::new();
     let scene = scene::open(&root.join(name), &options, &mut sources).expect("the scene can be read").scene;
     let pipeline = Pipeline::parse(passes).expect("a list of passes");
-    let options = LinkOptions { pipeline, ..Default::default() };
+    let options = LinkOptions { pipeline, specialize, ..Default::default() };
     let program = link_observed(&scene, sources, &options, observer);
     let program = program.unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)));
     (scene, program)
 }
 
-fn image(name: &str, passes: &str) -> Image {
-    let (scene, program) = linked(name, passes, &mut ());
+fn image(name: &str, passes: &str, specialize: Specialize) -> Image {
+    let (scene, program) = linked(name, passes, specialize, &mut ());
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     let window = Window::whole(SIZE.0, SIZE.1);
     let job = prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("the job can be made");
@@ -53,8 +56,8 @@ fn image(name: &str, passes: &str) -> Image {
 #[test]
 fn every_pass_changes_some_scene() {
     let mut changes = Changes::default();
-    for name in SCENES {
-        let (_, program) = linked(name, "all", &mut changes);
+    for (name, mode) in SCENES.iter().flat_map(|name| MODES.map(|mode| (name, mode))) {
+        let (_, program) = linked(name, "all", mode, &mut changes);
         *changes.0.entry("uniform").or_default() += program.uniform.values;
     }
     let idle: Vec<_> =
@@ -64,14 +67,17 @@ fn every_pass_changes_some_scene() {
 
 #[test]
 fn an_image_stays_the_same_whichever_pass_is_switched_off() {
-    for name in SCENES {
-        let reference = image(name, "all");
+    for (name, mode) in SCENES.iter().flat_map(|name| MODES.map(|mode| (name, mode))) {
+        let reference = image(name, "all", mode);
         assert!(reference.rgba.iter().flatten().all(|x| x.is_finite()), "{name} has colours that are not finite");
         assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat colour");
         let without = PASSES.iter().map(|p| format!("-{}", p.name));
         for passes in without.chain(["none".to_string()]) {
             // Compared as numbers: passes may change the sign of a zero.
-            assert!(image(name, &passes).rgba == reference.rgba, "{name} differs with passes `{passes}`");
+            assert!(
+                image(name, &passes, mode).rgba == reference.rgba,
+                "{name} differs with passes `{passes}`, {mode:?}"
+            );
         }
     }
 }

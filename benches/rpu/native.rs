@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const RENDERED: (u32, u32) = (240, 180);
 
 /// Frames of each engine, in turns, after one that is not counted.
-const FRAMES: usize = 3;
+const FRAMES: usize = 5;
 
 /// The folders of the scenes.
 const FOLDERS: [&str; 3] = ["assets/scenes", "assets/rtsl", "assets/gallery"];
@@ -75,29 +75,42 @@ pub fn scenes() -> anyhow::Result<Value> {
         let mut row = Map::new();
         for (&set, logarithms) in sets.iter().zip(&mut logarithms) {
             let (engines, _) = engines(&job, set)?;
-            let mut times = [Vec::new(), Vec::new()];
-            for frame in 0..=FRAMES {
-                for (loaded, times) in engines.iter().zip(&mut times) {
-                    let start = Instant::now();
-                    let drawn = single.install(|| draw(&job, loaded, &|_| {}));
-                    drawn.map_err(|e| render_error(&e, &job.program.sources))?;
-                    if frame > 0 {
-                        times.push(start.elapsed().as_secs_f64());
-                    }
-                }
-            }
-            let [slow, fast] = times.map(median);
+            let [slow, fast] = frame_times(&single, engines.each_ref().map(|loaded| (&job, loaded)))?;
             logarithms.push((slow / fast).ln());
             row.insert(set.name().to_string(), rounded(slow / fast));
         }
         scenes.insert(name, Value::Object(row));
     }
-    let means = sets.iter().zip(&logarithms).map(|(set, logarithms)| {
-        let mean = logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64;
-        (set.name().to_string(), rounded(mean.exp()))
-    });
+    let means = sets.iter().zip(&logarithms).map(|(set, list)| (set.name().to_string(), geometric_mean(list)));
     scenes.insert("geometric_mean".to_string(), Value::Object(means.collect()));
     Ok(Value::Object(scenes))
+}
+
+/// The seconds of a frame of each program, in turns.
+///
+/// # Errors
+/// Those of rendering.
+pub fn frame_times<const N: usize>(
+    single: &rayon::ThreadPool,
+    programs: [(&Job, &Loaded); N],
+) -> anyhow::Result<[f64; N]> {
+    let mut times = [const { Vec::new() }; N];
+    for frame in 0..=FRAMES {
+        for ((job, loaded), times) in programs.iter().zip(&mut times) {
+            let start = Instant::now();
+            let drawn = single.install(|| draw(job, loaded, &|_| {}));
+            drawn.map_err(|e| render_error(&e, &job.program.sources))?;
+            if frame > 0 {
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    Ok(times.map(median))
+}
+
+/// The geometric mean of numbers, from their logarithms.
+pub fn geometric_mean(logarithms: &[f64]) -> Value {
+    rounded((logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp())
 }
 
 /// Milliseconds that generating code takes, on one thread: for every RIB scene of the repository and
