@@ -17,7 +17,7 @@ use std::path::Path;
 const SCENES: [&str; 3] = ["assets/scenes/glass.rib", "assets/scenes/mirrors.rib", "tests/passes/scene.rib"];
 
 /// The default, and the mode that gives the pass `variants` most to do.
-const MODES: [Specialize; 2] = [Specialize::Types, Specialize::All];
+const MODES: [Specialize; 2] = [Specialize::TYPES, Specialize::ALL];
 
 /// Width and height of the images.
 const SIZE: (u32, u32) = (32, 24);

@@ -13,7 +13,7 @@ use shadewright::scene::ParamValue;
 use std::fs;
 use std::path::Path;
 
-const MODES: [&str; 3] = ["types", "constants", "all"];
+const MODES: [&str; 4] = ["types", "none", "constants", "all"];
 
 /// A choice, a loop and calls that parameters decide.
 const SHADER: &str = "
@@ -63,11 +63,15 @@ fn an_image_has_the_same_bits_however_its_program_is_specialised() {
         "assets/scenes/primvars.rib",
         "assets/scenes/displaced.rib",
         "assets/scenes/instances.rib",
+        "assets/scenes/showcase.rib",
+        "assets/scenes/textures.rib",
     ];
     let of_repository = scenes.map(|scene| common::repository(scene).to_string_lossy().into_owned());
     for scene in std::iter::once(own).chain(of_repository) {
-        let [types, constants, all] = MODES.map(|mode| image(folder.path(), "rpu", mode, &scene));
-        assert!(types == constants && types == all, "{scene}");
+        let [types, others @ ..] = MODES.map(|mode| image(folder.path(), "rpu", mode, &scene));
+        for (other, mode) in others.iter().zip(&MODES[1..]) {
+            assert!(types == *other, "{scene} {mode}");
+        }
     }
 }
 
@@ -75,8 +79,8 @@ fn an_image_has_the_same_bits_however_its_program_is_specialised() {
 fn on_the_gpu_the_driver_may_round_products_with_constants_differently_and_nothing_else_differs() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path());
-    let [types, constants, all] = MODES.map(|mode| image(folder.path(), "gpu", mode, "scene.rib"));
-    for other in [constants, all] {
+    let [types, others @ ..] = MODES.map(|mode| image(folder.path(), "gpu", mode, "scene.rib"));
+    for other in others {
         let differences = types.as_flattened().iter().zip(other.as_flattened()).map(|(a, b)| (a - b).abs());
         assert!(differences.fold(0.0, f32::max) <= 4.0 * f32::EPSILON);
     }
@@ -99,7 +103,7 @@ fn instructions(program: &Program) -> usize {
 fn what_objects_have_in_common_goes_from_the_code_and_all_of_it_takes_more_entries() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = |specialize| project(folder.path(), specialize).1.program.clone();
-    let [types, constants, all] = [Specialize::Types, Specialize::Constants, Specialize::All].map(of);
+    let [types, constants, all] = [Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL].map(of);
     assert_eq!([&types, &constants, &all].map(|p| p.surface_entries), [1, 1, 2]);
     // The branches that the style decides, and the noise of one of them, are gone.
     assert!(
@@ -113,7 +117,7 @@ fn what_objects_have_in_common_goes_from_the_code_and_all_of_it_takes_more_entri
 #[test]
 fn an_edit_of_a_constant_changes_the_image() {
     let folder = tempfile::tempdir().expect("a folder");
-    let images = [Specialize::Types, Specialize::Constants, Specialize::All].map(|specialize| {
+    let images = [Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL].map(|specialize| {
         let (mut project, state) = project(folder.path(), specialize);
         let image = |state: &State| {
             let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
@@ -128,4 +132,59 @@ fn an_edit_of_a_constant_changes_the_image() {
         after
     });
     assert!(images[0] == images[1] && images[0] == images[2]);
+}
+
+#[test]
+fn the_ir_and_the_report_say_what_specialisation_removes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let emitted = |file: &str, mode: &str, form: &str| {
+        let output = common::shadewright(folder.path(), &["compile", file, "--specialize", mode, "--emit", form]);
+        assert!(output.status.success(), "{}", common::stderr(&output));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    // The default of `style` is 1.
+    let ir = emitted("folded.sl", "constants", "ir");
+    assert!(ir.starts_with("; specialized for constants: functions "), "{ir}");
+    assert!(ir.contains("; gone: folded.sl:8: else if (style == 2)\n"), "{ir}");
+    // The loop is unrolled, and the rest is IR that parses.
+    assert!(ir.contains("loops 4 to 0"), "{ir}");
+    let program: String = ir.lines().filter(|l| !l.starts_with(';')).map(|l| format!("{l}\n")).collect();
+    assert!(shadewright::ir::parse(&program, shadewright::text::source::FileId(0)).is_ok());
+    // In the scene it is 2.
+    let report = emitted("scene.rib", "all", "report");
+    assert!(report.contains("gone: folded.sl:6: if (style == 1)\n"), "{report}");
+    assert!(!report.contains("folded.sl:9: "), "{report}");
+    let nothing = emitted("scene.rib", "none", "report");
+    assert!(!nothing.contains("gone: "), "{nothing}");
+}
+
+#[test]
+fn a_recursion_that_does_not_end_is_reported_with_the_chain_of_its_calls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shader = "float count(float n, x) { if (x > n) return count(n + 1, x); return n; }\n\
+surface endless() { Ci = count(3, 10 * s); Oi = 1; }\n";
+    fs::write(folder.path().join("endless.sl"), shader).expect("a writable folder");
+    let args = ["compile", "endless.sl", "--specialize", "constants", "--emit", "report"];
+    let output = common::shadewright(folder.path(), &args);
+    assert!(output.status.success(), "{}", common::stderr(&output));
+    let message = common::stderr(&output);
+    assert!(message.contains("warning: specialisation of a recursion does not end"), "{message}");
+    assert!(message.contains("endless.sl:1:"), "{message}");
+    assert!(message.contains("count(n = 4.0)") && message.contains(" → "), "{message}");
+}
+
+#[test]
+fn facts_are_chosen_one_by_one_and_an_unknown_one_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let types = image(folder.path(), "rpu", "types", "scene.rib");
+    for facts in
+        ["lights", "layouts", "parameters", "sets", "light-parameters", "camera,image", "all,-sets", "limits,bvh"]
+    {
+        assert!(types == image(folder.path(), "rpu", facts, "scene.rib"), "{facts}");
+    }
+    let output = common::shadewright(folder.path(), &["scene.rib", "--render", "a.png", "--specialize", "lamps"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(common::stderr(&output).contains("there is no fact `lamps`; modes are none, types"));
 }

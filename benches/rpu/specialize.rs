@@ -13,7 +13,7 @@ const RENDERED: (u32, u32) = (240, 180);
 
 /// The modes; the first is what the others are compared with.
 const MODES: [(&str, Specialize); 3] =
-    [("types", Specialize::Types), ("constants", Specialize::Constants), ("all", Specialize::All)];
+    [("types", Specialize::TYPES), ("constants", Specialize::CONSTANTS), ("all", Specialize::ALL)];
 
 /// How many times faster a frame of every RIB scene of the repository is with constants in its
 /// program, and how many instructions the program then has for each one before; on one thread and

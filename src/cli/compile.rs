@@ -4,6 +4,7 @@
 pub mod folder;
 mod memory;
 mod packets;
+mod specialised;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::backend::{pipeline, rpu_passes};
@@ -19,6 +20,7 @@ use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
 use shadewright::lang::unit::{CoreShader, LightKind};
 use shadewright::lang::{Language, Options, Unit, registry, stdlib};
 use shadewright::program::{IMAGER_ENTRY, LinkOptions, choose_math, link, read_shader, stand_alone, surface_entry};
+use shadewright::project::{self, Outcome, Project};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::link::{self as linker, Input};
 use shadewright::rpu::{binary, disasm};
@@ -220,11 +222,17 @@ fn optimised(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module
 }
 
 fn ir(args: &CompileArgs) -> Result<String, Failure> {
+    if args.show.is_none() && (args.specialize.is_some() || is_scene(&args.file)) {
+        return specialised::ir(args);
+    }
     let (module, _, shown) = optimised(args, |_| {})?;
     Ok(if args.show.is_some() { shown } else { module.to_string() })
 }
 
 fn report(args: &CompileArgs) -> Result<String, Failure> {
+    if args.specialize.is_some() || is_scene(&args.file) {
+        return specialised::report(args);
+    }
     let mut packets = String::new();
     let (module, report, _) = optimised(args, |module| packets = packets::table(module))?;
     let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
@@ -241,6 +249,9 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
 /// that a bare mesh gets, and lights as functions of the point that they light; a file of functions
 /// as it is.
 fn linked(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
+    if is_scene(&args.file) {
+        return linked_scene(args);
+    }
     let Compiled { module, shaders, sources } = compiled(args)?;
     let pipeline = pipeline(args.passes.as_deref())?;
     let run = |module: &mut Module| {
@@ -265,6 +276,31 @@ fn linked(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
         join(&mut module, next, &entry, number + 1);
     }
     Ok((module, sources))
+}
+
+/// Whether the file is a scene, by its name.
+fn is_scene(path: &Path) -> bool {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    extension.is_some_and(|e| ["rib", "gltf", "glb"].contains(&e.as_str()))
+}
+
+/// The program of a scene.
+fn linked_scene(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
+    let options = project::Options {
+        shader_paths: args.preprocess.include.clone(),
+        pipeline: pipeline(args.passes.as_deref())?,
+        math: args.math.choice(),
+        specialize: args.specialize.unwrap_or_default(),
+        ..project::Options::default()
+    };
+    match Project::new(project::Source::File(args.file.clone()), options).refresh() {
+        Outcome::Ready(state) => {
+            eprint!("{}", state.diagnostics.render(&state.program.sources));
+            Ok((Module::clone(&state.program.module), state.program.sources.clone()))
+        }
+        Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
+        Outcome::Unchanged => Err(Failure::input("error: nothing was read")),
+    }
 }
 
 /// Makes the functions that are wanted, and no others, entries.
@@ -321,10 +357,14 @@ fn linked_shader(
     given.push((name, FileId(0)));
     let defines = language_options(args).preprocess.defines;
     let math = args.math.choice();
-    let specialize = args.specialize.into();
+    let specialize = args.specialize.unwrap_or_default();
     let options =
         LinkOptions { shader_paths, pipeline, given, defines, debug, math, specialize, ..LinkOptions::default() };
-    let mut module = Arc::unwrap_or_clone(link(&scene, sources, &options)?.module);
+    let program = link(&scene, sources, &options)?;
+    if specialize.makes_variants() {
+        eprint!("{}", program.diagnostics.render(&program.sources));
+    }
+    let mut module = Arc::unwrap_or_clone(program.module);
     if *kind != abi::ShaderKind::Light {
         return Ok((module, entry));
     }

@@ -15,11 +15,13 @@
 //! | `stages` | the IR, pass by pass |
 //! | `machines` | the code of the machines |
 //! | [`cost`] | cycles by source line |
+//! | [`residual`] | what specialisation leaves |
 
 pub mod cost;
 mod extent;
 pub mod listing;
 mod machines;
+pub mod residual;
 mod stages;
 
 #[cfg(test)]

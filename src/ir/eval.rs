@@ -361,7 +361,7 @@ impl<O: Observer> Machine<'_, O> {
     fn step(&mut self, func: &Function, inst: &Inst) -> Result<Next, EvalError> {
         let malformed =
             || EvalError::Malformed { function: func.name.clone(), what: super::print::inst_text(func, inst) };
-        if let Op::Call(name) = &inst.op {
+        if let Op::Call(name) | Op::ForcedCall(name) = &inst.op {
             let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
             let callee = self.function(name).ok_or_else(missing)?;
             if let Some(host) = &self.module.functions[callee].host {

@@ -135,6 +135,22 @@ pub enum Inlining {
     Native,
 }
 
+/// For which calls the partial evaluator makes variants of a function ([`passes::variants`]), in the
+/// manner of the filters of Pérard-Gayot 2020, §1.2.3.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Filter {
+    /// Where an argument is constant and the policy makes variants.
+    #[default]
+    Automatic,
+    /// Where an argument is constant, and in these variants again; calls are inlined.
+    Always,
+    /// Where the arguments of these parameters, by their numbers, are all constant; calls are
+    /// inlined.
+    Known(Arc<[u32]>),
+    /// Nowhere but at forced calls.
+    Never,
+}
+
 /// What a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ParamKind {
@@ -279,6 +295,8 @@ pub struct Function {
     pub origin: FunctionOrigin,
     /// Where calls of it are inlined.
     pub inlining: Inlining,
+    /// Which calls of it are specialised.
+    pub filter: Filter,
     /// Parameters; their values are the entry block's parameters.
     pub params: Vec<Param>,
     /// Results.
@@ -303,6 +321,7 @@ impl Function {
             kind,
             origin: FunctionOrigin::default(),
             inlining: Inlining::default(),
+            filter: Filter::default(),
             params: Vec::new(),
             results: Vec::new(),
             slots: Vec::new(),

@@ -141,6 +141,10 @@ pub enum Op {
     CallShader(ShaderCall),
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
+    /// The same, of which the partial evaluator makes a variant for what is constant, and for the
+    /// calls in it, whatever the function's [`super::Filter`] says. `passes::variants::force`
+    /// replaces it before all passes.
+    ForcedCall(Arc<str>),
 
     // Derivatives, which `passes::derivatives` replaces: no other pass and no back end meets them.
     // The evaluator, which runs one sample, takes all for constant where it does.
@@ -267,6 +271,7 @@ impl Op {
             Op::CallShader(ShaderCall::Ray) => "call_shader_ray",
             Op::CallShader(ShaderCall::Path) => "call_shader_path",
             Op::Call(_) => "call",
+            Op::ForcedCall(_) => "force_call",
             Op::Du => "du",
             Op::Dv => "dv",
             Op::Seed => "seed",
@@ -289,6 +294,7 @@ impl Op {
                 | Op::Visible(_)
                 | Op::CallShader(_)
                 | Op::Call(_)
+                | Op::ForcedCall(_)
                 | Op::Debug(_)
         )
     }
@@ -315,7 +321,7 @@ impl Op {
 
     /// Types of the results, given the operands' types, for operations whose results they
     /// determine. `None` for those that name their result type in the text form: `splat to_int
-    /// bitcast slot_load call`.
+    /// bitcast slot_load call force_call`.
     pub fn result_types(&self, operands: &[Type]) -> Option<Vec<Type>> {
         let first = operands.first().copied();
         Some(match self {
@@ -342,7 +348,7 @@ impl Op {
             Op::Visible(_) => vec![Type::U32],
             Op::CallShader(call) => call.results().to_vec(),
             Op::Trace | Op::SlotStore(_) | Op::Debug(_) => vec![],
-            Op::Splat | Op::ToInt | Op::Bitcast | Op::SlotLoad(_) | Op::Call(_) => return None,
+            Op::Splat | Op::ToInt | Op::Bitcast | Op::SlotLoad(_) | Op::Call(_) | Op::ForcedCall(_) => return None,
         })
     }
 }

@@ -6,8 +6,8 @@
 mod lexer;
 
 use super::{
-    Block, BlockId, Const, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, Param,
-    ParamKind, ResultInfo, ShaderCall, Slot, SlotId, Target, Terminator, Type, Value,
+    Block, BlockId, Const, Filter, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op,
+    Param, ParamKind, ResultInfo, ShaderCall, Slot, SlotId, Target, Terminator, Type, Value,
 };
 use crate::abi::{EntryPoint, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
@@ -101,6 +101,7 @@ impl Parser {
         let span = line.span();
         let mut origin = FunctionOrigin::User;
         let mut inlining = Inlining::Automatic;
+        let mut filter = Filter::Automatic;
         let kind = loop {
             let span = line.span();
             match line.word("`fn`, `entry`, or the kind of a shader")? {
@@ -109,6 +110,9 @@ impl Parser {
                 "inline" => inlining = Inlining::Always,
                 "inline_late" => inlining = Inlining::Late,
                 "native" => inlining = Inlining::Native,
+                "specialize_always" => filter = Filter::Always,
+                "specialize_known" => filter = Filter::Known(numbers(line)?),
+                "specialize_never" => filter = Filter::Never,
                 "fn" => break FunctionKind::Function,
                 "entry" => break FunctionKind::Entry(role(line)?),
                 word => {
@@ -118,7 +122,7 @@ impl Parser {
             }
         };
         let name = line.name()?;
-        let mut open = Open::new(Function { origin, inlining, loc, ..Function::new(name.clone(), kind) }, span);
+        let mut open = Open::new(Function { origin, inlining, filter, loc, ..Function::new(name.clone(), kind) }, span);
         let mut entry = empty_block();
         line.expect("(")?;
         if !line.eat(")") {
@@ -235,6 +239,21 @@ fn role(line: &mut Line<'_>) -> Result1<EntryPoint> {
         line.expect(")")?;
     }
     EntryPoint::from_word(word, number).ok_or_else(|| line.error_at(span, "there is no such entry point"))
+}
+
+/// `(0, 2)`: the numbers of parameters.
+fn numbers(line: &mut Line<'_>) -> Result1<Arc<[u32]>> {
+    line.expect("(")?;
+    let mut numbers = Vec::new();
+    if line.eat(")") {
+        return Ok(numbers.into());
+    }
+    loop {
+        numbers.push(line.integer("the number of a parameter")?);
+        if !line.separator(")")? {
+            return Ok(numbers.into());
+        }
+    }
 }
 
 fn empty_block() -> Block {
@@ -425,12 +444,12 @@ impl Open {
                 line.expect(",")?;
                 return Ok((Op::Load(line.integer("an offset")?), vec![address]));
             }
-            "call" => {
+            "call" | "force_call" => {
                 let name = line.name()?;
                 line.expect("(")?;
                 let args = self.values(line)?;
                 line.expect(")")?;
-                return Ok((Op::Call(name), args));
+                return Ok((if mnemonic == "call" { Op::Call(name) } else { Op::ForcedCall(name) }, args));
             }
             "debug" => {
                 let name = line.name()?;

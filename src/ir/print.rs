@@ -18,17 +18,18 @@
 //!
 //! A function starts with its kind: `fn`, the keyword of the shader that it is the core of,
 //! `entry`, or an entry point's role as in `entry(camera)` and `entry(surface 2)`. Before that,
-//! `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined.
+//! `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined,
+//! `specialize_always`, `specialize_known(0, 2)` and `specialize_never` which calls are specialised.
 //! Parameters that no source declares are `implicit`. Immediates stand after the mnemonic:
 //! `extract.x v1`, `insert.y v1, v2`, `slot_load s0, v1`, `uniform 3`, `load v1, 2`, `call
-//! name(v1)`, `debug name, v1`. A float is written as its shortest decimal, or as the hexadecimal
+//! name(v1)`, `force_call name(v1)`, `debug name, v1`. A float is written as its shortest decimal, or as the hexadecimal
 //! digits of its bits when it is a NaN. Names that are not plain words are quoted. A place is
 //! `@file:start..end`, `@?` when there is no source text, and `in` leads to the place where that
 //! code was inlined. A semicolon starts a comment.
 
 use super::{
-    Block, Const, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, ParamKind, Target,
-    Terminator, Type, Value,
+    Block, Const, Filter, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, ParamKind,
+    Target, Terminator, Type, Value,
 };
 use crate::abi::EntryPoint;
 use std::fmt::{self, Write};
@@ -73,6 +74,12 @@ fn head(func: &Function) -> String {
         Inlining::Late => "inline_late ",
         Inlining::Native => "native ",
     };
+    let filter = match &func.filter {
+        Filter::Automatic => String::new(),
+        Filter::Always => "specialize_always ".to_string(),
+        Filter::Known(params) => format!("specialize_known({}) ", comma_list(params.iter(), u32::to_string)),
+        Filter::Never => "specialize_never ".to_string(),
+    };
     let kind = match func.kind {
         FunctionKind::Function => "fn".to_string(),
         FunctionKind::Core(kind) => kind.name().to_string(),
@@ -82,7 +89,7 @@ fn head(func: &Function) -> String {
             (word, Some(n)) => format!("entry({word} {n})"),
         },
     };
-    format!("{origin}{inlining}{kind}")
+    format!("{origin}{inlining}{filter}{kind}")
 }
 
 impl fmt::Display for Module {
@@ -253,7 +260,7 @@ pub fn inst_text(func: &Function, inst: &Inst) -> String {
         Op::SlotLoad(s) | Op::SlotStore(s) | Op::Visible(s) => write!(out, " {}", after(format!("s{}", s.0))),
         Op::Uniform(k) => write!(out, " {k}"),
         Op::Load(offset) => write!(out, " {args}, {offset}"),
-        Op::Call(name) => write!(out, " {}({args})", name_text(name)),
+        Op::Call(name) | Op::ForcedCall(name) => write!(out, " {}({args})", name_text(name)),
         Op::Debug(name) => write!(out, " {}", after(name_text(name))),
         _ if args.is_empty() => Ok(()),
         _ => write!(out, " {args}"),

@@ -298,7 +298,7 @@ impl<'a> Checker<'a> {
                 [_] => Ok(()),
                 _ => wanted("one value"),
             },
-            Op::Call(name) => match self.signatures.get(&**name) {
+            Op::Call(name) | Op::ForcedCall(name) => match self.signatures.get(&**name) {
                 Some((params, _)) if params != args => wanted(&format!("({}) for `{name}`", list(params))),
                 Some((_, r)) if r != results => {
                     Err(format!("its results are ({}) but `{name}` gives ({})", list(results), list(r)))

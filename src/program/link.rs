@@ -11,6 +11,7 @@ use crate::program::layout::lay_out;
 use crate::program::layout::memory::MemoryError;
 use crate::program::math::Math;
 use crate::program::optimise::optimise;
+use crate::program::specialize::Specialize;
 use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::outputs::Output;
 use crate::program::synthesise::{coordinate_systems, synthesise, unit_checks};
@@ -48,20 +49,6 @@ pub struct LinkOptions {
     pub host: HostFunctions,
     /// Which facts of the scene the program is specialised for.
     pub specialize: Specialize,
-}
-
-/// Which facts of a scene are constants of its program, so that the compiler folds what depends on
-/// them (the first Futamura projection; Pérard-Gayot 2020, chapter 3). The others are data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Specialize {
-    /// Which shaders, lights and layouts there are, and of what types.
-    #[default]
-    Types,
-    /// The parameters of surface and displacement shaders, too, that all objects of the same code
-    /// have in common: there is no more code.
-    Constants,
-    /// All their parameters: objects with other parameters get code of their own.
-    All,
 }
 
 /// What a program is linked for.
@@ -195,7 +182,7 @@ fn link_phases(
     if options.debug {
         unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));
     }
-    let module = optimise(options, &collected, module, observer, diagnostics)?;
+    let (module, known) = optimise(options, &collected, &layout, module, observer, diagnostics)?;
     // Debuggers run a program on the evaluator, which calls the host.
     if let Some((name, loc)) = host::left_over(&module).filter(|_| !options.debug) {
         let d = Diagnostic::error(format!("the host's `{name}` is called with values that are not known yet"));
@@ -216,6 +203,7 @@ fn link_phases(
         instances: collected.shaders.in_order(scene),
         outlines: shaders.take_outlines().into(),
         specialize: options.specialize,
+        known,
         uniform: shaders.uniform_counts(),
         baking: baking.into(),
     })

@@ -1,6 +1,7 @@
 //! The linked [`Program`]: what back ends compile and renderers run.
 
 use crate::abi::{CAMERA_ENTRY, Query, QuerySource};
+use crate::ir::passes::known_data::KnownData;
 use crate::ir::{Module, Op};
 use crate::lang::outline::Outline;
 use crate::program::collect::instances::{Instance, bind};
@@ -12,7 +13,7 @@ use crate::program::collect::{object_block, volume_ids};
 use crate::program::layout::constants::PROGRAM_CONSTANTS;
 use crate::program::layout::memory::MemoryImage;
 use crate::program::layout::procedural::Primitives;
-use crate::program::link::Specialize;
+use crate::program::specialize::{Fact, Specialize};
 use crate::program::synthesise::baking::Baking;
 use crate::program::synthesise::entries::LENS_ARGUMENTS;
 use crate::program::synthesise::surface_state::SHUTTER;
@@ -53,6 +54,8 @@ pub struct Program {
     pub baking: Arc<Baking>,
     /// Which facts of the scene are constants of the code.
     pub specialize: Specialize,
+    /// The data that are constants of the code, so that other data need another program.
+    pub known: Arc<KnownData>,
     /// The uniform code of its shaders, and how much of it this program, or the change that made
     /// it, ran.
     pub uniform: UniformCounts,
@@ -107,6 +110,19 @@ impl Program {
         self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
     }
 
+    /// Whether parameters of a shader instance are constants in the code.
+    fn fixes_parameters_of(&self, scene: &Scene, id: ShaderId) -> bool {
+        let shades = |o: &Object| o.surface == Some(id) || o.attributes.displacement == Some(id);
+        let lights = || scene.lights.iter().any(|light| light.shader == id) || volume_ids(scene).contains(&id);
+        self.specialize.fixes_parameters() && scene.objects.iter().any(shades)
+            || self.specialize.has(Fact::LightParameters) && lights()
+    }
+
+    /// Whether the code holds for these program constants.
+    pub fn is_for(&self, constants: &[[f32; 4]]) -> bool {
+        self.known.holds(constants)
+    }
+
     /// The program of a scene that differs from this one's in the parameters of one shader
     /// instance: other data, the same functions. `None` where the parameters are constants in the
     /// functions, as an imager's are, and where a string differs, as it may name a texture that is
@@ -121,10 +137,8 @@ impl Program {
             let reads = || own.displacement.is_some_and(|id| self.reads_surface(id));
             own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && reads())
         };
-        let shades = |o: &Object| o.surface == Some(id) || o.attributes.displacement == Some(id);
-        let is_constant = self.specialize >= Specialize::Constants && scene.objects.iter().any(shades);
         if given.shader.is_class()
-            || is_constant
+            || self.fixes_parameters_of(scene, id)
             || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
             || scene.objects.iter().any(in_mesh)
         {

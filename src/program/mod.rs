@@ -19,6 +19,7 @@ mod link;
 mod linked;
 mod math;
 mod optimise;
+mod specialize;
 mod synthesise;
 
 pub use crate::abi::{
@@ -34,9 +35,10 @@ pub use layout::memory::MemoryImage;
 pub use layout::primvars::{StoredPrimvar, left_by_displacement};
 pub use layout::procedural::Primitives;
 pub use layout::{memory, textures};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Specialize, Stage, link, link_cached, link_observed};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
 pub use linked::Program;
 pub use math::{Math, choose as choose_math};
+pub use specialize::{FACTS, Fact, FactInfo, MODES, Specialize, UnknownFact};
 pub use synthesise::baking::{Baking, PART as BAKED_PART, file_of};
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;

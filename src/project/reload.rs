@@ -210,14 +210,18 @@ impl Project {
             Some(InstanceId(id)) => old.program.with_parameters_of(&scene, ShaderId(id)),
             None => Some(old.program.clone()).filter(|program| !program.reads_options()),
         };
-        // Where a parameter is a part of the code, that is made again.
-        let Some(mut program) = program else { return self.update(Redone::default(), Times::default()) };
-        set_options(&mut program.constants, scene.max_depth, scene.background);
-        set_view(&mut program.constants, &scene.camera, scene.format);
+        let program = program.and_then(|mut program| {
+            set_options(&mut program.constants, scene.max_depth, scene.background);
+            set_view(&mut program.constants, &scene.camera, scene.format);
+            Some(program).filter(|program| program.is_for(&program.constants))
+        });
+        // Where a parameter or an option is a part of the code, that is made again.
+        let Some(program) = program else { return self.update(Redone::default(), Times::default()) };
         let mut state = State {
             scene: Arc::new(scene),
             program,
             redone: Redone { memory: instance.is_some(), ..Redone::default() },
+            any_view: Arc::default(),
             times: Times::default(),
             ..old.clone()
         };
@@ -299,6 +303,7 @@ impl Project {
             redone,
             times,
             link: self.link_options(),
+            any_view: Arc::default(),
             files: Arc::new(self.shader_files.clone()),
         })
     }

@@ -12,7 +12,7 @@ use crate::scene::{Camera, Format, Scene};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::log::FileLog;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A project without errors. It never changes; what two states have in common lies in memory once.
@@ -44,6 +44,9 @@ pub struct State {
     /// The scene as its files give it.
     pub(super) as_read: Arc<Scene>,
     pub(super) link: LinkOptions,
+    /// The program that serves any view, once that was asked for; `None` in it where it fails to
+    /// link.
+    pub(super) any_view: Arc<OnceLock<Option<Program>>>,
     /// The files of the shaders.
     pub(super) files: Arc<FileLog>,
 }
@@ -107,9 +110,22 @@ impl State {
     pub fn job(&self, view: &View, sampling: Sampling, budget: u32) -> Job {
         let mut program = self.program.clone();
         set_view(&mut program.constants, &view.camera, view.format);
+        if !program.is_for(&program.constants) {
+            program = self.program_for_any_view();
+            set_view(&mut program.constants, &view.camera, view.format);
+        }
         let window = Window::whole(view.format.width, view.format.height);
         let film = self.film.clone();
         Job { program, bvh: self.bvh.clone(), window, sampling, film, budget }
+    }
+
+    /// The program without what its own view makes constant: it links again, once.
+    fn program_for_any_view(&self) -> Program {
+        let specialize = self.link.specialize.for_any_view();
+        let options = LinkOptions { specialize, ..self.link.clone() };
+        let linked = self.any_view.get_or_init(|| self.link_again(&options, &mut ()).ok());
+        // What has linked links again; without that, the view is the scene's own.
+        linked.clone().unwrap_or_else(|| self.program.clone())
     }
 
     /// How the scene was linked.

@@ -199,6 +199,30 @@ pub fn append(image: &mut Vec<[u32; 4]>, pyramid: &Pyramid, wraps: Wraps) -> u32
     descriptor
 }
 
+/// Vectors of the descriptor at an address, whatever it describes; the faces of a cube have
+/// descriptors of their own.
+pub fn descriptor_vectors(image: &[[u32; 4]], address: u32) -> u32 {
+    let [head, second] = [0, 1].map(|k| image.get((address + k) as usize).copied().unwrap_or_default());
+    let is = |kind: Kind| f32::from_bits(head[3]) == kind as u32 as f32;
+    if is(Kind::Image) {
+        LEVELS + second[2] + 2
+    } else if is(Kind::Cube) {
+        CUBE_VECTORS as u32
+    } else if is(Kind::Depth) {
+        DEPTH_DESCRIPTOR
+    } else {
+        MISSING_VECTORS
+    }
+}
+
+/// The addresses of a texture's descriptors: its own, then those of a cube's faces.
+pub fn descriptors(image: &[[u32; 4]], address: u32) -> Vec<u32> {
+    let is_cube = |head: &[u32; 4]| f32::from_bits(head[3]) == Kind::Cube as u32 as f32;
+    let faces = if image.get(address as usize).is_some_and(is_cube) { FACES..FACES + 6 } else { 0..0 };
+    let face = |k: u32| image.get((address + k) as usize).map(|entry| entry[0]);
+    std::iter::once(address).chain(faces.filter_map(face)).collect()
+}
+
 /// Pushes the texels of a level with their border.
 fn push_level(image: &mut Vec<[u32; 4]>, level: &Level, wraps: Wraps) {
     let columns: Vec<Option<usize>> = (-1..=i64::from(level.width)).map(|x| shown(x, level.width, wraps[0])).collect();

@@ -232,29 +232,6 @@ impl From<Math> for shadewright::program::Math {
     }
 }
 
-/// Facts of a scene that its program is specialised for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Specialize {
-    /// Shaders, lights and layouts, and their types
-    #[default]
-    Types,
-    /// Parameters of surface and displacement shaders, too, that all objects of the same code have
-    /// in common
-    Constants,
-    /// All their parameters: objects with other parameters get code of their own
-    All,
-}
-
-impl From<Specialize> for shadewright::program::Specialize {
-    fn from(specialize: Specialize) -> Self {
-        match specialize {
-            Specialize::Types => Self::Types,
-            Specialize::Constants => Self::Constants,
-            Specialize::All => Self::All,
-        }
-    }
-}
-
 /// Camera of the measured primary rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CameraView {

@@ -4,6 +4,7 @@ use super::*;
 use clap::Args;
 use shadewright::compare::Metric;
 use shadewright::image::file::MAX_READ_PIXELS;
+use shadewright::program::Specialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,8 +100,9 @@ pub struct SceneArgs {
     /// The transcendental functions that shaders call
     #[command(flatten)]
     pub math: MathArgs,
-    /// Facts of the scene that are constants of its program
-    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
+    /// Facts of the scene that are constants of its program: none, types, constants, all, or a list
+    /// as in `types,textures` and `all,-image`
+    #[arg(long, value_name = "FACTS", default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
     pub specialize: Specialize,
     /// Calling convention of the RPU: which registers are saved across calls
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]

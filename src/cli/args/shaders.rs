@@ -2,13 +2,15 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
+use shadewright::program::Specialize;
 use std::path::PathBuf;
 
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl, .rtsl or .pfman file, the name of a built-in shader, or a program of the RPU (.rpuasm,
-    /// .rpubin); for a folder, summarizes which of its .sl, .rtsl and .pfman files compile
+    /// A .sl, .rtsl or .pfman file, the name of a built-in shader, a scene (.rib, .gltf, .glb), or a
+    /// program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl, .rtsl and
+    /// .pfman files compile
     pub file: PathBuf,
     /// More files to link with the first, for --emit rpu and rpubin
     pub more: Vec<PathBuf>,
@@ -31,9 +33,11 @@ pub struct CompileArgs {
     /// The transcendental functions that shaders call
     #[command(flatten)]
     pub math: MathArgs,
-    /// Facts that are constants of the code; `constants` takes the defaults of parameters
-    #[arg(long, value_enum, default_value_t)]
-    pub specialize: Specialize,
+    /// Facts that are constants of the code: none, types, constants, all, or a list as in
+    /// `types,textures` and `all,-image`; parameters of a shader have their defaults. The IR and the
+    /// report are then those of the linked program, and say what specialization removes
+    #[arg(long, value_name = "FACTS")]
+    pub specialize: Option<Specialize>,
     /// Print the summary of a folder as JSON
     #[arg(long)]
     pub json: bool,

@@ -4,12 +4,13 @@
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{Convention, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size, Specialize};
+use crate::cli::args::{Convention, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
 use crate::cli::progress::{Work, with_progress};
 use serde_json::{Value, json};
+use shadewright::program::Specialize;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::report::KernelTimes;
 use shadewright::render::rpu::RpuRenderer;

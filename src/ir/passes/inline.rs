@@ -7,7 +7,7 @@
 
 use super::unreachable::lay_out;
 use crate::ir::{
-    Block, BlockId, Const, Function, FunctionKind, Inlining, Inst, Loc, LocData, Module, Op, SlotId, Target,
+    Block, BlockId, Const, Filter, Function, FunctionKind, Inlining, Inst, Loc, LocData, Module, Op, SlotId, Target,
     TargetInfo, Terminator, Type, Value,
 };
 use std::collections::{HashMap, HashSet};
@@ -74,6 +74,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
             let may_shrink = shoots(f) || is_special && args.iter().any(|a| constants.contains(a));
             let (size, branches) = (cost(f), branches(f) * target.divergence_cost);
             let is_wanted = f.inlining == Inlining::Always
+                || f.filter == Filter::Always
                 || passes_too_much(f, target)
                 || policy.once && call_count[callee] == 1 && (waits(f) || branches <= policy.small)
                 || size + branches <= policy.small.max(cost_of_call(f, target))

@@ -1,13 +1,16 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
 use super::inline::{InlinePolicy, Stage};
+use super::known_data::{self, KnownData};
+use super::unroll::{self, UnrollPolicy};
 use super::variants::{self, VariantPolicy};
 use super::{
     calls, copy, dce, derivatives, fold, gvn, inline, licm, matrices, pre, range_analysis, renumber, sccp,
-    simplify_cfg, slots, strength, strip, unit_vectors, unroll, visible,
+    simplify_cfg, slots, strength, strip, unit_vectors, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Inlining, Loc, Module, TargetInfo};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A pass of the pipeline.
@@ -24,19 +27,26 @@ pub struct Pass {
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Function(fn(&mut Function) -> usize),
-    /// It depends on the target.
-    Targeted(fn(&mut Function, &TargetInfo) -> usize),
+    /// It depends on the pipeline's settings.
+    Configured(fn(&mut Function, &Pipeline) -> usize),
     Module(fn(&mut Module, &Pipeline, Stage) -> usize),
+    /// It makes variants of functions.
+    Specialiser(fn(&mut Module, &Pipeline, &mut variants::Log) -> usize),
     /// The linker runs it, on each shader.
     Linker,
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 18] = [
+pub const PASSES: [Pass; 19] = [
     Pass {
         name: "uniform",
         description: "moves what depends on a shader's parameters alone to the host, which runs it once an instance",
         work: Work::Linker,
+    },
+    Pass {
+        name: "known",
+        description: "folds loads of memory and program constants that a scene fixes, where it is specialised",
+        work: Work::Configured(|f, pipeline| known_data::run(f, &pipeline.known)),
     },
     Pass {
         name: "copy",
@@ -71,12 +81,12 @@ pub const PASSES: [Pass; 18] = [
     Pass {
         name: "licm",
         description: "hoists loop-invariant computations into the preheader",
-        work: Work::Targeted(licm::run),
+        work: Work::Configured(|f, pipeline| licm::run(f, &pipeline.target)),
     },
     Pass {
         name: "strength",
         description: "reduces products of induction variables to sums",
-        work: Work::Targeted(strength::run),
+        work: Work::Configured(|f, pipeline| strength::run(f, &pipeline.target)),
     },
     Pass {
         name: "cfg",
@@ -86,12 +96,12 @@ pub const PASSES: [Pass; 18] = [
     Pass {
         name: "unroll",
         description: "unrolls loops with a small constant trip count",
-        work: Work::Function(unroll::run),
+        work: Work::Configured(|f, pipeline| unroll::run(f, &pipeline.unroll)),
     },
     Pass {
         name: "slots",
         description: "promotes arrays with constant indices to values",
-        work: Work::Targeted(slots::run),
+        work: Work::Configured(|f, pipeline| slots::run(f, &pipeline.target)),
     },
     Pass {
         name: "dce",
@@ -106,8 +116,8 @@ pub const PASSES: [Pass; 18] = [
     Pass { name: "visible", description: "merges equal batches of shadow rays", work: Work::Function(visible::run) },
     Pass {
         name: "variants",
-        description: "calls variants of functions for constant arguments, where a scene is specialised",
-        work: Work::Module(|m, pipeline, _| variants::run(m, &pipeline.variants)),
+        description: "calls variants of functions for constant arguments, as filters and the scene's specialisation say",
+        work: Work::Specialiser(|m, pipeline, log| variants::run(m, &pipeline.variants, log)),
     },
     Pass {
         name: "inline",
@@ -130,6 +140,10 @@ pub struct Pipeline {
     pub inline: InlinePolicy,
     /// Which variants of functions are made.
     pub variants: VariantPolicy,
+    /// Which loops are unrolled.
+    pub unroll: UnrollPolicy,
+    /// Data that never change.
+    pub known: Arc<KnownData>,
     /// The machine that the program is for.
     pub target: TargetInfo,
     /// The passes are repeated until none changes anything, but not more often than this.
@@ -141,7 +155,9 @@ impl Default for Pipeline {
         Self {
             enabled: [true; PASSES.len()],
             inline: InlinePolicy::default(),
-            variants: VariantPolicy::NONE,
+            variants: VariantPolicy::FILTERS,
+            unroll: UnrollPolicy::default(),
+            known: Arc::default(),
             target: TargetInfo::DEFAULT,
             max_rounds: 16,
         }
@@ -203,6 +219,8 @@ pub struct Report {
     pub rounds: usize,
     /// Where rays bring back what derivatives are asked for.
     pub rays: Vec<Loc>,
+    /// Which variants of functions were made.
+    pub variants: variants::Log,
 }
 
 impl Pipeline {
@@ -256,7 +274,8 @@ impl Pipeline {
         self.passes().any(|p| matches!(p.work, Work::Linker))
     }
 
-    /// Settles what is not normalised again (see [`super::unit_vectors`]), replaces matrices by
+    /// Makes forced calls plain ones (see [`variants::force`]), settles what is not normalised again
+    /// (see [`super::unit_vectors`]), replaces matrices by
     /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
     /// whatever passes are chosen; then runs the passes on a verified module, round after round
     /// until nothing changes, and renumbers values at the end.
@@ -264,6 +283,7 @@ impl Pipeline {
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
+        variants::force(module);
         unit_vectors::propagate(module);
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
@@ -274,7 +294,8 @@ impl Pipeline {
         }
         let of_module = || self.passes().filter(|p| !matches!(p.work, Work::Linker));
         let passes = of_module().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
-        let mut report = Report { passes: passes.collect(), rounds: 0, rays: expansion.rays };
+        let mut report =
+            Report { passes: passes.collect(), rounds: 0, rays: expansion.rays, variants: Default::default() };
         // Functions that the last round did not change need no other one, until inlining changes
         // them.
         let mut dirty = vec![true; module.functions.len()];
@@ -289,7 +310,7 @@ impl Pipeline {
                 dirty = vec![true; module.functions.len()];
             }
             let mut changed = vec![false; module.functions.len()];
-            for (pass, pass_report) in of_module().zip(&mut report.passes) {
+            for (number, pass) in of_module().enumerate() {
                 observer.before(pass, report.rounds, module);
                 let start = Instant::now();
                 let mut each_function = |run: &dyn Fn(&mut Function) -> usize| {
@@ -303,17 +324,16 @@ impl Pipeline {
                 };
                 let changes = match pass.work {
                     Work::Function(run) => each_function(&run),
-                    Work::Targeted(run) => each_function(&|func| run(func, &self.target)),
-                    Work::Module(run) => {
-                        let changes = run(module, self, stage);
-                        if changes > 0 {
-                            changed = vec![true; module.functions.len()];
-                            dirty = changed.clone();
-                        }
-                        changes
-                    }
+                    Work::Configured(run) => each_function(&|func| run(func, self)),
+                    Work::Module(run) => run(module, self, stage),
+                    Work::Specialiser(run) => run(module, self, &mut report.variants),
                     Work::Linker => 0,
                 };
+                if changes > 0 && matches!(pass.work, Work::Module(_) | Work::Specialiser(_)) {
+                    changed = vec![true; module.functions.len()];
+                    dirty = changed.clone();
+                }
+                let pass_report = &mut report.passes[number];
                 pass_report.time += start.elapsed();
                 pass_report.runs += 1;
                 pass_report.changes += changes;
@@ -350,7 +370,7 @@ mod tests {
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
         let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();
-        assert!(error.starts_with("there is no pass `fodl`; the passes are `uniform`, `copy`, "), "{error}");
+        assert!(error.starts_with("there is no pass `fodl`; the passes are `uniform`, `known`, `copy`, "), "{error}");
     }
 
     const PROGRAM: &str = "fn square(v0 x: f32) -> (return: f32) {

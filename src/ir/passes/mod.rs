@@ -11,6 +11,7 @@ pub mod derivatives;
 pub mod fold;
 pub mod gvn;
 pub mod inline;
+pub mod known_data;
 pub mod licm;
 pub mod manager;
 pub mod matrices;

@@ -4,21 +4,39 @@
 //! linked: the copies know which light they ask, and arrays indexed by the loop's counter become
 //! values (see [`super::slots`]).
 //!
-//! A loop is unrolled when its header alone leaves it, by testing that a counter is below a
-//! constant; the counter starts at a constant and every way back raises it by the same constant.
-//! Such a loop ends, so the budget does not need its back edge.
+//! A loop is unrolled when its header alone leaves it, by comparing a counter with a constant; the
+//! counter starts at a constant and every way back adds the same constant to it, or subtracts it.
+//! Counters may be floats, as those of RSL are: the constant folder counts, so rounding is that of
+//! the loop. Such a loop ends, so the budget does not need its back edge.
 
 use super::natural_loops::{NaturalLoop, natural_loops};
 use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
+use crate::ir::fold::eval_op;
 use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Loops with a larger trip count stay.
-const MAX_TRIPS: u32 = 8;
+/// Which loops are unrolled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnrollPolicy {
+    /// Loops with a larger trip count stay.
+    pub max_trips: u32,
+    /// A loop whose copies would have more instructions than this together stays.
+    pub max_copies: usize,
+    /// Whether loops that floats count are unrolled.
+    pub floats: bool,
+}
 
-/// A loop whose copies would have more instructions than this together stays.
-const MAX_COPIES: usize = 1000;
+impl UnrollPolicy {
+    /// For programs that are specialised for a scene, whose parameters bound loops.
+    pub const OF_SCENE: UnrollPolicy = UnrollPolicy { max_trips: 32, max_copies: 1000, floats: true };
+}
+
+impl Default for UnrollPolicy {
+    fn default() -> Self {
+        Self { max_trips: 8, max_copies: 1000, floats: false }
+    }
+}
 
 /// A function does not grow beyond this many instructions by unrolling.
 const MAX_SIZE: usize = 20_000;
@@ -27,15 +45,15 @@ const MAX_SIZE: usize = 20_000;
 const MAX_BLOCKS: usize = 128;
 
 /// Runs the pass; returns the number of loops unrolled, and of unreachable blocks, which go first.
-pub fn run(func: &mut Function) -> usize {
+pub fn run(func: &mut Function, policy: &UnrollPolicy) -> usize {
     let mut changes = remove_unreachable(func);
     let mut size = func.inst_count();
     let mut touched: HashSet<BlockId> = HashSet::new();
-    for found in loops(func) {
+    for found in loops(func, policy) {
         let copies = found.size.saturating_mul(found.trips.saturating_sub(1) as usize);
         let overlaps = found.blocks.iter().any(|b| touched.contains(b));
         // A loop inside another one, or around one, waits for the next round.
-        if !overlaps && copies <= MAX_COPIES && size + copies <= MAX_SIZE {
+        if !overlaps && copies <= policy.max_copies && size + copies <= MAX_SIZE {
             touched.extend(&found.blocks);
             size += copies;
             unroll(func, &found);
@@ -55,22 +73,26 @@ struct Counted {
     size: usize,
 }
 
-/// The loops with a trip count of at most [`MAX_TRIPS`], outer ones before inner ones.
-fn loops(func: &Function) -> Vec<Counted> {
+/// The loops with a small trip count, outer ones before inner ones.
+fn loops(func: &Function, policy: &UnrollPolicy) -> Vec<Counted> {
     let tree = Dominators::new(func);
     let preds = func.predecessors();
     let found = natural_loops(func, &tree, &preds, MAX_BLOCKS);
     if found.is_empty() {
         return Vec::new();
     }
-    let definitions = integer_definitions(func);
-    found.into_iter().filter_map(|l| counted(func, &definitions, &preds, l)).collect()
+    let definitions = number_definitions(func, policy);
+    found.into_iter().filter_map(|l| counted(func, &definitions, &preds, l, policy.max_trips)).collect()
 }
 
-/// The instructions that define integers and truth values, by result.
-fn integer_definitions(func: &Function) -> HashMap<Value, &Inst> {
+/// The instructions that define and compare the numbers that may count, by result.
+fn number_definitions<'a>(func: &'a Function, policy: &UnrollPolicy) -> HashMap<Value, &'a Inst> {
     let insts = func.blocks.iter().flat_map(|b| &b.insts);
-    let kept = insts.filter(|i| matches!(i.op, Op::Const(Const::U32(_) | Const::I32(_)) | Op::IAdd | Op::ILt));
+    let kept = insts.filter(|i| match i.op {
+        Op::Const(Const::U32(_) | Const::I32(_)) | Op::IAdd | Op::ISub | Op::ILt => true,
+        Op::Const(Const::F32(_)) | Op::Add | Op::Sub | Op::Lt | Op::Le => policy.floats,
+        _ => false,
+    });
     kept.filter_map(|i| i.results.first().map(|&r| (r, i))).collect()
 }
 
@@ -80,18 +102,21 @@ fn counted(
     definitions: &HashMap<Value, &Inst>,
     preds: &[Vec<BlockId>],
     natural: NaturalLoop,
+    max_trips: u32,
 ) -> Option<Counted> {
-    let constant = |v: Value| match definitions.get(&v)?.op {
-        Op::Const(Const::U32(u)) => Some(i64::from(u)),
-        Op::Const(Const::I32(i)) => Some(i64::from(i)),
+    let constant = |v: Value| match &definitions.get(&v)?.op {
+        Op::Const(c) => Some(c.clone()),
         _ => None,
     };
     let header = natural.header();
     let blocks = natural.blocks;
     let Terminator::Branch(condition, body, _) = &func.block(header).term else { return None };
-    let test = definitions.get(condition).filter(|i| i.op == Op::ILt)?;
-    let (counter, limit) = (test.args[0], constant(test.args[1])?);
-    let position = func.block(header).params.iter().position(|&p| p == counter)?;
+    let test = definitions.get(condition).filter(|i| matches!(i.op, Op::ILt | Op::Lt | Op::Le))?;
+    // The counter on either side of the comparison.
+    let params = &func.block(header).params;
+    let side = test.args.iter().position(|arg| params.contains(arg))?;
+    let (counter, limit) = (test.args[side], constant(test.args[1 - side])?);
+    let position = params.iter().position(|&p| p == counter)?;
     let inside: HashSet<BlockId> = blocks.iter().copied().collect();
     let leaves = |b: &BlockId| {
         let term = &func.block(*b).term;
@@ -101,42 +126,59 @@ fn counted(
     if !inside.contains(&body.block) || inside.contains(&exit.block) || blocks.iter().skip(1).any(leaves) {
         return None;
     }
-    // Where the counter starts, and by how much it rises: the same for every way in and back.
-    let (mut start, mut step) = (None, None);
+    // Where the counter starts, and how it changes: the same for every way in and back.
+    let mut start: Option<Const> = None;
+    let mut step: Option<Step> = None;
     for &from in &preds[header.0 as usize] {
         for target in func.block(from).term.targets().filter(|t| t.block == header) {
             let arg = target.args[position];
-            let (known, value) = if inside.contains(&from) {
-                let rise = definitions.get(&arg).filter(|i| i.op == Op::IAdd)?;
-                let by = match rise.args[..] {
-                    [a, b] if a == counter => b,
-                    [a, b] if b == counter => a,
-                    _ => return None,
-                };
-                (&mut step, constant(by)?)
+            let is_as_before = if inside.contains(&from) {
+                let found = Step::of(definitions.get(&arg)?, counter, constant)?;
+                *step.get_or_insert(found.clone()) == found
             } else {
-                (&mut start, constant(arg)?)
+                let found = constant(arg)?;
+                *start.get_or_insert(found.clone()) == found
             };
-            if *known.get_or_insert(value) != value {
+            if !is_as_before {
                 return None;
             }
         }
     }
-    let trips = trips(func.ty(counter), start?, step?, limit)?;
+    let goes_on = |counter: &Const| {
+        let args = if side == 0 { [counter, &limit] } else { [&limit, counter] };
+        eval_op(&test.op, &args, Type::Bool) == Some(Const::Bool(true))
+    };
+    let trips = trips(start?, &step?, goes_on, max_trips)?;
     let size = blocks.iter().flat_map(|b| &func.block(*b).insts).filter(|i| !matches!(i.op, Op::Const(_))).count();
     Some(Counted { blocks, trips, size })
 }
 
-/// The trip count of a loop whose counter starts at `start`, rises by `step` and stays below
-/// `limit`; `None` where it is too large.
-fn trips(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
-    let wrap = |x: i64| if ty == Type::I32 { i64::from(x as i32) } else { i64::from(x as u32) };
+/// How a counter changes from one iteration to the next.
+#[derive(Clone, PartialEq)]
+struct Step {
+    op: Op,
+    by: Const,
+}
+
+impl Step {
+    fn of(inst: &Inst, counter: Value, constant: impl Fn(Value) -> Option<Const>) -> Option<Self> {
+        let by = match (&inst.op, &inst.args[..]) {
+            (Op::IAdd | Op::Add | Op::ISub | Op::Sub, [a, b]) if *a == counter => *b,
+            (Op::IAdd | Op::Add, [a, b]) if *b == counter => *a,
+            _ => return None,
+        };
+        Some(Self { op: inst.op.clone(), by: constant(by)? })
+    }
+}
+
+/// The trip count of a loop by its counter; `None` where it is too large.
+fn trips(start: Const, step: &Step, goes_on: impl Fn(&Const) -> bool, max_trips: u32) -> Option<u32> {
     let mut counter = start;
-    for trips in 0..=MAX_TRIPS {
-        if counter >= limit {
+    for trips in 0..=max_trips {
+        if !goes_on(&counter) {
             return Some(trips);
         }
-        counter = wrap(counter + step);
+        counter = eval_op(&step.op, &[&counter, &step.by], counter.ty())?;
     }
     None
 }
@@ -212,11 +254,17 @@ fn enter(func: &mut Function, header: BlockId, body: bool) {
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
+    use super::UnrollPolicy;
+    use crate::ir::Function;
+
+    fn run(func: &mut Function) -> usize {
+        super::run(func, &UnrollPolicy::default())
+    }
 
     #[test]
     fn a_loop_of_two_turns_becomes_two_copies_and_what_follows_sees_the_last_values() {
         check(
-            super::run,
+            run,
             "fn f(v0 x: f32) -> (p: f32) {
 b0:
   v1: u32 = const 0
@@ -289,7 +337,7 @@ b4:
 
     #[test]
     fn a_loop_that_turns_often_or_for_ever_or_is_left_early_stays() {
-        let stays = |text: String| check(super::run, &text, &text);
+        let stays = |text: String| check(run, &text, &text);
         stays(counting("0", "1", "9", "jump b3"));
         stays(counting("0", "0", "4", "jump b3"));
         stays(counting("0", "1", "4", "br v1, b3, b4"));
@@ -298,7 +346,7 @@ b4:
     #[test]
     fn a_loop_that_is_never_entered_goes() {
         check(
-            super::run,
+            run,
             &counting("4", "1", "4", "jump b3"),
             "fn f(v0 n: u32, v1 c: bool) -> (p: u32) {
 b0:
@@ -319,6 +367,47 @@ b2:
     #[test]
     fn a_loop_whose_number_of_turns_is_not_known_stays() {
         let text = counting("0", "1", "4", "jump b3").replace("ilt v6, v4", "ilt v6, v0");
-        check(super::run, &text, &text);
+        check(run, &text, &text);
+    }
+
+    #[test]
+    fn loops_that_floats_count_up_or_down_are_unrolled_where_a_scene_is_specialised() {
+        let floats = |start: &str, by: &str, test: &str, step: &str| {
+            format!(
+                "fn f(v0 x: f32) -> (p: f32) {{
+b0:
+  v1: f32 = const {start}
+  v2: f32 = const {by}
+  v3: f32 = const 3.0
+  jump b1(v1, v0)
+b1(v4: f32, v5: f32):
+  v6: bool = {test}
+  br v6, b2, b3
+b2:
+  v7: f32 = mul v5, v0
+  v8: f32 = {step}
+  jump b1(v8, v7)
+b3:
+  ret v5
+}}"
+            )
+        };
+        let copies = |text: &str, policy: &UnrollPolicy| {
+            let mut module = super::super::testing::module(text);
+            super::run(&mut module.functions[0], policy);
+            module.to_string().matches("mul").count()
+        };
+        let cases = [
+            (floats("0.0", "1.0", "lt v4, v3", "add v4, v2"), 3),
+            (floats("0.0", "1.0", "le v4, v3", "add v2, v4"), 4),
+            // Thirty times 0.1, rounded each time, is still below 3.
+            (floats("0.0", "0.1", "lt v4, v3", "add v4, v2"), 31),
+            (floats("9.0", "2.0", "lt v3, v4", "sub v4, v2"), 3),
+            (floats("0.0", "-1.0", "lt v4, v3", "add v4, v2"), 1),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(copies(&text, &UnrollPolicy::OF_SCENE), expected, "{text}");
+            assert_eq!(copies(&text, &UnrollPolicy::default()), 1);
+        }
     }
 }

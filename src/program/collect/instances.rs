@@ -129,6 +129,11 @@ impl Instance {
         })
     }
 
+    /// Whether another instance has the same core, and its values at the same places of its block.
+    pub fn lies_like(&self, other: &Instance) -> bool {
+        self.shader.core == other.shader.core && self.uniform == other.uniform
+    }
+
     /// The identifiers of its strings.
     pub fn strings(&self) -> impl Iterator<Item = u32> {
         let declared = self.shader.core_params.iter().enumerate().take(self.shader.declared());

@@ -23,7 +23,8 @@ use crate::abi::library;
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
 use crate::program::layout::procedural::ProceduralRecord;
-use crate::program::link::{Failure, LinkOptions, Specialize, Stage};
+use crate::program::link::{Failure, LinkOptions, Stage};
+use crate::program::specialize::Fact;
 use crate::program::synthesise::visibility;
 use crate::scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use crate::text::diagnostics::Diagnostics;
@@ -123,9 +124,10 @@ pub fn collect(
     let displacements: Vec<_> =
         scene.objects.iter().map(|o| o.attributes.displacement.and_then(|id| binder.instance(id))).collect();
     let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| binder.instance(id));
-    let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths);
-    if options.specialize >= Specialize::Constants {
-        entries::fix_parameters(&mut needed.objects, options.specialize == Specialize::All);
+    let are_fixed = options.specialize.has(Fact::Layouts);
+    let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths, are_fixed);
+    if options.specialize.fixes_parameters() {
+        entries::fix_parameters(&mut needed.objects, options.specialize.has(Fact::Sets));
     }
     let (objects, entries) = number_entries(needed.objects);
     let is_selective = objects.iter().any(|o| visibility::is_selective(o.visibility));
@@ -199,12 +201,14 @@ impl Needed {
 }
 
 /// Binds the objects, whose surface and displacement shaders these are. Objects whose shaders could
-/// not be bound are left out: their errors are reported.
+/// not be bound are left out: their errors are reported. `layouts_are_fixed` lays out records as
+/// each mesh needs them.
 fn bind_objects(
     binder: &mut Binder<'_>,
     surfaces: &[Option<Arc<Instance>>],
     displacements: &[Option<Arc<Instance>>],
     traces_paths: bool,
+    layouts_are_fixed: bool,
 ) -> Needed {
     let scene = binder.scene;
     let shaders: Vec<Vec<Arc<Instance>>> =
@@ -220,7 +224,8 @@ fn bind_objects(
         for shader in std::iter::once(surface).chain(displacement) {
             binder.remark(mismatches.of(object, shader));
         }
-        let mut layout = stored.layout(object);
+        let own_layout = stored.layout(object);
+        let mut layout = if layouts_are_fixed { own_layout } else { own_layout.general(object) };
         let methods = binder.material_methods(object, traces_paths);
         // Its block has the results of the methods' uniform code now.
         let Some(surface) = &binder.surface(object) else { continue };

@@ -5,10 +5,14 @@ use crate::ir::{FunctionBuilder, Op, Type, Value};
 /// The index that a random number chooses uniformly among `count`, and the number remapped to [0,
 /// 1).
 pub fn choose_uniformly(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
-    let n = b.f32(count as f32);
+    let (n, last) = (b.f32(count as f32), b.f32((count - 1) as f32));
+    choose_up_to(b, u, n, last)
+}
+
+/// The same among `n`, a float, of which `last` is the one before.
+pub fn choose_up_to(b: &mut FunctionBuilder, u: Value, n: Value, last: Value) -> (Value, Value) {
     let scaled = b.op(Op::Mul, &[u, n]);
     let whole = b.op(Op::Floor, &[scaled]);
-    let last = b.f32((count - 1) as f32);
     let whole = b.op(Op::Min, &[whole, last]);
     let rest = b.op(Op::Sub, &[scaled, whole]);
     (b.op_as(Op::ToInt, &[whole], Type::U32), rest)

@@ -86,6 +86,18 @@ pub struct RecordLayout {
 }
 
 impl RecordLayout {
+    /// The layout of an object that more objects share: vertices have colours even where the mesh
+    /// has none.
+    #[must_use]
+    pub fn general(self, object: &Object) -> Self {
+        let mesh = &*object.mesh;
+        let is_plain = object.mesh_space == MeshSpace::World && object.procedural.is_none();
+        if !is_plain || !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty() {
+            return self;
+        }
+        Self { color: ColorStorage::Vertices, opacity: ColorStorage::Vertices, ..self }
+    }
+
     /// That of an object, with these stored primitive variables.
     pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
         let mesh = &*object.mesh;

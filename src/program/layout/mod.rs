@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod constants;
 pub mod environment_map;
 pub mod environments;
+pub mod light_tables;
 pub mod memory;
 pub mod primvars;
 pub mod procedural;
@@ -18,6 +19,7 @@ pub mod textures;
 use crate::program::collect::Collected;
 use crate::program::collect::shader_library::ShaderLibrary;
 use crate::program::link::{Failure, LinkOptions};
+use crate::program::specialize::Fact;
 use crate::scene::Scene;
 use crate::text::diagnostics::Diagnostics;
 use area_lights::AreaLights;
@@ -48,6 +50,8 @@ pub struct Layout {
     pub environments: Vec<Environment>,
     /// Address of the table of each environment light.
     pub environment_tables: Vec<u32>,
+    /// Address of the table of lights of each specialisation key, where lights are data.
+    pub light_tables: Vec<u32>,
     /// The procedural primitives, as ray traversal needs them.
     pub primitives: Primitives,
 }
@@ -74,11 +78,16 @@ pub fn lay_out(
     let emissive = blocks.len();
     blocks.push(vec![[0; 4]; area_lights.vectors()]);
     blocks.extend(environments.iter().map(|environment| environment.grid.records.clone()));
+    let first_table = blocks.len();
+    if !options.specialize.has(Fact::Lights) {
+        blocks.extend(light_tables::empty(collected));
+    }
     let memory = MemoryImage::build(scene, &object_records(scene, collected, &area_lights), &blocks, &textures)?;
     // That table holds addresses of records.
     let table = area_lights.table(scene, &memory);
     let memory = memory.with_block(emissive, &table);
     let linked = blocks::link(collected, memory.blocks.iter().copied(), &environments);
+    let (memory, light_tables) = fill_light_tables(memory, first_table, collected, &linked, !area_lights.is_empty());
     let tree = procedural::tree(scene, &memory, &placed).unwrap_or_else(|d| {
         diagnostics.push(d);
         Default::default()
@@ -93,12 +102,30 @@ pub fn lay_out(
         textures,
         linked,
         area_light_table: memory.blocks[emissive],
-        environment_tables: memory.blocks[emissive + 1..].to_vec(),
+        environment_tables: memory.blocks[emissive + 1..first_table].to_vec(),
+        light_tables,
         area_lights,
         environments,
         primitives: Primitives { tree, kinds: collected.primitive_kinds.len() },
         memory,
     })
+}
+
+/// Fills the tables of lights, of which block `first` is the first one if there are any; returns
+/// their addresses.
+fn fill_light_tables(
+    mut memory: MemoryImage,
+    first: usize,
+    collected: &Collected,
+    linked: &Linked,
+    has_area: bool,
+) -> (MemoryImage, Vec<u32>) {
+    let addresses = memory.blocks[first..].to_vec();
+    for (number, key) in (first..memory.blocks.len()).zip(collected.specialisations.keys()) {
+        let lights: Vec<_> = key.lights.iter().filter_map(|&i| linked.lights.get(i as usize)).collect();
+        memory.set_block(number, &light_tables::table(&light_tables::sampled(&lights), has_area));
+    }
+    (memory, addresses)
 }
 
 /// The records of the objects: the parameters, which the block of a procedural primitive follows.

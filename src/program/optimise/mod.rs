@@ -5,12 +5,16 @@ pub mod common_origin;
 pub mod texture_lookups;
 
 use crate::abi::{Input, Intrinsic, specialisation_suffix};
-use crate::ir::passes::variants::VariantPolicy;
+use crate::ir::passes::known_data::{KnownConstant, KnownData, KnownMemory};
+use crate::ir::passes::unroll::UnrollPolicy;
+use crate::ir::passes::variants::{Unfinished, VariantPolicy};
 use crate::ir::passes::{Observer, Pipeline, dead_arguments};
 use crate::ir::{Function, Inlining, Loc, Module, Param};
 use crate::program::collect::Collected;
 use crate::program::collect::instances::Instance;
-use crate::program::link::{Failure, LinkOptions, Specialize, Stage};
+use crate::program::layout::{Layout, blocks, constants};
+use crate::program::link::{Failure, LinkOptions, Stage};
+use crate::program::specialize::{Fact, Specialize};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,10 +26,11 @@ use std::sync::Arc;
 pub fn optimise(
     options: &LinkOptions,
     collected: &Collected,
+    layout: &Layout,
     mut module: Module,
     observer: &mut dyn Observer,
     diagnostics: &mut Diagnostics,
-) -> Result<Module, Failure> {
+) -> Result<(Module, Arc<KnownData>), Failure> {
     if collected.traces_paths {
         let methods = collected.entries.iter().flat_map(|entry| entry.methods.evaluated_repeatedly());
         texture_lookups::share_lookups(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
@@ -33,11 +38,17 @@ pub fn optimise(
     dead_arguments::eliminate_dead_arguments(&mut module);
     set_inlining(&mut module, collected, &options.pipeline);
     let mut pipeline = options.pipeline.clone();
-    if options.specialize >= Specialize::Constants {
+    let known = Arc::new(known_data(options.specialize, collected, layout));
+    if options.specialize.makes_variants() {
         pipeline.variants = VariantPolicy::OF_SCENE;
+        pipeline.unroll = UnrollPolicy::OF_SCENE;
+        pipeline.known = known.clone();
     }
     match pipeline.run(&mut module, observer) {
-        Ok(report) => report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc))),
+        Ok(report) => {
+            report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc)));
+            report.variants.unfinished.iter().for_each(|endless| diagnostics.push(unfinished(&module, endless)));
+        }
         Err(error) => {
             diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
             return Err(Failure::Reported);
@@ -46,7 +57,57 @@ pub fn optimise(
     if options.stage == Stage::Image {
         common_origin::split_by_origin(&mut module, collected.primitive_kinds.len(), &options.pipeline.target);
     }
-    Ok(module)
+    Ok((module, known))
+}
+
+/// The data that a program is specialised for.
+fn known_data(specialize: Specialize, collected: &Collected, layout: &Layout) -> KnownData {
+    let image = &layout.memory;
+    let mut memory = Vec::new();
+    if specialize.has(Fact::LightParameters) {
+        let blocks = blocks::blocks(collected);
+        memory.extend(
+            image.blocks.iter().zip(blocks).map(|(&address, block)| KnownMemory { address, vectors: block.into() }),
+        );
+    }
+    if specialize.has(Fact::Textures) {
+        memory.extend(layout.textures.descriptors(&image.vectors));
+    }
+    let mut constants = Vec::new();
+    let mut fix = |number: usize, lanes: &[usize]| {
+        let vector = layout.constants[number].map(f32::to_bits);
+        let words = std::array::from_fn(|lane| lanes.contains(&lane).then_some(vector[lane]));
+        constants.push(KnownConstant { number: number as u32, words });
+    };
+    if specialize.has(Fact::Image) {
+        fix(constants::IMAGE_SIZE, &[0, 1, 2, 3]);
+    }
+    if specialize.has(Fact::Camera) && layout.constants[constants::LENS][0] == 0.0 {
+        fix(constants::LENS, &[0]);
+    }
+    // The kind of projection and the limit of the ray depth are in one vector.
+    let projection: Vec<usize> = [(Fact::Camera, 2), (Fact::Limits, 3)]
+        .into_iter()
+        .filter(|(f, _)| specialize.has(*f))
+        .map(|(_, l)| l)
+        .collect();
+    fix(constants::PROJECTION, &projection);
+    // Likewise the limit of indirect contributions and the size in pixels.
+    let last: Vec<usize> = [(Fact::Limits, 0), (Fact::Image, 1), (Fact::Image, 2)]
+        .into_iter()
+        .filter(|(f, _)| specialize.has(*f))
+        .map(|(_, l)| l)
+        .collect();
+    fix(constants::CLAMP, &last);
+    constants.retain(|known| known.words.iter().any(Option::is_some));
+    KnownData::new(memory, constants)
+}
+
+/// The warning that the specialisation of a recursion was given up.
+fn unfinished(module: &Module, Unfinished { chain, loc }: &Unfinished) -> Diagnostic {
+    let d = Diagnostic::warning("specialisation of a recursion does not end, so its calls stay general");
+    let d = module.span(*loc).into_iter().fold(d, |d, span| d.at(span, "this call has new constants each time"));
+    d.hint(format!("the chain of calls is {}", chain.join(" → ")))
 }
 
 /// Sets what the linker knows of inlining.

@@ -13,9 +13,9 @@
 
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::program::layout::alias_table::{choose_uniformly, resolve_alias};
+use crate::program::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
 use crate::program::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
-use crate::program::synthesise::lights::{DIRECT_RESULTS, for_each_light};
+use crate::program::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
 use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use std::f32::consts::PI;
@@ -106,16 +106,73 @@ fn emitted_function(lights: &AreaLights) -> Function {
     b.finish()
 }
 
-/// `lights.choices` and `lights.direct` for an object that so many lights with a direction
-/// illuminate, in a scene with so many environment lights.
-pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, environments: usize) -> Vec<Function> {
+/// How many lights of which kinds illuminate an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// Lights with a direction.
+    pub lights: usize,
+    /// Environment lights of the scene.
+    pub environments: usize,
+    /// The table that has the number of lights that `lights.sample` samples, where they are data.
+    pub table: Option<u32>,
+}
+
+/// The number of lights, as a program knows it.
+struct LightCount {
+    /// Lights among which `lights.direct` chooses.
+    choices: usize,
+    /// Those of them that have a direction.
+    lights: usize,
+    table: Option<u32>,
+}
+
+impl LightCount {
+    /// The number of choices less `minus`, as an integer.
+    fn choices(&self, b: &mut FunctionBuilder, minus: u32) -> Value {
+        match self.table {
+            None => b.u32(self.choices as u32 - minus),
+            Some(table) => {
+                // The table's lights are the choices: area lights are one of them in both.
+                let all = count_in_table(b, table);
+                let minus = b.u32(minus);
+                b.op(Op::ISub, &[all, minus])
+            }
+        }
+    }
+
+    /// The same as a float.
+    fn float(&self, b: &mut FunctionBuilder, minus: u32) -> Value {
+        match self.table {
+            None => b.f32((self.choices as u32 - minus) as f32),
+            Some(_) => {
+                let choices = self.choices(b, minus);
+                b.op(Op::ToFloat, &[choices])
+            }
+        }
+    }
+
+    /// The number of lights with a direction, less `minus`.
+    fn lights(&self, b: &mut FunctionBuilder, minus: u32) -> Value {
+        let others = (self.choices - self.lights) as u32;
+        match self.table {
+            None => b.u32(self.lights as u32 - minus),
+            Some(_) => self.choices(b, others + minus),
+        }
+    }
+}
+
+/// `lights.choices` and `lights.direct` for an object that so many lights illuminate.
+pub fn direct_functions(area_lights: &AreaLights, suffix: &str, counts: Counts) -> Vec<Function> {
+    let Counts { lights, environments, table } = counts;
     let points = (0..usize::from(lights > 0)).map(|_| Choice::Point);
     let areas = (0..usize::from(!area_lights.is_empty())).map(|_| Choice::Area);
     let kinds: Vec<Choice> = points.chain((0..environments).map(Choice::Environment)).chain(areas).collect();
     let choices = lights + kinds.iter().filter(|kind| !matches!(kind, Choice::Point)).count();
+    // Environments that do not illuminate the object are chosen, too, and not in its table.
+    let of = LightCount { choices, lights, table: table.filter(|_| choices > 0 && environments == 0) };
     let mut count = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightChoices));
     count.result("return", Type::F32);
-    let n = count.f32(choices.max(1) as f32);
+    let n = if choices == 0 { count.f32(1.0) } else { of.float(&mut count, 0) };
     count.ret(vec![n]);
 
     let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightDirect));
@@ -128,13 +185,13 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, e
         b.ret(vec![black, black, no_ray, zero]);
         return vec![count.finish(), b.finish()];
     }
-    let n = b.f32(choices as f32);
-    let (number, rest) = choose_uniformly(&mut b, u, choices as u32);
+    let [n, last] = [0, 1].map(|minus| of.float(&mut b, minus));
+    let (number, rest) = choose_up_to(&mut b, u, n, last);
     // The lights with a direction are one kind, the first; each of the others is its own.
     let kind = match lights {
         0 => number,
         _ => {
-            let (bound, before) = (b.u32(lights as u32), b.u32(lights as u32 - 1));
+            let [bound, before] = [0, 1].map(|minus| of.lights(&mut b, minus));
             let is_point = b.op(Op::ILt, &[number, bound]);
             let after = b.op(Op::ISub, &[number, before]);
             let first = b.u32(0);
@@ -146,7 +203,8 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, lights: usize, e
             let types = [Type::Vec3, Type::Vec3, Type::F32];
             let sample = b.call(format!("{}{suffix}", Intrinsic::LightSample), vec![number, position, normal], &types);
             let direction = normalize(b, sample[0]);
-            let factor = b.f32(choices as f32 * PI);
+            let pi = b.f32(PI);
+            let factor = b.op(Op::Mul, &[n, pi]);
             let light = scale(b, sample[1], factor);
             let delta = b.f32(0.0);
             vec![direction, light, sample[2], delta]

@@ -11,6 +11,7 @@ use crate::program::collect::area_light_points::POINTS;
 use crate::program::collect::instances::{Outputs, unpack};
 use crate::program::collect::lights::Shadows;
 use crate::program::layout::blocks::LinkedLight;
+use crate::program::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
 use crate::program::synthesise::surface_state::{normalize, of_frame};
 use crate::program::synthesise::visibility::TRANSMISSION;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,22 +94,27 @@ impl<'a> Sampled<'a> {
 }
 
 /// The functions for one set of lights. `area` is how area lights of materials are shadowed, if
-/// there are any: they come after the lights.
+/// there are any: they come after the lights. `table` is the address of the table of the lights,
+/// where they are data.
 pub fn light_functions(
     suffix: &str,
     lights: &[&LinkedLight],
     area: Option<Shadows>,
     messages: &LightMessages,
+    table: Option<u32>,
 ) -> Vec<Function> {
-    let (ambient, sampled): (Vec<_>, Vec<_>) =
-        lights.iter().copied().partition(|l| l.environment.is_none() && !l.bound.has_direction());
+    let is_ambient = |l: &&&LinkedLight| l.environment.is_none() && !l.bound.has_direction();
+    let ambient: Vec<&LinkedLight> = lights.iter().filter(is_ambient).copied().collect();
     // Environment lights come after those that `lights.direct` samples by `lights.sample`.
-    let (environments, sampled): (Vec<_>, Vec<_>) = sampled.into_iter().partition(|l| l.environment.is_some());
-    let sampled = sampled.into_iter().chain(environments).map(Sampled::Light);
-    let sampled: Vec<Sampled<'_>> = sampled.chain(area.map(Sampled::Area)).collect();
+    let lights = light_tables::sampled(lights);
+    let sampled: Vec<Sampled<'_>> = lights.iter().copied().map(Sampled::Light).chain(area.map(Sampled::Area)).collect();
+    let sample = match table {
+        Some(table) => sample_from_table(suffix, &sampled, &LightKinds::of(&lights), table),
+        None => sample(suffix, &sampled),
+    };
     let mut functions = vec![
-        count(suffix, sampled.len()),
-        sample(suffix, &sampled),
+        count(suffix, sampled.len(), table),
+        sample,
         ambient_sum(suffix, &ambient),
         category(suffix, &sampled, &messages.excluded),
     ];
@@ -116,12 +122,112 @@ pub fn light_functions(
     functions
 }
 
-fn count(suffix: &str, lights: usize) -> Function {
+fn count(suffix: &str, lights: usize, table: Option<u32>) -> Function {
     let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightCount));
     b.result("return", Type::U32);
-    let n = b.u32(lights as u32);
+    let n = match table {
+        Some(table) => count_in_table(&mut b, table),
+        None => b.u32(lights as u32),
+    };
     b.ret(vec![n]);
     b.finish()
+}
+
+/// The number of lights that a table has.
+pub(in crate::program) fn count_in_table(b: &mut FunctionBuilder, table: u32) -> Value {
+    let table = b.constant(Const::Ref(table));
+    let head = b.op(Op::Load(0), &[table]);
+    let count = b.op(Op::Extract(0), &[head]);
+    b.op_as(Op::Bitcast, &[count], Type::U32)
+}
+
+/// `lights.sample` where the lights are data: the table gives the kind of light `i`, and where its
+/// parameters lie; the code has each kind once.
+fn sample_from_table(suffix: &str, lights: &[Sampled<'_>], kinds: &LightKinds, table: u32) -> Function {
+    let (mut b, index, point) = sample_builder(suffix);
+    if lights.is_empty() {
+        return no_sample(b);
+    }
+    let (size, first) = (b.u32(LIGHT_RECORD), b.u32(table + HEAD));
+    let offset = b.op(Op::IMul, &[index, size]);
+    let record = b.op(Op::IAdd, &[first, offset]);
+    let record = b.op_as(Op::Bitcast, &[record], Type::Ref);
+    let [head, origin, axis] = [0, 1, 2].map(|k| b.op(Op::Load(k), &[record]));
+    let [kind, block] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
+        let word = b.op(Op::Extract(lane), &[head]);
+        b.op_as(Op::Bitcast, &[word], ty)
+    });
+    let [origin, axis] = [origin, axis].map(|v| crate::program::synthesise::surface_state::xyz(&mut b, v));
+    let of_kind: Vec<Sampled<'_>> = kinds.first.iter().map(|&i| lights[i]).chain(area_of(lights)).collect();
+    for_each_light(&mut b, kind, of_kind.len(), |b, i| {
+        sample_by_code(b, of_kind[i], point, |_, _| LightPlace { block, origin, axis })
+    });
+    b.finish()
+}
+
+/// The area lights of materials among the lights.
+fn area_of<'a>(lights: &[Sampled<'a>]) -> Option<Sampled<'a>> {
+    lights.last().copied().filter(|last| matches!(last, Sampled::Area(_)))
+}
+
+/// The beginning of `lights.sample`: the number of the light, and the point that is lit.
+fn sample_builder(suffix: &str) -> (FunctionBuilder, Value, ShadingPoint) {
+    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightSample));
+    for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
+        b.result(name, ty);
+    }
+    let index = b.param("i", Type::U32);
+    let point = surface_params(&mut b);
+    (b, index, point)
+}
+
+/// `lights.sample` without lights.
+fn no_sample(mut b: FunctionBuilder) -> Function {
+    let zero = b.constant(Const::zero(Type::Vec3));
+    let none = b.f32(-1.0);
+    b.ret(vec![zero, zero, none]);
+    b.finish()
+}
+
+/// Samples a light whose code is that of `light`.
+fn sample_by_code(
+    b: &mut FunctionBuilder,
+    light: Sampled<'_>,
+    point: ShadingPoint,
+    place: impl FnOnce(&mut FunctionBuilder, &LinkedLight) -> LightPlace,
+) -> Vec<Value> {
+    match light {
+        Sampled::Light(light) => match light.environment {
+            Some(number) => sample_environment(b, number, light.bound.shadows, point),
+            None => {
+                let place = place(b, light);
+                sample_one(b, light, place, point)
+            }
+        },
+        Sampled::Area(shadows) => sample_area(b, shadows, point),
+    }
+}
+
+/// Where the data of a light lie.
+#[derive(Clone, Copy)]
+struct LightPlace {
+    /// Address of its block.
+    block: Value,
+    /// The origin of its shader space.
+    origin: Value,
+    /// The z axis of that space.
+    axis: Value,
+}
+
+impl LightPlace {
+    /// That of a light in the code.
+    fn of(b: &mut FunctionBuilder, light: &LinkedLight) -> Self {
+        let to_world = light.bound.instance.to_world;
+        let block = b.constant(Const::Ref(light.address));
+        let [origin, axis] =
+            [to_world.w_axis, to_world.z_axis].map(|v| b.constant(Const::Vec3(v.truncate().to_array())));
+        Self { block, origin, axis }
+    }
 }
 
 fn surface_params(b: &mut FunctionBuilder) -> ShadingPoint {
@@ -139,25 +245,11 @@ struct ShadingPoint {
 
 /// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
 fn sample(suffix: &str, lights: &[Sampled<'_>]) -> Function {
-    let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::LightSample));
-    for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
-        b.result(name, ty);
-    }
-    let index = b.param("i", Type::U32);
-    let point = surface_params(&mut b);
+    let (mut b, index, point) = sample_builder(suffix);
     if lights.is_empty() {
-        let zero = b.constant(Const::zero(Type::Vec3));
-        let none = b.f32(-1.0);
-        b.ret(vec![zero, zero, none]);
-    } else {
-        for_each_light(&mut b, index, lights.len(), |b, i| match lights[i] {
-            Sampled::Light(light) => match light.environment {
-                Some(number) => sample_environment(b, number, light.bound.shadows, point),
-                None => sample_one(b, light, point),
-            },
-            Sampled::Area(shadows) => sample_area(b, shadows, point),
-        });
+        return no_sample(b);
     }
+    for_each_light(&mut b, index, lights.len(), |b, i| sample_by_code(b, lights[i], point, LightPlace::of));
     b.finish()
 }
 
@@ -275,8 +367,9 @@ impl Answer {
 }
 
 /// Calls one light: `L` towards it, its colour, and how far a shadow ray goes.
-fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> Vec<Value> {
-    let outputs = call(b, light, point);
+fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, point: ShadingPoint) -> Vec<Value> {
+    let outputs = call_at(b, light, place, point);
+    let outputs = LightOutputs::of(b, &outputs);
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.op(Op::Neg, &[from_light]);
     let t_max = match (light.bound.shadows, light.bound.instance.shader.light) {
@@ -378,11 +471,16 @@ fn call_for(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, o
 
 /// Calls a light's core with its parameters from memory and the globals of RISpec 3.2, table 12.2.
 fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, point: ShadingPoint) -> Outputs<'l> {
+    let place = LightPlace::of(b, light);
+    call_at(b, light, place, point)
+}
+
+/// The same for a light whose data lie at a place.
+fn call_at<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: LightPlace, point: ShadingPoint) -> Outputs<'l> {
     let instance = &light.bound.instance;
-    let block = b.constant(Const::Ref(light.address));
     instance.call(b, &instance.shader.core, |b, slot, param| match slot {
-        Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-        None => global(b, light, point, &param.name, param.ty),
+        Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[place.block])),
+        None => global(b, light, place, point, &param.name, param.ty),
     })
 }
 
@@ -399,25 +497,34 @@ pub(in crate::program) fn environment_radiance(
 /// Calls a light.
 fn call(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> LightOutputs {
     let outputs = outputs(b, light, point);
-    let zero = b.constant(Const::zero(Type::Vec3));
-    let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
-    LightOutputs { direction, color, distance: outputs.get(input::LIGHT_DISTANCE) }
+    LightOutputs::of(b, &outputs)
+}
+
+impl LightOutputs {
+    fn of(b: &mut FunctionBuilder, outputs: &Outputs<'_>) -> Self {
+        let zero = b.constant(Const::zero(Type::Vec3));
+        let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
+        Self { direction, color, distance: outputs.get(input::LIGHT_DISTANCE) }
+    }
 }
 
 /// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light
 /// without a surface of its own; those of an area light are a point of its surface and the normal
 /// there.
-fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, name: &str, ty: Type) -> Value {
-    let to_world = light.bound.instance.to_world;
+fn global(
+    b: &mut FunctionBuilder,
+    light: &LinkedLight,
+    place: LightPlace,
+    point: ShadingPoint,
+    name: &str,
+    ty: Type,
+) -> Value {
     match name {
         "Ps" => point.position,
         "Ns" => point.normal,
-        "P" | "N" | "Ng" if !light.bound.points.is_empty() => surface_point(b, light, point, name != "P"),
-        "P" => b.constant(Const::Vec3(to_world.w_axis.truncate().to_array())),
-        "N" | "Ng" => {
-            let axis = b.constant(Const::Vec3(to_world.z_axis.truncate().to_array()));
-            normalize(b, axis)
-        }
+        "P" | "N" | "Ng" if !light.bound.points.is_empty() => surface_point(b, light, place, point, name != "P"),
+        "P" => place.origin,
+        "N" | "Ng" => normalize(b, place.axis),
         "E" => {
             let origin = b.op(Op::Uniform(5), &[]);
             crate::program::synthesise::surface_state::xyz(b, origin)
@@ -428,14 +535,22 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, nam
 
 /// The point of an area light's surface that represents it at a shading point, or the normal there:
 /// one of its points, chosen at random by the shading point.
-fn surface_point(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, normal: bool) -> Value {
+fn surface_point(
+    b: &mut FunctionBuilder,
+    light: &LinkedLight,
+    place: LightPlace,
+    point: ShadingPoint,
+    normal: bool,
+) -> Value {
     let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
     let u = b.op(Op::Extract(0), &[random]);
     let count = b.f32(POINTS as f32);
     let number = b.op(Op::Mul, &[u, count]);
     let number = b.op_as(Op::ToInt, &[number], Type::U32);
     let offset = b.op(Op::IAdd, &[number, number]);
-    let first = b.u32(light.address + light.bound.instance.block.len() as u32);
+    let block = b.op_as(Op::Bitcast, &[place.block], Type::U32);
+    let length = b.u32(light.bound.instance.block.len() as u32);
+    let first = b.op(Op::IAdd, &[block, length]);
     let address = b.op(Op::IAdd, &[first, offset]);
     let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
     let vector = b.op(Op::Load(u32::from(normal)), &[address]);

@@ -37,6 +37,7 @@ use crate::program::layout::{Layout, textures};
 use crate::program::link::{LinkOptions, Stage};
 use crate::scene::Scene;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use area_lights::Counts;
 use baking::Baking;
 use entries::SurfaceVariant;
 use gather_outputs::GatherOutputs;
@@ -125,7 +126,9 @@ fn specialise(
         (false, false) => Some(Shadows::Opaque),
     };
     let target = &options.pipeline.target;
-    let specialised = Specialised { linked: &layout.linked, area_shadows, messages: &messages, calls: &calls, target };
+    let light_tables = &layout.light_tables;
+    let linked = &layout.linked;
+    let specialised = Specialised { linked, area_shadows, messages: &messages, calls: &calls, light_tables, target };
     specialised.add(module, &collected.specialisations);
 }
 
@@ -139,11 +142,13 @@ fn add_light_sampling(
 ) {
     let Layout { environments, area_lights, .. } = layout;
     if collected.traces_paths {
-        for (key, &number) in &collected.specialisations {
+        for (i, (key, &number)) in collected.specialisations.iter().enumerate() {
             let lights = key.lights.iter().map(|&i| &layout.linked.lights[i as usize]);
             let points = lights.filter(|light| light.bound.has_direction()).count();
             let suffix = specialisation_suffix(number);
-            module.functions.extend(area_lights::direct_functions(area_lights, &suffix, points, environments.len()));
+            let table = layout.light_tables.get(i).copied();
+            let counts = Counts { lights: points, environments: environments.len(), table };
+            module.functions.extend(area_lights::direct_functions(area_lights, &suffix, counts));
         }
     }
     let estimator = collected.traces_paths.then_some(scene.estimator);

@@ -26,6 +26,9 @@ pub struct Specialised<'a> {
     pub messages: &'a LightMessages,
     /// The calls of co-shaders.
     pub calls: &'a BTreeSet<Arc<str>>,
+    /// Address of the table of lights of each key, in their order; none where lights are in the
+    /// code.
+    pub light_tables: &'a [u32],
     /// The target.
     pub target: &'a TargetInfo,
 }
@@ -47,23 +50,30 @@ impl Specialised<'_> {
         }
         let callers = callers_of(&cores, called.clone());
         let is_copied = |f: &&Function| is_core_of_object(f) || callers.contains(&f.name);
-        for (key, &number) in keys {
+        for (i, (key, &number)) in keys.iter().enumerate() {
             let suffix = specialisation_suffix(number);
-            module.functions.extend(self.functions(key, &suffix, &called));
+            let table = self.light_tables.get(i).copied();
+            module.functions.extend(self.functions(key, &suffix, &called, table));
             module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &callers)));
         }
         module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
-        module.functions.extend(light_functions("", &[], None, self.messages));
+        module.functions.extend(light_functions("", &[], None, self.messages, None));
         module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
         module.functions.push(ray_depths::function("", [None, None]));
         module.functions.extend(coshaders::functions("", self.calls, &[], &self.linked.coshaders));
     }
 
     /// The functions of a key, as far as they are `called`.
-    fn functions(&self, key: &SpecialisationKey, suffix: &str, called: &HashSet<Arc<str>>) -> Vec<Function> {
+    fn functions(
+        &self,
+        key: &SpecialisationKey,
+        suffix: &str,
+        called: &HashSet<Arc<str>>,
+        light_table: Option<u32>,
+    ) -> Vec<Function> {
         let Linked { lights, volumes, coshaders } = self.linked;
         let lights: Vec<&LinkedLight> = key.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
-        let mut functions = light_functions(suffix, &lights, self.area_shadows, self.messages);
+        let mut functions = light_functions(suffix, &lights, self.area_shadows, self.messages, light_table);
         if called.contains(&Intrinsic::VolumePass.name()) {
             let sides = key.sides.map(|id| {
                 let volume = volumes.get(&id?)?;

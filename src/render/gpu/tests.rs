@@ -221,6 +221,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         uniform: Default::default(),
         outlines: Default::default(),
         specialize: Default::default(),
+        known: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, film: FilmSettings::default(), budget: 1000 }
 }

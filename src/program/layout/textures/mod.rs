@@ -12,6 +12,7 @@ mod read;
 pub use read::{Images, Read};
 
 use crate::abi::Intrinsic;
+use crate::ir::passes::known_data::KnownMemory;
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
 use crate::pointcloud::PointCloud;
 use crate::program::collect::Collected;
@@ -144,6 +145,20 @@ impl Textures {
             let address = texture.push(image, &mut images);
             image[(TABLE + self.table.slot(*id)) as usize] = [*id, address, 0, 0];
         }
+    }
+
+    /// What of the textures in a memory image depends on no texel: the table, and the descriptors.
+    pub fn descriptors(&self, image: &[[u32; 4]]) -> Vec<KnownMemory> {
+        let piece = |address: u32, count: u32| {
+            let vectors = image.get(address as usize..(address + count) as usize).unwrap_or_default();
+            KnownMemory { address, vectors: vectors.into() }
+        };
+        let table = piece(TABLE, self.table.vectors() as u32);
+        let there = self.entries.iter().filter(|(_, texture)| texture.is_some());
+        let found = there.map(|(id, _)| image[(TABLE + self.table.slot(*id)) as usize][1]);
+        let addresses: BTreeSet<u32> = found.flat_map(|address| layout::descriptors(image, address)).collect();
+        let descriptors = addresses.into_iter().map(|a| piece(a, layout::descriptor_vectors(image, a)));
+        std::iter::once(table).chain(descriptors).collect()
     }
 
     /// The function `(string) → ref` that returns the address of a texture's descriptor, for a
