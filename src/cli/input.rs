@@ -57,7 +57,7 @@ pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
         shader_paths: args.shader_paths.clone(),
         pipeline: pipeline(args.passes.as_deref())?,
         math: args.math.choice(),
-        specialize: args.specialize,
+        specialize: args.specialize.unwrap_or_default(),
         host: Default::default(),
         tree: args.tree.map(Into::into),
         pixels: args.crop.map(|Crop([x0, y0, x1, y1])| u64::from(x1 - x0) * u64::from(y1 - y0)),

@@ -5,6 +5,7 @@ use super::backend::set_up_process;
 use super::failure::Failure;
 use super::input::{project_options, source_of};
 use super::output::print_json;
+use shadewright::program::Specialize;
 use shadewright::project;
 use shadewright::render::Backend;
 use shadewright::viewer::{self, ViewerError};
@@ -18,6 +19,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let source = source_of(&args.scene);
     let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
     (project.open.strict, project.open.headlight) = (false, true);
+    project.specialize = args.scene.specialize.unwrap_or(Specialize::CONSTANTS);
     let machine = match args.backend {
         BackendChoice::Auto => None,
         BackendChoice::Named(backend) if Backend::INTERACTIVE.contains(&backend) => Some(backend),

@@ -134,7 +134,10 @@ impl Project {
         redone.files = files;
         if !relink {
             return match self.state.clone().filter(|_| redone.kernels) {
-                Some(state) => self.publish(State { redone, times: Times::default(), ..(*state).clone() }),
+                Some(state) => {
+                    let specialised = Arc::default();
+                    self.publish(State { redone, times: Times::default(), specialised, ..(*state).clone() })
+                }
                 None => Outcome::Unchanged,
             };
         }
@@ -222,6 +225,7 @@ impl Project {
             program,
             redone: Redone { memory: instance.is_some(), ..Redone::default() },
             any_view: Arc::default(),
+            specialised: Arc::default(),
             times: Times::default(),
             ..old.clone()
         };
@@ -304,6 +308,7 @@ impl Project {
             times,
             link: self.link_options(),
             any_view: Arc::default(),
+            specialised: Arc::default(),
             files: Arc::new(self.shader_files.clone()),
         })
     }

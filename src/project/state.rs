@@ -47,6 +47,7 @@ pub struct State {
     /// The program that serves any view, once that was asked for; `None` in it where it fails to
     /// link.
     pub(super) any_view: Arc<OnceLock<Option<Program>>>,
+    pub(super) specialised: Arc<OnceLock<Program>>,
     /// The files of the shaders.
     pub(super) files: Arc<FileLog>,
 }
@@ -108,7 +109,12 @@ impl State {
     ///
     /// `budget` bounds the work of a sample, see [`Job::budget`].
     pub fn job(&self, view: &View, sampling: Sampling, budget: u32) -> Job {
-        let mut program = self.program.clone();
+        self.job_of(&self.program, view, sampling, budget)
+    }
+
+    /// The same with a program of this state.
+    pub fn job_of(&self, program: &Program, view: &View, sampling: Sampling, budget: u32) -> Job {
+        let mut program = program.clone();
         set_view(&mut program.constants, &view.camera, view.format);
         if !program.is_for(&program.constants) {
             program = self.program_for_any_view();
@@ -126,6 +132,18 @@ impl State {
         let linked = self.any_view.get_or_init(|| self.link_again(&options, &mut ()).ok());
         // What has linked links again; without that, the view is the scene's own.
         linked.clone().unwrap_or_else(|| self.program.clone())
+    }
+
+    /// Keeps a program of the scene that has more of it in its code, for the views that begin later.
+    /// The first one stays.
+    pub fn specialise(&self, program: Program) {
+        let _ = self.specialised.set(program);
+    }
+
+    /// The program that has more of the scene in its code, once it is linked. It has the parameters
+    /// of this state, and no others.
+    pub fn specialised(&self) -> Option<&Program> {
+        self.specialised.get()
     }
 
     /// How the scene was linked.

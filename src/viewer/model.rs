@@ -17,6 +17,7 @@ use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How the machines' images are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,6 +226,8 @@ pub struct Model {
     pub source: Source,
     /// What the worker threads are busy with.
     pub busy: Option<String>,
+    /// How long the program of the scene took to specialise; `None` while it is not.
+    pub specialised_in: Option<Duration>,
     /// The last scene that linked.
     pub state: Option<Arc<State>>,
     /// Why the current scene cannot be rendered.
@@ -263,6 +266,7 @@ impl Model {
         let mut model = Self {
             source: source.clone(),
             busy: None,
+            specialised_in: None,
             state: None,
             failure: None,
             machines: Default::default(),
@@ -451,6 +455,11 @@ impl Model {
                 self.inspected.asked.take_if(|asked| *asked == inspection.instance);
                 self.inspected.found = Some(inspection);
             }
+            Event::Specialised { state, time } => {
+                if self.state.as_ref().is_some_and(|known| known.version == state) {
+                    self.specialised_in = Some(time);
+                }
+            }
             Event::InspectFailed(message) => {
                 self.inspected = Inspected { failure: Some(message), ..Inspected::default() };
             }
@@ -459,6 +468,7 @@ impl Model {
 
     fn load(&mut self, state: Arc<State>) {
         self.busy = None;
+        self.specialised_in = None;
         // Errors in files remain after an edit of the last good state.
         if !state.redone.is_edit() {
             self.failure = None;
@@ -547,6 +557,7 @@ pub(super) mod tests {
             machine,
             described: "a machine".into(),
             state: model.state.as_ref().unwrap().version,
+            specialised: false,
             view,
             image: Arc::new(Image::new(width, height, rgba).unwrap()),
             step,

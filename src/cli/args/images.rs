@@ -100,10 +100,11 @@ pub struct SceneArgs {
     /// The transcendental functions that shaders call
     #[command(flatten)]
     pub math: MathArgs,
-    /// Facts of the scene that are constants of its program: none, types, constants, all, or a list
-    /// as in `types,textures` and `all,-image`
-    #[arg(long, value_name = "FACTS", default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
-    pub specialize: Specialize,
+    /// Facts of the scene that are constants of its program: none, types (the default), constants,
+    /// all, or a list as in `types,textures` and `all,-image`. The viewer specializes in the
+    /// background, for constants
+    #[arg(long, value_name = "FACTS", hide_short_help = true, help_heading = heading::COMPILER)]
+    pub specialize: Option<Specialize>,
     /// Calling convention of the RPU: which registers are saved across calls
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
     pub convention: Convention,

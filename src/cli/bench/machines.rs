@@ -10,7 +10,6 @@ use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
 use crate::cli::progress::{Work, with_progress};
 use serde_json::{Value, json};
-use shadewright::program::Specialize;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::report::KernelTimes;
 use shadewright::render::rpu::RpuRenderer;
@@ -154,7 +153,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         tree: None,
         passes: None,
         math: MathArgs::default(),
-        specialize: Specialize::default(),
+        specialize: None,
         convention: Convention::default(),
     };
     Ok(prepare_job(&scene)?.0)

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_the_same_stays_loaded() {
-        checks::what_is_the_same_stays_loaded(&mut progressive(), &mut renderer());
+        checks::what_is_the_same_stays_loaded(&mut progressive(), &mut renderer(), 3);
     }
 
     #[test]

@@ -80,7 +80,8 @@ fn describe(machine: Backend, is: &MachineModel) -> String {
             } else {
                 format!("{}/{} spp", shown.samples, shown.wanted)
             };
-            format!("{name}: {width}×{height}, {progress}")
+            let specialized = if shown.specialised { ", specialized" } else { "" };
+            format!("{name}: {width}×{height}, {progress}{specialized}")
         }
     }
 }

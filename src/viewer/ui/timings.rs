@@ -84,12 +84,21 @@ fn reading(ui: &mut Ui, model: &Model) {
         ("compile and link", times.link),
         ("build the BVH", times.tree),
     ];
+    let specialised = model.specialised_in.map(|time| ("specialize, in the background", time));
     let frames = [
         ("interface frame, median", model.frames.quantile(0.5)),
         ("interface frame, 99 %", model.frames.quantile(0.99)),
     ];
     ui.vertical(|ui| {
-        table(ui, "Scene", parts.into_iter().chain(frames).map(|(what, time)| (what.to_string(), milliseconds(time))));
+        table(
+            ui,
+            "Scene",
+            parts
+                .into_iter()
+                .chain(specialised)
+                .chain(frames)
+                .map(|(what, time)| (what.to_string(), milliseconds(time))),
+        );
         ui.label(format!("uniform code: {}", state.program.uniform));
     });
 }

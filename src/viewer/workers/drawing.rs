@@ -2,7 +2,9 @@
 //! sleeps when idle.
 //!
 //! Knows a back end only as [`Progressive`]. New code may need compilation first, on other threads;
-//! meanwhile the previous image stays, and the other back end renders in this one's place.
+//! meanwhile the previous image stays, and the other back end renders in this one's place. A program
+//! that is specialised for the scene takes the place of the general one when a view begins and the
+//! program is compiled: nobody waits for it.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +19,7 @@ use crate::render::Backend;
 use crate::render::film::Film;
 use crate::render::progressive::{BackgroundCompilation, Progressive};
 use crate::render::sampling::Sampling;
-use crate::render::{RenderError, Window};
+use crate::render::{Job, RenderError, Window};
 use crate::text::diagnostics;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,10 +74,12 @@ pub fn run(context: WorkerContext, open: Opens) {
         lost: None,
         kernels: 0,
         code: None,
+        is_specialised: false,
         speed: Speed::default(),
         film: Film::default(),
         drawn: None,
         abandoned: None,
+        swap: None,
     };
     let mut done = None;
     while let Some(taken) = slot.take(done, None) {
@@ -109,12 +113,31 @@ struct Thread {
     kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
+    /// Whether that is specialised for the scene.
+    is_specialised: bool,
     speed: Speed,
     film: Film,
     /// What the film contains; `None` after an aborted pass.
     drawn: Option<Drawn>,
     /// An abandoned preparation that has not ended yet.
     abandoned: Option<Box<dyn BackgroundCompilation>>,
+    /// The specialised program that is being compiled, or is.
+    swap: Option<Swap>,
+}
+
+/// The compilation of a specialised program.
+struct Swap {
+    code: Arc<Module>,
+    /// `None` where there is nothing to wait for.
+    compilation: Option<Box<dyn BackgroundCompilation>>,
+    /// What does not compile is not used.
+    failed: bool,
+}
+
+impl Swap {
+    fn is_over(&self) -> bool {
+        self.compilation.as_ref().is_none_or(|compilation| compilation.is_finished())
+    }
 }
 
 /// What is rendered, and how.
@@ -183,6 +206,7 @@ impl Thread {
             machine: self.context.machine,
             described: machine.describe().into(),
             state: state.version,
+            specialised: self.is_specialised,
             view: view.clone(),
             image,
             step: pass.step,
@@ -200,9 +224,8 @@ impl Thread {
     fn begin(&mut self, subject: Subject) -> Result<bool, RenderError> {
         let old = self.drawn.take();
         let Subject { state, view, sampling, timed } = &subject;
-        let job = state.job(view, *sampling, self.context.budget);
         if self.kernels != state.kernels && self.machine.as_ref().is_some_and(|machine| machine.uses_kernels()) {
-            (self.machine, self.code) = (None, None);
+            (self.machine, self.code, self.swap) = (None, None, None);
         }
         if self.machine.is_none() {
             self.context.stand_in(true);
@@ -210,7 +233,13 @@ impl Thread {
             self.machine = Some((self.open)()?);
             self.lost = None;
         }
-        if !self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &state.program.module)) {
+        let specialised = self.specialised_job(&subject);
+        let is_specialised = specialised.is_some();
+        let job = specialised.unwrap_or_else(|| state.job(view, *sampling, self.context.budget));
+        let is_loaded = self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &job.program.module));
+        if is_specialised && !is_loaded {
+            self.speed = Speed::default();
+        } else if !is_loaded {
             if !self.is_rid_of_abandoned(state) {
                 return Ok(false);
             }
@@ -230,12 +259,44 @@ impl Thread {
         self.code = None;
         machine.set_profiling(*timed);
         machine.load(&job)?;
-        self.code = Some(state.program.module.clone());
+        self.code = Some(job.program.module.clone());
+        self.is_specialised = is_specialised;
         let plan = Plan::new(job.window, sampling.count());
         let is_there = |old: Drawn| old.subject.looks_like(&subject) && old.plan.samples() > 0;
         let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
         self.drawn = Some(Drawn { subject, plan });
         Ok(true)
+    }
+
+    /// The job of the program that is specialised for the subject's scene, if that is linked and
+    /// compiled. Otherwise its compilation begins, and the general program draws meanwhile.
+    fn specialised_job(&mut self, subject: &Subject) -> Option<Job> {
+        let Subject { state, view, sampling, .. } = subject;
+        let job = state.job_of(state.specialised()?, view, *sampling, self.context.budget);
+        let code = &job.program.module;
+        if self.code.as_ref().is_some_and(|loaded| Arc::ptr_eq(loaded, code)) {
+            return Some(job);
+        }
+        match &mut self.swap {
+            Some(swap) if Arc::ptr_eq(&swap.code, code) => {
+                if !swap.is_over() {
+                    return None;
+                }
+                swap.failed |= swap.compilation.take().is_some_and(|compilation| compilation.wait().is_err());
+                (!swap.failed).then_some(job)
+            }
+            // One of an earlier state: it ends before the next one begins.
+            Some(swap) if !swap.is_over() => {
+                swap.compilation.iter().for_each(|compilation| compilation.cancel());
+                None
+            }
+            _ => {
+                let compilation = self.machine.as_ref()?.prepare(&job);
+                let is_ready = compilation.is_none();
+                self.swap = Some(Swap { code: code.clone(), compilation, failed: false });
+                is_ready.then_some(job)
+            }
+        }
     }
 
     /// Waits until an abandoned preparation has ended: quick successive edits would otherwise each

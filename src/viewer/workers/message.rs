@@ -81,6 +81,13 @@ pub enum Event {
     Inspected(Arc<Inspection>),
     /// The error of an inspection.
     InspectFailed(String),
+    /// A program that is specialised for the scene is ready for the next view.
+    Specialised {
+        /// [`State::version`] of the scene.
+        state: u64,
+        /// How long linking took.
+        time: Duration,
+    },
 }
 
 /// The probe of a sample.
@@ -107,6 +114,8 @@ pub struct Shown {
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.
     pub state: u64,
+    /// Whether its program is specialised for the scene.
+    pub specialised: bool,
     /// The view.
     pub view: View,
     /// The image: of every `step`th pixel in x and y.

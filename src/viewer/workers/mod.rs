@@ -1,5 +1,6 @@
 //! The worker threads of the window: one that reads scenes, one for each machine that draws,
-//! one that probes pixels, one that lists the compiled forms of shaders.
+//! one that probes pixels, one that lists the compiled forms of shaders, one that specialises
+//! programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
 //! that were not carried out. [`Workers::poll`] gives the [`Event`]s since the last call; a
@@ -15,6 +16,7 @@
 //! | `inspecting` | the thread that lists compiled shaders |
 //! | `requests` | the latest request for these two |
 //! | `slot` | the latest request for a rendering thread |
+//! | `specialising` | the thread that specialises programs |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
 
@@ -27,6 +29,7 @@ mod probing;
 mod requests;
 mod schedule;
 mod slot;
+mod specialising;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +44,7 @@ use loading::Request;
 use outbox::Outbox;
 use requests::Requests;
 use slot::Slot;
+use specialising::LatestState;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
@@ -71,27 +75,34 @@ pub struct Workers {
     loader: Sender<Request>,
     prober: Arc<Requests<probing::ProbeRequest>>,
     inspector: Arc<Requests<InstanceId>>,
+    specialiser: Arc<LatestState>,
     drawing: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
     /// Starts the threads. They call `wake` when there is something to poll.
     pub fn start(options: Options, wake: Wake) -> Self {
-        let Options { project, adapter, budget } = options;
+        let Options { mut project, adapter, budget } = options;
+        // Views and edits change while the scene is shown: at first they are data.
+        let facts = project.specialize.for_any_view();
+        project.specialize = facts.for_edits();
         let outbox = Arc::new(Outbox::new(wake));
         let slots = Backend::INTERACTIVE.map(|_| Arc::<Slot>::default());
         let (loader, requests) = channel();
         let look = loader.clone();
         let prober = Arc::new(Requests::default());
         let inspector = Arc::new(Requests::default());
+        let specialiser = Arc::new(LatestState::default());
 
         let (events, drawn_by) = (outbox.clone(), slots.clone());
         let (asked, asked_for_code) = (prober.clone(), inspector.clone());
+        let latest = specialiser.clone();
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
                 drawn_by.iter().for_each(|slot| slot.change(|request| request.state = Some(state.clone())));
                 asked.set_state(state.clone());
                 asked_for_code.set_state(state.clone());
+                latest.set(state.clone());
             };
             loading::run(&requests, look, &project, &events, &share);
         });
@@ -99,6 +110,8 @@ impl Workers {
         std::thread::spawn(move || probing::run(&asked, &events, budget));
         let (events, asked) = (outbox.clone(), inspector.clone());
         std::thread::spawn(move || inspecting::run(&asked, &events, budget));
+        let (events, latest) = (outbox.clone(), specialiser.clone());
+        std::thread::spawn(move || specialising::run(&latest, facts, &events));
 
         // The threads of the process build BVHs meanwhile, and compute what the GPU needs: the RPU
         // has its own.
@@ -114,7 +127,7 @@ impl Workers {
             std::thread::spawn(move || drawing::run(context, open))
         };
         let drawing = Backend::INTERACTIVE.map(draw).into();
-        Self { outbox, slots, loader, prober, inspector, drawing }
+        Self { outbox, slots, loader, prober, inspector, specialiser, drawing }
     }
 
     /// Sends a command.
@@ -173,6 +186,7 @@ impl Drop for Workers {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();
         self.inspector.quit();
+        self.specialiser.quit();
         self.request(Request::End);
         for thread in self.drawing.drain(..) {
             // A panic is already reported.

@@ -24,13 +24,17 @@ struct BackgroundWorker {
 
 impl BackgroundWorker {
     fn new(machines: &[Backend]) -> Self {
+        Self::with_project(machines, Default::default())
+    }
+
+    fn with_project(machines: &[Backend], project: project::Options) -> Self {
         let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
         let wakes = woken.clone();
         let wake: Wake = Arc::new(move || {
             *wakes.0.lock().unwrap() = true;
             wakes.1.notify_all();
         });
-        let options = Options { project: Default::default(), adapter: None, budget: DEFAULT_BUDGET };
+        let options = Options { project, adapter: None, budget: DEFAULT_BUDGET };
         let workers = Workers::start(options, wake);
         workers.send(Command::Draw(machines.to_vec()));
         Self { workers, woken }
@@ -353,4 +357,54 @@ fn a_shader_is_listed_first_and_measured_then() {
     let last = found.last().unwrap();
     assert!(last.instance == instance && Arc::ptr_eq(&last.code, &state.program.module));
     assert!(last.cost.as_ref().unwrap().is_ok());
+}
+
+#[test]
+fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_one_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("test.rib"), crate::viewer::model::tests::SPHERE).unwrap();
+    let specialize = crate::program::Specialize::CONSTANTS;
+    for machine in Backend::INTERACTIVE {
+        let options = project::Options { specialize, ..Default::default() };
+        let mut worker = BackgroundWorker::with_project(&[machine], options);
+        worker.workers.send(Command::Samples(Some(1)));
+        worker.workers.send(Command::Open(Source::File(folder.path().join("test.rib"))));
+        let state = worker.loaded();
+        let is_specialised = |version: u64| {
+            move |event: &Event| matches!(event, Event::Specialised { state, .. } if *state == version).then_some(())
+        };
+        worker.wait_for(is_specialised(state.version));
+        // A GPU compiles first: some view is the first one that the program draws.
+        let mut width = 16;
+        let shown = loop {
+            worker.look(&view(&state, width, 12));
+            let shown = worker.image(|shown| shown.view.format.width == width && shown.is_finished());
+            if shown.specialised {
+                break shown;
+            }
+            width += 1;
+        };
+        let general = rendered(&state, &shown.view, 1);
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-4;
+        assert!(shown.image.rgba.as_flattened().iter().zip(general.rgba.as_flattened()).all(close));
+        // The parameter is a constant of the program that is loaded.
+        let instance = state.parameters.instances.iter().find(|i| i.shader == "plastic").unwrap().id;
+        let value = Some(crate::scene::ParamValue::Float(vec![0.75]));
+        worker.workers.send(Command::SetParameter { instance, name: "Ks".to_string(), value });
+        let edited = worker.loaded();
+        assert!(Arc::ptr_eq(&edited.program.module, &state.program.module), "nothing was compiled");
+        let (mut first, mut is_ready) = (None, false);
+        worker.wait_for(|event| {
+            is_ready |= is_specialised(edited.version)(event).is_some();
+            if let Event::Image(shown) = event
+                && shown.state == edited.version
+                && shown.is_finished()
+            {
+                first.get_or_insert(shown.clone());
+            }
+            (is_ready && first.is_some()).then_some(())
+        });
+        let first = first.unwrap();
+        assert!(!first.specialised && *first.image != general);
+    }
 }
