@@ -40,7 +40,7 @@
 //!
 //! | modules | purpose |
 //! |---|---|
-//! | [`text`], [`image`] | source text, diagnostics; images, colour, image files |
+//! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, colour, image files |
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
 //! | [`pointcloud`] | point clouds and their files |
 //! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
@@ -56,6 +56,7 @@
 
 pub mod abi;
 pub mod bvh;
+pub mod cache;
 pub mod codegen;
 pub mod compare;
 pub mod displace;

@@ -1,6 +1,7 @@
 //! The back end of the command line: its compiler passes, its threads and its renderer.
 
 use super::args::{BackendChoice, EngineChoice, MachineArgs, SceneArgs, Schedule};
+use super::cache;
 use super::device::Device;
 use super::failure::Failure;
 use anyhow::Context;
@@ -57,6 +58,11 @@ pub fn set_thread_count(threads: u16) -> Result<(), Failure> {
         .build_global()
         .context("starting the threads")
         .map_err(Failure::from)
+}
+
+/// The RPU for a scene, with the user's cache of compiled programs.
+pub fn rpu_renderer(args: &SceneArgs) -> RpuRenderer {
+    RpuRenderer::with_options(rpu_options(args)).with_cache(cache::usual())
 }
 
 /// How the RPU's program of a scene is compiled.

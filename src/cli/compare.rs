@@ -1,7 +1,7 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
 use super::args::{BackendChoice, CompareArgs};
-use super::backend::{open, renderer, rpu_options, set_up_process};
+use super::backend::{open, renderer, rpu_renderer, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
 use super::input::prepare_job;
@@ -9,7 +9,6 @@ use super::judgement::{check_judgement, judge};
 use super::progress::{Work, with_progress};
 use shadewright::image::file as image_file;
 use shadewright::render::BackendOptions;
-use shadewright::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
 /// Renders on both and judges the difference.
@@ -25,7 +24,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     let mut images = Vec::new();
     for backend in args.between.0 {
         let name = backend.name();
-        let rpu = RpuRenderer::with_options(rpu_options(&args.scene));
+        let rpu = rpu_renderer(&args.scene);
         // Options of the GPU are for the side that uses one.
         let (mut machine, device) = match backend.info().uses_gpu {
             true => renderer(BackendChoice::Named(backend), &args.machine, rpu)?,

@@ -13,6 +13,7 @@ mod args;
 mod backend;
 mod bake;
 mod bench;
+mod cache;
 mod check;
 mod checkpoint;
 mod compare;

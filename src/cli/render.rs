@@ -2,7 +2,7 @@
 //! where there is no `OUT`.
 
 use super::args::{Frames, RenderArgs, SceneArgs};
-use super::backend::{progressive, renderer, rpu_options, set_up_process};
+use super::backend::{progressive, renderer, rpu_renderer, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
@@ -112,7 +112,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     }
     let job = job_of(scene, &state)?;
     let names = aov::wanted(args, &state.scene.film, out)?;
-    let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
+    let rpu = rpu_renderer(scene).in_format(args.format.into());
     let mut first = None;
     if let Some(file) = &args.preview {
         let image = rpu.first_image(&job).map_err(|e| Failure::render(&e, &job.program.sources))?;

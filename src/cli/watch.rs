@@ -5,7 +5,7 @@
 //! with errors, with all current diagnostics.
 
 use super::args::{BackendChoice, RenderArgs};
-use super::backend::{progressive, rpu_options};
+use super::backend::{progressive, rpu_renderer};
 use super::failure::Failure;
 use super::input::{job_of, project_options, source_of};
 use super::messages::messages;
@@ -16,7 +16,6 @@ use shadewright::kernels;
 use shadewright::project::{self, Outcome, Project, State, Watcher};
 use shadewright::render::film::Film;
 use shadewright::render::progressive::{Pass, Progressive};
-use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError};
 use shadewright::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright::text::source::SourceMap;
@@ -42,7 +41,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     };
     let options = project::Options { kernels, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
-    let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
+    let rpu = rpu_renderer(&args.scene).in_format(args.format.into());
     let open = || progressive(args.backend, &args.machine, rpu.clone()).map(|(machine, _)| machine);
     let (mut machine, mut kernels) = (open()?, kernels::version());
     let (sender, messages) = channel();

@@ -34,6 +34,7 @@ pub mod cycles;
 pub mod dominators;
 pub mod emitter;
 pub mod eval;
+pub mod fingerprint;
 pub mod fold;
 pub mod host;
 mod op;

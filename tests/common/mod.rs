@@ -22,6 +22,8 @@ use std::sync::LazyLock;
 pub fn shadewright(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_shadewright"))
         .args(args)
+        // Programs are compiled each time.
+        .env("SHADEWRIGHT_CACHE", "")
         .current_dir(folder)
         .output()
         .expect("the program was built with the tests")

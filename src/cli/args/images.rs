@@ -135,6 +135,9 @@ pub struct CheckArgs {
     /// Allow the scenes to run programs that generate geometry (Procedural "RunProgram")
     #[arg(long, help_heading = heading::FILES)]
     pub allow_run: bool,
+    /// Facts of the scenes that are constants of their programs (see `render --help`)
+    #[arg(long, value_name = "FACTS", hide_short_help = true, help_heading = heading::COMPILER)]
+    pub specialize: Option<Specialize>,
     /// Print an object for each scene, with its messages, as JSON
     #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,

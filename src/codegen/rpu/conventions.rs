@@ -208,9 +208,8 @@ impl Plan {
         self.convention == Convention::Interprocedural && self.called[function]
     }
 
-    /// Notes the finished code of a function.
-    pub fn compiled(&mut self, function: usize, code: &MFunc) {
-        let mut clobbers = Clobbers::of(code);
+    /// Notes what the finished code of a function changes.
+    pub fn compiled(&mut self, function: usize, mut clobbers: Clobbers) {
         self.signatures[function].results.iter().for_each(|&(n, mask)| clobbers.change(n, mask));
         self.known[function] = Some(clobbers);
     }

@@ -13,6 +13,7 @@ use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
 use crate::rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
 use crate::rpu::timed::Config;
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ mod select;
 mod simplify;
 mod specials;
 mod spill;
+mod stored;
 mod target;
 pub mod thesis_abi;
 mod vcode;
@@ -268,7 +270,7 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
         return Err(Error::Host { function });
     }
     let index = module.index();
-    let mut functions: Vec<Function> = module.functions.iter().map(|f| lower(f, &options.passes)).collect();
+    let mut functions: Vec<Function> = module.functions.par_iter().map(|f| lower(f, &options.passes)).collect();
     let mut layout = constant_pool::Layout::default();
     if options.abi == Abi::Native {
         let mut usage = constant_pool::Usage::default();
@@ -279,11 +281,25 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
     let mut plan = conventions::Plan::new(module, options.convention, options.abi)?;
     let mut codes = vec![emit::Code::default(); module.functions.len()];
     let mut frames = vec![0; module.functions.len()];
-    for n in plan.order() {
-        let code = compile_function(&functions[n], n, &index, options, &plan, &layout)?;
-        plan.compiled(n, &code);
-        frames[n] = code.frame;
-        codes[n] = emit::emit(code, options.passes.pair, &module.functions[n].name)?;
+    let compiled = |n: usize, plan: &conventions::Plan| {
+        let code = compile_function(&functions[n], n, &index, options, plan, &layout)?;
+        let frame = code.frame;
+        let clobbers = conventions::Clobbers::of(&code);
+        Ok((emit::emit(code, options.passes.pair, &module.functions[n].name)?, frame, clobbers))
+    };
+    let order = plan.order();
+    if options.convention == Convention::Interprocedural {
+        // A caller depends on what its callees change.
+        for n in order {
+            let clobbers;
+            (codes[n], frames[n], clobbers) = compiled(n, &plan)?;
+            plan.compiled(n, clobbers);
+        }
+    } else {
+        let all: Vec<_> = order.par_iter().map(|&n| compiled(n, &plan)).collect();
+        for (n, result) in order.into_iter().zip(all) {
+            (codes[n], frames[n], _) = result?;
+        }
     }
     let mut starts = Vec::new();
     let mut at = 0u32;

@@ -172,7 +172,8 @@ struct Colouring<'a> {
     forbidden: &'a Preserved,
     /// Registers that must go to the stack.
     saved: &'a HashSet<VReg>,
-    spots: HashMap<usize, Spot>,
+    /// The place of each node that has one.
+    spots: Vec<Option<Spot>>,
     /// Number of registers in each component of each row, to balance.
     load: Vec<[u32; 4]>,
     /// Whether everything that lives across calls could have a register of the stack window to
@@ -193,10 +194,10 @@ impl Colouring<'_> {
     ) -> Result<HashMap<VReg, Spot>, Failure> {
         let across = (PHYSICAL_NODES..f.nodes()).filter(|&n| graph.accesses[n] > 0 && graph.across_call[n]).count();
         let roomy = across <= usize::from(STACK_WINDOW);
-        let (spots, load) = (HashMap::new(), vec![[0; 4]; ROWS]);
+        let (spots, load) = (vec![None; f.nodes()], vec![[0; 4]; ROWS]);
         let mut c = Colouring { f, graph, rules, forbidden, saved, spots, load, roomy, across_in: [0; 4] };
         for n in 0..ALLOCATABLE as usize {
-            c.spots.insert(n, Spot { row: n, component: Component::X });
+            c.spots[n] = Some(Spot { row: n, component: Component::X });
         }
         for node in c.order().into_iter().rev() {
             match c.choose(node) {
@@ -207,32 +208,34 @@ impl Colouring<'_> {
                     if graph.across_call[node] && c.class(node) == Class::Scalar {
                         c.across_in[spot.component.index()] += 1;
                     }
-                    c.spots.insert(node, spot);
+                    c.spots[node] = Some(spot);
                 }
                 Err(true) => return Err(c.port_victim(node, relief)),
                 Err(false) => return Err(Failure::Room(c.victim(node, relief))),
             }
         }
-        Ok(c.spots.into_iter().filter_map(|(n, s)| vreg_of(n).map(|v| (v, s))).collect())
+        let placed = c.spots.into_iter().enumerate();
+        Ok(placed.filter_map(|(n, spot)| Some((vreg_of(n)?, spot?))).collect())
     }
 
     /// The nodes by rising difficulty: fewest neighbours first, then fewest affinities (ch. 8).
     /// Unused registers are left out.
     fn order(&self) -> Vec<usize> {
         let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
-        let mut degree: HashMap<usize, usize> = nodes.iter().map(|&n| (n, self.graph.neighbours[n].len())).collect();
+        let mut degree: Vec<Option<usize>> = vec![None; self.f.nodes()];
+        nodes.iter().for_each(|&n| degree[n] = Some(self.graph.neighbours[n].len()));
         let key = |n: usize, d: usize| std::cmp::Reverse((d, self.graph.affinities[n].len(), n));
-        let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, degree[&n])).collect();
+        let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, self.graph.neighbours[n].len())).collect();
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
             // Entries with an old degree are passed over.
-            if degree.get(&n) != Some(&d) {
+            if degree[n] != Some(d) {
                 continue;
             }
-            degree.remove(&n);
+            degree[n] = None;
             order.push(n);
-            for &e in self.graph.neighbours[n].keys() {
-                if let Some(d) = degree.get_mut(&e) {
+            for e in self.graph.neighbours[n].keys() {
+                if let Some(d) = &mut degree[e] {
                     *d -= 1;
                     heap.push(key(e, *d));
                 }
@@ -262,8 +265,8 @@ impl Colouring<'_> {
             let whole = is_saved || class == Class::Wide && !forbidden.is_empty();
             blocked[row] = if whole { Mask::XYZW } else { forbidden };
         }
-        for (&neighbour, &pairs) in self.graph.neighbours[node].iter().filter(|(e, _)| by(**e)) {
-            let Some(&spot) = self.spots.get(&neighbour) else { continue };
+        for (neighbour, pairs) in self.graph.neighbours[node].iter().filter(|(e, _)| by(*e)) {
+            let Some(spot) = self.spots[neighbour] else { continue };
             let theirs = self.class(neighbour);
             for (mine, other) in components_of(pairs) {
                 let at = position(theirs, other, spot.component);
@@ -327,7 +330,7 @@ impl Colouring<'_> {
     fn port_is_free(&self, node: usize, spot: Spot) -> bool {
         self.graph.ports[node]
             .keys()
-            .filter_map(|n| self.spots.get(n))
+            .filter_map(|&n| self.spots[n])
             .all(|other| !other.on_stack() || other.row == spot.row)
     }
 
@@ -343,17 +346,17 @@ impl Colouring<'_> {
         };
         // Those that are read together may both be on the stack if they are in one register of it.
         let together =
-            self.graph.ports[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
+            self.graph.ports[node].iter().filter(|(n, _)| self.spots[**n].is_some_and(|s| s.row == spot.row));
         let mut score: u64 = if spot.on_stack() { together.map(|(_, weight)| weight).sum() } else { 0 };
-        let mates = self.graph.mates[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
+        let mates = self.graph.mates[node].iter().filter(|(n, _)| self.spots[**n].is_some_and(|s| s.row == spot.row));
         score += mates.map(|(_, weight)| 4 * weight).sum::<u64>();
         for affinity in &self.graph.affinities[node] {
-            match self.spots.get(&affinity.other) {
-                Some(&at) if agrees(affinity.pairs, affinity.other, at) => score += 8 * u64::from(affinity.weight),
+            match self.spots[affinity.other] {
+                Some(at) if agrees(affinity.pairs, affinity.other, at) => score += 8 * u64::from(affinity.weight),
                 Some(_) => {}
                 None => {
                     let near = |g: &super::interference::Affinity| {
-                        self.spots.get(&g.other).is_some_and(|at| at.row == spot.row) && class == Class::Wide
+                        self.spots[g.other].is_some_and(|at| at.row == spot.row) && class == Class::Wide
                     };
                     score += self.graph.affinities[affinity.other].iter().filter(|g| near(g)).map(|_| 1).sum::<u64>();
                 }
@@ -365,7 +368,7 @@ impl Colouring<'_> {
     /// Whom to copy when the read port keeps `node` from the stack: it or one of those that are
     /// there, whichever is read less often together with others that are.
     fn port_victim(&self, node: usize, relief: &Relief) -> Failure {
-        let is_there = |n: &usize| self.spots.get(n).is_some_and(|s| s.on_stack());
+        let is_there = |n: &usize| self.spots[*n].is_some_and(|s| s.on_stack());
         let reads = |n: &usize| -> u64 {
             let others = self.graph.ports[*n].iter().filter(|(o, _)| self.graph.across_call[**o] || is_there(o));
             others.map(|(_, weight)| weight).sum()
@@ -384,14 +387,13 @@ impl Colouring<'_> {
         // Only a neighbour in a place that the node could have is of use.
         let blocked = self.blocked(node, |e| vreg_of(e).is_none());
         let in_the_way = |e: &usize| {
-            self.spots.get(e).is_some_and(|s| {
+            self.spots[*e].is_some_and(|s| {
                 let free = Mask::from_bits(Mask::XYZW.bits() & !blocked[s.row].bits());
                 !free.is_empty()
             })
         };
         let candidates: BTreeSet<usize> = self.graph.neighbours[node]
             .keys()
-            .copied()
             .filter(in_the_way)
             .chain([node])
             .filter(|&n| vreg_of(n).is_some_and(|v| !relief.temporary.contains(&v)))

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Inlining, Loc, Module, TargetInfo};
+use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -313,14 +314,14 @@ impl Pipeline {
             for (number, pass) in of_module().enumerate() {
                 observer.before(pass, report.rounds, module);
                 let start = Instant::now();
-                let mut each_function = |run: &dyn Fn(&mut Function) -> usize| {
-                    let mut changes = 0;
-                    for (i, func) in module.functions.iter_mut().enumerate().filter(|(i, _)| dirty[*i]) {
-                        let here = run(func);
-                        changed[i] |= here > 0;
-                        changes += here;
-                    }
-                    changes
+                let mut each_function = |run: &(dyn Fn(&mut Function) -> usize + Sync)| {
+                    let functions = module.functions.par_iter_mut().zip(&dirty).zip(&mut changed);
+                    let changes = functions.map(|((func, dirty), changed)| {
+                        let here = if *dirty { run(func) } else { 0 };
+                        *changed |= here > 0;
+                        here
+                    });
+                    changes.sum()
                 };
                 let changes = match pass.work {
                     Work::Function(run) => each_function(&run),

@@ -1,8 +1,9 @@
 //! A module compiled for the RPU, with the registers of its functions' parameters and results.
 
 use crate::bvh::ray::lanes;
+use crate::cache::{DiskCache, KeyHasher};
 use crate::codegen::rpu::{self, RpuProgram, calls};
-use crate::ir::{Function, Module, Type};
+use crate::ir::{Function, Module, Type, fingerprint};
 use crate::program::{PROGRAM_CONSTANTS, surface_entry};
 use crate::render::RenderError;
 use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS};
@@ -85,6 +86,42 @@ impl Loaded {
     ) -> Result<Self, RenderError> {
         let unsupported = |reason: String| RenderError::Unsupported { backend: BACKEND, reason };
         let program = rpu::compile(module, options).map_err(|e| unsupported(e.to_string()))?;
+        Self::of_program(program, module, uniforms, surfaces)
+    }
+
+    /// The same with a cache of compiled programs.
+    ///
+    /// # Errors
+    /// When the module has something the RPU cannot run.
+    pub fn cached(
+        module: &Module,
+        uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
+        surfaces: usize,
+        options: &rpu::Options,
+        cache: &DiskCache,
+    ) -> Result<Self, RenderError> {
+        let mut hasher = KeyHasher::new("program of the RPU");
+        hasher.text(&format!("{options:?}"));
+        fingerprint::add_module(&mut hasher, module);
+        let key = hasher.finish();
+        if let Some(program) = cache.get(key).and_then(|bytes| RpuProgram::from_bytes(&bytes)) {
+            return Self::of_program(program, module, uniforms, surfaces);
+        }
+        let loaded = Self::with_options(module, uniforms, surfaces, options)?;
+        if let Some(bytes) = loaded.program.to_bytes() {
+            cache.put(key, &bytes);
+        }
+        Ok(loaded)
+    }
+
+    /// A program that was compiled from a module.
+    fn of_program(
+        program: RpuProgram,
+        module: &Module,
+        uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
+        surfaces: usize,
+    ) -> Result<Self, RenderError> {
+        let unsupported = |reason: String| RenderError::Unsupported { backend: BACKEND, reason };
         let executable = Executable::new(&program.program).map_err(|e| unsupported(e.to_string()))?;
         let mut constants = [[0; 4]; 32];
         constants[..program.constants.len()].copy_from_slice(&program.constants);

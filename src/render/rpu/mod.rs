@@ -30,6 +30,7 @@ use super::report::{Phase, Report};
 use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
 use crate::bvh::raysets::place_in_tile;
+use crate::cache::DiskCache;
 use crate::codegen::rpu::Options;
 use crate::image::Image;
 use crate::rpu::engine::{EngineInfo, default_engine};
@@ -48,13 +49,15 @@ pub struct RpuRenderer {
     options: Options,
     format: Format,
     engine: &'static EngineInfo,
+    cache: Option<DiskCache>,
     report: Report,
 }
 
 impl Default for RpuRenderer {
     fn default() -> Self {
         let engine = default_engine();
-        Self { options: Options::default(), format: Format::default(), engine, report: Report::default() }
+        let (options, format, report) = (Options::default(), Format::default(), Report::default());
+        Self { options, format, engine, cache: None, report }
     }
 }
 
@@ -81,6 +84,12 @@ impl RpuRenderer {
         Self { engine, ..self }
     }
 
+    /// The same with a cache of compiled programs.
+    #[must_use]
+    pub fn with_cache(self, cache: Option<DiskCache>) -> Self {
+        Self { cache, ..self }
+    }
+
     /// How it compiles.
     pub fn options(&self) -> &Options {
         &self.options
@@ -98,7 +107,11 @@ impl RpuRenderer {
     /// The job's program, compiled and loaded.
     pub(in crate::render) fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
-        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
+        let (module, constants, surfaces) = (&program.module, &program.constants, program.surface_entries);
+        let loaded = match &self.cache {
+            Some(cache) => Loaded::cached(module, constants, surfaces, &self.options, cache)?,
+            None => Loaded::with_options(module, constants, surfaces, &self.options)?,
+        };
         Ok(loaded.on_engine(self.engine)?.in_format(self.format))
     }
 
