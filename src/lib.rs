@@ -41,6 +41,7 @@
 //! | modules | purpose |
 //! |---|---|
 //! | [`text`], [`image`] | source text, diagnostics; images, colour, image files |
+//! | [`shapes`] | how values differ between threads in lock step |
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
 //! | [`pointcloud`] | point clouds and their files |
 //! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
@@ -77,6 +78,7 @@ mod random;
 pub mod render;
 pub mod rpu;
 pub mod scene;
+pub mod shapes;
 pub mod text;
 pub mod texture;
 #[cfg(feature = "viewer")]

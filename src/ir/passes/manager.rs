@@ -3,7 +3,7 @@
 use super::inline::{InlinePolicy, Stage};
 use super::variants::{self, VariantPolicy};
 use super::{
-    calls, copy, dce, derivatives, fold, gvn, inline, licm, matrices, pre, range_analysis, renumber, sccp,
+    calls, copy, dce, derivatives, fold, gvn, inline, lanes, licm, matrices, pre, range_analysis, renumber, sccp,
     simplify_cfg, slots, strength, strip, unit_vectors, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
@@ -256,7 +256,8 @@ impl Pipeline {
         self.passes().any(|p| matches!(p.work, Work::Linker))
     }
 
-    /// Settles what is not normalised again (see [`super::unit_vectors`]), replaces matrices by
+    /// Defines operations between lanes for one lane (see [`lanes`]), settles what is not
+    /// normalised again (see [`super::unit_vectors`]), replaces matrices by
     /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
     /// whatever passes are chosen; then runs the passes on a verified module, round after round
     /// until nothing changes, and renumbers values at the end.
@@ -264,6 +265,7 @@ impl Pipeline {
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
+        lanes::define(module);
         unit_vectors::propagate(module);
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
