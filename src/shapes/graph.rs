@@ -168,7 +168,10 @@ impl Loops {
         let mut seen = BTreeSet::from([header]);
         while let Some(node) = work.pop() {
             // A loop inside counts as one node: its header.
-            let inner = self.outermost(node).filter(|inner| *inner != number);
+            let inner = self.outermost(node);
+            if inner == Some(number) {
+                continue;
+            }
             let node = inner.map_or(node, |inner| self.all[inner as usize].header);
             if !seen.insert(node) || graph.position[node as usize].is_none() {
                 continue;
