@@ -49,6 +49,8 @@ pub(super) struct Body<'v, 'm> {
     /// The lanes for which the function is called.
     pub(super) entry_mask: Mask,
     pub(super) truth: [Value; 2],
+    /// The headers of loops behind which their parameters are used.
+    pub(super) outlives: BTreeSet<BlockId>,
     /// The lanes of each block that runs under a mask.
     pub(super) masks: HashMap<BlockId, Vec<Variable>>,
     /// The block of the made function for each that runs under no mask.
@@ -90,6 +92,7 @@ impl<'v, 'm> Body<'v, 'm> {
             slots: Vec::new(),
             entry_mask: None,
             truth,
+            outlives: outlives(func, shapes),
             masks: HashMap::new(),
             blocks: HashMap::new(),
             expanded: HashMap::new(),
@@ -416,4 +419,29 @@ impl<'v, 'm> Body<'v, 'm> {
         }
         self.b.ret(results);
     }
+}
+
+/// The headers of loops behind which their parameters are used.
+fn outlives(func: &Function, shapes: &FunctionShapes) -> BTreeSet<BlockId> {
+    let loops = &shapes.solution().loops;
+    let headers = loops.all.iter().enumerate();
+    let params = headers.flat_map(|(l, one)| {
+        let header = BlockId(one.header);
+        func.block(header).params.iter().map(move |p| (*p, (l as u32, header)))
+    });
+    let params: HashMap<Value, (u32, BlockId)> = params.collect();
+    let mut found = BTreeSet::new();
+    for id in func.block_ids() {
+        let mut used = |v: Value| {
+            if let Some((l, header)) = params.get(&v)
+                && !loops.holds(*l, id.0)
+            {
+                found.insert(*header);
+            }
+        };
+        let block = func.block(id);
+        block.insts.iter().flat_map(|i| &i.args).for_each(|v| used(*v));
+        block.term.for_each_arg(&mut used);
+    }
+    found
 }

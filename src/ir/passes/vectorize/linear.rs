@@ -153,7 +153,10 @@ impl Body<'_, '_> {
             Some((l, header)) => *to != header && self.shapes.solution().loops.holds(l, to.0),
             None => true,
         };
-        let is_only = level.inside.is_some_and(|(_, header)| header == *to && self.latches(header) == 1);
+        // What a header is passed for the next iteration must not change what lanes that left the
+        // loop in this one took with them.
+        let is_only = level.inside.is_some_and(|(_, header)| header == *to && self.latches(header) == 1)
+            && !self.outlives.contains(to);
         let kept = if (is_first && is_here) || is_only { None } else { Some(mask.clone()) };
         self.pass(from, *to, args, &kept);
     }
