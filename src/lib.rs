@@ -41,6 +41,7 @@
 //! | modules | purpose |
 //! |---|---|
 //! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, colour, image files |
+//! | [`shapes`] | how values differ between threads in lock step |
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
 //! | [`pointcloud`] | point clouds and their files |
 //! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
@@ -78,6 +79,7 @@ mod random;
 pub mod render;
 pub mod rpu;
 pub mod scene;
+pub mod shapes;
 pub mod text;
 pub mod texture;
 #[cfg(feature = "viewer")]

@@ -1,19 +1,22 @@
 //! The names on which the stages of the compiler agree.
 //!
 //! Front ends, passes, the linker, back ends and renderers refer to each other's functions by name:
-//! entry points ([`EntryPoint`]), functions that the linker makes for each scene ([`Intrinsic`])
-//! and functions of the standard library ([`library`]). A shader's core takes named inputs
+//! entry points ([`EntryPoint`]), functions that the linker makes for each scene ([`Intrinsic`]),
+//! operations between the lanes of a vector ([`LaneIntrinsic`]) and functions of the standard
+//! library ([`library`]). A shader's core takes named inputs
 //! ([`Input`]). Each such name has a type here, one function that gives its spelling and one that
 //! reads it. Nothing else builds or takes apart such a name.
 
 mod bake;
 mod inputs;
 mod intrinsics;
+mod lanes;
 pub mod library;
 
 pub use bake::{BakeCall, BakeKind};
 pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
 pub use intrinsics::{DERIVED, DataType, Intrinsic, generic_name, specialisation_suffix, underived_name};
+pub use lanes::{LaneIntrinsic, Reduction};
 
 /// A parameter name of an RTSL object as the reference and the parameter of the object that it
 /// refers to: `bricks.mortar`, or `list.0.mortar` of a list. `None` for a parameter of the object

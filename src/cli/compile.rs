@@ -2,6 +2,7 @@
 //! compiles.
 
 pub mod folder;
+mod lanes;
 mod memory;
 mod packets;
 mod specialised;
@@ -49,6 +50,8 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Ir => ir(args)?.into_bytes(),
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
+        Emit::Shapes => lanes::shapes(args)?.into_bytes(),
+        Emit::Vector => lanes::vector(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
         Emit::Asm => native(args)?.into_bytes(),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,

@@ -1,9 +1,8 @@
 //! The dominator tree of a function's reachable blocks, dominance queries, the back edges that make
 //! loops, and post-dominators.
-//!
-//! Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001.
 
-use super::{BlockId, Function, Terminator};
+use super::{BlockId, Function};
+use crate::shapes::graph::{Graph, depth_first, immediate_dominators};
 
 /// The dominator tree. It describes the function as it was when the tree was made.
 #[derive(Clone, Debug)]
@@ -34,15 +33,16 @@ impl Dominators {
             .iter()
             .map(|b| preds[b.0 as usize].iter().map(|p| position[p.0 as usize]).filter(|&p| p != u32::MAX).collect())
             .collect();
-        let idom_at = immediate(&before);
+        let idom_at = immediate_dominators(&before);
         let mut idom: Vec<BlockId> = func.block_ids().collect();
-        let mut children = vec![Vec::new(); count];
+        let mut children: Vec<Vec<BlockId>> = vec![Vec::new(); count];
         for (i, &b) in order.iter().enumerate().skip(1) {
             let parent = order[idom_at[i].unwrap_or(0) as usize];
             idom[b.0 as usize] = parent;
             children[parent.0 as usize].push(b);
         }
-        let interval = number(&children);
+        let numbers: Vec<Vec<u32>> = children.iter().map(|list| list.iter().map(|b| b.0).collect()).collect();
+        let interval = depth_first(&numbers);
         Self { order, position, idom, interval, children }
     }
 
@@ -98,96 +98,15 @@ impl Dominators {
     }
 }
 
+/// The graph of a function's blocks.
+pub fn graph(func: &Function) -> Graph {
+    Graph::new(func.blocks.iter().map(|b| b.term.targets().map(|t| t.block.0).collect()).collect())
+}
+
 /// For each block, the closest other block that every path from it to a return passes; `None` where
 /// it returns before, or never.
 pub fn post_dominators(func: &Function) -> Vec<Option<BlockId>> {
-    let exit = func.blocks.len();
-    let mut back = func.predecessors();
-    let returns = |b: &BlockId| matches!(func.block(*b).term, Terminator::Return(_));
-    back.push(func.reverse_postorder().into_iter().filter(returns).collect());
-    // The blocks from which a return is reached, in reverse postorder of the reversed graph, after
-    // a node that all returns lead to.
-    let mut order = Vec::new();
-    let mut seen = vec![false; exit + 1];
-    seen[exit] = true;
-    let mut stack = vec![(exit, 0usize)];
-    while let Some((node, next)) = stack.last_mut() {
-        let (at, edge) = (*node, *next);
-        *next += 1;
-        match back[at].get(edge).map(|b| b.0 as usize) {
-            Some(b) if !std::mem::replace(&mut seen[b], true) => stack.push((b, 0)),
-            Some(_) => {}
-            None => {
-                order.push(at);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    let mut position = vec![None; exit + 1];
-    order.iter().enumerate().for_each(|(i, &node)| position[node] = Some(i as u32));
-    let after = |&node: &usize| match func.blocks.get(node).map(|b| &b.term) {
-        Some(Terminator::Return(_)) => vec![0],
-        Some(term) => term.targets().filter_map(|t| position[t.block.0 as usize]).collect(),
-        None => Vec::new(),
-    };
-    let closest = immediate(&order.iter().map(after).collect::<Vec<Vec<u32>>>());
-    let block = |at: u32| Some(order[at as usize]).filter(|&node| node != exit).map(|node| BlockId(node as u32));
-    (0..exit).map(|b| position[b].and_then(|at| closest[at as usize]).and_then(block)).collect()
-}
-
-/// The immediate dominator of each node of a graph, by its position in reverse postorder from the
-/// first node, which has itself. `before` are the predecessors of each.
-fn immediate(before: &[Vec<u32>]) -> Vec<Option<u32>> {
-    let mut found: Vec<Option<u32>> = vec![None; before.len()];
-    found[0] = Some(0);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (i, before) in before.iter().enumerate().skip(1) {
-            let mut known = before.iter().copied().filter(|&p| found[p as usize].is_some());
-            let first = known.next();
-            let new = first.map(|first| known.fold(first, |a, b| intersect(&found, a, b)));
-            if new != found[i] {
-                found[i] = new;
-                changed = true;
-            }
-        }
-    }
-    found
-}
-
-/// The closest common ancestor in the tree so far, as positions in reverse postorder.
-fn intersect(idom_at: &[Option<u32>], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        let deeper = if a > b { &mut a } else { &mut b };
-        *deeper = idom_at[*deeper as usize].unwrap_or(0);
-    }
-    a
-}
-
-/// Entry and exit numbers of a depth-first walk from block 0.
-fn number(children: &[Vec<BlockId>]) -> Vec<(u32, u32)> {
-    let mut interval = vec![(0, 0); children.len()];
-    let mut clock = 1;
-    let mut stack = vec![(BlockId(0), 0usize)];
-    interval[0].0 = clock;
-    while let Some((block, next)) = stack.last_mut() {
-        clock += 1;
-        let block = *block;
-        match children[block.0 as usize].get(*next) {
-            Some(&child) => {
-                *next += 1;
-                interval[child.0 as usize].0 = clock;
-                stack.push((child, 0));
-            }
-            None => {
-                interval[block.0 as usize].1 = clock;
-                stack.pop();
-            }
-        }
-    }
-    interval
+    graph(func).post_dominators().into_iter().map(|b| b.map(BlockId)).collect()
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ pub struct CompileArgs {
     /// report are then those of the linked program, and say what specialization removes
     #[arg(long, value_name = "FACTS")]
     pub specialize: Option<Specialize>,
+    /// The lanes of `--emit shapes` and `--emit vector`
+    #[command(flatten)]
+    pub lanes: LaneArgs,
     /// Print the summary of a folder as JSON
     #[arg(long)]
     pub json: bool,
@@ -47,6 +50,20 @@ pub struct CompileArgs {
     /// Write to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// The lanes of a vector, and what its functions are called with.
+#[derive(Clone, Debug, Args)]
+pub struct LaneArgs {
+    /// The number of lanes of `--emit shapes` and `--emit vector`: a power of two up to 32
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub lanes: u32,
+    /// Parameters that are the same in all lanes; all others differ
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub uniform: Vec<String>,
+    /// Integer parameters that grow by 1 from lane to lane
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub affine: Vec<String>,
 }
 
 /// The choice of transcendental functions.
@@ -155,6 +172,11 @@ pub enum Emit {
     Asm,
     /// The sections between suspend points
     Sections,
+    /// The optimised intermediate representation with the shape of each value: uniform, affine or
+    /// varying among the lanes of a vector
+    Shapes,
+    /// The optimised intermediate representation for several lanes
+    Vector,
     /// Runs, changes and time of each pass
     Report,
 }

@@ -5,7 +5,7 @@ use super::known_data::{self, KnownData};
 use super::unroll::{self, UnrollPolicy};
 use super::variants::{self, VariantPolicy};
 use super::{
-    calls, copy, dce, derivatives, fold, gvn, inline, licm, matrices, pre, range_analysis, renumber, sccp,
+    calls, copy, dce, derivatives, fold, gvn, inline, lanes, licm, matrices, pre, range_analysis, renumber, sccp,
     simplify_cfg, slots, strength, strip, unit_vectors, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
@@ -275,8 +275,9 @@ impl Pipeline {
         self.passes().any(|p| matches!(p.work, Work::Linker))
     }
 
-    /// Makes forced calls plain ones (see [`variants::force`]), settles what is not normalised again
-    /// (see [`super::unit_vectors`]), replaces matrices by
+    /// Makes forced calls plain ones (see [`variants::force`]), defines operations between lanes for
+    /// one lane (see [`lanes`]), settles what is not normalised again (see
+    /// [`super::unit_vectors`]), replaces matrices by
     /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
     /// whatever passes are chosen; then runs the passes on a verified module, round after round
     /// until nothing changes, and renumbers values at the end.
@@ -285,6 +286,7 @@ impl Pipeline {
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
         variants::force(module);
+        lanes::define(module);
         unit_vectors::propagate(module);
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;

@@ -6,8 +6,9 @@
 //! Program Generation", 1993, chapter 4; divergence of branches as in Karrenberg and Hack,
 //! "Whole-Function Vectorization", 2011.)
 
-use crate::ir::dominators::{Dominators, post_dominators};
+use crate::ir::dominators::{self, Dominators};
 use crate::ir::{BlockId, Function, Op, Terminator, Value};
+use crate::shapes::Graph;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -27,10 +28,11 @@ impl BindingTimes {
     /// Those of a function with these uniform parameters; `pure` are the functions whose results
     /// depend on their arguments alone.
     pub(super) fn new(func: &Function, tree: &Dominators, uniform: &[bool], pure: &HashSet<Arc<str>>) -> Self {
+        let graph = dominators::graph(func);
         let mut times = Self {
             varying: vec![false; func.values.len()],
             is_conditional: vec![false; func.blocks.len()],
-            joins: post_dominators(func),
+            joins: graph.post_dominators().into_iter().map(|b| b.map(BlockId)).collect(),
             homes: vec![BlockId(0); func.values.len()],
         };
         for (&param, _) in func.param_values().iter().zip(uniform).filter(|(_, uniform)| !**uniform) {
@@ -38,7 +40,7 @@ impl BindingTimes {
         }
         let mut diverged = vec![false; func.blocks.len()];
         times.propagate(func, tree, pure);
-        while times.diverge(func, tree, &mut diverged) {
+        while times.diverge(func, tree, &graph, &mut diverged) {
             times.propagate(func, tree, pure);
         }
         times.place(func, tree);
@@ -105,7 +107,7 @@ impl BindingTimes {
     /// Marks what runs between each varying branch and the block where its paths meet, and the
     /// parameters of all those blocks. Returns whether there is a branch that is not among the
     /// `diverged` ones yet.
-    fn diverge(&mut self, func: &Function, tree: &Dominators, diverged: &mut [bool]) -> bool {
+    fn diverge(&mut self, func: &Function, tree: &Dominators, graph: &Graph, diverged: &mut [bool]) -> bool {
         let mut found = false;
         for &id in tree.order() {
             let Terminator::Branch(condition, ..) = func.block(id).term else { continue };
@@ -115,14 +117,9 @@ impl BindingTimes {
             found = true;
             let join = self.joins[id.0 as usize];
             join.iter().for_each(|join| self.vary(func, *join));
-            let mut work: Vec<BlockId> = func.block(id).term.targets().map(|t| t.block).collect();
-            let mut seen: HashSet<BlockId> = join.into_iter().collect();
-            while let Some(block) = work.pop() {
-                if seen.insert(block) {
-                    self.is_conditional[block.0 as usize] = true;
-                    self.vary(func, block);
-                    work.extend(func.block(block).term.targets().map(|t| t.block));
-                }
+            for block in graph.region(id.0, join.map(|join| join.0)).into_iter().map(BlockId) {
+                self.is_conditional[block.0 as usize] = true;
+                self.vary(func, block);
             }
         }
         found

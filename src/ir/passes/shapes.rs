@@ -1,0 +1,185 @@
+//! Shape analysis: which values of a function have the same bits in all lanes, which grow evenly
+//! from lane to lane, and which differ ([`crate::shapes`]).
+//!
+//! Functions are analysed once for each signature, the shapes of their arguments, so that a caller
+//! with uniform arguments does not suffer from another. Recursion is a fixed point: a call gives
+//! what is known of its results so far, and callers are analysed again when that grows.
+
+mod flow;
+mod listing;
+#[cfg(test)]
+mod tests;
+
+pub(super) use flow::is_opaque;
+pub use listing::listing;
+
+use crate::ir::{BlockId, Function, Module, SlotId, Value};
+use crate::shapes::{Shape, Solution, solve};
+use flow::{Described, describe};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+/// Signatures of one function that keep all that is known; further ones know uniform arguments from
+/// varying ones alone.
+const MAX_EXACT: usize = 16;
+/// Signatures of one function; arguments of further ones are varying.
+const MAX_SIGNATURES: usize = 64;
+
+/// The shapes of the functions that one calls, for each signature.
+#[derive(Debug)]
+pub struct ModuleShapes {
+    variants: Vec<FunctionShapes>,
+    numbers: HashMap<(usize, Vec<Shape>), usize>,
+}
+
+/// The shapes of a function's values for one signature.
+#[derive(Clone, Debug)]
+pub struct FunctionShapes {
+    /// The number of the function in the module.
+    pub function: usize,
+    /// The shapes of its parameters.
+    pub params: Vec<Shape>,
+    results: Vec<Option<Shape>>,
+    solution: Solution,
+    slots: usize,
+    callers: BTreeSet<usize>,
+}
+
+impl FunctionShapes {
+    fn new(function: usize, params: Vec<Shape>, func: &Function) -> FunctionShapes {
+        FunctionShapes {
+            function,
+            params,
+            results: vec![None; func.results.len()],
+            solution: solve(&crate::shapes::Flow::default(), |_, _| Vec::new()),
+            slots: func.values.len(),
+            callers: BTreeSet::new(),
+        }
+    }
+
+    /// The shape of a value where a block uses it.
+    pub fn at(&self, value: Value, block: BlockId) -> Shape {
+        self.solution.at(value.0, block.0).unwrap_or(Shape::UNIFORM)
+    }
+
+    /// The shape of a value where it is defined.
+    pub fn of(&self, value: Value) -> Shape {
+        self.solution.shapes[value.0 as usize].unwrap_or(Shape::UNIFORM)
+    }
+
+    /// Whether lanes that left a loop in different iterations took different values with them.
+    pub fn is_left_apart(&self, value: Value, block: BlockId) -> bool {
+        self.solution.is_left_apart(value.0, block.0)
+    }
+
+    /// The shape of the elements of an array.
+    pub fn slot(&self, slot: SlotId) -> Shape {
+        self.solution.shapes[self.slots + slot.0 as usize].unwrap_or(Shape::UNIFORM)
+    }
+
+    /// The shapes of the results.
+    pub fn results(&self) -> Vec<Shape> {
+        self.results.iter().map(|r| r.unwrap_or(Shape::UNIFORM)).collect()
+    }
+
+    /// Whether lanes part at the end of a block.
+    pub fn diverges(&self, block: BlockId) -> bool {
+        self.solution.diverges[block.0 as usize]
+    }
+
+    /// Whether a branch that diverges decides which lanes run a block.
+    pub fn is_masked(&self, block: BlockId) -> bool {
+        self.solution.is_masked[block.0 as usize]
+    }
+
+    /// What the analysis found, in terms of the graph: a node is a block, and the one after the
+    /// last is the end of the function.
+    pub fn solution(&self) -> &Solution {
+        &self.solution
+    }
+}
+
+impl ModuleShapes {
+    /// Analyses a function of a module, and those that it calls, for `lanes` lanes and parameters
+    /// of these shapes. `None` where there is no such function.
+    pub fn new(module: &Module, name: &str, params: &[Shape], lanes: u32) -> Option<ModuleShapes> {
+        let index = module.index();
+        let root = *index.get(name)?;
+        let mut described: HashMap<usize, Described> = HashMap::new();
+        let mut shapes = ModuleShapes { variants: Vec::new(), numbers: HashMap::new() };
+        let mut work = VecDeque::new();
+        shapes.add(module, root, params.to_vec(), &mut work);
+        while let Some(number) = work.pop_front() {
+            let FunctionShapes { function, params, .. } = &shapes.variants[number];
+            let (function, params) = (*function, params.clone());
+            let known = described.entry(function);
+            let known = known.or_insert_with(|| describe(&module.functions[function], module, &index, lanes));
+            let flow = known.with_params(&params);
+            let solution = solve(&flow, |call, args| {
+                let callee = known.callees[call];
+                let callee = shapes.number(module, callee, args, &mut work);
+                shapes.variants[callee].callers.insert(number);
+                shapes.variants[callee].results.clone()
+            });
+            let results: Vec<Option<Shape>> = known.results.iter().map(|r| solution.shapes[*r as usize]).collect();
+            let variant = &mut shapes.variants[number];
+            let has_changed = std::mem::replace(&mut variant.results, results) != variant.results;
+            variant.solution = solution;
+            if has_changed {
+                let callers = variant.callers.iter().copied();
+                let waiting: Vec<usize> = callers.filter(|c| !work.contains(c)).collect();
+                work.extend(waiting);
+            }
+        }
+        Some(shapes)
+    }
+
+    /// The function that was asked for.
+    pub fn root(&self) -> &FunctionShapes {
+        &self.variants[0]
+    }
+
+    /// All functions and signatures, the one that was asked for first.
+    pub fn all(&self) -> &[FunctionShapes] {
+        &self.variants
+    }
+
+    /// A function that is called with arguments of these shapes.
+    pub fn called(&self, function: usize, args: &[Shape]) -> Option<&FunctionShapes> {
+        self.numbers.get(&(function, simplified(args))).map(|n| &self.variants[*n])
+    }
+
+    /// The number of a function that is called with arguments of these shapes.
+    fn number(&mut self, module: &Module, function: usize, args: &[Shape], work: &mut VecDeque<usize>) -> usize {
+        let args = simplified(args);
+        if let Some(known) = self.numbers.get(&(function, args.clone())) {
+            return *known;
+        }
+        let count = self.variants.iter().filter(|v| v.function == function).count();
+        let widened: Vec<Shape> = match count {
+            0..MAX_EXACT => args.clone(),
+            MAX_EXACT..MAX_SIGNATURES => {
+                args.iter().map(|s| if s.is_uniform() { Shape::UNIFORM } else { Shape::Varying }).collect()
+            }
+            _ => vec![Shape::Varying; args.len()],
+        };
+        let number = match self.numbers.get(&(function, widened.clone())) {
+            Some(known) => *known,
+            None => self.add(module, function, widened, work),
+        };
+        self.numbers.insert((function, args), number);
+        number
+    }
+
+    fn add(&mut self, module: &Module, function: usize, params: Vec<Shape>, work: &mut VecDeque<usize>) -> usize {
+        let number = self.variants.len();
+        self.numbers.insert((function, params.clone()), number);
+        self.variants.push(FunctionShapes::new(function, params, &module.functions[function]));
+        work.push_back(number);
+        number
+    }
+}
+
+/// Shapes of arguments as signatures have them: of a uniform one nothing else is known.
+fn simplified(args: &[Shape]) -> Vec<Shape> {
+    args.iter().map(|s| if s.is_uniform() { Shape::UNIFORM } else { *s }).collect()
+}
