@@ -3,7 +3,7 @@
 use super::Writer;
 use super::materials::Written;
 use crate::geometry::Mesh;
-use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
+use crate::geometry::primvar::{Primvar, PrimvarPlace, PrimvarValues};
 use crate::geometry::tangents;
 use crate::scene::{MeshSpace, Object};
 use glam::{Mat4, Vec2, Vec3};
@@ -164,6 +164,7 @@ fn before_unit(normal: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::primvar::{PrimvarKind, PrimvarType};
 
     #[test]
     fn normals_become_what_they_were_when_they_are_made_unit() {
