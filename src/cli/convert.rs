@@ -111,7 +111,13 @@ fn checked_size(format: scene::Format) -> [u32; 2] {
 }
 
 /// An image of a scene. Curved surfaces are diced for the scene's own size, as in the conversion.
-fn rendered(args: &ConvertArgs, source: Source, open_with: OpenOptions, what: &str, size: [u32; 2]) -> Result<Image, Failure> {
+fn rendered(
+    args: &ConvertArgs,
+    source: Source,
+    open_with: OpenOptions,
+    what: &str,
+    size: [u32; 2],
+) -> Result<Image, Failure> {
     let shader_paths = args.shader_paths.clone();
     let mut project = Project::new(source, Options { open: open_with, shader_paths, ..Options::default() });
     let strata = Sampling::strata_of(args.spp);
@@ -129,7 +135,12 @@ fn rendered(args: &ConvertArgs, source: Source, open_with: OpenOptions, what: &s
 }
 
 /// What was done, as JSON.
-fn summary(args: &ConvertArgs, format: Format, exported: &Exported, judgement: Option<&Judgement>) -> Map<String, Value> {
+fn summary(
+    args: &ConvertArgs,
+    format: Format,
+    exported: &Exported,
+    judgement: Option<&Judgement>,
+) -> Map<String, Value> {
     let files = exported.files.iter();
     let files: Vec<_> =
         files.map(|file| json!({ "path": file.path.display().to_string(), "bytes": file.bytes.len() })).collect();

@@ -75,7 +75,9 @@ pub fn gather(
     let log = sources.log().clone();
     let stem = out.file_stem().unwrap_or(OsStr::new("scene")).to_string_lossy().replace(':', "_");
     let mut assets = Assets::default();
-    let mut images = Images { scene, log, folder: format!("{stem}_textures"), taken: BTreeMap::new(), assets: &mut assets, out };
+    let inputs = log.paths().filter_map(|path| path.canonicalize().ok()).collect();
+    let folder = format!("{stem}_textures");
+    let mut images = Images { scene, log, inputs, folder, taken: BTreeMap::new(), assets: &mut assets, out };
     images.add_all(&known, read_all, losses);
     if format == Format::Rib {
         add_shaders(scene, &sources, &known, options, &format!("{stem}_shaders"), &mut assets);
@@ -111,6 +113,8 @@ struct Images<'a> {
     scene: &'a Scene,
     /// The files that linking read.
     log: FileLog,
+    /// The same files, without links.
+    inputs: BTreeSet<PathBuf>,
     folder: String,
     /// The names that files got, by where they are: a path, or a name within the scene's file.
     taken: BTreeMap<PathBuf, String>,
@@ -203,12 +207,13 @@ impl Images<'_> {
             _ => format!("{}/{stem}-{number}{dot}{extension}", self.folder),
         });
         let is_free = |name: &String| {
-            let target = self.out.with_file_name(name);
-            let same = target.canonicalize().is_ok_and(|target| target == place);
-            // A file of the same bytes may stay.
-            let is_other_input = !same
-                && self.log.was_read(&target)
-                && std::fs::read(&target).is_ok_and(|there| there != bytes);
+            let target = self.out.with_file_name(name).canonicalize().ok();
+            let is_other_input = target.is_some_and(|target| {
+                // A file of the same bytes may stay.
+                target != place
+                    && self.inputs.contains(&target)
+                    && std::fs::read(&target).is_ok_and(|there| there != bytes)
+            });
             !self.assets.images.contains_key(name) && !is_other_input
         };
         names.into_iter().find(is_free).unwrap_or_default()
@@ -293,7 +298,8 @@ fn add_shaders(
             continue;
         }
         let found = scene.access.find(&shader.file, None, &search, &mut FileLog::default());
-        if let Some(path) = found.ok().map(|path| real(&path)).filter(|path| files.iter().any(|(file, _)| file == path)) {
+        if let Some(path) = found.ok().map(|path| real(&path)).filter(|path| files.iter().any(|(file, _)| file == path))
+        {
             let suffix = shader.given.as_ref().map_or_else(String::new, |name| format!(":{name}"));
             assets.renamed.insert(shader.as_str().to_string(), name_of(&path) + &suffix);
         }

@@ -2,21 +2,25 @@
 
 use crate::scene::{Object, ShaderInstance};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use std::collections::BTreeSet;
 
 /// The warnings of an export.
 #[derive(Debug, Default)]
 pub struct Losses {
     /// All of them, in the order they were found.
     pub diagnostics: Diagnostics,
-    /// How many say that something is lost.
+    /// How many say that something is lost; one that many objects have in common counts once.
     pub count: usize,
+    reported: BTreeSet<String>,
 }
 
 impl Losses {
     /// Adds a loss.
     pub fn lose(&mut self, loss: Diagnostic) {
-        self.count += 1;
-        self.diagnostics.push(loss);
+        if self.reported.insert(loss.message.clone()) {
+            self.count += 1;
+            self.diagnostics.push(loss);
+        }
     }
 
     /// Adds the loss of something that an object has.

@@ -141,7 +141,7 @@ pub fn export(scene: &Scene, sources: SourceMap, out: &Path, options: &Options) 
         Format::Gltf | Format::Glb => gltf::files(scene, &assets, out, format, &mut losses)?,
     };
     check_targets(&files, sources.log())?;
-    let Losses { diagnostics, count } = losses;
+    let Losses { diagnostics, count, .. } = losses;
     Ok(Exported { files, diagnostics, losses: count, sources })
 }
 

@@ -29,8 +29,7 @@ impl Buffer {
     pub fn floats<const N: usize>(&mut self, values: &[[f32; N]], has_bounds: bool) -> usize {
         let view = self.view(bytemuck::cast_slice(values.as_flattened()), Some(ARRAY_BUFFER));
         let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1];
-        let mut accessor =
-            json!({ "bufferView": view, "componentType": FLOAT, "count": values.len(), "type": shape });
+        let mut accessor = json!({ "bufferView": view, "componentType": FLOAT, "count": values.len(), "type": shape });
         if has_bounds {
             let bound = |pick: fn(f32, f32) -> f32, start: f32| -> [f32; N] {
                 std::array::from_fn(|axis| values.iter().map(|v| v[axis]).fold(start, pick))

@@ -5,6 +5,7 @@ use super::Writer;
 use super::params::Params;
 use super::{number, numbers};
 use crate::scene::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, PixelFilter};
+use glam::Vec3;
 use serde_json::{Value, json};
 
 pub use crate::scene::GLTF_EXTRAS as KEY;
@@ -29,7 +30,8 @@ impl Writer<'_> {
             let instance = &scene.shader_instances[id.0 as usize];
             match Params(Some(instance)) {
                 params if instance.shader == *BACKGROUND => {
-                    let color = params.color_or("background", 1.0);
+                    let names = ["background", "bgcolor", "color"];
+                    let color = names.iter().find_map(|name| params.color(name)).unwrap_or(Vec3::ONE);
                     background = color.extend(1.0).to_array();
                     let hint = "rays that reflections send see it, too";
                     self.losses.of_shader(instance, "it becomes the colour of what rays miss", hint);

@@ -62,9 +62,8 @@ impl Writer<'_> {
     fn units(&self) -> f32 {
         let shaders = self.scene.objects.iter().filter_map(|object| object.surface);
         let mut instances = shaders.map(|id| &self.scene.shader_instances[id.0 as usize]);
-        let is_photometric = instances.any(|instance| {
-            instance.shader == *PHOTOMETRIC || Params(Some(instance)).float("irradiance") == Some(1.0)
-        });
+        let is_photometric = instances
+            .any(|instance| instance.shader == *PHOTOMETRIC || Params(Some(instance)).float("irradiance") == Some(1.0));
         if is_photometric && self.scene.integrator != Integrator::Path { 1.0 } else { PI }
     }
 

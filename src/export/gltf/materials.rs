@@ -152,8 +152,7 @@ impl Writer<'_> {
     pub(super) fn material(&mut self, object: &Object) -> Written {
         let scene = self.scene;
         let instance = object.surface.map(|ShaderId(id)| &scene.shader_instances[id as usize]);
-        let mut material =
-            Material { pbr: Map::new(), json: Map::new(), extensions: Map::new(), tangents: None };
+        let mut material = Material { pbr: Map::new(), json: Map::new(), extensions: Map::new(), tangents: None };
         if object.sides == 2 {
             material.json.insert("doubleSided".into(), true.into());
         }
@@ -188,9 +187,11 @@ impl Writer<'_> {
             self.specular_glossiness(base, alpha, params, material);
         } else {
             material.base(base, alpha);
-            let (metallic, roughness) = (params.float_or("metallicFactor", 1.0), params.float_or("roughnessFactor", 1.0));
+            let (metallic, roughness) =
+                (params.float_or("metallicFactor", 1.0), params.float_or("roughnessFactor", 1.0));
             material.metallic_roughness(metallic, roughness);
-            for (field, name) in [("baseColorTexture", "baseColor"), ("metallicRoughnessTexture", "metallicRoughness")] {
+            for (field, name) in [("baseColorTexture", "baseColor"), ("metallicRoughnessTexture", "metallicRoughness")]
+            {
                 if let Some((texture, _)) = self.texture_of(params, name) {
                     material.pbr.insert(field.into(), texture);
                 }

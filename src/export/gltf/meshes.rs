@@ -87,14 +87,17 @@ fn add(writer: &mut Writer<'_>, mesh: &Mesh, material: &Written) -> usize {
     let (colors, opacities) = (&mesh.vertex_colors, &mesh.vertex_opacities);
     if !opacities.is_empty() {
         let color = |i: usize| colors.get(i).copied().unwrap_or(Vec3::ONE);
-        let all = opacities.iter().enumerate().map(|(i, opacity)| color(i).extend(opacity.element_sum() / 3.0).to_array());
+        let all =
+            opacities.iter().enumerate().map(|(i, opacity)| color(i).extend(opacity.element_sum() / 3.0).to_array());
         attribute("COLOR_0", buffer.floats(&all.collect::<Vec<_>>(), false));
     } else if !colors.is_empty() {
         attribute("COLOR_0", buffer.floats(&triples(colors), false));
     }
     let indices = buffer.indices(&mesh.triangles);
     let primitive = json!({ "attributes": Value::from(attributes), "indices": indices, "material": material.index });
-    writer.add("meshes", json!({ "primitives": [primitive] }))
+    let meshes = writer.lists.entry("meshes").or_default();
+    meshes.push(json!({ "primitives": [primitive] }));
+    meshes.len() - 1
 }
 
 /// A mesh whose triangles share no vertices, where colours differ between triangles: glTF has values

@@ -55,7 +55,6 @@ pub(super) fn files(
         lists: BTreeMap::new(),
         extensions: BTreeSet::new(),
         nodes: Vec::new(),
-        reported: BTreeSet::new(),
     };
     let document = writer.document();
     let Writer { buffer, .. } = writer;
@@ -98,8 +97,6 @@ struct Writer<'a> {
     extensions: BTreeSet<&'static str>,
     /// The scene's nodes.
     nodes: Vec<Value>,
-    /// What was reported for the whole scene.
-    reported: BTreeSet<&'static str>,
 }
 
 impl Writer<'_> {
@@ -182,14 +179,7 @@ impl Writer<'_> {
         }
         if object.lights.len() != scene.lights.len() {
             let warning = Diagnostic::warning("lights are not kept from single objects");
-            self.lose_once("lights", warning.hint("in glTF every light illuminates every object"));
-        }
-    }
-
-    /// Reports a loss of the whole scene.
-    fn lose_once(&mut self, topic: &'static str, loss: Diagnostic) {
-        if self.reported.insert(topic) {
-            self.losses.lose(loss);
+            self.losses.lose(warning.hint("in glTF every light illuminates every object"));
         }
     }
 }
@@ -215,4 +205,3 @@ fn uri(path: &str) -> String {
     }
     out
 }
-

@@ -29,7 +29,8 @@ impl Writer<'_> {
             text.variable("st", numbers(mesh.st.as_slice().as_flattened_numbers()));
         }
         // Polygons without u and v have the coordinates of their points there.
-        let component = |part: fn(Vec2) -> f32| (0..mesh.positions.len() as u32).map(move |i| number(part(mesh.uv_at(i))));
+        let component =
+            |part: fn(Vec2) -> f32| (0..mesh.positions.len() as u32).map(move |i| number(part(mesh.uv_at(i))));
         text.variable("u", component(|uv| uv.x));
         text.variable("v", component(|uv| uv.y));
         for variable in &mesh.primvars {

@@ -5,7 +5,8 @@ use super::text::{number, numbers, parameter, quoted};
 use crate::image::Reading;
 use crate::lang::registry;
 use crate::scene::{
-    DEFAULT_MAX_DEPTH, Estimator, Exposure, FilterKind, Format, Integrator, PixelFilter, Projection, Scene, TextureSource,
+    DEFAULT_MAX_DEPTH, Estimator, Exposure, FilterKind, Format, Integrator, PixelFilter, Projection, Scene,
+    TextureSource,
 };
 use crate::text::diagnostics::Diagnostic;
 use crate::texture::Wrap;
@@ -52,7 +53,8 @@ impl Writer<'_> {
         let [x, y] = scene.pixel_samples;
         text.line(&format!("PixelSamples {x} {y}"));
         if film.filter != PixelFilter::default() {
-            let name = FilterKind::ALL.iter().find(|(_, kind)| *kind == film.filter.kind).map_or("box", |(name, _)| name);
+            let name =
+                FilterKind::ALL.iter().find(|(_, kind)| *kind == film.filter.kind).map_or("box", |(name, _)| name);
             text.line(&format!("PixelFilter {} {}", quoted(name), numbers(&film.filter.width)));
         }
         if film.exposure != Exposure::default() {
@@ -132,9 +134,8 @@ impl Writer<'_> {
             let name = quoted(self.assets.name_of(&instance.shader));
             // Points are written in camera space.
             let params = instance.params.iter();
-            let params: Vec<_> = params
-                .map(|(name, value)| (name.clone(), value.clone().transformed(camera.world_to_camera)))
-                .collect();
+            let params: Vec<_> =
+                params.map(|(name, value)| (name.clone(), value.clone().transformed(camera.world_to_camera))).collect();
             self.text.request(&format!("Projection {name}"), &params);
         }
         if let Some(function) = &scene.ray_function {

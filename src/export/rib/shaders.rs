@@ -1,7 +1,7 @@
 //! Requests that name shaders.
 
-use super::{GROUP, Writer};
 use super::text::{numbers, quoted};
+use super::{GROUP, Writer};
 use crate::scene::{ParamValue, ShaderId, ShaderInstance};
 use glam::Mat4;
 

@@ -149,7 +149,9 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_read_back_to_the_same_bits() {
-        for (x, text) in [(1.0, "1"), (0.1, "0.1"), (-0.0, "-0"), (1e-7, "1e-7"), (3.5e20, "3.5e20"), (16_777_216.0, "16777216")] {
+        for (x, text) in
+            [(1.0, "1"), (0.1, "0.1"), (-0.0, "-0"), (1e-7, "1e-7"), (3.5e20, "3.5e20"), (16_777_216.0, "16777216")]
+        {
             assert_eq!(number(x), text);
         }
         // A walk through all exponents.

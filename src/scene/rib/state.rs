@@ -2,8 +2,8 @@
 //! 3.2, §4).
 
 use super::super::{ObjectAttributes, ShaderId};
-use super::primitives::detail::Detail;
 use super::extensions::Extensions;
+use super::primitives::detail::Detail;
 use super::primitives::dicing::SurfaceAttributes;
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::text::source::Span;
