@@ -75,7 +75,7 @@ impl Writer<'_> {
             "metal" => {
                 m.base(float("Ks", 1.0) * color, alpha);
                 m.metallic_roughness(1.0, roughness_of(exponent(0.1)));
-                "it reflects its surroundings, too"
+                "it reflects its environment, too"
             }
             "shinymetal" => {
                 m.base(float("Kr", 1.0) * color, alpha);

@@ -11,7 +11,7 @@
 //! | `"string emits" ["handle"]` | the area light that objects are emitters of |
 //! | `"matrix space" [16 numbers]` | the coordinate system of objects and shaders, where the transform is another |
 //!
-//! [`options`] writes what stands before the world, [`lights`] lights, [`objects`] objects with
+//! [`options`] writes the requests before the world, [`lights`] lights, [`objects`] objects with
 //! their attributes, [`shaders`] the requests that name shaders, [`meshes`] geometry.
 
 mod lights;

@@ -1,4 +1,4 @@
-//! What stands before the world: the film, the camera, the renderer's options, textures.
+//! The requests before the world: the film, the camera, the renderer's options, textures.
 
 use super::Writer;
 use super::text::{number, numbers, parameter, quoted};
