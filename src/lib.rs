@@ -48,6 +48,7 @@
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
 //! | [`program`] | the linker: a scene and its shaders become one program |
+//! | [`export`] | scenes as RIB and glTF files |
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
 //! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
 //! | [`displace`], [`compare`] | displacement of meshes before rendering; image metrics |
@@ -61,6 +62,7 @@ pub mod cache;
 pub mod codegen;
 pub mod compare;
 pub mod displace;
+pub mod export;
 pub mod geometry;
 pub mod image;
 pub mod inspect;

@@ -2,12 +2,14 @@
 //! values with a syntax of their own.
 
 mod choices;
+mod conversion;
 mod images;
 mod measurements;
 mod shaders;
 mod values;
 
 pub use choices::*;
+pub use conversion::*;
 pub use images::*;
 pub use measurements::*;
 pub use shaders::*;
@@ -47,6 +49,7 @@ Examples:
   shadewright render bunny.ply -o bunny.png         a mesh, with a default camera and light
   shadewright compare scene.rib -o diff.png         GPU and RPU (CPU), a verdict, a difference image
   shadewright diff a.png b.png                      two image files
+  shadewright convert scene.rib scene.glb --check   another format, and whether it looks the same
   shadewright compile marble.sl --emit rpu          the RPU assembly of a shader
   shadewright probe scene.rib 320,240 --steps       the hits and shader statements of one pixel
   shadewright run 'float f(float x) { return x*x; }' f 3
@@ -89,6 +92,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Compare two image files
     Diff(DiffArgs),
+    /// Write a scene as RIB or glTF, with its textures and shaders beside it
+    Convert(Box<ConvertArgs>),
     /// Read, link and compile scenes without rendering them, and print every message
     Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()

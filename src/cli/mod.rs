@@ -18,6 +18,7 @@ mod check;
 mod checkpoint;
 mod compare;
 mod compile;
+mod convert;
 mod depth;
 mod device;
 mod devices;
@@ -84,6 +85,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         None => render::run(cli.render),
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),

@@ -2,6 +2,7 @@
 //! that does not exist, and several scenes.
 
 use super::args::{Cli, Command};
+use super::convert;
 use super::failure::Failure;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -23,6 +24,10 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Compare(args)) => &args.scene,
         Some(Command::Depth(args)) => &args.scene,
         Some(Command::Probe(args)) => &args.scene,
+        Some(Command::Convert(args)) => {
+            let is_there = args.scene.exists() || convert::built_in(&args.scene).is_some();
+            return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
+        }
         Some(Command::Simulate(args)) => &args.scene,
         Some(_) => return Ok(()),
     };

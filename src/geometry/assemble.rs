@@ -55,6 +55,9 @@ pub struct Faces {
     pub variables: Vec<Variable>,
     /// Whether they stand for ribbons ([`Mesh::ribbons`]).
     pub ribbons: bool,
+    /// Whether normals have length 1, and are kept bit for bit: to normalise them again may change
+    /// their last bits.
+    pub unit_normals: bool,
 }
 
 /// A mesh and what was left out of it.
@@ -73,9 +76,9 @@ pub fn assemble(mut faces: Faces, crease_angle: f32) -> Assembled {
     if computed {
         split_for_normals(&mut faces, crease_angle);
     }
-    let ribbons = faces.ribbons;
+    let (ribbons, are_unit) = (faces.ribbons, faces.unit_normals);
     let mut mesh = Mesh { ribbons, ..if needs_split(&faces) { split(faces) } else { keep(faces) } };
-    if !computed {
+    if !computed && !are_unit {
         make_unit(&mut mesh);
     }
     Assembled { mesh, dropped }

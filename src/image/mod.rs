@@ -170,3 +170,27 @@ pub enum Reading {
     /// Non-colour data in four channels, which alpha does not multiply.
     DataAlpha,
 }
+
+impl Reading {
+    /// All of them.
+    pub const ALL: [Reading; 5] =
+        [Reading::Color, Reading::ColorAlpha, Reading::OpaqueColor, Reading::Data, Reading::DataAlpha];
+
+    /// Its name in RIB (`MakeTexture` with `"string reading"`).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Reading::Color => "color",
+            Reading::ColorAlpha => "coloralpha",
+            Reading::OpaqueColor => "opaquecolor",
+            Reading::Data => "data",
+            Reading::DataAlpha => "dataalpha",
+        }
+    }
+
+    /// The reading of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reading| reading.name() == name)
+    }
+}

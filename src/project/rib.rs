@@ -1,8 +1,8 @@
 //! Edits as RIB: requests that put the edited values into a scene file.
 
 use super::{Instance, OptionEdits, Parameter, View};
-use crate::scene::{ParamValue, Projection, ShaderKind};
-use glam::{Mat4, Vec3};
+use crate::export::rib::{numbers, quoted, values};
+use crate::scene::{Projection, ShaderKind};
 use std::fmt::Write;
 
 /// The request that makes an instance as it is now, with the parameters that the scene or the user
@@ -72,35 +72,4 @@ pub fn options_rib(edits: &OptionEdits) -> String {
         text += &format!("Option \"trace\" \"color background\" [{}]\n", numbers(&color[..3]));
     }
     text
-}
-
-fn values(value: &ParamValue) -> String {
-    let triples = |v: &[Vec3]| numbers(&v.iter().flat_map(|v| v.to_array()).collect::<Vec<_>>());
-    match value {
-        ParamValue::Numbers(v) | ParamValue::Float(v) => numbers(v),
-        ParamValue::Integer(v) => v.iter().map(i32::to_string).collect::<Vec<_>>().join(" "),
-        ParamValue::String(v) => v.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "),
-        ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => triples(v),
-        ParamValue::Matrix(v) => numbers(&v.iter().flat_map(Mat4::to_cols_array).collect::<Vec<_>>()),
-    }
-}
-
-/// Numbers as short as they can be read back.
-fn numbers(values: &[f32]) -> String {
-    values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// A string with its quotes.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out += "\\n",
-            '\r' => out += "\\r",
-            '\t' => out += "\\t",
-            _ => out.push(c),
-        }
-    }
-    out + "\""
 }

@@ -53,9 +53,11 @@ pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
+pub use gltf::EXTRAS as GLTF_EXTRAS;
 pub use instancing::TooManyTriangles;
 pub use integrator::{Estimator, Integrator};
 pub use repair::Unusable;
+pub use rib::GROUP as RIB_EXTENSIONS;
 pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
 pub use texture::TextureSource;
 

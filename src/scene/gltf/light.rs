@@ -8,6 +8,7 @@
 use super::Making;
 use super::document::Document;
 use super::exposure::Lamp;
+use super::extras;
 use crate::scene::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
 use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
@@ -79,6 +80,7 @@ pub fn add(
     let at = (ty != Type::Directional).then_some(from);
     making.lamps.push(Lamp { at, intensity: json.intensity * color.max_element() });
     let handle = (making.scene.lights.len() + 1).to_string();
-    making.scene.lights.push(Light { shader, handle, shadows: Some(true), area: false });
+    let shadows = extras::casts_shadows(&json.extras).map_err(|what| document.error(&own, what))?;
+    making.scene.lights.push(Light { shader, handle, shadows: Some(shadows), area: false });
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! [`meshopt`] decodes where they are compressed, [`accessor`]
 //! reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`], [`material`]
 //! with [`layers`] and [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real
-//! units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used:
+//! units, [`extras`] for what an export of this program adds. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used:
 //! nothing there is validated yet, so every number of another thing goes through
 //! [`document::Document::get`].
 //!
@@ -19,6 +19,7 @@ mod container;
 mod deform;
 mod document;
 mod exposure;
+mod extras;
 mod layers;
 mod light;
 mod material;
@@ -28,6 +29,8 @@ mod nodes;
 #[cfg(test)]
 mod tests;
 mod texture;
+
+pub use extras::KEY as EXTRAS;
 
 use super::framing::{self, Handedness, Lit};
 use super::{Integrator, OpenOptions, Opened, Scene, in_folder, listed_triangles};
@@ -129,7 +132,9 @@ pub(super) fn read(
     let mut of_animation = Vec::new();
     let (pose, frames) = animation::pose(&document, options, &mut of_animation);
     of_animation.into_iter().for_each(|problem| making.problem(problem));
-    nodes::add_all(&document, &pose, options.size, &mut making)?;
+    let extras = extras::of_scene(&document, &mut making);
+    let size = options.size.or(extras.as_ref().and_then(|e| e.format).map(|[width, height]| (width, height)));
+    nodes::add_all(&document, &pose, size, &mut making)?;
     let Making { mut scene, mut remarks, problems, log, has_camera, lamps, .. } = making;
     sources.log().extend(&log);
     if (scene.objects.is_empty() || options.strict) && problems.iter().any(Diagnostic::is_error) {
@@ -147,7 +152,7 @@ pub(super) fn read(
     } else {
         framing::look_at(&mut scene, low, high, Handedness::Right)
     };
-    if scene.lights.is_empty() {
+    if scene.lights.is_empty() && extras.is_none() {
         let lit = if traces_paths { Lit::TRACED } else { Lit::LUX };
         framing::light(&mut scene, 0.5 * (low + high), view, lit);
     }
@@ -157,6 +162,9 @@ pub(super) fn read(
         remarks
             .push(warning.hint(format!("1 in the image stands for {:.0} candela a square metre", 1.0 / exposure.gain)));
         scene.film.exposure = exposure;
+    }
+    if let Some(extras) = extras {
+        extras.apply(&mut scene);
     }
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());

@@ -779,3 +779,32 @@ fn an_extension_that_is_needed_and_unknown_is_an_error_where_reading_is_strict()
     let said = opened_with(&document, &options).unwrap_err().render(&SourceMap::new());
     assert!(said.contains("needs the extension KHR_materials_dispersion"), "{said}");
 }
+
+#[test]
+fn the_extras_of_an_export_set_what_gltf_has_no_place_for() {
+    let extras = json!({ "shadewright": {
+        "format": [64, 32],
+        "pixelSamples": [3, 2],
+        "background": [0.1, 0.2, 0.3, 1],
+        "exposure": [2, 1],
+        "ambientLights": [[0.5, 0.25, 0.125]],
+        "maxDepth": 3,
+    } });
+    let scene = opened_with(&changed(&[("/scenes/0/extras", extras)]), &OpenOptions::default()).unwrap().scene;
+    assert_eq!((scene.pixel_samples, scene.background, scene.max_depth), ([3, 2], [0.1, 0.2, 0.3, 1.0], 3));
+    assert_eq!(scene.film.exposure.gain, 2.0);
+    // The lights are those of the file and no others.
+    let names: Vec<_> =
+        scene.shader_instances.iter().map(|i| i.shader.as_str()).filter(|n| n.ends_with("light")).collect();
+    assert_eq!((names, scene.lights.len()), (vec!["ambientlight"], 1));
+
+    let other = json!({ "someone": "else", "list": [1] });
+    let scene = opened_with(&changed(&[("/scenes/0/extras", other)]), &OpenOptions::default()).unwrap().scene;
+    assert!(scene.lights.len() > 1, "lights of its own are added");
+    for wrong in [json!({ "format": [0, 32] }), json!({ "maxDepth": 5000 }), json!({ "exposure": "bright" })] {
+        let document = changed(&[("/scenes/0/extras", json!({ "shadewright": wrong }))]);
+        let opened = opened_with(&document, &OpenOptions::default()).unwrap();
+        let messages = opened.diagnostics.render(&SourceMap::new());
+        assert!(messages.contains("scenes[0].extras.shadewright: ") && messages.contains("passed over"), "{messages}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Requests that set attributes (RISpec 3.2, §4.2), but for shaders.
 
 use super::args::Args;
+use super::extensions;
 use super::groups::{Group, Word, for_each_param, for_each_word, one_float, one_string, other_group};
 use super::primitives::trimming;
 use super::reader::Reader;
@@ -106,6 +107,7 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
             Ok(true)
         }),
         "displacementbound" => displacement_bound(r, args),
+        extensions::GROUP => extensions::attribute(r, args),
         "user" => {
             let values = user_values(r, args)?;
             Arc::make_mut(&mut r.state.attributes.own).user.extend(values);

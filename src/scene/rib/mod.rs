@@ -27,12 +27,18 @@
 //! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |
 //! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move points by r at most | a hint, for other renderers |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
+//! | `Attribute "shadewright" "matrix space" [16 numbers]` | the coordinate system of later objects and shaders, whatever the transform; the identity takes that back | the transform |
+//! | `Attribute "shadewright" "int unitnormals" [1]` | normals of later meshes are taken as they are | they are normalised |
+//! | `Attribute "shadewright" "int ribbons" [1]` | later meshes are tubes around flat ribbons | 0 |
+//! | `Attribute "shadewright" "string emits" ["handle"]` | later objects are emitters of an area light that is declared | none |
+//! | `MakeTexture … "string reading" ["data"]`, `"dataalpha"`, `"opaquecolor"`, `"coloralpha"` | what the numbers of the image are | `"color"` |
 
 mod archive;
 mod args;
 mod attributes;
 mod binary;
 mod condition;
+mod extensions;
 mod groups;
 mod integrator;
 mod lexer;
@@ -54,6 +60,8 @@ mod visibility;
 
 #[cfg(test)]
 mod tests;
+
+pub use extensions::GROUP;
 
 use super::files::{FileAccess, MAX_FILE_BYTES, bytes_on_disk};
 use super::{OpenOptions, Opened};

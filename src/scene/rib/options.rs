@@ -12,6 +12,9 @@ use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
 
+/// The distance of a far clipping plane that hides nothing (RISpec 3.2, §4.1.1).
+const RI_INFINITY: f32 = 1e38;
+
 /// Most displays of one scene.
 const MAX_DISPLAYS: usize = 64;
 
@@ -141,7 +144,7 @@ pub fn clipping(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     if near < 0.0 || near >= far {
         return Err(args.error(format!("the near plane at {near} is not before the far plane at {far}")));
     }
-    (r.scene.camera.near, r.scene.camera.far) = (near, far);
+    (r.scene.camera.near, r.scene.camera.far) = (near, if far < RI_INFINITY { far } else { f32::INFINITY });
     Ok(())
 }
 

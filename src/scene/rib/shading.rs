@@ -159,9 +159,10 @@ fn instance(
     kind: ShaderKind,
     name: String,
 ) -> Result<ShaderId, Diagnostic> {
-    let to_world = r.state.transform;
+    let transform = r.state.transform;
+    let to_world = r.state.attributes.extensions.space.unwrap_or(transform);
     let list = read_param_list(r, args)?;
-    let params = shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(to_world))).collect();
+    let params = shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(transform))).collect();
     let span = Some(args.whole_span());
     let shader = shader_named(r, &name);
     let objects = referable(r, &shader);

@@ -2,6 +2,7 @@
 //! 3.2, §4).
 
 use super::super::{ObjectAttributes, ShaderId};
+use super::extensions::Extensions;
 use super::primitives::detail::Detail;
 use super::primitives::dicing::SurfaceAttributes;
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
@@ -59,6 +60,7 @@ pub struct Attributes {
     pub surfaces: SurfaceAttributes,
     pub detail: Detail,
     pub name: Option<String>,
+    pub extensions: Extensions,
 }
 
 impl Default for Attributes {
@@ -76,6 +78,7 @@ impl Default for Attributes {
             surfaces: SurfaceAttributes::default(),
             detail: Detail::default(),
             name: None,
+            extensions: Extensions::default(),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use super::super::TextureSource;
 use super::args::Args;
+use super::groups::one_string;
 use super::params::read_param_list;
 use super::reader::Reader;
 use crate::image::Reading;
@@ -17,8 +18,8 @@ pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     let name = args.string("the texture's name")?;
     let wraps: Wraps = [wrap(args)?, wrap(args)?];
     filter(args)?;
-    rest(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Image { file, wraps, reading: Reading::Color });
+    let reading = reading(r, args)?;
+    r.scene.textures.insert(name, TextureSource::Image { file, wraps, reading });
     Ok(())
 }
 
@@ -74,6 +75,19 @@ fn filter(args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     args.number("the filter's width along s")?;
     args.number("the filter's width along t")?;
     Ok(())
+}
+
+/// The parameters of `MakeTexture`, of which `"string reading"` says what the image's numbers are.
+fn reading(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Reading, Diagnostic> {
+    let params = read_param_list(r, args)?.declared;
+    let Some(p) = params.iter().find(|p| p.name == "reading") else { return Ok(Reading::Color) };
+    let name = one_string(p)?;
+    Reading::named(name).ok_or_else(|| {
+        let names = Reading::ALL.map(|reading| format!("\"{}\"", reading.name())).join(", ");
+        Diagnostic::error(format!("an image is not read as \"{name}\""))
+            .at(p.value_span, "this")
+            .hint(format!("there are: {names}"))
+    })
 }
 
 /// Parameters that follow: they are for makers of files.

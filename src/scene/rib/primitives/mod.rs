@@ -71,7 +71,10 @@ pub fn add_object(
     }
     let outside_map = NormalMap::new(m);
     let normal_map = if inside && source.computed_normals { outside_map.reversed() } else { outside_map };
-    let world_normal = |n: &mut Vec3| *n = normal_map.apply(*n);
+    faces.unit_normals = attributes.extensions.unit_normals && m == Mat4::IDENTITY && !inside;
+    faces.ribbons |= attributes.extensions.ribbons;
+    let is_unit = faces.unit_normals;
+    let world_normal = |n: &mut Vec3| *n = if is_unit { *n } else { normal_map.apply(*n) };
     match &mut faces.normals {
         Channel::Absent => {}
         Channel::Constant(n) => world_normal(n),
@@ -117,7 +120,7 @@ pub fn add_object(
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
         procedural: None,
-        object_to_world: own_space(m),
+        object_to_world: attributes.extensions.space.unwrap_or_else(|| own_space(m)),
         span: Some(args.whole_span()),
     });
     Ok(())

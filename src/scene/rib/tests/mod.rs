@@ -2,6 +2,7 @@
 
 mod archives;
 mod errors;
+mod extensions;
 mod flow;
 mod lenient;
 mod objects;
