@@ -49,6 +49,8 @@ pub(super) enum Callee {
     },
     /// The GPU's own function of one float.
     Native(MathFunction),
+    /// A function of the text around a generated one ([`super::fill`]).
+    Surrounding(Handle<naga::Function>),
 }
 
 impl Callee {
@@ -56,7 +58,7 @@ impl Callee {
     pub fn calls(self) -> u32 {
         match self {
             Callee::Lowered { calls, .. } => calls,
-            Callee::Native(_) => 0,
+            Callee::Native(_) | Callee::Surrounding(_) => 0,
         }
     }
 }
@@ -75,6 +77,10 @@ pub(super) trait Ending {
     fn finish(&self, lower: &mut Lower, values: &[Value]) -> Result<(), Error>;
     /// Emits the end of the function on a path that was stopped.
     fn stop(&self, code: &mut Code) -> Result<(), Error>;
+    /// Whether back edges and calls take from a budget.
+    fn has_budget(&self) -> bool {
+        true
+    }
 }
 
 /// The lowering of one function.
@@ -284,6 +290,9 @@ impl Lower<'_, '_> {
 
     /// Takes one from the budget and stops the path when nothing is left.
     pub fn spend(&mut self, loc: Loc) -> Result<(), Error> {
+        if !self.ending.has_budget() {
+            return Ok(());
+        }
         let word = self.locations.trap(TrapCode::Budget, loc);
         let word = self.code.u32(word);
         let stop = self.code.ask("spend", vec![word])?;
@@ -424,7 +433,8 @@ impl Lower<'_, '_> {
     fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Result<(), Error> {
         let missing = || Error::Internal(format!("`{name}` is called before it is made"));
         let (function, calls) = match *self.lowered.get(name).ok_or_else(missing)? {
-            Callee::Lowered { function, calls } => (function, calls),
+            Callee::Lowered { function, calls } => (function, Some(calls)),
+            Callee::Surrounding(function) => (function, None),
             Callee::Native(own) => {
                 let x = self.get(inst.args[0])?;
                 let result = native::call(&mut self.code, own, x);
@@ -432,10 +442,10 @@ impl Lower<'_, '_> {
                 return Ok(());
             }
         };
-        if calls > QUIET_CALLS {
-            self.spend(inst.loc)?;
-        } else {
-            self.code.act("spend_quietly", vec![])?;
+        match calls {
+            Some(calls) if calls > QUIET_CALLS => self.spend(inst.loc)?,
+            Some(_) => self.code.act("spend_quietly", vec![])?,
+            None => {}
         }
         let args = self.get_all(&inst.args)?;
         let result = self.code.call(function, args);
@@ -550,7 +560,7 @@ pub(super) fn lower_function(
         params.push(code.expr(Expression::FunctionArgument(i as u32)));
     }
     code.func.result = result.map(|ty| naga::FunctionResult { ty, binding: None });
-    let ending = Plain { result, count: results.len() };
+    let ending = Plain { result, count: results.len(), has_budget: true };
     lower_body(&prepare(func), code, &params, lowered, locations, &ending)
 }
 
@@ -561,9 +571,13 @@ pub(super) fn identifier(name: &str) -> String {
 }
 
 /// The end of a plain function.
-struct Plain {
-    result: Option<Handle<naga::Type>>,
-    count: usize,
+pub(super) struct Plain {
+    /// What it returns.
+    pub result: Option<Handle<naga::Type>>,
+    /// The IR function's results.
+    pub count: usize,
+    /// See [`Ending::has_budget`].
+    pub has_budget: bool,
 }
 
 impl Ending for Plain {
@@ -581,5 +595,9 @@ impl Ending for Plain {
         let value = self.result.map(|ty| code.expr(Expression::ZeroValue(ty)));
         code.stmt(Statement::Return { value });
         Ok(())
+    }
+
+    fn has_budget(&self) -> bool {
+        self.has_budget
     }
 }

@@ -7,6 +7,7 @@
 //! nothing of wgpu, scenes or images. `docs/internals/gpu.md` says how the kernels work together.
 
 mod code;
+mod fill;
 mod intersections;
 mod kit;
 pub mod lines;
@@ -18,6 +19,7 @@ mod program;
 mod section;
 mod target;
 
+pub use fill::fill;
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,

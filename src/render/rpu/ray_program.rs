@@ -1,0 +1,123 @@
+//! Batches of rays traced by a generated program ([`crate::staged`]), which walks the BVH itself:
+//! no `trace` instruction.
+
+use super::loaded::{Data, Entry, Loaded};
+use crate::bvh::{Bvh, HitBatch, RayBatch};
+use crate::codegen::rpu::{Options, RpuProgram};
+use crate::ir::Module;
+use crate::program::PROGRAM_CONSTANTS;
+use crate::render::RenderError;
+use crate::rpu::engine::EngineInfo;
+use crate::rpu::{Block, EmptyScene};
+use crate::staged::{self, Arguments, RayKind};
+use std::sync::atomic::AtomicBool;
+
+/// Back edges that a ray may take.
+const BUDGET: u32 = 100_000_000;
+
+/// The memory image of a BVH.
+#[derive(Clone, Debug)]
+pub struct RayImage {
+    vectors: Vec<[u32; 4]>,
+    addresses: [f32; 4],
+}
+
+impl RayImage {
+    /// The tables of the binary BVH.
+    pub fn new(bvh: &Bvh) -> Self {
+        let (vectors, addresses) = staged::image(bvh);
+        Self { vectors, addresses }
+    }
+}
+
+/// A program that traces rays through the BVH of an image.
+#[derive(Debug)]
+pub struct RayProgram<'i> {
+    module: Module,
+    loaded: Loaded,
+    entry: Entry,
+    data: Data<'i>,
+}
+
+impl<'i> RayProgram<'i> {
+    /// Generates and compiles the program.
+    ///
+    /// # Errors
+    /// When the engine cannot run it.
+    pub fn new(
+        image: &'i RayImage,
+        arguments: &Arguments,
+        kind: RayKind,
+        engine: &'static EngineInfo,
+    ) -> Result<Self, RenderError> {
+        let module = staged::program(arguments, kind);
+        let mut uniforms = [[0.0; 4]; PROGRAM_CONSTANTS];
+        uniforms[0] = image.addresses;
+        let loaded = Loaded::with_options(&module, &uniforms, 0, &Options::default())?.on_engine(engine)?;
+        let (entry, data) = (loaded.entry(staged::TRAVERSE)?, loaded.data(&image.vectors));
+        Ok(Self { module, loaded, entry, data })
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &RpuProgram {
+        self.loaded.program()
+    }
+
+    /// Traces the active rays of a batch; the hits of others are left alone. `block` is for this
+    /// program alone, and holds nothing between calls.
+    ///
+    /// # Errors
+    /// When a ray takes too many steps.
+    pub fn trace(&self, block: &mut Block, rays: &RayBatch, hits: &mut HitBatch) -> Result<(), RenderError> {
+        let stop = AtomicBool::new(false);
+        let machine = self.loaded.machine(&self.data, &EmptyScene, BUDGET, &stop);
+        let Entry { address, params, results } = &self.entry;
+        let RayBatch { ox, oy, oz, dx, dy, dz, t_min, t_max, active } = rays;
+        block.start_lanes(u64::MAX);
+        for (&(reg, component), values) in params.iter().zip([ox, oy, oz, dx, dy, dz, t_min, t_max]) {
+            block.write_floats(reg, component, values);
+        }
+        machine.run(block, *address, *active).map_err(|e| self.loaded.explain(e, &self.module))?;
+        block.read_lanes(results, *active, |lane, [u, v, t, prim]: [u32; 4]| {
+            [hits.u[lane], hits.v[lane], hits.t[lane]] = [u, v, t].map(f32::from_bits);
+            hits.prim[lane] = prim;
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bvh::raysets::batches;
+    use crate::bvh::{BATCH, BuildOptions};
+    use crate::rpu::engine;
+    use crate::staged::tests::{rays, soup, variants};
+
+    #[test]
+    fn every_engine_gives_the_cpu_kernels_hits() {
+        let triangles = soup();
+        let bvh = Bvh::build(&triangles, &BuildOptions::default()).expect("small");
+        let image = RayImage::new(&bvh);
+        let batches = batches(&rays(&triangles));
+        for engine in engine::available() {
+            for arguments in variants() {
+                let [closest, any] = [RayKind::Closest, RayKind::Any]
+                    .map(|kind| RayProgram::new(&image, &arguments, kind, engine).expect("it runs"));
+                let mut blocks = [Block::new(), Block::new()];
+                for rays in &batches {
+                    let mut expected = HitBatch::default();
+                    bvh.closest_hits(rays, &mut expected);
+                    let [mut found, mut met] = [HitBatch::default(), HitBatch::default()];
+                    closest.trace(&mut blocks[0], rays, &mut found).expect("it ends");
+                    any.trace(&mut blocks[1], rays, &mut met).expect("it ends");
+                    for i in 0..BATCH {
+                        let what = || format!("{} {arguments:?}: {:?}", engine.name, rays.ray(i));
+                        assert_eq!(found.hit(i), expected.hit(i), "{}", what());
+                        assert_eq!(met.hit(i).is_some(), expected.hit(i).is_some(), "{}", what());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Staged kernels: ray traversal as a generator. Rust is the static stage, the IR the dynamic one.
+//!
+//! It takes [`Arguments`] (the order of steps, the layout, the ray–triangle test, the places of
+//! tables and stack, the idiom of the machine) and gives an ordinary [`Module`] in which none of
+//! them is left: no trait, no closure, no branch on what was known. The reference evaluator, the
+//! RPU and the GPU's kernels run it. It knows the layouts of [`crate::bvh`] and the IR's builder; it
+//! must not know a back end.
+//!
+//! After Pérard-Gayot, "Generating Renderers" (2021), chapter 2.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`stage`] | values, truth values and control of the function under construction |
+//! | [`tree`] | what a traversal asks of a BVH; rays, boxes and the slab test |
+//! | [`tables`] | where the tables of a BVH lie |
+//! | [`binary`] | the layout of the binary BVH |
+//! | [`triangles`] | ray–triangle tests |
+//! | [`stack`] | the links that wait |
+//! | [`sort`] | sorting networks |
+//! | [`walk`] | the traversal |
+
+pub mod binary;
+pub mod sort;
+pub mod stack;
+pub mod stage;
+pub mod tables;
+pub mod tree;
+pub mod triangles;
+pub mod walk;
+
+pub use stack::Pages;
+pub use stage::Idiom;
+pub use tables::Tables;
+pub use walk::{Iteration, Style};
+
+use crate::abi::EntryPoint;
+use crate::bvh::gpu::kernel::Variant;
+use crate::bvh::{Bvh, NO_PRIM};
+use crate::ir::passes::Pipeline;
+use crate::ir::{Const, FunctionBuilder, FunctionKind, Module, Type, Value};
+use binary::Binary;
+use stage::{Flag, Stage};
+use tree::{Hit, Intersector as _, Ray};
+use triangles::{MollerTrumbore, Watertight};
+use walk::{Found, Start};
+
+/// The function that [`surrounded`] generates.
+pub const WALK: &str = "walk";
+
+/// The function that [`program`] generates.
+pub const TRAVERSE: &str = "traverse";
+
+/// Which hit is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RayKind {
+    /// The closest.
+    Closest,
+    /// Any.
+    Any,
+}
+
+/// A ray–triangle test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Intersector {
+    /// [`Watertight`].
+    Watertight,
+    /// [`MollerTrumbore`].
+    MollerTrumbore,
+}
+
+/// What a traversal is generated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arguments {
+    /// The order of steps, and the stack.
+    pub style: Style,
+    /// Where the tables lie.
+    pub tables: Tables,
+    /// The ray–triangle test.
+    pub intersector: Intersector,
+    /// How decisions are written.
+    pub idiom: Idiom,
+}
+
+impl Arguments {
+    /// For programs of the RPU and the reference evaluator.
+    pub const fn rpu(iteration: Iteration) -> Self {
+        Self {
+            style: Style { iteration, registers: 4, pages: Pages::Array },
+            tables: Tables::Image,
+            intersector: Intersector::Watertight,
+            idiom: Idiom::Mask,
+        }
+    }
+
+    /// For a kernel of the GPU.
+    pub const fn gpu(iteration: Iteration) -> Self {
+        Self {
+            style: Style { iteration, registers: 8, pages: Pages::Surrounding },
+            tables: Tables::Surrounding,
+            intersector: Intersector::Watertight,
+            idiom: Idiom::Select,
+        }
+    }
+
+    /// Those of a kernel of the GPU whose walk is generated.
+    pub fn of_variant(variant: Variant) -> Option<Self> {
+        match variant {
+            Variant::GeneratedWhileWhile => Some(Self::gpu(Iteration::WhileWhile)),
+            Variant::GeneratedIfIf => Some(Self::gpu(Iteration::IfIf)),
+            _ => None,
+        }
+    }
+
+    fn walk(&self, s: &mut Stage, start: Start) -> Found {
+        match self.intersector {
+            Intersector::Watertight => {
+                let ray = Watertight.prepare(s, &start.ray);
+                let bvh = Binary { tables: self.tables, intersector: Watertight };
+                walk::walk(s, &bvh, self.style, start, &ray)
+            }
+            Intersector::MollerTrumbore => {
+                let ray = MollerTrumbore.prepare(s, &start.ray);
+                let bvh = Binary { tables: self.tables, intersector: MollerTrumbore };
+                walk::walk(s, &bvh, self.style, start, &ray)
+            }
+        }
+    }
+}
+
+/// A whole program: the function [`TRAVERSE`] of `vec3 origin, vec3 dir, f32 t_min, f32 t_max → f32
+/// u, f32 v, f32 t, u32 prim`, on the open interval `(t_min, t_max)`. A miss is `0, 0, −1,`
+/// [`NO_PRIM`]. With [`RayKind::Any`] the hit is the first that is met.
+pub fn program(arguments: &Arguments, kind: RayKind) -> Module {
+    let mut b = FunctionBuilder::library(TRAVERSE);
+    let [origin, dir] = ["origin", "dir"].map(|name| b.param(name, Type::Vec3));
+    let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32));
+    ["u", "v", "t"].into_iter().for_each(|name| b.result(name, Type::F32));
+    b.result("prim", Type::U32);
+    let mut s = Stage::new(b, arguments.idiom);
+    let ray = Ray::new(&mut s, origin, dir, t_min);
+    let (zero, first, root) = (s.float(0.0), s.constant(Const::U32(0)), s.int(0));
+    // No primitive is below index 0: a hit at t_max itself loses the tie.
+    let best = Hit { t: t_max, u: zero, v: zero, prim: first };
+    let any = Flag::Known(kind == RayKind::Any);
+    let Found { hit, found } = arguments.walk(&mut s, Start { root, ray, any, best });
+    let (miss, none) = (s.float(-1.0), s.constant(Const::U32(NO_PRIM)));
+    let (t, prim) = (s.variable(miss), s.variable(none));
+    s.when(Flag::Bool(found), |s| {
+        s.set(t, hit.t);
+        s.set(prim, hit.prim);
+    });
+    let results = vec![hit.u, hit.v, s.get(t), s.get(prim)];
+    finish(s, results)
+}
+
+/// A function for the text of a kernel (`wgsl/traverse/staged.wgsl`, which declares it): [`WALK`] of
+/// `u32 root, vec3 origin, vec3 dir, f32 t_min, bool any, f32 t, u32 prim → f32 t, f32 u, f32 v, u32
+/// prim, bool found`. It looks for a hit nearer than `t`, or as near and of a lower index than
+/// `prim`.
+pub fn surrounded(arguments: &Arguments) -> Module {
+    let mut b = FunctionBuilder::library(WALK);
+    let root = b.param("root", Type::U32);
+    let [origin, dir] = ["origin", "dir"].map(|name| b.param(name, Type::Vec3));
+    let t_min = b.param("t_min", Type::F32);
+    let any = b.param("any", Type::Bool);
+    let (t, prim) = (b.param("t", Type::F32), b.param("prim", Type::U32));
+    ["t", "u", "v"].into_iter().for_each(|name| b.result(name, Type::F32));
+    b.result("prim", Type::U32);
+    b.result("found", Type::Bool);
+    let mut s = Stage::new(b, arguments.idiom);
+    let ray = Ray::new(&mut s, origin, dir, t_min);
+    let (root, zero) = (s.bits(root, Type::I32), s.float(0.0));
+    let best = Hit { t, u: zero, v: zero, prim };
+    let Found { hit, found } = arguments.walk(&mut s, Start { root, ray, any: Flag::Bool(any), best });
+    let results = vec![hit.t, hit.u, hit.v, hit.prim, found];
+    finish(s, results)
+}
+
+/// The module of one function that returns these results.
+fn finish(stage: Stage, results: Vec<Value>) -> Module {
+    let mut builder = stage.into_builder();
+    builder.ret(results);
+    let mut function = builder.finish();
+    function.kind = FunctionKind::Entry(EntryPoint::Other);
+    let mut module = Module { functions: vec![function], ..Module::new() };
+    let passes = Pipeline::default().run(&mut module, &mut ());
+    debug_assert!(passes.is_ok(), "{passes:?}");
+    module
+}
+
+/// The memory image of a binary BVH, and program constant 0: see [`Tables::Image`].
+pub fn image(bvh: &Bvh) -> (Vec<[u32; 4]>, [f32; 4]) {
+    let vectors = [bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles())];
+    // Address 0 is null.
+    let nodes = 1;
+    let triangles = nodes + vectors[0].len() as u32;
+    let image = [&[[0; 4]][..], vectors[0], vectors[1]].concat();
+    (image, [f32::from_bits(nodes), f32::from_bits(triangles), 0.0, 0.0])
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,130 @@
+//! Generated programs on the reference evaluator, against the scalar traversal.
+
+use super::*;
+use crate::bvh::random::Random;
+use crate::bvh::{BuildOptions, CULL_BACK, Quality, Triangle, binary};
+use crate::ir::eval::{Limits, World, eval};
+use crate::ir::{Op, verify};
+use glam::Vec3;
+
+/// Every way of writing a program for the memory image.
+pub(crate) fn variants() -> Vec<Arguments> {
+    let mut all = Vec::new();
+    for iteration in [Iteration::WhileWhile, Iteration::IfIf] {
+        for idiom in [Idiom::Select, Idiom::Mask] {
+            for registers in [4, 8] {
+                let style = Style { registers, ..Arguments::rpu(iteration).style };
+                all.push(Arguments { style, idiom, ..Arguments::rpu(iteration) });
+            }
+        }
+    }
+    all
+}
+
+/// Random triangles: one-sided, repeated and degenerate ones among them.
+pub(crate) fn soup() -> Vec<Triangle> {
+    let mut random = Random(1);
+    let mut soup = random.soup(400, 0.2);
+    soup.iter_mut().step_by(3).for_each(|triangle| triangle.flags = CULL_BACK);
+    soup.iter_mut().step_by(50).for_each(|triangle| triangle.c = triangle.a + (triangle.b - triangle.a) * 0.5);
+    soup.extend_from_within(..100);
+    soup
+}
+
+/// Rays in all directions, along the axes, at vertices and edges, of no direction, and short ones.
+pub(crate) fn rays(triangles: &[Triangle]) -> Vec<crate::bvh::Ray> {
+    let mut random = Random(2);
+    let mut rays: Vec<_> = (0..400).map(|_| random.ray()).collect();
+    for (i, ray) in rays.iter_mut().enumerate() {
+        let target = triangles[i % triangles.len()];
+        match i {
+            _ if i % 101 == 0 => ray.dir = Vec3::ZERO,
+            _ if i % 11 == 0 => ray.dir = Vec3::AXES[i % 3] * [1.0, -0.5][i % 2],
+            _ if i % 7 == 0 => ray.dir = target.a - ray.origin,
+            _ if i % 5 == 0 => ray.dir = (target.b + target.c) * 0.5 - ray.origin,
+            _ => {}
+        }
+        (ray.t_min, ray.t_max) = (0.01, [f32::MAX, 1.0][i % 2]);
+    }
+    rays
+}
+
+/// A memory image, and program constant 0.
+struct Image(Vec<[u32; 4]>, [f32; 4]);
+
+impl World for Image {
+    fn uniform(&mut self, _: u32) -> [f32; 4] {
+        self.1
+    }
+
+    fn load(&mut self, address: u32) -> [u32; 4] {
+        self.0.get(address as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The hit that a program finds.
+fn evaluate(module: &Module, world: &mut Image, ray: &crate::bvh::Ray) -> Option<crate::bvh::Hit> {
+    let [origin, dir] = [ray.origin, ray.dir].map(|v| Const::Vec3(v.to_array()));
+    let args = [origin, dir, Const::F32(ray.t_min), Const::F32(ray.t_max)];
+    let results = eval(module, TRAVERSE, &args, world, Limits::default()).expect("it ends");
+    let [u, v, t, prim] = [0, 1, 2, 3].map(|i| results[i].bits()[0]);
+    let [u, v, t] = [u, v, t].map(f32::from_bits);
+    (prim != NO_PRIM).then_some(crate::bvh::Hit { t, u, v, prim })
+}
+
+#[test]
+fn every_program_gives_the_scalar_traversals_hits() {
+    let triangles = soup();
+    let rays = rays(&triangles);
+    for (bvh, hits) in [(&triangles[..], 150), (&triangles[..1], 0), (&[], 0)].map(|(triangles, hits)| {
+        let options = BuildOptions { quality: Quality::Spatial, ..BuildOptions::default() };
+        (Bvh::build(triangles, &options).expect("small"), hits)
+    }) {
+        let expected: Vec<_> = rays.iter().map(|ray| binary::closest_hit(&bvh, ray)).collect();
+        assert!(expected.iter().flatten().count() >= hits);
+        let (vectors, addresses) = image(&bvh);
+        let mut world = Image(vectors, addresses);
+        for arguments in variants() {
+            let [closest, any] = [RayKind::Closest, RayKind::Any].map(|kind| program(&arguments, kind));
+            for (ray, expected) in rays.iter().zip(&expected) {
+                assert_eq!(evaluate(&closest, &mut world, ray), *expected, "{arguments:?}: {ray:?}");
+                assert_eq!(evaluate(&any, &mut world, ray).is_some(), expected.is_some(), "{arguments:?}: {ray:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_test_of_moller_and_trumbore_finds_nearly_the_same_hits() {
+    let triangles = soup();
+    let bvh = Bvh::build(&triangles, &BuildOptions::default()).expect("small");
+    let (vectors, addresses) = image(&bvh);
+    let mut world = Image(vectors, addresses);
+    let arguments = Arguments { intersector: Intersector::MollerTrumbore, ..Arguments::rpu(Iteration::WhileWhile) };
+    let module = program(&arguments, RayKind::Closest);
+    let mut random = Random(3);
+    let (mut hits, mut equal) = (0, 0);
+    for ray in (0..300).map(|_| random.ray()) {
+        let expected = binary::closest_hit(&bvh, &ray);
+        let found = evaluate(&module, &mut world, &ray);
+        hits += usize::from(expected.is_some());
+        let close = |(a, b): (crate::bvh::Hit, crate::bvh::Hit)| a.prim == b.prim && (a.t - b.t).abs() < 1e-4 * b.t;
+        equal += usize::from(found.zip(expected).is_some_and(close));
+    }
+    assert!(hits > 100 && equal * 100 >= hits * 98, "{equal} of {hits}");
+}
+
+#[test]
+fn nothing_of_the_arguments_is_left_in_a_program() {
+    for arguments in variants() {
+        for kind in [RayKind::Closest, RayKind::Any] {
+            let module = program(&arguments, kind);
+            verify(&module).expect("the rules of the IR hold");
+            assert_eq!(module.functions.len(), 1);
+            let insts = module.functions[0].blocks.iter().flat_map(|block| &block.insts);
+            assert!(insts.clone().all(|inst| !matches!(inst.op, Op::Call(_))));
+            let selects = insts.filter(|inst| inst.op == Op::Select).count();
+            assert_eq!(selects > 0, arguments.idiom == Idiom::Select, "{arguments:?}");
+        }
+    }
+}
