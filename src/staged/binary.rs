@@ -1,26 +1,22 @@
-//! The layout of the binary BVH ([`crate::bvh::node`]), with one triangle at a time in its leaves
-//! ([`crate::bvh::triangle::LeafTriangle`]).
+//! The layout of the binary BVH ([`crate::bvh::node`]).
 
+use super::leaves::{LeafTriangle, Leaves};
 use super::stage::{Flag, Stage};
-use super::tables::{Row, Table, Tables};
-use super::tree::{Bounds, Bvh, Hit, Intersector, Node, Prim, Ray, Triangle};
-use crate::bvh::node::LEAF;
+use super::tables::{Row, Table};
+use super::tree::{Bounds, Bvh, Intersector, Node, Ray};
 use crate::ir::{Op, Type, Value};
 
-/// Vectors of a node, and of a triangle.
+/// Vectors of a node.
 const NODE: i32 = 4;
-const TRIANGLE: i32 = 3;
 
-/// The bits of a leaf's link that count its triangles.
-const COUNT: i32 = 7;
+/// Bits of a link that count triangles.
+pub const COUNT_BITS: u32 = 3;
 
 /// The binary BVH.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<I> {
-    /// Where its tables lie.
-    pub tables: Tables,
-    /// The ray–triangle test.
-    pub intersector: I,
+    /// Its leaves.
+    pub leaves: Leaves<I>,
 }
 
 /// A node of it: of each child the row of the lower corner, which ends with the link, and that of
@@ -31,50 +27,28 @@ pub struct BinaryNode {
     links: [Value; 2],
 }
 
-/// A triangle of a leaf.
-#[derive(Clone, Copy, Debug)]
-pub struct LeafTriangle<I> {
-    triangle: Triangle,
-    intersector: I,
-}
-
 impl<I: Intersector + Copy> Bvh for Binary<I> {
     type Node = BinaryNode;
     type Prim = LeafTriangle<I>;
 
-    fn arity(&self) -> usize {
-        2
-    }
-
     fn node(&self, s: &mut Stage, link: Value) -> BinaryNode {
         let size = s.int(NODE.ilog2() as i32);
         let index = s.op(Op::IShl, [link, size]);
-        let rows: [Row; 4] = self.tables.rows(s, Table::Nodes, index);
+        let rows: [Row; 4] = self.leaves.tables.rows(s, Table::Nodes, index);
         let links = [rows[0].w, rows[2].w].map(|word| s.bits(word, Type::I32));
         BinaryNode { rows, links }
     }
 
     fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
-        let (place, kept, size) = (s.int(3), s.int((!LEAF >> 3) as i32), s.int(TRIANGLE));
-        let shifted = s.op(Op::IShr, [link, place]);
-        let first = s.op(Op::IAnd, [shifted, kept]);
-        let index = s.op(Op::IMul, [first, size]);
-        let [a, b, c]: [Row; 3] = self.tables.rows(s, Table::Triangles, index);
-        let triangle = Triangle { vertices: [a.xyz, b.xyz, c.xyz], prim: a.w, flags: b.w };
-        LeafTriangle { triangle, intersector: self.intersector }
+        self.leaves.prim(s, link)
     }
 
     fn rest(&self, s: &mut Stage, link: Value) -> Value {
-        // One triangle further, and one less.
-        let step = s.int((1 << 3) - 1);
-        s.op(Op::IAdd, [link, step])
+        self.leaves.rest(s, link)
     }
 
     fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
-        let (count, zero) = (s.int(COUNT), s.int(0));
-        let count = s.op(Op::IAnd, [link, count]);
-        let empty = s.equal(count, zero);
-        s.not(empty)
+        self.leaves.is_valid(s, link)
     }
 }
 
@@ -90,16 +64,8 @@ impl Node for BinaryNode {
     fn child(&self, i: usize) -> Value {
         self.links[i]
     }
-}
 
-impl<I: Intersector> Prim for LeafTriangle<I> {
-    type Ray = I::Ray;
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn intersect(&self, s: &mut Stage, _: usize, ray: &I::Ray, best: Hit, on_hit: &mut dyn FnMut(&mut Stage, Hit)) {
-        self.intersector.intersect(s, &self.triangle, ray, best, on_hit);
+    fn arity(&self) -> usize {
+        self.links.len()
     }
 }

@@ -13,13 +13,16 @@
 //! | [`stage`] | values, truth values and control of the function under construction |
 //! | [`tree`] | what a traversal asks of a BVH; rays, boxes and the slab test |
 //! | [`tables`] | where the tables of a BVH lie |
-//! | [`binary`] | the layout of the binary BVH |
+//! | [`binary`], [`ordered`], [`wide`] | layouts: two of the binary BVH, and those of four and eight children |
+//! | [`leaves`] | leaves of one triangle after the other |
 //! | [`triangles`] | ray–triangle tests |
 //! | [`stack`] | the links that wait |
 //! | [`sort`] | sorting networks |
 //! | [`walk`] | the traversal |
 
 pub mod binary;
+pub mod leaves;
+pub mod ordered;
 pub mod sort;
 pub mod stack;
 pub mod stage;
@@ -27,22 +30,27 @@ pub mod tables;
 pub mod tree;
 pub mod triangles;
 pub mod walk;
+pub mod wide;
 
-pub use stack::Pages;
+pub use stack::{Pages, StackSize};
 pub use stage::Idiom;
 pub use tables::Tables;
 pub use walk::{Iteration, Style};
 
 use crate::abi::EntryPoint;
 use crate::bvh::gpu::kernel::Variant;
+use crate::bvh::node::{MAX_DEPTH, STACK};
 use crate::bvh::{Bvh, NO_PRIM};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionBuilder, FunctionKind, Module, Type, Value};
 use binary::Binary;
+use leaves::Leaves;
+use ordered::Ordered;
 use stage::{Flag, Stage};
-use tree::{Hit, Intersector as _, Ray};
+use tree::{Hit, Ray};
 use triangles::{MollerTrumbore, Watertight};
 use walk::{Found, Start};
+use wide::Wide;
 
 /// The function that [`surrounded`] generates.
 pub const WALK: &str = "walk";
@@ -68,11 +76,50 @@ pub enum Intersector {
     MollerTrumbore,
 }
 
+/// Nodes that are traversed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Of two children, as the GPU reads them.
+    Binary,
+    /// Of two children, for the RPU.
+    Ordered,
+    /// Of four children.
+    Wide4,
+    /// Of eight children.
+    Wide8,
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Binary, Self::Ordered, Self::Wide4, Self::Wide8];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Ordered => "ordered",
+            Self::Wide4 => "wide4",
+            Self::Wide8 => "wide8",
+        }
+    }
+
+    /// Children of a node.
+    pub const fn arity(self) -> usize {
+        match self {
+            Self::Binary | Self::Ordered => 2,
+            Self::Wide4 => 4,
+            Self::Wide8 => 8,
+        }
+    }
+}
+
 /// What a traversal is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arguments {
     /// The order of steps, and the stack.
     pub style: Style,
+    /// The nodes.
+    pub layout: Layout,
     /// Where the tables lie.
     pub tables: Tables,
     /// The ray–triangle test.
@@ -83,9 +130,17 @@ pub struct Arguments {
 
 impl Arguments {
     /// For programs of the RPU and the reference evaluator.
-    pub const fn rpu(iteration: Iteration) -> Self {
+    pub const fn rpu(iteration: Iteration, layout: Layout) -> Self {
+        // A level leaves all children but one.
+        let pushed = layout.arity() - 1;
+        let links = match layout {
+            Layout::Binary | Layout::Ordered => STACK,
+            Layout::Wide4 | Layout::Wide8 => (MAX_DEPTH as usize + 1) * pushed,
+        };
+        let stack = StackSize { registers: 8, pushed, links };
         Self {
-            style: Style { iteration, registers: 4, pages: Pages::Array },
+            style: Style { iteration, stack, pages: Pages::Array },
+            layout,
             tables: Tables::Image,
             intersector: Intersector::Watertight,
             idiom: Idiom::Mask,
@@ -95,7 +150,12 @@ impl Arguments {
     /// For a kernel of the GPU.
     pub const fn gpu(iteration: Iteration) -> Self {
         Self {
-            style: Style { iteration, registers: 8, pages: Pages::Surrounding },
+            style: Style {
+                iteration,
+                stack: StackSize { registers: 8, pushed: 1, links: STACK },
+                pages: Pages::Surrounding,
+            },
+            layout: Layout::Binary,
             tables: Tables::Surrounding,
             intersector: Intersector::Watertight,
             idiom: Idiom::Select,
@@ -113,14 +173,19 @@ impl Arguments {
 
     fn walk(&self, s: &mut Stage, start: Start) -> Found {
         match self.intersector {
-            Intersector::Watertight => {
-                let ray = Watertight.prepare(s, &start.ray);
-                let bvh = Binary { tables: self.tables, intersector: Watertight };
-                walk::walk(s, &bvh, self.style, start, &ray)
-            }
-            Intersector::MollerTrumbore => {
-                let ray = MollerTrumbore.prepare(s, &start.ray);
-                let bvh = Binary { tables: self.tables, intersector: MollerTrumbore };
+            Intersector::Watertight => self.walk_with(s, start, Watertight),
+            Intersector::MollerTrumbore => self.walk_with(s, start, MollerTrumbore),
+        }
+    }
+
+    fn walk_with<I: tree::Intersector + Copy>(&self, s: &mut Stage, start: Start, intersector: I) -> Found {
+        let ray = intersector.prepare(s, &start.ray);
+        let leaves = |count_bits| Leaves { tables: self.tables, intersector, count_bits };
+        match self.layout {
+            Layout::Binary => walk::walk(s, &Binary { leaves: leaves(binary::COUNT_BITS) }, self.style, start, &ray),
+            Layout::Ordered => walk::walk(s, &Ordered { leaves: leaves(binary::COUNT_BITS) }, self.style, start, &ray),
+            Layout::Wide4 | Layout::Wide8 => {
+                let bvh = Wide { arity: self.layout.arity(), leaves: leaves(wide::COUNT_BITS) };
                 walk::walk(s, &bvh, self.style, start, &ray)
             }
         }
@@ -188,14 +253,19 @@ fn finish(stage: Stage, results: Vec<Value>) -> Module {
     module
 }
 
-/// The memory image of a binary BVH, and program constant 0: see [`Tables::Image`].
-pub fn image(bvh: &Bvh) -> (Vec<[u32; 4]>, [f32; 4]) {
-    let vectors = [bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles())];
+/// The memory image of a BVH in a layout, and program constant 0: see [`Tables::Image`].
+pub fn image(bvh: &Bvh, layout: Layout) -> (Vec<[u32; 4]>, [f32; 4]) {
+    let [nodes, triangles] = match layout {
+        Layout::Binary => [bytemuck::cast_slice(bvh.nodes()).to_vec(), bytemuck::cast_slice(bvh.triangles()).to_vec()],
+        Layout::Ordered => [ordered::nodes(bvh.nodes()), bytemuck::cast_slice(bvh.triangles()).to_vec()],
+        Layout::Wide4 => wide::tables(bvh.wide4()),
+        Layout::Wide8 => wide::tables(bvh.wide()),
+    };
     // Address 0 is null.
-    let nodes = 1;
-    let triangles = nodes + vectors[0].len() as u32;
-    let image = [&[[0; 4]][..], vectors[0], vectors[1]].concat();
-    (image, [f32::from_bits(nodes), f32::from_bits(triangles), 0.0, 0.0])
+    let first = 1;
+    let addresses = [first, first + nodes.len() as u32].map(f32::from_bits);
+    let image = [vec![[0; 4]], nodes, triangles].concat();
+    (image, [addresses[0], addresses[1], 0.0, 0.0])
 }
 
 #[cfg(test)]

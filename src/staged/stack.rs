@@ -1,18 +1,17 @@
 //! The links that wait on a walk, the latest of them in registers.
 //!
-//! A page is four links. Where the registers are full or empty a page goes to memory or comes back,
+//! A page is a few links. Where the registers are full or empty a page goes to memory or comes back,
 //! in a loop around the others: machines that execute a loop for several rays at once go through
-//! everything in its body.
+//! everything in its body. A page that goes before the registers are full has [`DONE`] at its end.
 
 use super::stage::{Flag, Stage};
 use super::tree::DONE;
-use crate::bvh::node::STACK;
 use crate::ir::{Op, SlotId, Type, Value, Variable};
 
-/// Links in a page.
-const PAGE: usize = 4;
+/// Links in a vector of memory.
+const ROW: usize = 4;
 
-/// Where pages lie.
+/// Where pages are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pages {
     /// In an array of the generated function.
@@ -22,26 +21,52 @@ pub enum Pages {
     Surrounding,
 }
 
+/// The size of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackSize {
+    /// Links in registers: at least a page.
+    pub registers: usize,
+    /// Links that are pushed before there must be room again.
+    pub pushed: usize,
+    /// Links that wait at most.
+    pub links: usize,
+}
+
+impl StackSize {
+    /// Links of a page: more than are pushed at once, so that each has one at least.
+    fn page(self) -> usize {
+        ROW * (1 + (self.pushed - 1) / ROW)
+    }
+
+    /// Vectors of memory.
+    fn rows(self) -> usize {
+        let page = self.page();
+        self.links.div_ceil(page + 1 - self.pushed) * (page / ROW)
+    }
+}
+
 /// A stack of links. [`DONE`] stands for none.
 #[derive(Debug)]
 pub struct Stack {
     registers: Vec<Variable>,
-    pages: Variable,
+    size: StackSize,
+    /// Vectors in memory.
+    rows: Variable,
     array: Option<SlotId>,
 }
 
 impl Stack {
-    /// An empty stack with that many links in registers: at least one page.
-    pub fn new(s: &mut Stage, registers: usize, pages: Pages) -> Self {
+    /// An empty stack.
+    pub fn new(s: &mut Stage, size: StackSize, pages: Pages) -> Self {
         let (done, zero) = (s.int(DONE), s.int(0));
-        let registers = (0..registers.max(PAGE)).map(|_| s.variable(done)).collect();
-        let array = (pages == Pages::Array).then(|| s.array("pages", Type::Vec4, (STACK / PAGE) as u32));
-        Self { registers, pages: s.variable(zero), array }
+        let registers = (0..size.registers).map(|_| s.variable(done)).collect();
+        let array = (pages == Pages::Array).then(|| s.array("pages", Type::Vec4, size.rows() as u32));
+        Self { registers, size, rows: s.variable(zero), array }
     }
 
-    /// Whether a link can be pushed.
+    /// Whether as many links can be pushed as its size says.
     pub fn has_room(&self, s: &mut Stage) -> Flag {
-        let last = s.get(self.registers[self.registers.len() - 1]);
+        let last = s.get(self.registers[self.registers.len() - self.size.pushed]);
         let done = s.int(DONE);
         s.equal(last, done)
     }
@@ -73,19 +98,24 @@ impl Stack {
         let has_room = self.has_room(s);
         let full = s.not(has_room);
         s.when(full, |s| {
-            let oldest = &self.registers[self.registers.len() - PAGE..];
-            let links: Vec<Value> = oldest.iter().map(|&register| s.get(register)).collect();
-            self.keep(s, &links);
+            let page = &self.registers[self.registers.len() - self.size.page()..];
             let done = s.int(DONE);
-            oldest.iter().for_each(|&register| s.set(register, done));
+            // The latest links of the page go last, to come back first.
+            for row in page.chunks(ROW).rev() {
+                let links: Vec<Value> = row.iter().map(|&register| s.get(register)).collect();
+                self.keep(s, &links);
+                row.iter().for_each(|&register| s.set(register, done));
+            }
         });
         let next = s.variable(link);
-        let (done, zero, count) = (s.int(DONE), s.int(0), s.get(self.pages));
+        let (done, zero, count) = (s.int(DONE), s.int(0), s.get(self.rows));
         let (stuck, waiting) = (s.equal(link, done), s.less(zero, count));
         let back = s.and(stuck, waiting);
         s.when(back, |s| {
-            let links = self.kept(s);
-            self.registers.iter().zip(links).for_each(|(&register, link)| s.set(register, link));
+            for row in self.registers[..self.size.page()].chunks(ROW) {
+                let links = self.kept(s);
+                row.iter().zip(links).for_each(|(&register, link)| s.set(register, link));
+            }
             let link = self.pop(s);
             s.set(next, link);
         });
@@ -93,7 +123,7 @@ impl Stack {
     }
 
     fn keep(&self, s: &mut Stage, links: &[Value]) {
-        let (count, one) = (s.get(self.pages), s.int(1));
+        let (count, one) = (s.get(self.rows), s.int(1));
         let number = s.bits(count, Type::U32);
         match self.array {
             Some(array) => {
@@ -108,13 +138,13 @@ impl Stack {
             }
         }
         let count = s.op(Op::IAdd, [count, one]);
-        s.set(self.pages, count);
+        s.set(self.rows, count);
     }
 
-    fn kept(&self, s: &mut Stage) -> [Value; PAGE] {
-        let (count, one) = (s.get(self.pages), s.int(1));
+    fn kept(&self, s: &mut Stage) -> [Value; ROW] {
+        let (count, one) = (s.get(self.rows), s.int(1));
         let count = s.op(Op::ISub, [count, one]);
-        s.set(self.pages, count);
+        s.set(self.rows, count);
         let number = s.bits(count, Type::U32);
         match self.array {
             Some(array) => {
@@ -125,7 +155,7 @@ impl Stack {
                 })
             }
             None => {
-                let words = s.call("kept_page", &[number], &[Type::U32; PAGE]);
+                let words = s.call("kept_page", &[number], &[Type::U32; ROW]);
                 std::array::from_fn(|i| s.bits(words[i], Type::I32))
             }
         }

@@ -191,6 +191,14 @@ impl Stage {
         Flag::Mask(self.op(Op::IShr, [bits, places]))
     }
 
+    /// Whether one of the sign bits of these floats is set, as a mask.
+    pub fn any_sign(&mut self, values: &[Value]) -> Flag {
+        let bits = values.iter().map(|&value| self.bits(value, Type::I32));
+        let bits: Vec<Value> = bits.collect();
+        let all = bits.into_iter().reduce(|a, b| self.op(Op::IOr, [a, b]));
+        all.map_or(Flag::Known(false), |bits| self.sign(bits))
+    }
+
     /// The truth value as a `bool`.
     pub fn bool(&mut self, flag: Flag) -> Value {
         match flag {

@@ -5,8 +5,8 @@
 //! Implementations are static: a generator calls them, and only what they append to the [`Stage`]
 //! is left in the program.
 
-use super::stage::{Flag, Stage};
-use crate::bvh::ray::TINY_DIR;
+use super::stage::{Flag, Idiom, Stage};
+use crate::bvh::ray::{FAR_PAD, TINY_DIR};
 use crate::ir::{Op, Type, Value};
 
 /// A link of no child. Links are `i32`: a node's is not negative, a leaf's is below −1.
@@ -41,11 +41,11 @@ impl Ray {
             s.op(Op::Rcp, [away])
         });
         let octant = inv.map(|inv| match s.idiom() {
-            super::Idiom::Select => {
+            Idiom::Select => {
                 let zero = s.float(0.0);
                 s.less(inv, zero)
             }
-            super::Idiom::Mask => s.sign(inv),
+            Idiom::Mask => s.sign(inv),
         });
         let inv = s.compose(inv);
         Self { origin, dir, inv, t_min, octant }
@@ -81,8 +81,6 @@ pub trait Bvh {
     /// What its leaves hold.
     type Prim: Prim;
 
-    /// Children of a node.
-    fn arity(&self) -> usize;
     /// Loads the node that a link leads to.
     fn node(&self, s: &mut Stage, link: Value) -> Self::Node;
     /// Loads the primitives that a link to a leaf begins with.
@@ -99,6 +97,17 @@ pub trait Node {
     fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds;
     /// The link to child `i`.
     fn child(&self, i: usize) -> Value;
+    /// How many children there are, some of which may be absent: their boxes are not entered.
+    fn arity(&self) -> usize;
+    /// The distance at which a ray enters each child's box, and whether it does before `t_far`.
+    fn enter(&self, s: &mut Stage, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
+        (0..self.arity())
+            .map(|i| {
+                let bounds = self.ordered_bbox(s, i, ray);
+                enter(s, ray, bounds, t_far)
+            })
+            .collect()
+    }
 }
 
 /// Primitives that are tested together.
@@ -142,7 +151,8 @@ pub struct Triangle {
     pub flags: Value,
 }
 
-/// The distance at which a ray enters a box, and whether it does before `t_far`: Kay & Kajiya's
+/// The distance at which a ray enters a box, below 0 where it may start within, and whether it does
+/// before `t_far`: Kay & Kajiya's
 /// slabs with Ize's padding, as `bvh::binary`.
 pub fn enter(s: &mut Stage, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, Flag) {
     let [near, far] = [bounds.near, bounds.far].map(|corner| {
@@ -150,12 +160,33 @@ pub fn enter(s: &mut Stage, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, 
         let distances = s.op(Op::Mul, [way, ray.inv]);
         s.parts(distances)
     });
-    let (xy, z) = (s.max(near[0], near[1]), s.max(near[2], ray.t_min));
-    let near = s.max(xy, z);
-    let (xy, z) = (s.min(far[0], far[1]), s.min(far[2], t_far));
-    let far = s.min(xy, z);
-    let pad = s.float(crate::bvh::ray::FAR_PAD);
-    let padded = s.op(Op::Mul, [far, pad]);
-    let beyond = s.nearer(padded, near);
-    (near, s.not(beyond))
+    enter_between(s, ray, near, far, t_far)
+}
+
+/// The same from the distances to the planes that the ray meets first and last on each axis.
+pub fn enter_between(s: &mut Stage, ray: &Ray, near: [Value; 3], far: [Value; 3], t_far: Value) -> (Value, Flag) {
+    let pad = s.float(FAR_PAD);
+    match s.idiom() {
+        Idiom::Select => {
+            let (xy, z) = (s.max(near[0], near[1]), s.max(near[2], ray.t_min));
+            let near = s.max(xy, z);
+            let (xy, z) = (s.min(far[0], far[1]), s.min(far[2], t_far));
+            let far = s.min(xy, z);
+            let padded = s.op(Op::Mul, [far, pad]);
+            let beyond = s.nearer(padded, near);
+            (near, s.not(beyond))
+        }
+        // A minimum is five operations: the ends of the ray are tested by signs, and it begins at 0,
+        // not at t_min. A box that it leaves in between is entered for nothing.
+        Idiom::Mask => {
+            let (xy, xy_far) = (s.max(near[0], near[1]), s.min(far[0], far[1]));
+            let (near, far) = (s.max(xy, near[2]), s.min(xy_far, far[2]));
+            let beyond = [far, t_far].map(|end| {
+                let padded = s.op(Op::Mul, [end, pad]);
+                s.op(Op::Sub, [padded, near])
+            });
+            let missed = s.any_sign(&[beyond[0], beyond[1], far]);
+            (near, s.not(missed))
+        }
+    }
 }

@@ -129,8 +129,11 @@ fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
         }
         Idiom::Mask => {
             let below = edges.map(|edge| s.sign(edge));
+            // By their bits: passes need not keep the sign of a zero that floats are subtracted to.
+            let none = s.int(0);
             let above = edges.map(|edge| {
-                let opposite = s.op(Op::Sub, [zero, edge]);
+                let bits = s.bits(edge, Type::I32);
+                let opposite = s.op(Op::ISub, [none, bits]);
                 s.sign(opposite)
             });
             let (below, above) = (s.any(&below), s.any(&above));

@@ -1,10 +1,10 @@
 //! The traversal of one ray: down a BVH, with the links that wait on a [`Stack`].
 
 use super::sort::bose_nelson;
-use super::stack::{Pages, Stack};
+use super::stack::{Pages, Stack, StackSize};
 use super::stage::{Flag, Stage};
-use super::tree::{Bvh, DONE, Hit, Node, Prim, Ray, enter};
-use crate::ir::{Value, Variable};
+use super::tree::{Bvh, DONE, Hit, Node, Prim, Ray};
+use crate::ir::{Const, Value, Variable};
 
 /// How the steps of a walk follow each other (Aila & Laine 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,17 +42,17 @@ pub struct Found {
 pub struct Style {
     /// The order of its steps.
     pub iteration: Iteration,
-    /// Links in registers.
-    pub registers: usize,
+    /// The size of its stack.
+    pub stack: StackSize,
     /// Where the other links are.
     pub pages: Pages,
 }
 
 /// Appends the walk of a ray through a BVH. `ray` is the start's, prepared for primitives.
 pub fn walk<B: Bvh>(s: &mut Stage, bvh: &B, style: Style, start: Start, ray: &<B::Prim as Prim>::Ray) -> Found {
-    let stack = Stack::new(s, style.registers, style.pages);
+    let stack = Stack::new(s, style.stack, style.pages);
     let best = [start.best.t, start.best.u, start.best.v, start.best.prim].map(|value| s.variable(value));
-    let (none, link) = (s.int(0), s.variable(start.root));
+    let (none, link) = (s.constant(Const::Bool(false)), s.variable(start.root));
     let walk = Walk { bvh, start, ray, stack, link, best, found: s.variable(none) };
     s.repeat(|s| {
         match style.iteration {
@@ -74,6 +74,50 @@ pub fn walk<B: Bvh>(s: &mut Stage, bvh: &B, style: Style, start: Start, ray: &<B
     Found { hit: walk.best(s), found }
 }
 
+/// A child of a node that was tested.
+#[derive(Clone, Copy, Debug)]
+struct Entered {
+    /// The distance at which its box is entered.
+    near: Value,
+    /// Whether it is.
+    entered: Flag,
+    link: Value,
+}
+
+/// The children in the order in which a ray takes them: those that it enters by distance, then the
+/// others.
+fn in_order(s: &mut Stage, children: Vec<Entered>) -> Vec<Entered> {
+    if let [a, b] = children[..] {
+        return pair_in_order(s, a, b);
+    }
+    let outside = s.float(f32::MAX);
+    let mut children: Vec<Entered> = children
+        .into_iter()
+        .map(|child| Entered { near: s.select(child.entered, child.near, outside), ..child })
+        .collect();
+    for (low, high) in bose_nelson(children.len()) {
+        let (a, b) = (children[low], children[high]);
+        let swapped = s.nearer(b.near, a.near);
+        children[low].near = s.select(swapped, b.near, a.near);
+        children[high].near = s.select(swapped, a.near, b.near);
+        children[low].link = s.select(swapped, b.link, a.link);
+        children[high].link = s.select(swapped, a.link, b.link);
+    }
+    children.into_iter().map(|child| Entered { entered: s.nearer(child.near, outside), ..child }).collect()
+}
+
+/// Two children in order: no distance needs to be selected.
+fn pair_in_order(s: &mut Stage, a: Entered, b: Entered) -> Vec<Entered> {
+    let before = s.nearer(b.near, a.near);
+    let alone = s.not(a.entered);
+    let before = s.or(alone, before);
+    let swapped = s.and(b.entered, before);
+    let (either, both) = (s.or(a.entered, b.entered), s.and(a.entered, b.entered));
+    let first = s.select(swapped, b.link, a.link);
+    let second = s.select(swapped, a.link, b.link);
+    vec![Entered { near: a.near, entered: either, link: first }, Entered { near: b.near, entered: both, link: second }]
+}
+
 /// A walk under construction.
 struct Walk<'a, B: Bvh> {
     bvh: &'a B,
@@ -84,7 +128,7 @@ struct Walk<'a, B: Bvh> {
     link: Variable,
     /// The parts of the best hit.
     best: [Variable; 4],
-    /// Whether there is one: an `i32`, 0 or not.
+    /// Whether there is one: a `bool`.
     found: Variable,
 }
 
@@ -95,9 +139,7 @@ impl<B: Bvh> Walk<'_, B> {
     }
 
     fn found(&self, s: &mut Stage) -> Flag {
-        let (found, zero) = (s.get(self.found), s.int(0));
-        let none = s.equal(found, zero);
-        s.not(none)
+        Flag::Bool(s.get(self.found))
     }
 
     fn is_underway(&self, s: &mut Stage) -> Flag {
@@ -155,28 +197,15 @@ impl<B: Bvh> Walk<'_, B> {
     fn descend(&self, s: &mut Stage) {
         let (link, t_far) = (s.get(self.link), s.get(self.best[0]));
         let node = self.bvh.node(s, link);
-        let outside = s.float(f32::MAX);
-        let mut children: Vec<(Value, Value)> = (0..self.bvh.arity())
-            .map(|i| {
-                let bounds = node.ordered_bbox(s, i, &self.start.ray);
-                let (near, entered) = enter(s, &self.start.ray, bounds, t_far);
-                (s.select(entered, near, outside), node.child(i))
-            })
-            .collect();
-        for (low, high) in bose_nelson(children.len()) {
-            let ((a, link_a), (b, link_b)) = (children[low], children[high]);
-            let swapped = s.nearer(b, a);
-            children[low] = (s.select(swapped, b, a), s.select(swapped, link_b, link_a));
-            children[high] = (s.select(swapped, a, b), s.select(swapped, link_a, link_b));
+        let entered = node.enter(s, &self.start.ray, t_far);
+        let children: Vec<Entered> =
+            (0..).zip(entered).map(|(i, (near, entered))| Entered { near, entered, link: node.child(i) }).collect();
+        let children = in_order(s, children);
+        for child in children[1..].iter().rev() {
+            s.when(child.entered, |s| self.stack.push(s, child.link));
         }
-        for &(distance, child) in children[1..].iter().rev() {
-            let entered = s.nearer(distance, outside);
-            s.when(entered, |s| self.stack.push(s, child));
-        }
-        let (distance, nearest) = children[0];
-        s.set(self.link, nearest);
-        let entered = s.nearer(distance, outside);
-        let missed = s.not(entered);
+        s.set(self.link, children[0].link);
+        let missed = s.not(children[0].entered);
         s.when(missed, |s| {
             let next = self.stack.pop(s);
             s.set(self.link, next);
@@ -195,7 +224,7 @@ impl<B: Bvh> Walk<'_, B> {
                 prim.intersect(s, i, self.ray, best, &mut |s, hit| {
                     let parts = [hit.t, hit.u, hit.v, hit.prim];
                     self.best.iter().zip(parts).for_each(|(&part, value)| s.set(part, value));
-                    let yes = s.int(-1);
+                    let yes = s.constant(Const::Bool(true));
                     s.set(self.found, yes);
                 });
             }

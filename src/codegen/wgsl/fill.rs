@@ -8,8 +8,23 @@ use super::code::Code;
 use super::kit::Kit;
 use super::lower::{Callee, Locations, Lowered, Plain, lower_body, prepare};
 use super::{Error, text};
+use crate::bvh::gpu::kernel::PassKernel;
 use crate::ir::Module;
+use crate::staged::{self, Arguments};
 use naga::Expression;
+
+/// The text of a traversal kernel, with the walk that is generated for it where its variant has
+/// one.
+///
+/// # Errors
+/// The walk does not fit the text: a mistake of the generator.
+pub fn traversal_kernel(source: &PassKernel) -> Result<String, Error> {
+    let text = source.wgsl();
+    match Arguments::of_variant(source.variant) {
+        Some(arguments) => fill(&text, staged::WALK, &staged::surrounded(&arguments)),
+        None => Ok(text),
+    }
+}
 
 /// The text of a kernel in which the function `name` has the body of the function of that name in
 /// `module`. The text's declaration must have the parameters' and results' types, several results

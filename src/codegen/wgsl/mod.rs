@@ -19,7 +19,7 @@ mod program;
 mod section;
 mod target;
 
-pub use fill::fill;
+pub use fill::{fill, traversal_kernel};
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,

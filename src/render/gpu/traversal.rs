@@ -12,7 +12,6 @@ use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, Va
 use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::codegen::wgsl;
 use crate::render::RenderError;
-use crate::staged;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
 
@@ -118,17 +117,6 @@ impl TraversalKernels {
     }
 }
 
-/// The text of a kernel, with the walk that is generated for it.
-///
-/// # Errors
-/// The walk does not fit the text: a mistake of the generator.
-pub(super) fn kernel_text(source: &PassKernel) -> Result<String, RenderError> {
-    let text = source.wgsl();
-    let Some(arguments) = staged::Arguments::of_variant(source.variant) else { return Ok(text) };
-    let filled = wgsl::fill(&text, staged::WALK, &staged::surrounded(&arguments));
-    filled.map_err(|e| RenderError::Unsupported { backend: "the GPU", reason: e.to_string() })
-}
-
 impl TraversalKernel {
     fn new(gpu: &Gpu, source: PassKernel) -> Result<Self, RenderError> {
         let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
@@ -152,7 +140,8 @@ impl TraversalKernel {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let wgsl = kernel_text(&source)?;
+        let wgsl = wgsl::traversal_kernel(&source);
+        let wgsl = wgsl.map_err(|e| RenderError::Unsupported { backend: "the GPU", reason: e.to_string() })?;
         let [all, queue] = gpu.pipelines("traverse", &wgsl, &pipelines, ["trace_all", "trace_queue"])?;
         let start = match persistent {
             true => gpu.pipelines("traverse", &wgsl, &pipelines, ["start"])?.into_iter().next(),

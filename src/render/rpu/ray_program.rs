@@ -9,24 +9,30 @@ use crate::program::PROGRAM_CONSTANTS;
 use crate::render::RenderError;
 use crate::rpu::engine::EngineInfo;
 use crate::rpu::{Block, EmptyScene};
-use crate::staged::{self, Arguments, RayKind};
+use crate::staged::{self, Arguments, Layout, RayKind};
 use std::sync::atomic::AtomicBool;
 
 /// Back edges that a ray may take.
 const BUDGET: u32 = 100_000_000;
 
-/// The memory image of a BVH.
+/// The memory image of a BVH in a layout.
 #[derive(Clone, Debug)]
 pub struct RayImage {
+    layout: Layout,
     vectors: Vec<[u32; 4]>,
     addresses: [f32; 4],
 }
 
 impl RayImage {
-    /// The tables of the binary BVH.
-    pub fn new(bvh: &Bvh) -> Self {
-        let (vectors, addresses) = staged::image(bvh);
-        Self { vectors, addresses }
+    /// The tables of the BVH.
+    pub fn new(bvh: &Bvh, layout: Layout) -> Self {
+        let (vectors, addresses) = staged::image(bvh, layout);
+        Self { layout, vectors, addresses }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 }
 
@@ -40,7 +46,7 @@ pub struct RayProgram<'i> {
 }
 
 impl<'i> RayProgram<'i> {
-    /// Generates and compiles the program.
+    /// Generates and compiles the program. The arguments' layout must be the image's.
     ///
     /// # Errors
     /// When the engine cannot run it.
@@ -98,12 +104,13 @@ mod tests {
     fn every_engine_gives_the_cpu_kernels_hits() {
         let triangles = soup();
         let bvh = Bvh::build(&triangles, &BuildOptions::default()).expect("small");
-        let image = RayImage::new(&bvh);
+        let images = Layout::ALL.map(|layout| RayImage::new(&bvh, layout));
         let batches = batches(&rays(&triangles));
         for engine in engine::available() {
             for arguments in variants() {
+                let image = images.iter().find(|image| image.layout() == arguments.layout).expect("each layout");
                 let [closest, any] = [RayKind::Closest, RayKind::Any]
-                    .map(|kind| RayProgram::new(&image, &arguments, kind, engine).expect("it runs"));
+                    .map(|kind| RayProgram::new(image, &arguments, kind, engine).expect("it runs"));
                 let mut blocks = [Block::new(), Block::new()];
                 for rays in &batches {
                     let mut expected = HitBatch::default();
