@@ -49,7 +49,7 @@ use ordered::Ordered;
 use stage::{Flag, Stage};
 use tree::{Hit, Ray};
 use triangles::{MollerTrumbore, Watertight};
-use walk::{Found, Start};
+use walk::{Found, Lane, Start};
 use wide::Wide;
 
 /// The function that [`surrounded`] generates.
@@ -171,50 +171,70 @@ impl Arguments {
         }
     }
 
-    fn walk(&self, s: &mut Stage, start: Start) -> Found {
+    /// The hits of rays with what each must be nearer than.
+    fn walk(&self, s: &mut Stage, start: Start, rays: &[(Ray, Hit)]) -> Vec<Found> {
         match self.intersector {
-            Intersector::Watertight => self.walk_with(s, start, Watertight),
-            Intersector::MollerTrumbore => self.walk_with(s, start, MollerTrumbore),
+            Intersector::Watertight => self.walk_with(s, start, rays, Watertight),
+            Intersector::MollerTrumbore => self.walk_with(s, start, rays, MollerTrumbore),
         }
     }
 
-    fn walk_with<I: tree::Intersector + Copy>(&self, s: &mut Stage, start: Start, intersector: I) -> Found {
-        let ray = intersector.prepare(s, &start.ray);
+    fn walk_with<I>(&self, s: &mut Stage, start: Start, rays: &[(Ray, Hit)], intersector: I) -> Vec<Found>
+    where
+        I: tree::Intersector + Copy,
+    {
+        let lane = |&(ray, best): &(Ray, Hit)| Lane { ray, prepared: intersector.prepare(s, &ray), best };
+        let lanes: Vec<_> = rays.iter().map(lane).collect();
         let leaves = |count_bits| Leaves { tables: self.tables, intersector, count_bits };
+        let style = self.style;
         match self.layout {
-            Layout::Binary => walk::walk(s, &Binary { leaves: leaves(binary::COUNT_BITS) }, self.style, start, &ray),
-            Layout::Ordered => walk::walk(s, &Ordered { leaves: leaves(binary::COUNT_BITS) }, self.style, start, &ray),
+            Layout::Binary => walk::walk(s, &Binary { leaves: leaves(binary::COUNT_BITS) }, style, start, &lanes),
+            Layout::Ordered => walk::walk(s, &Ordered { leaves: leaves(binary::COUNT_BITS) }, style, start, &lanes),
             Layout::Wide4 | Layout::Wide8 => {
                 let bvh = Wide { arity: self.layout.arity(), leaves: leaves(wide::COUNT_BITS) };
-                walk::walk(s, &bvh, self.style, start, &ray)
+                walk::walk(s, &bvh, style, start, &lanes)
             }
         }
     }
 }
 
-/// A whole program: the function [`TRAVERSE`] of `vec3 origin, vec3 dir, f32 t_min, f32 t_max → f32
-/// u, f32 v, f32 t, u32 prim`, on the open interval `(t_min, t_max)`. A miss is `0, 0, −1,`
-/// [`NO_PRIM`]. With [`RayKind::Any`] the hit is the first that is met.
+/// A whole program for one ray a thread: the function [`TRAVERSE`] of `vec3 origin, vec3 dir, f32
+/// t_min, f32 t_max → f32 u, f32 v, f32 t, u32 prim`, on the open interval `(t_min, t_max)`. A miss
+/// is `0, 0, −1,` [`NO_PRIM`]. With [`RayKind::Any`] the hit is the first that is met.
 pub fn program(arguments: &Arguments, kind: RayKind) -> Module {
+    packet_program(arguments, kind, 1)
+}
+
+/// The same for `width` rays a thread, which share a stack: [`TRAVERSE`] takes the parameters of
+/// one ray after those of the other, and gives their results so. The RPU passes at most three rays.
+pub fn packet_program(arguments: &Arguments, kind: RayKind, width: usize) -> Module {
     let mut b = FunctionBuilder::library(TRAVERSE);
-    let [origin, dir] = ["origin", "dir"].map(|name| b.param(name, Type::Vec3));
-    let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32));
-    ["u", "v", "t"].into_iter().for_each(|name| b.result(name, Type::F32));
-    b.result("prim", Type::U32);
+    let mut params = Vec::new();
+    for _ in 0..width {
+        let [origin, dir] = ["origin", "dir"].map(|name| b.param(name, Type::Vec3));
+        let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32));
+        params.push([origin, dir, t_min, t_max]);
+        ["u", "v", "t"].into_iter().for_each(|name| b.result(name, Type::F32));
+        b.result("prim", Type::U32);
+    }
     let mut s = Stage::new(b, arguments.idiom);
-    let ray = Ray::new(&mut s, origin, dir, t_min);
     let (zero, first, root) = (s.float(0.0), s.constant(Const::U32(0)), s.int(0));
-    // No primitive is below index 0: a hit at t_max itself loses the tie.
-    let best = Hit { t: t_max, u: zero, v: zero, prim: first };
+    let ray = |[origin, dir, t_min, t_max]: [Value; 4]| {
+        // No primitive is below index 0: a hit at t_max itself loses the tie.
+        (Ray::new(&mut s, origin, dir, t_min), Hit { t: t_max, u: zero, v: zero, prim: first })
+    };
+    let rays: Vec<_> = params.into_iter().map(ray).collect();
     let any = Flag::Known(kind == RayKind::Any);
-    let Found { hit, found } = arguments.walk(&mut s, Start { root, ray, any, best });
-    let (miss, none) = (s.float(-1.0), s.constant(Const::U32(NO_PRIM)));
-    let (t, prim) = (s.variable(miss), s.variable(none));
-    s.when(Flag::Bool(found), |s| {
-        s.set(t, hit.t);
-        s.set(prim, hit.prim);
-    });
-    let results = vec![hit.u, hit.v, s.get(t), s.get(prim)];
+    let mut results = Vec::new();
+    for Found { hit, found } in arguments.walk(&mut s, Start { root, any }, &rays) {
+        let (miss, none) = (s.float(-1.0), s.constant(Const::U32(NO_PRIM)));
+        let (t, prim) = (s.variable(miss), s.variable(none));
+        s.when(Flag::Bool(found), |s| {
+            s.set(t, hit.t);
+            s.set(prim, hit.prim);
+        });
+        results.extend([hit.u, hit.v, s.get(t), s.get(prim)]);
+    }
     finish(s, results)
 }
 
@@ -236,8 +256,8 @@ pub fn surrounded(arguments: &Arguments) -> Module {
     let ray = Ray::new(&mut s, origin, dir, t_min);
     let (root, zero) = (s.bits(root, Type::I32), s.float(0.0));
     let best = Hit { t, u: zero, v: zero, prim };
-    let Found { hit, found } = arguments.walk(&mut s, Start { root, ray, any: Flag::Bool(any), best });
-    let results = vec![hit.t, hit.u, hit.v, hit.prim, found];
+    let found = arguments.walk(&mut s, Start { root, any: Flag::Bool(any) }, &[(ray, best)]);
+    let results = found.iter().flat_map(|Found { hit, found }| [hit.t, hit.u, hit.v, hit.prim, *found]).collect();
     finish(s, results)
 }
 

@@ -65,14 +65,20 @@ impl World for Image {
     }
 }
 
-/// The hit that a program finds.
-fn evaluate(module: &Module, world: &mut Image, ray: &crate::bvh::Ray) -> Option<crate::bvh::Hit> {
-    let [origin, dir] = [ray.origin, ray.dir].map(|v| Const::Vec3(v.to_array()));
-    let args = [origin, dir, Const::F32(ray.t_min), Const::F32(ray.t_max)];
+/// The hits that a program finds for a packet of rays.
+fn evaluate(module: &Module, world: &mut Image, rays: &[crate::bvh::Ray]) -> Vec<Option<crate::bvh::Hit>> {
+    let arguments = |ray: &crate::bvh::Ray| {
+        let [origin, dir] = [ray.origin, ray.dir].map(|v| Const::Vec3(v.to_array()));
+        [origin, dir, Const::F32(ray.t_min), Const::F32(ray.t_max)]
+    };
+    let args: Vec<Const> = rays.iter().flat_map(arguments).collect();
     let results = eval(module, TRAVERSE, &args, world, Limits::default()).expect("it ends");
-    let [u, v, t, prim] = [0, 1, 2, 3].map(|i| results[i].bits()[0]);
-    let [u, v, t] = [u, v, t].map(f32::from_bits);
-    (prim != NO_PRIM).then_some(crate::bvh::Hit { t, u, v, prim })
+    let hit = |results: &[Const]| {
+        let [u, v, t, prim] = [0, 1, 2, 3].map(|i| results[i].bits()[0]);
+        let [u, v, t] = [u, v, t].map(f32::from_bits);
+        (prim != NO_PRIM).then_some(crate::bvh::Hit { t, u, v, prim })
+    };
+    results.chunks(4).map(hit).collect()
 }
 
 #[test]
@@ -90,8 +96,30 @@ fn every_program_gives_the_scalar_traversals_hits() {
             let mut world = Image(vectors, addresses);
             let [closest, any] = [RayKind::Closest, RayKind::Any].map(|kind| program(&arguments, kind));
             for (ray, expected) in rays.iter().zip(&expected) {
-                assert_eq!(evaluate(&closest, &mut world, ray), *expected, "{arguments:?}: {ray:?}");
-                assert_eq!(evaluate(&any, &mut world, ray).is_some(), expected.is_some(), "{arguments:?}: {ray:?}");
+                let [found, met] = [&closest, &any].map(|module| evaluate(module, &mut world, &[*ray])[0]);
+                assert_eq!(found, *expected, "{arguments:?}: {ray:?}");
+                assert_eq!(met.is_some(), expected.is_some(), "{arguments:?}: {ray:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_give_each_rays_hits() {
+    let triangles = soup();
+    let rays = rays(&triangles);
+    let bvh = Bvh::build(&triangles, &BuildOptions::default()).expect("small");
+    for arguments in variants() {
+        let (vectors, addresses) = image(&bvh, arguments.layout);
+        let mut world = Image(vectors, addresses);
+        for width in [2, 5] {
+            let modules = [RayKind::Closest, RayKind::Any].map(|kind| packet_program(&arguments, kind, width));
+            for packet in rays.chunks_exact(width).take(40) {
+                let expected: Vec<_> = packet.iter().map(|ray| binary::closest_hit(&bvh, ray)).collect();
+                let [found, met] = [&modules[0], &modules[1]].map(|module| evaluate(module, &mut world, packet));
+                assert_eq!(found, expected, "{arguments:?}: {packet:?}");
+                let [met, expected] = [met, expected].map(|hits| hits.iter().map(Option::is_some).collect::<Vec<_>>());
+                assert_eq!(met, expected, "{arguments:?}: {packet:?}");
             }
         }
     }
@@ -110,7 +138,7 @@ fn the_test_of_moller_and_trumbore_finds_nearly_the_same_hits() {
     let (mut hits, mut equal) = (0, 0);
     for ray in (0..300).map(|_| random.ray()) {
         let expected = binary::closest_hit(&bvh, &ray);
-        let found = evaluate(&module, &mut world, &ray);
+        let found = evaluate(&module, &mut world, &[ray])[0];
         hits += usize::from(expected.is_some());
         let close = |(a, b): (crate::bvh::Hit, crate::bvh::Hit)| a.prim == b.prim && (a.t - b.t).abs() < 1e-4 * b.t;
         equal += usize::from(found.zip(expected).is_some_and(close));

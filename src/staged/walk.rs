@@ -1,4 +1,5 @@
-//! The traversal of one ray: down a BVH, with the links that wait on a [`Stack`].
+//! The traversal: down a BVH, with the links that wait on a [`Stack`], for one ray or for a packet
+//! of several that share the stack.
 
 use super::sort::bose_nelson;
 use super::stack::{Pages, Stack, StackSize};
@@ -20,10 +21,17 @@ pub enum Iteration {
 pub struct Start {
     /// The link to the root.
     pub root: Value,
-    /// The ray.
-    pub ray: Ray,
-    /// Whether the first hit ends the walk, or the nearest is wanted.
+    /// Whether the first hit of a ray ends its walk, or the nearest is wanted.
     pub any: Flag,
+}
+
+/// A ray of a walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Lane<R> {
+    /// The ray, prepared for boxes.
+    pub ray: Ray,
+    /// The ray, prepared for primitives.
+    pub prepared: R,
     /// What a hit must be nearer than, or as near and of a lower index.
     pub best: Hit,
 }
@@ -31,7 +39,7 @@ pub struct Start {
 /// The best hit, and whether there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
-    /// The hit; [`Start::best`] where there is none.
+    /// The hit; [`Lane::best`] where there is none.
     pub hit: Hit,
     /// Whether there is one.
     pub found: Value,
@@ -48,19 +56,29 @@ pub struct Style {
     pub pages: Pages,
 }
 
-/// Appends the walk of a ray through a BVH. `ray` is the start's, prepared for primitives.
-pub fn walk<B: Bvh>(s: &mut Stage, bvh: &B, style: Style, start: Start, ray: &<B::Prim as Prim>::Ray) -> Found {
+/// Appends the walk of the rays of a packet through a BVH: all take the same way, and go where one of
+/// them does. A packet may be of one ray.
+pub fn walk<B: Bvh>(
+    s: &mut Stage,
+    bvh: &B,
+    style: Style,
+    start: Start,
+    lanes: &[Lane<<B::Prim as Prim>::Ray>],
+) -> Vec<Found> {
     let stack = Stack::new(s, style.stack, style.pages);
-    let best = [start.best.t, start.best.u, start.best.v, start.best.prim].map(|value| s.variable(value));
-    let (none, link) = (s.constant(Const::Bool(false)), s.variable(start.root));
-    let walk = Walk { bvh, start, ray, stack, link, best, found: s.variable(none) };
+    let none = s.constant(Const::Bool(false));
+    let mut result = |lane: &Lane<_>| {
+        let best = [lane.best.t, lane.best.u, lane.best.v, lane.best.prim].map(|value| s.variable(value));
+        Best { parts: best, found: s.variable(none) }
+    };
+    let best = lanes.iter().map(&mut result).collect();
+    let walk = Walk { bvh, start, lanes, stack, link: s.variable(start.root), best };
     s.repeat(|s| {
         match style.iteration {
             Iteration::WhileWhile => walk.while_while(s),
             Iteration::IfIf => walk.if_if(s),
         }
-        let found = walk.found(s);
-        let ended = s.and(start.any, found);
+        let ended = walk.has_ended(s);
         let goes_on = s.not(ended);
         s.when(goes_on, |s| {
             let link = s.get(walk.link);
@@ -69,9 +87,29 @@ pub fn walk<B: Bvh>(s: &mut Stage, bvh: &B, style: Style, start: Start, ray: &<B
         });
         walk.is_underway(s)
     });
-    let found = walk.found(s);
-    let found = s.bool(found);
-    Found { hit: walk.best(s), found }
+    walk.best.iter().map(|best| Found { hit: best.hit(s), found: s.get(best.found) }).collect()
+}
+
+/// The best hit of a ray so far.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    /// t, u, v and the primitive.
+    parts: [Variable; 4],
+    /// Whether there is one: a `bool`.
+    found: Variable,
+}
+
+impl Best {
+    fn hit(&self, s: &mut Stage) -> Hit {
+        let [t, u, v, prim] = self.parts.map(|part| s.get(part));
+        Hit { t, u, v, prim }
+    }
+
+    fn set(&self, s: &mut Stage, hit: Hit) {
+        self.parts.iter().zip([hit.t, hit.u, hit.v, hit.prim]).for_each(|(&part, value)| s.set(part, value));
+        let yes = s.constant(Const::Bool(true));
+        s.set(self.found, yes);
+    }
 }
 
 /// A child of a node that was tested.
@@ -122,24 +160,25 @@ fn pair_in_order(s: &mut Stage, a: Entered, b: Entered) -> Vec<Entered> {
 struct Walk<'a, B: Bvh> {
     bvh: &'a B,
     start: Start,
-    ray: &'a <B::Prim as Prim>::Ray,
+    lanes: &'a [Lane<<B::Prim as Prim>::Ray>],
     stack: Stack,
     /// Where to go next.
     link: Variable,
-    /// The parts of the best hit.
-    best: [Variable; 4],
-    /// Whether there is one: a `bool`.
-    found: Variable,
+    /// The hits of the rays.
+    best: Vec<Best>,
 }
 
 impl<B: Bvh> Walk<'_, B> {
-    fn best(&self, s: &mut Stage) -> Hit {
-        let [t, u, v, prim] = self.best.map(|part| s.get(part));
-        Hit { t, u, v, prim }
+    /// Whether a ray needs no further hit.
+    fn is_done(&self, s: &mut Stage, best: &Best) -> Flag {
+        let found = Flag::Bool(s.get(best.found));
+        s.and(self.start.any, found)
     }
 
-    fn found(&self, s: &mut Stage) -> Flag {
-        Flag::Bool(s.get(self.found))
+    /// Whether no ray needs one.
+    fn has_ended(&self, s: &mut Stage) -> Flag {
+        let done: Vec<Flag> = self.best.iter().map(|best| self.is_done(s, best)).collect();
+        s.all(&done)
     }
 
     fn is_underway(&self, s: &mut Stage) -> Flag {
@@ -195,11 +234,11 @@ impl<B: Bvh> Walk<'_, B> {
     /// A step down from a node: to the nearest child that the ray enters, while the others wait,
     /// the farthest below; else to what waits.
     fn descend(&self, s: &mut Stage) {
-        let (link, t_far) = (s.get(self.link), s.get(self.best[0]));
+        let link = s.get(self.link);
         let node = self.bvh.node(s, link);
-        let entered = node.enter(s, &self.start.ray, t_far);
-        let children: Vec<Entered> =
-            (0..).zip(entered).map(|(i, (near, entered))| Entered { near, entered, link: node.child(i) }).collect();
+        let boxes = self.enter(s, &node);
+        let child = |(i, (near, entered))| Entered { near, entered, link: node.child(i) };
+        let children: Vec<Entered> = boxes.into_iter().enumerate().map(child).collect();
         let children = in_order(s, children);
         for child in children[1..].iter().rev() {
             s.when(child.entered, |s| self.stack.push(s, child.link));
@@ -212,29 +251,53 @@ impl<B: Bvh> Walk<'_, B> {
         });
     }
 
+    /// The least distance at which a ray enters each child's box, and whether one does.
+    fn enter(&self, s: &mut Stage, node: &B::Node) -> Vec<(Value, Flag)> {
+        let mut of_lane = |lane: &Lane<_>, best: &Best| {
+            let t_far = s.get(best.parts[0]);
+            node.enter(s, &lane.ray, t_far)
+        };
+        if let ([lane], [best]) = (self.lanes, &self.best[..]) {
+            return of_lane(lane, best);
+        }
+        let boxes: Vec<Vec<(Value, Flag)>> =
+            self.lanes.iter().zip(&self.best).map(|(lane, best)| of_lane(lane, best)).collect();
+        let outside = s.float(f32::MAX);
+        let goes_on = |best: &Best| {
+            let done = self.is_done(s, best);
+            s.not(done)
+        };
+        let active: Vec<Flag> = self.best.iter().map(goes_on).collect();
+        let mut child = |i: usize| {
+            let entered: Vec<Flag> =
+                boxes.iter().zip(&active).map(|(lane, &active)| s.and(lane[i].1, active)).collect();
+            let distances = boxes.iter().zip(&entered).map(|(lane, &entered)| s.select(entered, lane[i].0, outside));
+            let distances: Vec<Value> = distances.collect();
+            let near = distances.into_iter().reduce(|a, b| s.min(a, b)).unwrap_or(outside);
+            (near, s.any(&entered))
+        };
+        (0..node.arity()).map(&mut child).collect()
+    }
+
     /// A step through a leaf: tests its first primitives, and goes on to the others or to what
-    /// waits. Where any hit will do, one ends the walk.
+    /// waits. Where any hit will do, the last ray's ends the walk.
     fn visit(&self, s: &mut Stage) {
         let link = s.get(self.link);
         let is_valid = self.bvh.is_valid(s, link);
         s.when(is_valid, |s| {
             let prim = self.bvh.prim(s, link);
             for i in 0..prim.size() {
-                let best = self.best(s);
-                prim.intersect(s, i, self.ray, best, &mut |s, hit| {
-                    let parts = [hit.t, hit.u, hit.v, hit.prim];
-                    self.best.iter().zip(parts).for_each(|(&part, value)| s.set(part, value));
-                    let yes = s.constant(Const::Bool(true));
-                    s.set(self.found, yes);
-                });
+                for (lane, best) in self.lanes.iter().zip(&self.best) {
+                    let known = best.hit(s);
+                    prim.intersect(s, i, &lane.prepared, known, &mut |s, hit| best.set(s, hit));
+                }
             }
             let rest = self.bvh.rest(s, link);
             s.set(self.link, rest);
         });
         let rest = s.get(self.link);
         let has_more = self.bvh.is_valid(s, rest);
-        let found = self.found(s);
-        let ended = s.and(self.start.any, found);
+        let ended = self.has_ended(s);
         let is_through = s.not(has_more);
         let goes_on = s.or(ended, is_through);
         s.when(goes_on, |s| {
