@@ -6,6 +6,7 @@
 //! constants alone is folded, since WGSL refuses constant expressions that overflow.
 
 use super::Error;
+use super::coalesce::shared_variables;
 use super::code::{Code, Expr};
 use super::kit::Kit;
 use super::native;
@@ -152,12 +153,19 @@ impl Lower<'_, '_> {
         held.extend(self.scopes.far.iter().copied());
         held.sort_unstable();
         held.dedup();
+        held.retain(|v| self.scopes.block_of[v.0 as usize].is_some());
+        let shared = shared_variables(func, &held);
         for v in held {
-            if self.scopes.block_of[v.0 as usize].is_some() {
-                let ty = self.code.kit.ty(func.ty(v))?;
-                let local = self.code.local(format!("v{}_held", v.0), ty);
-                self.variables.insert(v, local);
-            }
+            let owner = shared[&v];
+            let variable = match self.variables.get(&owner) {
+                Some(&variable) => variable,
+                None => {
+                    let ty = self.code.kit.ty(func.ty(owner))?;
+                    self.code.local(format!("v{}_held", owner.0), ty)
+                }
+            };
+            self.variables.insert(owner, variable);
+            self.variables.insert(v, variable);
         }
         for (&v, &expr) in func.param_values().iter().zip(params) {
             self.values[v.0 as usize] = Some(expr);
@@ -304,12 +312,18 @@ impl Lower<'_, '_> {
         let func = self.func;
         let Some(target) = func.block(from).term.targets().nth(edge) else { return Ok(()) };
         self.code.loc = func.block(from).term_loc;
-        // All arguments are read before the first parameter changes.
-        let args = self.get_all(&target.args)?;
-        for (p, arg) in func.block(target.block).params.iter().zip(args) {
-            if let Some(&variable) = self.variables.get(p) {
-                self.code.store(variable, arg);
+        let mut stores = Vec::new();
+        for (p, &arg) in func.block(target.block).params.iter().zip(&target.args) {
+            let Some(&variable) = self.variables.get(p) else { continue };
+            // An argument that has the parameter's variable is there already; a constant is nowhere.
+            if self.variables.get(&arg) != Some(&variable) || self.constants.contains_key(&arg) {
+                stores.push((variable, arg));
             }
+        }
+        // All arguments are read before the first parameter changes.
+        let args = stores.iter().map(|&(_, arg)| self.get(arg)).collect::<Result<Vec<_>, _>>()?;
+        for ((variable, _), arg) in stores.into_iter().zip(args) {
+            self.code.store(variable, arg);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! text, and calls the functions that all kernels share (`wgsl/section/`). This module knows
 //! nothing of wgpu, scenes or images. `docs/internals/gpu.md` says how the kernels work together.
 
+mod coalesce;
 mod code;
 mod fill;
 mod intersections;

@@ -95,10 +95,34 @@ impl<'i> RayProgram<'i> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::raysets::batches;
+    use crate::bvh::raysets::{View, batches, ray_sets};
     use crate::bvh::{BATCH, BuildOptions};
+    use crate::program::memory;
     use crate::rpu::engine;
+    use crate::scene;
+    use crate::staged::Iteration;
     use crate::staged::tests::{rays, soup, variants};
+    use crate::text::source::SourceMap;
+    use std::path::{Path, PathBuf};
+
+    /// Asserts that a program gives the hits of the CPU's kernels.
+    fn same_hits(bvh: &Bvh, image: &RayImage, arguments: &Arguments, engine: &'static EngineInfo, rays: &[RayBatch]) {
+        let [closest, any] = [RayKind::Closest, RayKind::Any]
+            .map(|kind| RayProgram::new(image, arguments, kind, engine).expect("it runs"));
+        let mut blocks = [Block::new(), Block::new()];
+        for rays in rays {
+            let mut expected = HitBatch::default();
+            bvh.closest_hits(rays, &mut expected);
+            let [mut found, mut met] = [HitBatch::default(), HitBatch::default()];
+            closest.trace(&mut blocks[0], rays, &mut found).expect("it ends");
+            any.trace(&mut blocks[1], rays, &mut met).expect("it ends");
+            for i in 0..BATCH {
+                let what = || format!("{} {arguments:?}: {:?}", engine.name, rays.ray(i));
+                assert_eq!(found.hit(i), expected.hit(i), "{}", what());
+                assert_eq!(met.hit(i).is_some(), expected.hit(i).is_some(), "{}", what());
+            }
+        }
+    }
 
     #[test]
     fn every_engine_gives_the_cpu_kernels_hits() {
@@ -109,21 +133,27 @@ mod tests {
         for engine in engine::available() {
             for arguments in variants() {
                 let image = images.iter().find(|image| image.layout() == arguments.layout).expect("each layout");
-                let [closest, any] = [RayKind::Closest, RayKind::Any]
-                    .map(|kind| RayProgram::new(image, &arguments, kind, engine).expect("it runs"));
-                let mut blocks = [Block::new(), Block::new()];
-                for rays in &batches {
-                    let mut expected = HitBatch::default();
-                    bvh.closest_hits(rays, &mut expected);
-                    let [mut found, mut met] = [HitBatch::default(), HitBatch::default()];
-                    closest.trace(&mut blocks[0], rays, &mut found).expect("it ends");
-                    any.trace(&mut blocks[1], rays, &mut met).expect("it ends");
-                    for i in 0..BATCH {
-                        let what = || format!("{} {arguments:?}: {:?}", engine.name, rays.ray(i));
-                        assert_eq!(found.hit(i), expected.hit(i), "{}", what());
-                        assert_eq!(met.hit(i).is_some(), expected.hit(i).is_some(), "{}", what());
-                    }
-                }
+                same_hits(&bvh, image, &arguments, engine, &batches);
+            }
+        }
+    }
+
+    /// Left out by `tests/all.sh` where the mesh is missing.
+    #[test]
+    fn every_layout_gives_the_cpu_kernels_hits_of_the_stanford_bunny() {
+        let folder = std::env::var_os("SHADEWRIGHT_MESHES")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
+        let mut sources = SourceMap::new();
+        let opened = scene::open(&folder.join("bunny.ply"), &scene::OpenOptions::default(), &mut sources);
+        let opened = opened.map_err(|e| e.render(&sources)).expect("set SHADEWRIGHT_MESHES to the folder of bunny.ply");
+        let bvh = Bvh::build(memory::bvh_triangles(&opened.scene), &BuildOptions::default()).expect("small enough");
+        let sets = ray_sets(&bvh, View::Outside, 64);
+        let [primary, _, diffuse] = sets.map(|set| batches(&set.rays));
+        for layout in Layout::ALL {
+            let image = RayImage::new(&bvh, layout);
+            let arguments = Arguments::rpu(Iteration::WhileWhile, layout);
+            for rays in [&primary, &diffuse] {
+                same_hits(&bvh, &image, &arguments, engine::default_engine(), rays);
             }
         }
     }
