@@ -45,6 +45,7 @@
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
 //! | [`pointcloud`] | point clouds and their files |
 //! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
+//! | [`staged`] | ray traversal, generated as IR |
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
 //! | [`program`] | the linker: a scene and its shaders become one program |
@@ -82,6 +83,7 @@ pub mod render;
 pub mod rpu;
 pub mod scene;
 pub mod shapes;
+pub mod staged;
 pub mod text;
 pub mod texture;
 #[cfg(feature = "viewer")]

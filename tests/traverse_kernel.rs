@@ -38,6 +38,9 @@ fn kernels() -> Vec<TracerOptions> {
         kernel(Variant::Speculative, false, (Buffer, Buffer, Workgroup)),
         kernel(Variant::Wide, false, (Buffer, Buffer, Private)),
         kernel(Variant::Wide, false, (Texture, Texture, Workgroup)),
+        kernel(Variant::GeneratedWhileWhile, false, (Buffer, Buffer, Private)),
+        kernel(Variant::GeneratedWhileWhile, false, (Texture, Texture, Workgroup)),
+        kernel(Variant::GeneratedIfIf, false, (Texture, Buffer, Workgroup)),
     ]
 }
 

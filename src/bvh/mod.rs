@@ -45,7 +45,7 @@ pub mod two_level;
 pub mod wide;
 
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

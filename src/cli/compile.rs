@@ -6,6 +6,7 @@ mod lanes;
 mod memory;
 mod packets;
 mod specialised;
+mod traversal;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::backend::{pipeline, rpu_passes};
@@ -40,6 +41,9 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     if args.json {
         return Err(Failure::input("error: --json is for folders; --emit says what is printed of a file"));
     }
+    if let Some(name) = traversal::name(&args.file) {
+        return write(args, traversal::emit(name, args.emit)?.into_bytes());
+    }
     let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin | Emit::Asm);
     if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {
         return Err(Failure::input("error: programs of the RPU are linked: add --emit rpu or --emit rpubin"));
@@ -59,6 +63,11 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
         Emit::Spirv => kernels_of(args, kernels::as_spirv)?,
     };
+    write(args, output)
+}
+
+/// Writes what was asked for to the file of `--out`, or prints it.
+fn write(args: &CompileArgs, output: Vec<u8>) -> Result<(), Failure> {
     let is_text = !matches!(args.emit, Emit::Rpubin | Emit::Spirv);
     match &args.out {
         Some(path) => Ok(image_file::write_bytes(path, &output)?),

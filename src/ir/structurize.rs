@@ -191,6 +191,13 @@ impl<'a> Shape<'a> {
                 let (mut then, mut otherwise) = (Vec::new(), Vec::new());
                 let after_then = self.edge(block, 0, &mut then);
                 let after_otherwise = self.edge(block, 1, &mut otherwise);
+                // Where one side starts a loop again and the other leaves it, the latter is nested:
+                // machines that run lanes together then need no mask for `continue`.
+                if matches!(then.last(), Some(Nested::Again(..))) && self.close(after_otherwise, &mut otherwise) {
+                    out.push(Nested::If(block, Vec::new(), otherwise));
+                    out.append(&mut then);
+                    return after_then;
+                }
                 // A side that surely leaves needs no `else`: chains of early exits stay flat.
                 if self.close(after_then, &mut then) {
                     out.push(Nested::If(block, then, Vec::new()));

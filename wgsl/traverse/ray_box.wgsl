@@ -11,6 +11,7 @@ const OUTSIDE: f32 = 3.4028234e38;
 struct Ray {
     origin: vec3<f32>,
     t_min: f32,
+    dir: vec3<f32>,
     // Reciprocal direction of the box test.
     inv: vec3<f32>,
     // Of the triangle test: the axis that becomes z; the shear; the origin with its axes in that
@@ -43,7 +44,7 @@ fn make_ray(origin: vec3<f32>, dir: vec3<f32>, t_min: f32) -> Ray {
     let permuted = permute(dir, kz);
     let sz = 1.0 / permuted.z;
     let inv = 1.0 / vec3<f32>(away_from_zero(dir.x), away_from_zero(dir.y), away_from_zero(dir.z));
-    return Ray(origin, t_min, inv, kz, vec3<f32>(permuted.xy * sz, sz), permute(origin, kz));
+    return Ray(origin, t_min, dir, inv, kz, vec3<f32>(permuted.xy * sz, sz), permute(origin, kz));
 }
 
 // The distance at which a box is entered, or OUTSIDE.

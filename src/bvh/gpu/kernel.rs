@@ -8,6 +8,8 @@
 //! | `binary` | a step down the binary tree, a step through a leaf |
 //! | `compressed` | a step down the compressed 8-wide tree |
 //! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
+//! | `staged` | the same around a generated `walk`, whose body the code generator fills in |
+//! | `staged_pages_private`, `staged_pages_workgroup` | where that walk's stack is |
 //! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
 //! | `upper` | a step down a tree over boxes of instances or procedural primitives |
@@ -41,6 +43,9 @@ const UPPER: Kernel = kernel!("traverse/upper.wgsl");
 const PROCEDURAL: Kernel = kernel!("traverse/procedural.wgsl");
 const IF_IF: Kernel = kernel!("traverse/if_if.wgsl");
 const SPECULATIVE: Kernel = kernel!("traverse/speculative.wgsl");
+const STAGED: Kernel = kernel!("traverse/staged.wgsl");
+const STAGED_PAGES_PRIVATE: Kernel = kernel!("traverse/staged_pages_private.wgsl");
+const STAGED_PAGES_WORKGROUP: Kernel = kernel!("traverse/staged_pages_workgroup.wgsl");
 const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
 const VOTE_NONE: Kernel = kernel!("traverse/vote_none.wgsl");
 const ANSWER: Kernel = kernel!("traverse/answer.wgsl");
@@ -200,11 +205,23 @@ pub enum Variant {
     Speculative,
     /// One invocation a ray through a tree of eight children a node, whose boxes are compressed.
     Wide,
+    /// While-while with a generated walk (`crate::staged`).
+    GeneratedWhileWhile,
+    /// If-if with a generated walk.
+    GeneratedIfIf,
 }
 
 impl Variant {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::WhileWhile, Self::IfIf, Self::Persistent, Self::Speculative, Self::Wide];
+    pub const ALL: [Self; 7] = [
+        Self::WhileWhile,
+        Self::IfIf,
+        Self::Persistent,
+        Self::Speculative,
+        Self::Wide,
+        Self::GeneratedWhileWhile,
+        Self::GeneratedIfIf,
+    ];
 
     /// Its name in tables and on the command line.
     pub fn name(self) -> &'static str {
@@ -214,6 +231,8 @@ impl Variant {
             Self::Persistent => "persistent",
             Self::Speculative => "speculative",
             Self::Wide => "wide",
+            Self::GeneratedWhileWhile => "generated-while-while",
+            Self::GeneratedIfIf => "generated-if-if",
         }
     }
 
@@ -221,6 +240,7 @@ impl Variant {
     pub fn layout(self) -> Layout {
         match self {
             Self::WhileWhile | Self::IfIf | Self::Persistent | Self::Speculative => Layout::Binary,
+            Self::GeneratedWhileWhile | Self::GeneratedIfIf => Layout::Binary,
             Self::Wide => Layout::Compressed,
         }
     }
@@ -250,8 +270,13 @@ pub struct PassKernel {
 
 impl PassKernel {
     /// The text, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
+    /// In that of a generated variant, the body of the function `walk` is left to be filled in.
     pub fn wgsl(&self) -> String {
         let traversal: &[Kernel] = match (self.variant, self.subgroups) {
+            (Variant::GeneratedWhileWhile | Variant::GeneratedIfIf, _) => match self.places.stack {
+                Stack::Private => &[STAGED_PAGES_PRIVATE, STAGED],
+                Stack::Workgroup => &[STAGED_PAGES_WORKGROUP, STAGED],
+            },
             (Variant::WhileWhile | Variant::Persistent, _) => &[WHILE_WHILE],
             (Variant::IfIf, _) => &[IF_IF],
             (Variant::Speculative, true) => &[VOTE_SUBGROUP, SPECULATIVE],

@@ -68,6 +68,15 @@ impl<const W: usize> Block<W> {
         (0..W).filter(|&i| !self.corners[0][0][i].is_nan()).map(|i| self.prim(i))
     }
 
+    /// The triangles that are there, in order.
+    pub fn triangles(&self) -> impl Iterator<Item = LeafTriangle> + '_ {
+        (0..W).filter(|&i| !self.corners[0][0][i].is_nan()).map(|i| {
+            let [a, b, c] = self.corners.map(|corner| corner.map(|axis| axis[i]));
+            let flags = if self.is_one_sided(i) { CULL_BACK } else { 0 };
+            LeafTriangle { a, prim: self.prim(i), b, flags, c, pad: 0 }
+        })
+    }
+
     /// A block of at most `W` triangles, each primitive once; their indices must be below 2³¹.
     pub fn new(triangles: &[LeafTriangle]) -> Self {
         let mut block = Self { corners: [[[f32::NAN; W]; 3]; 3], marked_prims: [!0; W] };

@@ -173,6 +173,10 @@ pub enum Traversal {
     Speculative,
     /// An 8-wide BVH with compressed nodes, which takes less memory
     Wide,
+    /// While-while, generated as IR
+    GeneratedWhileWhile,
+    /// If-if, generated as IR
+    GeneratedIfIf,
 }
 
 impl From<Traversal> for shadewright::bvh::gpu::kernel::Variant {
@@ -183,6 +187,8 @@ impl From<Traversal> for shadewright::bvh::gpu::kernel::Variant {
             Traversal::Persistent => Self::Persistent,
             Traversal::Speculative => Self::Speculative,
             Traversal::Wide => Self::Wide,
+            Traversal::GeneratedWhileWhile => Self::GeneratedWhileWhile,
+            Traversal::GeneratedIfIf => Self::GeneratedIfIf,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and the memory of its BVH. Every hit is compared with the CPU's.
 
 use super::rays::Subject;
-use super::rounded;
+use super::{generated, rounded};
 use crate::cli::args::RaysArgs;
 use crate::cli::failure::Failure;
 use rayon::prelude::*;
@@ -31,6 +31,7 @@ pub fn kernels(args: &RaysArgs, subject: Subject, sets: &[RaySet]) -> Result<Val
         println!("\non {}", gpu.adapter().name);
     }
     let mut measured = Vec::new();
+    let mut rates = Vec::new();
     let mut wrong = 0;
     for set in sets {
         let results = measure(&gpu, &tree, set, &kernels).map_err(|e| Failure::device(format!("error: {e}")))?;
@@ -39,15 +40,22 @@ pub fn kernels(args: &RaysArgs, subject: Subject, sets: &[RaySet]) -> Result<Val
             results.iter().for_each(Measured::print);
         }
         wrong += if gpu.is_hardware() { 0 } else { results.iter().map(|r| r.different).sum() };
-        let rates: Map<String, Value> = results.iter().map(|r| (r.name.to_string(), r.json())).collect();
-        measured.push(json!({ "set": set.name, "rays": set.rays.len(), "kernels": rates }));
+        let kernels: Map<String, Value> = results.iter().map(|r| (r.name.to_string(), r.json())).collect();
+        measured.push(json!({ "set": set.name, "rays": set.rays.len(), "kernels": kernels }));
+        rates.push(results.iter().map(|r| (r.name.to_string(), r.rate)).collect());
+    }
+    // Each against the kernel of the same order of steps.
+    let by_hand = |name: &str| name.strip_prefix(generated::GENERATED).map(|rest| rest[1..].to_string());
+    let ratios = generated::ratios(&rates, |name| by_hand(name).into_iter().collect());
+    if !args.json {
+        generated::print(&ratios);
     }
     if wrong > 0 {
         return Err(Failure::device(format!(
             "error: {wrong} hits differ from the CPU's, and a software driver's should not"
         )));
     }
-    Ok(json!({ "adapter": gpu.adapter(), "sets": measured }))
+    Ok(json!({ "adapter": gpu.adapter(), "sets": measured, "generated": generated::json(&ratios) }))
 }
 
 /// The kernels with a part of `--only` in their names, or all. The first is the default of renders.
@@ -67,6 +75,8 @@ fn chosen(args: &RaysArgs, gpu: &Gpu) -> Result<Vec<(&'static str, TracerOptions
         ("speculative, no votes", kernel(Variant::Speculative, false, None)),
         ("wide", kernel(Variant::Wide, true, None)),
         ("wide, buffers", at(Variant::Wide, Buffer, Buffer, Private)),
+        ("generated-while-while", kernel(Variant::GeneratedWhileWhile, true, None)),
+        ("generated-if-if", kernel(Variant::GeneratedIfIf, true, None)),
     ];
     if gpu.has_subgroups() {
         kernels.push(("persistent, subgroup", kernel(Variant::Persistent, true, None)));

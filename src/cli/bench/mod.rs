@@ -2,6 +2,7 @@
 //! choices are in `benches/`.
 
 mod compile;
+mod generated;
 #[cfg(feature = "gpu")]
 mod gpu_rays;
 #[cfg(not(feature = "gpu"))]

@@ -1,16 +1,20 @@
 //! `bench rays`: million rays per second of each set of rays by each traversal kernel. The sets can
 //! be written to files for other ray tracers.
 
+use super::generated::{self, Programs};
 use super::{gpu_rays, meshes, rounded};
 use crate::cli::args::{RaysArgs, RaysBackend};
 use crate::cli::failure::Failure;
 use anyhow::Context;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
-use shadewright::bvh::kernel::Width;
+use shadewright::bvh::kernel::{Isa, Method, Width};
 use shadewright::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
 use shadewright::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
 use shadewright::render::gpu;
+use shadewright::render::rpu::RayImage;
+use shadewright::rpu::Block;
+use shadewright::staged::Layout;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -75,31 +79,44 @@ pub fn kernels(args: &RaysArgs) -> Result<Value, Failure> {
 
 /// Measures the kernels of the CPU.
 fn on_cpu(args: &RaysArgs, subject: &Subject, sets: &[RaySet]) -> Result<Value, Failure> {
-    let kernels = chosen(args)?;
+    let images = Layout::ALL.map(|layout| RayImage::new(&subject.bvh, layout));
+    let programs = Programs::all(&images)?;
+    let kernels = chosen(args, &programs)?;
     let threads = rayon::current_num_threads();
     if !args.json {
         println!("\non the CPU, {threads} thread{}", if threads == 1 { "" } else { "s" });
     }
     let mut measured = Vec::new();
     for set in sets {
-        let result = measure(&subject.bvh, set, &kernels);
+        let result = measure(&subject.bvh, set, &kernels)?;
         if !args.json {
             result.print();
         }
-        measured.push(result.json());
+        measured.push(result);
     }
-    Ok(json!({ "sets": measured }))
+    // The same algorithm by hand, the best single-ray kernel, and what renders use.
+    let single = Kernel { method: Method::Single, width: Width::Eight, isa: Isa::best() };
+    let rates: Vec<_> = measured.iter().map(|result| result.rates.clone()).collect();
+    let ratios = generated::ratios(&rates, |_| vec![Kernel::SCALAR.name(), single.name(), Selection::Chosen.name()]);
+    if !args.json {
+        generated::print(&ratios);
+    }
+    let sets: Vec<Value> = measured.iter().map(Measured::json).collect();
+    Ok(json!({ "sets": sets, "generated": generated::json(&ratios) }))
 }
 
 /// The kernels with a part of `--only` in their names, or all; first the selection of renders,
-/// which is named `chosen`.
-fn chosen(args: &RaysArgs) -> Result<Vec<Selection>, Failure> {
-    let selections = std::iter::once(Selection::Chosen).chain(Kernel::all().into_iter().map(Selection::Kernel));
+/// which is named `chosen`, and last the generated ones.
+fn chosen<'a>(args: &RaysArgs, programs: &'a [Programs<'a>]) -> Result<Vec<Selection<'a>>, Failure> {
+    let selections = std::iter::once(Selection::Chosen)
+        .chain(Kernel::all().into_iter().map(Selection::Kernel))
+        .chain(programs.iter().map(Selection::Generated));
     let parts: Vec<&str> = args.only.as_deref().unwrap_or("").split(',').map(str::trim).collect();
     let found: Vec<Selection> =
         selections.filter(|selection| parts.iter().any(|part| selection.name().contains(part))).collect();
     if found.is_empty() {
-        let names: Vec<String> = Kernel::all().iter().map(Kernel::name).collect();
+        let mut names: Vec<String> = Kernel::all().iter().map(Kernel::name).collect();
+        names.extend(programs.iter().map(|programs| programs.name.clone()));
         return Err(Failure::input(format!(
             "error: no kernel has `{}` in its name; there are chosen, {}",
             parts.join("` or `"),
@@ -160,32 +177,40 @@ fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Selection of the kernel for a batch.
 #[derive(Clone, Copy, Debug)]
-enum Selection {
+enum Selection<'a> {
     /// The selection of renders.
     Chosen,
     /// This kernel.
     Kernel(Kernel),
+    /// These programs.
+    Generated(&'a Programs<'a>),
 }
 
-impl Selection {
+impl Selection<'_> {
     fn name(self) -> String {
         match self {
             Selection::Chosen => "chosen".to_string(),
             Selection::Kernel(kernel) => kernel.name(),
+            Selection::Generated(programs) => programs.name.clone(),
         }
     }
 
-    fn closest(self, bvh: &Bvh, rays: &RayBatch, hits: &mut HitBatch) {
+    /// `block` is for this selection alone.
+    fn closest(self, bvh: &Bvh, block: &mut Block, rays: &RayBatch, hits: &mut HitBatch) -> Result<(), Failure> {
         match self {
             Selection::Chosen => bvh.closest_hits(rays, hits),
             Selection::Kernel(kernel) => bvh.closest_hits_with(kernel, rays, hits),
+            Selection::Generated(programs) => programs.closest(block, rays, hits)?,
         }
+        Ok(())
     }
 
-    fn any(self, bvh: &Bvh, rays: &RayBatch) -> u64 {
+    /// `block` is for this selection alone.
+    fn any(self, bvh: &Bvh, block: &mut Block, rays: &RayBatch) -> Result<u64, Failure> {
         match self {
-            Selection::Chosen => bvh.any_hits(rays),
-            Selection::Kernel(kernel) => bvh.any_hits_with(kernel, rays),
+            Selection::Chosen => Ok(bvh.any_hits(rays)),
+            Selection::Kernel(kernel) => Ok(bvh.any_hits_with(kernel, rays)),
+            Selection::Generated(programs) => programs.any(block, rays),
         }
     }
 }
@@ -215,7 +240,7 @@ impl Measured {
         println!("\n{}: {} rays, {} hit", self.set, self.rays, self.hits);
         println!("  a single ray visits {nodes:.1} nodes, {blocks:.1} leaf blocks and {triangles:.1} triangles");
         for (name, rate) in &self.rates {
-            println!("  {name:<20} {rate:>8.2} Mrays/s");
+            println!("  {name:<34} {rate:>8.2} Mrays/s");
         }
     }
 
@@ -235,35 +260,36 @@ impl Measured {
 }
 
 /// Times the kernels, alternately.
-fn measure(bvh: &Bvh, set: &RaySet, selections: &[Selection]) -> Measured {
+fn measure(bvh: &Bvh, set: &RaySet, selections: &[Selection<'_>]) -> Result<Measured, Failure> {
     // Batches as renderers make them, before the measured time.
     let batches = batches(&set.rays);
     let sample: Vec<RayBatch> = batches.iter().step_by(SAMPLE).cloned().collect();
-    let mut best: Vec<f64> = selections.iter().map(|selection| trace(bvh, *selection, set.any, &sample).0).collect();
+    let first = |selection: &Selection<'_>| Ok(trace(bvh, *selection, set.any, &sample)?.0);
+    let mut best: Vec<f64> = selections.iter().map(first).collect::<Result<_, Failure>>()?;
     let fastest = best.iter().copied().fold(f64::INFINITY, f64::min);
     let slow: Vec<bool> = best.iter().map(|time| *time > SLOW * fastest).collect();
     let mut hits = 0;
     for run in 0..RUNS {
         for ((selection, best), slow) in selections.iter().zip(&mut best).zip(&slow) {
             let (time, found) = match slow {
-                true => trace(bvh, *selection, set.any, &sample),
-                false => trace(bvh, *selection, set.any, &batches),
+                true => trace(bvh, *selection, set.any, &sample)?,
+                false => trace(bvh, *selection, set.any, &batches)?,
             };
             *best = if run == 0 { time } else { best.min(time) };
             hits = if *slow { hits } else { found };
         }
     }
-    let rate = |((selection, time), slow): ((&Selection, f64), &bool)| {
+    let rate = |((selection, time), slow): ((&Selection<'_>, f64), &bool)| {
         let traced: usize = if *slow { sample.iter().map(count_active).sum() } else { set.rays.len() };
         (selection.name(), traced as f64 / time / 1e6)
     };
-    Measured {
+    Ok(Measured {
         set: set.name.clone(),
         rays: set.rays.len(),
         hits,
         rates: selections.iter().zip(best).zip(&slow).map(rate).collect(),
         steps: steps(bvh, set.any, &sample),
-    }
+    })
 }
 
 fn count_active(batch: &RayBatch) -> usize {
@@ -271,26 +297,31 @@ fn count_active(batch: &RayBatch) -> usize {
 }
 
 /// The seconds that one kernel takes for the batches, and the number of hits.
-fn trace(bvh: &Bvh, selection: Selection, any: bool, batches: &[RayBatch]) -> (f64, usize) {
+fn trace(bvh: &Bvh, selection: Selection<'_>, any: bool, batches: &[RayBatch]) -> Result<(f64, usize), Failure> {
     if any {
         let mut blocked = vec![0u64; batches.len()];
         let start = Instant::now();
-        let chunk = |(blocked, rays): (&mut [u64], &[RayBatch])| {
-            blocked.iter_mut().zip(rays).for_each(|(blocked, rays)| *blocked = selection.any(bvh, rays));
+        let chunk = |block: &mut Block, (blocked, rays): (&mut [u64], &[RayBatch])| {
+            blocked.iter_mut().zip(rays).try_for_each(|(blocked, rays)| {
+                *blocked = selection.any(bvh, block, rays)?;
+                Ok(())
+            })
         };
-        blocked.par_chunks_mut(CHUNK).zip(batches.par_chunks(CHUNK)).for_each(chunk);
+        let chunks = blocked.par_chunks_mut(CHUNK).zip(batches.par_chunks(CHUNK));
+        chunks.map_init(Block::new, chunk).collect::<Result<(), Failure>>()?;
         let time = start.elapsed().as_secs_f64();
-        (time, blocked.iter().map(|mask| mask.count_ones() as usize).sum())
+        Ok((time, blocked.iter().map(|mask| mask.count_ones() as usize).sum()))
     } else {
         let mut answers = vec![HitBatch::default(); batches.len()];
         let start = Instant::now();
-        let chunk = |(hits, rays): (&mut [HitBatch], &[RayBatch])| {
-            hits.iter_mut().zip(rays).for_each(|(hits, rays)| selection.closest(bvh, rays, hits));
+        let chunk = |block: &mut Block, (hits, rays): (&mut [HitBatch], &[RayBatch])| {
+            hits.iter_mut().zip(rays).try_for_each(|(hits, rays)| selection.closest(bvh, block, rays, hits))
         };
-        answers.par_chunks_mut(CHUNK).zip(batches.par_chunks(CHUNK)).for_each(chunk);
+        let chunks = answers.par_chunks_mut(CHUNK).zip(batches.par_chunks(CHUNK));
+        chunks.map_init(Block::new, chunk).collect::<Result<(), Failure>>()?;
         let time = start.elapsed().as_secs_f64();
         let found = |hits: &HitBatch| (0..BATCH).filter(|&i| hits.hit(i).is_some()).count();
-        (time, answers.iter().map(found).sum())
+        Ok((time, answers.iter().map(found).sum()))
     }
 }
 

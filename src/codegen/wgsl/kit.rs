@@ -61,12 +61,18 @@ impl Kit {
         Self::parse(&[&steps, &*join(&[kernel!("section/megakernel_rays.wgsl")]), traversal].concat())
     }
 
-    fn parse(text: &str) -> Result<Self, Error> {
+    /// The functions of a WGSL module.
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let module = naga::front::wgsl::parse_str(text)
             .map_err(|e| Error::Internal(e.emit_to_string_with_path(text, "wgsl/section")))?;
         let named = module.functions.iter().filter_map(|(h, f)| Some((f.name.clone()?, h)));
         let functions = named.collect();
         Ok(Self { module, functions })
+    }
+
+    /// The functions, by name.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, Handle<naga::Function>)> {
+        self.functions.iter().map(|(name, &handle)| (name.as_str(), handle))
     }
 
     /// A shared function.

@@ -6,6 +6,7 @@
 //! constants alone is folded, since WGSL refuses constant expressions that overflow.
 
 use super::Error;
+use super::coalesce::shared_variables;
 use super::code::{Code, Expr};
 use super::kit::Kit;
 use super::native;
@@ -49,6 +50,8 @@ pub(super) enum Callee {
     },
     /// The GPU's own function of one float.
     Native(MathFunction),
+    /// A function of the text around a generated one ([`super::fill`]).
+    Surrounding(Handle<naga::Function>),
 }
 
 impl Callee {
@@ -56,7 +59,7 @@ impl Callee {
     pub fn calls(self) -> u32 {
         match self {
             Callee::Lowered { calls, .. } => calls,
-            Callee::Native(_) => 0,
+            Callee::Native(_) | Callee::Surrounding(_) => 0,
         }
     }
 }
@@ -75,6 +78,10 @@ pub(super) trait Ending {
     fn finish(&self, lower: &mut Lower, values: &[Value]) -> Result<(), Error>;
     /// Emits the end of the function on a path that was stopped.
     fn stop(&self, code: &mut Code) -> Result<(), Error>;
+    /// Whether back edges and calls take from a budget.
+    fn has_budget(&self) -> bool {
+        true
+    }
 }
 
 /// The lowering of one function.
@@ -146,12 +153,19 @@ impl Lower<'_, '_> {
         held.extend(self.scopes.far.iter().copied());
         held.sort_unstable();
         held.dedup();
+        held.retain(|v| self.scopes.block_of[v.0 as usize].is_some());
+        let shared = shared_variables(func, &held);
         for v in held {
-            if self.scopes.block_of[v.0 as usize].is_some() {
-                let ty = self.code.kit.ty(func.ty(v))?;
-                let local = self.code.local(format!("v{}_held", v.0), ty);
-                self.variables.insert(v, local);
-            }
+            let owner = shared[&v];
+            let variable = match self.variables.get(&owner) {
+                Some(&variable) => variable,
+                None => {
+                    let ty = self.code.kit.ty(func.ty(owner))?;
+                    self.code.local(format!("v{}_held", owner.0), ty)
+                }
+            };
+            self.variables.insert(owner, variable);
+            self.variables.insert(v, variable);
         }
         for (&v, &expr) in func.param_values().iter().zip(params) {
             self.values[v.0 as usize] = Some(expr);
@@ -284,6 +298,9 @@ impl Lower<'_, '_> {
 
     /// Takes one from the budget and stops the path when nothing is left.
     pub fn spend(&mut self, loc: Loc) -> Result<(), Error> {
+        if !self.ending.has_budget() {
+            return Ok(());
+        }
         let word = self.locations.trap(TrapCode::Budget, loc);
         let word = self.code.u32(word);
         let stop = self.code.ask("spend", vec![word])?;
@@ -295,12 +312,18 @@ impl Lower<'_, '_> {
         let func = self.func;
         let Some(target) = func.block(from).term.targets().nth(edge) else { return Ok(()) };
         self.code.loc = func.block(from).term_loc;
-        // All arguments are read before the first parameter changes.
-        let args = self.get_all(&target.args)?;
-        for (p, arg) in func.block(target.block).params.iter().zip(args) {
-            if let Some(&variable) = self.variables.get(p) {
-                self.code.store(variable, arg);
+        let mut stores = Vec::new();
+        for (p, &arg) in func.block(target.block).params.iter().zip(&target.args) {
+            let Some(&variable) = self.variables.get(p) else { continue };
+            // An argument that has the parameter's variable is there already; a constant is nowhere.
+            if self.variables.get(&arg) != Some(&variable) || self.constants.contains_key(&arg) {
+                stores.push((variable, arg));
             }
+        }
+        // All arguments are read before the first parameter changes.
+        let args = stores.iter().map(|&(_, arg)| self.get(arg)).collect::<Result<Vec<_>, _>>()?;
+        for ((variable, _), arg) in stores.into_iter().zip(args) {
+            self.code.store(variable, arg);
         }
         Ok(())
     }
@@ -424,7 +447,8 @@ impl Lower<'_, '_> {
     fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Result<(), Error> {
         let missing = || Error::Internal(format!("`{name}` is called before it is made"));
         let (function, calls) = match *self.lowered.get(name).ok_or_else(missing)? {
-            Callee::Lowered { function, calls } => (function, calls),
+            Callee::Lowered { function, calls } => (function, Some(calls)),
+            Callee::Surrounding(function) => (function, None),
             Callee::Native(own) => {
                 let x = self.get(inst.args[0])?;
                 let result = native::call(&mut self.code, own, x);
@@ -432,10 +456,10 @@ impl Lower<'_, '_> {
                 return Ok(());
             }
         };
-        if calls > QUIET_CALLS {
-            self.spend(inst.loc)?;
-        } else {
-            self.code.act("spend_quietly", vec![])?;
+        match calls {
+            Some(calls) if calls > QUIET_CALLS => self.spend(inst.loc)?,
+            Some(_) => self.code.act("spend_quietly", vec![])?,
+            None => {}
         }
         let args = self.get_all(&inst.args)?;
         let result = self.code.call(function, args);
@@ -550,7 +574,7 @@ pub(super) fn lower_function(
         params.push(code.expr(Expression::FunctionArgument(i as u32)));
     }
     code.func.result = result.map(|ty| naga::FunctionResult { ty, binding: None });
-    let ending = Plain { result, count: results.len() };
+    let ending = Plain { result, count: results.len(), has_budget: true };
     lower_body(&prepare(func), code, &params, lowered, locations, &ending)
 }
 
@@ -561,9 +585,13 @@ pub(super) fn identifier(name: &str) -> String {
 }
 
 /// The end of a plain function.
-struct Plain {
-    result: Option<Handle<naga::Type>>,
-    count: usize,
+pub(super) struct Plain {
+    /// What it returns.
+    pub result: Option<Handle<naga::Type>>,
+    /// The IR function's results.
+    pub count: usize,
+    /// See [`Ending::has_budget`].
+    pub has_budget: bool,
 }
 
 impl Ending for Plain {
@@ -581,5 +609,9 @@ impl Ending for Plain {
         let value = self.result.map(|ty| code.expr(Expression::ZeroValue(ty)));
         code.stmt(Statement::Return { value });
         Ok(())
+    }
+
+    fn has_budget(&self) -> bool {
+        self.has_budget
     }
 }

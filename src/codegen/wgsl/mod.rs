@@ -6,7 +6,9 @@
 //! text, and calls the functions that all kernels share (`wgsl/section/`). This module knows
 //! nothing of wgpu, scenes or images. `docs/internals/gpu.md` says how the kernels work together.
 
+mod coalesce;
 mod code;
+mod fill;
 mod intersections;
 mod kit;
 pub mod lines;
@@ -18,6 +20,7 @@ mod program;
 mod section;
 mod target;
 
+pub use fill::{fill, traversal_kernel};
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,

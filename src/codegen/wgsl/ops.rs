@@ -165,8 +165,17 @@ fn reciprocal(code: &mut Code, a: Expr, ty: Type) -> Expr {
     code.binary(Bin::Divide, one, a)
 }
 
-/// `a − b ? 0`
+/// `a − b ? 0`. The difference of two numbers is below 0 where one is below the other, and an
+/// infinity compares with a finite number as their difference does with 0: then they are compared
+/// themselves.
 fn difference(code: &mut Code, a: Expr, b: Expr, compare: Bin) -> Expr {
+    let is_finite = |expr: Expr| match code.func.expressions[expr] {
+        Expression::Literal(naga::Literal::F32(x)) => x.is_finite(),
+        _ => false,
+    };
+    if compare == Bin::Less || is_finite(a) || is_finite(b) {
+        return code.binary(compare, a, b);
+    }
     let difference = code.binary(Bin::Subtract, a, b);
     let zero = code.f32(0.0);
     code.binary(compare, difference, zero)

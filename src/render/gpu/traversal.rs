@@ -10,6 +10,7 @@ use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
 use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, Variant};
 use crate::bvh::two_level::procedural::ProceduralBvh;
+use crate::codegen::wgsl;
 use crate::render::RenderError;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
@@ -139,7 +140,8 @@ impl TraversalKernel {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let wgsl = source.wgsl();
+        let wgsl = wgsl::traversal_kernel(&source);
+        let wgsl = wgsl.map_err(|e| RenderError::Unsupported { backend: "the GPU", reason: e.to_string() })?;
         let [all, queue] = gpu.pipelines("traverse", &wgsl, &pipelines, ["trace_all", "trace_queue"])?;
         let start = match persistent {
             true => gpu.pipelines("traverse", &wgsl, &pipelines, ["start"])?.into_iter().next(),
