@@ -13,7 +13,9 @@ use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, RenderError, Renderer, Schedule};
 use shadewright::rpu::engine::{self, EngineInfo};
 use shadewright::scene::{OpenOptions, Shadows};
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// The name of the GPU among the devices.
@@ -124,68 +126,105 @@ pub fn job(path: &Path, size: (u32, u32), spp: u32, facts: Specialize, shadows: 
     }
 }
 
-/// A job with what renders it.
-pub struct Runner<'j> {
-    job: &'j Job,
-    machine: Machine,
+/// A device with what has been opened on it: a GPU is opened once for each order.
+pub struct Opened<'d> {
+    device: &'d Device,
+    gpus: RefCell<Vec<(Order, Rc<RefCell<GpuRenderer>>)>>,
 }
 
-enum Machine {
-    Rpu(Box<Loaded>),
-    Gpu(Box<GpuRenderer>),
-}
+impl<'d> Opened<'d> {
+    /// A device on which nothing is opened.
+    pub fn new(device: &'d Device) -> Self {
+        Self { device, gpus: RefCell::default() }
+    }
 
-impl<'j> Runner<'j> {
-    /// Opens a device for a job.
+    /// What renders a job in an order, after its first frame.
     ///
     /// # Errors
-    /// When the program does not suit the device.
-    pub fn new(device: &Device, order: Order, job: &'j Job) -> Result<Self, Failure> {
+    /// When the program does not suit the device, and those of rendering.
+    pub fn runner<'j>(&self, order: Order, job: &'j Job) -> Result<Runner<'j>, Failure> {
         let program = &job.program;
-        let machine = match device {
+        let start = Instant::now();
+        let machine = match self.device {
             Device::Rpu(engine) => {
                 let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
                 let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));
                 Machine::Rpu(Box::new(loaded.map_err(|e| Failure::render(&e, &program.sources))?))
             }
-            Device::Gpu { adapter, .. } => {
-                let opened = GpuRenderer::new(adapter.as_deref());
-                let mut renderer = opened.map_err(|e| Failure::device(format!("error: {e}")))?;
-                renderer.set_schedule(match order {
-                    Order::Megakernel => Schedule::Megakernel,
-                    _ => Schedule::Wavefront,
-                });
-                renderer.set_sorting(order != Order::Unsorted);
-                Machine::Gpu(Box::new(renderer))
-            }
+            Device::Gpu { adapter, .. } => Machine::Gpu(self.gpu(adapter.as_deref(), order)?),
         };
-        Ok(Self { job, machine })
+        let mut runner = Runner { job, machine, first: 0.0, sections: None };
+        runner.seconds(1)?;
+        runner.first = start.elapsed().as_secs_f64();
+        runner.sections = runner.counted_sections();
+        Ok(runner)
     }
 
-    /// The seconds of so many frames, one after the other.
-    ///
-    /// # Errors
-    /// Those of rendering.
-    pub fn seconds(&mut self, frames: usize) -> Result<f64, Failure> {
-        let start = Instant::now();
+    fn gpu(&self, adapter: Option<&str>, order: Order) -> Result<Rc<RefCell<GpuRenderer>>, Failure> {
+        if let Some((_, opened)) = self.gpus.borrow().iter().find(|(of, _)| *of == order) {
+            return Ok(opened.clone());
+        }
+        let mut renderer = GpuRenderer::new(adapter).map_err(|e| Failure::device(format!("error: {e}")))?;
+        renderer.set_schedule(match order {
+            Order::Megakernel => Schedule::Megakernel,
+            _ => Schedule::Wavefront,
+        });
+        renderer.set_sorting(order != Order::Unsorted);
+        let renderer = Rc::new(RefCell::new(renderer));
+        self.gpus.borrow_mut().push((order, renderer.clone()));
+        Ok(renderer)
+    }
+}
+
+/// A job with what renders it.
+pub struct Runner<'j> {
+    job: &'j Job,
+    machine: Machine,
+    /// Seconds to the end of the first frame, with everything that is compiled for it.
+    first: f64,
+    /// The sections of its program, on a GPU.
+    pub sections: Option<u64>,
+}
+
+enum Machine {
+    Rpu(Box<Loaded>),
+    Gpu(Rc<RefCell<GpuRenderer>>),
+}
+
+impl Runner<'_> {
+    /// The seconds of so many frames, one after the other, without compiling.
+    fn seconds(&mut self, frames: usize) -> Result<f64, Failure> {
+        let mut total = 0.0;
         for _ in 0..frames {
-            self.frame().map_err(|e| Failure::render(&e, &self.job.program.sources))?;
+            total += self.frame().map_err(|e| Failure::render(&e, &self.job.program.sources))?;
         }
-        Ok(start.elapsed().as_secs_f64())
+        Ok(total)
     }
 
-    fn frame(&mut self) -> Result<(), RenderError> {
+    fn frame(&mut self) -> Result<f64, RenderError> {
+        let start = Instant::now();
         match &mut self.machine {
-            Machine::Rpu(loaded) => draw(self.job, loaded, &|_| {}).map(drop),
-            Machine::Gpu(renderer) => renderer.render(self.job, &|_| {}).map(drop),
+            Machine::Rpu(loaded) => {
+                draw(self.job, loaded, &|_| {})?;
+                Ok(start.elapsed().as_secs_f64())
+            }
+            Machine::Gpu(renderer) => {
+                let mut renderer = renderer.borrow_mut();
+                renderer.render(self.job, &|_| {})?;
+                // A render compiles its program to kernels each time, and finds their pipelines.
+                let phases = renderer.report().phases;
+                let rounds = phases.iter().find(|phase| phase.name == "rounds");
+                Ok(rounds.map_or_else(|| start.elapsed(), |phase| phase.time).as_secs_f64())
+            }
         }
     }
 
-    /// The sections of a program on a GPU, after a frame.
-    pub fn sections(&self) -> Option<u64> {
+    fn counted_sections(&self) -> Option<u64> {
         match &self.machine {
             Machine::Rpu(_) => None,
-            Machine::Gpu(renderer) => renderer.report().counts.iter().find(|c| c.name == "sections").map(|c| c.count),
+            Machine::Gpu(renderer) => {
+                renderer.borrow().report().counts.iter().find(|count| count.name == "sections").map(|count| count.count)
+            }
         }
     }
 }
@@ -206,20 +245,17 @@ impl Times {
     }
 }
 
-/// Frames of all runners alternately, `frames` at a time, after a first one of each.
+/// Frames of all runners alternately, `frames` at a time.
 ///
 /// # Errors
 /// Those of rendering.
 pub fn alternate(plan: &Plan<'_>, runners: &mut [Runner<'_>], frames: usize) -> Result<Vec<Times>, Failure> {
-    let mut firsts = Vec::new();
-    for runner in runners.iter_mut() {
-        firsts.push(runner.seconds(1)?);
-    }
     let mut times = vec![Vec::new(); runners.len()];
     for _ in 0..plan.args.runs {
         for (runner, times) in runners.iter_mut().zip(&mut times) {
             times.push(runner.seconds(frames)? / frames as f64);
         }
     }
-    Ok(firsts.into_iter().zip(times).map(|(first, times)| Times { first, median: median(times) }).collect())
+    let all = runners.iter().zip(times);
+    Ok(all.map(|(runner, times)| Times { first: runner.first, median: median(times) }).collect())
 }

@@ -2,7 +2,7 @@
 //! of the texture (T) and the layout of the vertex attributes (A) are constants or data
 //! (Pérard-Gayot 2020, figure 3.5).
 
-use super::frames::{Runner, alternate, job};
+use super::frames::{Opened, alternate, job};
 use super::{Plan, modes, shading, speed};
 use crate::cli::bench::rounded;
 use crate::cli::failure::Failure;
@@ -54,7 +54,8 @@ pub fn facts(plan: &Plan<'_>) -> Result<Value, Failure> {
     let jobs = modes.iter().map(load).collect::<Result<Vec<Job>, Failure>>()?;
     let mut rows = Vec::new();
     for device in &plan.devices {
-        let open = |job| Runner::new(device, device.orders()[0], job);
+        let opened = Opened::new(device);
+        let open = |job| opened.runner(device.orders()[0], job);
         let mut runners = jobs.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
         let times = alternate(plan, &mut runners, 1)?;
         let baseline = times.first().map(|times| times.median);

@@ -1,7 +1,7 @@
 //! Whole frames of the interiors: specialised against not, sorted against not, the wavefront
 //! against the megakernel.
 
-use super::frames::{Device, Order, Runner, Times, alternate, job};
+use super::frames::{Device, Opened, Order, Times, alternate, job};
 use super::modes::Mode;
 use super::{Plan, speed};
 use crate::cli::failure::Failure;
@@ -25,30 +25,28 @@ pub fn frames(plan: &Plan<'_>) -> Result<Value, Failure> {
     Ok(rows.into())
 }
 
-/// The orders that are measured: the megakernel is left out where the program has too many sections
-/// to compile them as one kernel.
+/// The orders that are measured after the first: the megakernel is left out where the program has
+/// too many sections to compile them as one kernel.
 fn orders(plan: &Plan<'_>, device: &Device, sections: Option<u64>) -> Vec<Order> {
     let limit = plan.args.megakernel_sections;
     let fits = sections.is_none_or(|sections| sections <= limit);
-    device.orders().iter().copied().filter(|order| fits || *order != Order::Megakernel).collect()
+    device.orders()[1..].iter().copied().filter(|order| fits || *order != Order::Megakernel).collect()
 }
 
 fn scene(plan: &Plan<'_>, interior: &Interior, device: &Device, jobs: &[Job]) -> Result<Value, Failure> {
-    let default = device.orders()[0];
     let mut sections = Vec::new();
-    for job in jobs {
-        let mut runner = Runner::new(device, default, job)?;
-        // The RPU has none, and its frame is not needed.
-        if matches!(device, Device::Gpu { .. }) {
-            runner.seconds(1)?;
-        }
-        sections.push(runner.sections());
-    }
+    let opened = Opened::new(device);
     let mut kinds = Vec::new();
     let mut runners = Vec::new();
     for (mode, job) in jobs.iter().enumerate() {
-        for order in orders(plan, device, sections[mode]) {
-            runners.push(Runner::new(device, order, job)?);
+        // The first order shows how many sections there are.
+        let first = opened.runner(device.orders()[0], job)?;
+        let others = orders(plan, device, first.sections);
+        sections.push(first.sections);
+        kinds.push((mode, device.orders()[0]));
+        runners.push(first);
+        for order in others {
+            runners.push(opened.runner(order, job)?);
             kinds.push((mode, order));
         }
     }

@@ -6,7 +6,7 @@
 //! each, or *unsorted*, so that of four neighbours each has another. The time of the same image with a constant colour is subtracted:
 //! what remains is shading.
 
-use super::frames::{Device, Runner, alternate, job};
+use super::frames::{Device, Opened, alternate, job};
 use super::modes::Mode;
 use super::{Plan, speed};
 use crate::cli::bench::rounded;
@@ -156,9 +156,9 @@ fn batch(
     jobs: &[Vec<Job>; 2],
     (spp, frames): (u32, usize),
 ) -> Result<Value, Failure> {
-    let order = device.orders()[0];
+    let (opened, order) = (Opened::new(device), device.orders()[0]);
     let all = jobs.iter().flatten();
-    let mut runners = all.map(|job| Runner::new(device, order, job)).collect::<Result<Vec<_>, Failure>>()?;
+    let mut runners = all.map(|job| opened.runner(order, job)).collect::<Result<Vec<_>, Failure>>()?;
     let times = alternate(plan, &mut runners, frames)?;
     let rays = f64::from(SIDE * SIDE * spp);
     let of = |mode: usize, layout: usize| times[mode * LAYOUTS.len() + layout].median;
