@@ -107,7 +107,7 @@ pub fn books(count: u32, seed: u32) -> Mesh {
     }))
 }
 
-/// A frame around a picture of this size, in the plane z = 0, that looks along −z.
+/// A frame around a painting of this size, in the plane z = 0, that looks along −z.
 pub fn frame(width: f32, height: f32) -> Mesh {
     let (w, h, t) = (0.5 * width, 0.5 * height, 0.04);
     all([
@@ -216,8 +216,10 @@ pub fn stand(height: f32) -> Mesh {
 pub fn leaves(count: u32, size: f32) -> Mesh {
     all((0..count).map(|i| {
         let random = |k: u32| crate::random::unit(crate::random::hash(7919 * i + k + 5));
-        let leaf =
-            vessel(size * (0.7 + 0.5 * random(0)), move |t| 0.09 * size * (std::f32::consts::PI * t).sin().max(0.02));
+        let length = size * (0.7 + 0.5 * random(0));
+        let side = (0..=6).map(|k| k as f32 / 6.0);
+        let side = side.map(|t| [0.09 * size * (std::f32::consts::PI * t).sin().max(0.02), length * t]);
+        let leaf = lathe(&side.collect::<Vec<_>>(), 8);
         leaf.rolled(-20.0 - 50.0 * random(1)).turned(137.5 * i as f32)
     }))
 }

@@ -4,6 +4,10 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
+/// Corners of a polygon that are nearer than this, in metres, are one: numbers in a scene have four
+/// decimals.
+const SHORTEST: f32 = 3e-4;
+
 /// Polygons with positions, normals and texture coordinates at their vertices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
@@ -72,6 +76,13 @@ impl Mesh {
         self.places.push(place);
     }
 
+    /// A polygon without the corners that lie on their predecessors, as at the poles of a sphere.
+    fn without_short_edges(&self, face: Vec<u32>) -> Vec<u32> {
+        let point = |i: usize| self.points[face[i % face.len()] as usize];
+        let is_apart = |i: &usize| point(*i).distance(point(i + face.len() - 1)) > SHORTEST;
+        (0..face.len()).filter(is_apart).map(|i| face[i]).collect()
+    }
+
     /// A grid of vertices, `columns` + 1 by `rows` + 1, from a function of both fractions. The side
     /// that faces outwards is that of the second direction's cross product with the first.
     fn grid(columns: u32, rows: u32, vertex: impl Fn(f32, f32) -> (Vec3, Vec3, Vec2)) -> Mesh {
@@ -83,7 +94,8 @@ impl Mesh {
             }
         }
         let quads = (0..rows).flat_map(|j| (0..columns).map(move |i| j * (columns + 1) + i));
-        mesh.faces = quads.map(|a| vec![a, a + columns + 1, a + columns + 2, a + 1]).collect();
+        let corners = quads.map(|a| vec![a, a + columns + 1, a + columns + 2, a + 1]);
+        mesh.faces = corners.map(|face| mesh.without_short_edges(face)).filter(|face| face.len() > 2).collect();
         mesh
     }
 }
@@ -128,7 +140,8 @@ pub fn block(width: f32, height: f32, depth: f32) -> Mesh {
 
 /// A cushion of this size around the origin: a box with round edges (a superellipsoid).
 pub fn cushion(width: f32, height: f32, depth: f32) -> Mesh {
-    let rounded = |x: f32| x.signum() * x.abs().powf(0.35);
+    // At the poles and seams, sines of rounded angles are 0 again.
+    let rounded = |x: f32| if x.abs() < 1e-4 { 0.0 } else { x.signum() * x.abs().powf(0.35) };
     Mesh::grid(20, 10, |s, t| {
         let ((sa, ca), (sb, cb)) = ((TAU * s).sin_cos(), (PI * (t - 0.5)).sin_cos());
         let unit = Vec3::new(rounded(cb) * rounded(ca), rounded(sb), rounded(cb) * rounded(sa));

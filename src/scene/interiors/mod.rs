@@ -14,6 +14,7 @@ mod rooms;
 mod textures;
 
 use crate::image::file::{self as image_file, ImageFileError};
+use crate::lang::stdlib;
 use glam::Vec3;
 use material::{Color, Material};
 use mesh::Mesh;
@@ -25,6 +26,9 @@ pub const CLASSES: &str = include_str!("interiors.rtsl");
 
 /// The name of the file with the classes, as scenes name it.
 const CLASSES_FILE: &str = "interiors.rtsl";
+
+/// The file of standard classes that it includes.
+const BASE_FILE: &str = "pbr.rtsl";
 
 /// A room by its name, and how many materials it has.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +72,9 @@ pub fn write(interior: &Interior, folder: &Path) -> Result<PathBuf, ImageFileErr
             image_file::write(&images.join(format!("{name}.png")), &image)?;
         }
     }
-    image_file::write_bytes(&folder.join(CLASSES_FILE), CLASSES.as_bytes())?;
+    for (file, text) in [(CLASSES_FILE, Some(CLASSES)), (BASE_FILE, stdlib::class_source(BASE_FILE))] {
+        image_file::write_bytes(&folder.join(file), text.unwrap_or_default().as_bytes())?;
+    }
     let path = folder.join(format!("{}.rib", interior.name));
     image_file::write_bytes(&path, room.rib(interior.name).as_bytes())?;
     Ok(path)
@@ -147,7 +153,7 @@ impl Room {
             rib,
             "# An interior with {materials} materials and {triangles} triangles, made by `shadewright bench specialise --write`.\n\
              Display \"{name}.png\" \"file\" \"rgba\"\nFormat 320 240 1\nPixelSamples 8 8\n\
-             Projection \"perspective\" \"fov\" [{}]\nIntegrator \"path\" \"main\" \"int maxPathLength\" [6]\n{}WorldBegin\n{}",
+             Projection \"perspective\" \"fov\" [{}]\nIntegrator \"path\" \"main\" \"int maxPathLength\" [6] \"float clamp\" [4]\n{}WorldBegin\n{}",
             self.field,
             self.camera(),
             self.lights
@@ -179,6 +185,11 @@ impl Room {
 /// A mesh as `PointsPolygons`. Numbers have four decimals, so that the text is the same wherever
 /// the last bits of a sine differ.
 fn polygons(rib: &mut String, mesh: &Mesh) {
+    let integers = |list: &mut dyn Iterator<Item = u32>| list.map(|i| i.to_string()).collect::<Vec<_>>().join(" ");
+    let counts = integers(&mut mesh.faces.iter().map(|face| face.len() as u32));
+    let indices = integers(&mut mesh.faces.iter().flatten().copied());
+    // Writing to a string does not fail.
+    let _ = write!(rib, "PointsPolygons [{counts}] [{indices}]");
     let mut list = |name: &str, numbers: &mut dyn Iterator<Item = f32>| {
         let _ = write!(rib, " {name}[");
         for (i, x) in numbers.enumerate() {
@@ -187,8 +198,6 @@ fn polygons(rib: &mut String, mesh: &Mesh) {
         }
         rib.push(']');
     };
-    list("PointsPolygons ", &mut mesh.faces.iter().map(|face| face.len() as f32));
-    list("", &mut mesh.faces.iter().flatten().map(|&i| i as f32));
     list("\"P\" ", &mut mesh.points.iter().flat_map(|p| p.to_array()));
     list("\"N\" ", &mut mesh.normals.iter().flat_map(|n| n.to_array()));
     list("\"st\" ", &mut mesh.places.iter().flat_map(|p| p.to_array()));

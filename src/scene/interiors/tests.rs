@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Most triangles of a room.
-const MOST_TRIANGLES: usize = 40_000;
+const MOST_TRIANGLES: usize = 60_000;
 
 /// All files below a folder, with their bytes.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {

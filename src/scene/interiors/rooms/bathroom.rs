@@ -15,7 +15,7 @@ pub fn bathroom() -> Room {
     let chrome = room.material(polished([0.7, 0.71, 0.73], 0.12));
     let glass = room.material(clear([0.35, 0.12, 0.2]));
     let cloth = room.material(fabric([0.75, 0.32, 0.22], 0.1).pattern(Pattern::Weave, [0.95, 0.82, 0.6], 30.0, 30.0));
-    let light = room.material(lamp([10.0, 9.6, 9.0]));
+    let light = room.material(lamp([22.0, 21.0, 19.5]));
     room.put(wall, space.walls());
     room.put(ceramic, space.ceiling());
     room.put(floor, space.floor());

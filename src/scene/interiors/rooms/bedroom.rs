@@ -38,7 +38,7 @@ pub fn bedroom() -> Room {
         );
         room.put_tinted(clay, dark, stand(0.3).at(x, 0.48, 4.32));
         room.put_tinted(clay, [1.0, 0.94, 0.8], shade(0.15, 0.1, 0.2).at(x, 0.72, 4.32));
-        room.point_light(0.5, [1.0, 0.82, 0.6], [x, 0.83, 4.32]);
+        room.point_light(0.25, [1.0, 0.82, 0.6], [x, 0.83, 4.32]);
     }
     room.put_tinted(clay, wood, cupboard(1.2, 2.2, 0.6, 2).turned(90.0).at(-1.98, 0.0, 2.9));
     room.put_tinted(clay, dark, handles(1.2, 1.2, 0.6, 2).turned(90.0).at(-1.98, 0.0, 2.9));
@@ -56,6 +56,6 @@ pub fn bedroom() -> Room {
         dark,
         all([rod([0.0, 2.25, 2.2], [0.0, 2.6, 2.2], 0.01), shade(0.28, 0.2, 0.2).at(0.0, 2.05, 2.2)]),
     );
-    room.point_light(3.4, [1.0, 0.95, 0.86], [0.0, 2.1, 2.2]);
+    room.point_light(2.2, [1.0, 0.95, 0.86], [0.0, 2.1, 2.2]);
     room
 }

@@ -13,7 +13,7 @@ pub fn dining_room() -> Room {
     let oak = room.material(glossy([0.95, 0.9, 0.85], 0.04, 40.0).map("oak", 2.0, 2.0));
     let tweed = room.material(fabric([1.0; 3], 0.08).map("tweed", 1.5, 1.5));
     let carpet = room.material(matte([1.0; 3]).map("rug", 0.55, 0.38).clamped());
-    let picture = room.material(matte([1.0; 3]).map("landscape", 1.0, 1.0).clamped());
+    let painting = room.material(matte([1.0; 3]).map("landscape", 1.0, 1.0).clamped());
     let gold = room.material(polished([0.9, 0.68, 0.32], 0.25));
     let porcelain = room.material(glossy([0.88, 0.87, 0.84], 0.1, 300.0));
     let glass = room.material(clear([0.0; 3]));
@@ -22,7 +22,7 @@ pub fn dining_room() -> Room {
         room.material(glossy([0.85, 0.84, 0.8], 0.09, 250.0).pattern(Pattern::Marble, [0.3, 0.32, 0.36], 2.0, 2.0));
     let stripes = room.material(fabric([0.8, 0.74, 0.6], 0.1).pattern(Pattern::Stripes, [0.5, 0.2, 0.17], 9.0, 1.0));
     let leaf = room.material(glossy([0.16, 0.34, 0.1], 0.04, 25.0));
-    let light = room.material(lamp([7.0, 6.4, 5.4]));
+    let light = room.material(lamp([15.0, 13.8, 11.8]));
     room.put(wall, space.walls());
     room.put(white, all([space.ceiling(), space.skirting(0.1)]));
     room.put(floor, space.floor());
@@ -57,13 +57,13 @@ pub fn dining_room() -> Room {
     room.put(leaf, leaves(14, 0.32).at(0.3, 0.98, 3.3));
     room.put(gold, all([stand(0.22).at(0.3, 0.75, 3.75), cylinder(0.03, 0.02).at(0.3, 0.96, 3.75)]));
     room.put(porcelain, cylinder(0.012, 0.2).at(0.3, 0.98, 3.75));
-    // A sideboard with a stone top, below a picture.
+    // A sideboard with a stone top, below a painting.
     room.put(walnut, cupboard(1.8, 0.8, 0.45, 4).at(0.1, 0.06, 5.16));
     room.put(gold, handles(1.8, 0.8, 0.45, 4).at(0.1, 0.06, 5.16));
     room.put(stone, block(1.86, 0.03, 0.5).at(0.1, 0.86, 5.14));
     room.put(porcelain, all([vase(0.3, 0.1).at(-0.6, 0.89, 5.15), bowl(0.16).at(0.75, 0.89, 5.1)]));
     room.put(glass, all([jar(0.18, 0.06).at(-0.3, 0.89, 5.1), bottle(0.26, 0.045).at(-0.15, 0.89, 5.2)]));
-    hang_at_the_back(&mut room, [picture, gold], [0.1, 1.75, 5.39], 1.2, 0.8);
+    hang_at_the_back(&mut room, [painting, gold], [0.1, 1.75, 5.39], 1.2, 0.8);
     // A window in the left wall, and its curtains.
     room.put(white, window(1.5, 1.5, 2, 2).turned(90.0).at(-2.36, 0.8, 3.4));
     room.put(light, daylight_left(-2.39, 0.8, 2.65, 1.5, 1.5));

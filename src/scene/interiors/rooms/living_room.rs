@@ -9,7 +9,7 @@ pub fn living_room() -> Room {
     shell(&mut room, space);
     seats(&mut room);
     shelves(&mut room);
-    pictures(&mut room);
+    paintings(&mut room);
     plants_and_lamps(&mut room);
     room
 }
@@ -33,7 +33,7 @@ fn shell(room: &mut Room, space: Space) {
         fabric([0.72, 0.68, 0.56], 0.08).pattern(Pattern::Weave, [0.5, 0.52, 0.46], 60.0, 60.0),
         all([2.7, 5.1].map(|z| curtain(0.6, 2.4, 5.0, 0.05).turned(90.0).at(-2.88, 0.12, z))),
     );
-    room.put_new(lamp([6.0, 6.4, 7.0]), daylight_left(-2.99, 0.8, 3.0, 1.6, 1.8));
+    room.put_new(lamp([9.0, 9.6, 10.5]), daylight_left(-2.99, 0.8, 3.0, 1.6, 1.8));
 }
 
 fn seats(room: &mut Room) {
@@ -94,7 +94,7 @@ fn shelves(room: &mut Room) {
     );
 }
 
-fn pictures(room: &mut Room) {
+fn paintings(room: &mut Room) {
     let border = room.material(polished([0.85, 0.65, 0.35], 0.3));
     let canvas = |map| matte([1.0; 3]).map(map, 1.0, 1.0).clamped();
     let images = [canvas("abstract").nearest(), canvas("landscape")].map(|m| room.material(m));
@@ -117,7 +117,7 @@ fn plants_and_lamps(room: &mut Room) {
     );
     room.put_new(polished([0.95, 0.95, 0.95], 0.0), cylinder(0.42, 0.02).rolled(90.0).at(2.98, 1.6, 2.6));
     room.put_new(
-        lamp([9.0, 8.0, 6.2]),
+        lamp([17.0, 15.2, 12.0]),
         all([
             panel(-0.82, 1.62, 5.5, 0.12, 0.12),
             panel(2.45, 0.95, 4.85, 0.09, 0.09),

@@ -77,7 +77,7 @@ fn daylight_left(x: f32, y: f32, z: f32, height: f32, depth: f32) -> Mesh {
     sheet([x, y, z], [0.0, height, 0.0], [0.0, 0.0, depth])
 }
 
-/// A picture and its frame on the back wall, around a point.
+/// A painting and its frame on the back wall, around a point.
 fn hang_at_the_back(room: &mut Room, [image, border]: [MaterialId; 2], [x, y, z]: [f32; 3], width: f32, height: f32) {
     room.put(border, frame(width, height).at(x, y, z));
     room.put(image, canvas(width, height).at(x, y, z));

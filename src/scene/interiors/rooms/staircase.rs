@@ -13,7 +13,7 @@ pub fn staircase() -> Room {
     let plaster = room.material(matte([0.95, 0.93, 0.9]).map("plaster", 0.5, 0.5));
     let wood = room.material(glossy([0.95, 0.9, 0.85], 0.06, 60.0).map("oak", 0.9, 0.9));
     let metal = room.material(polished([0.62, 0.6, 0.58], 0.22));
-    let light = room.material(lamp([9.0, 8.2, 7.0]));
+    let light = room.material(lamp([26.0, 23.5, 20.0]));
     room.put(plaster, all([space.walls(), space.ceiling()]));
     room.put(wood, all([space.floor(), space.skirting(0.1)]));
     let [rise, run] = STEP;
@@ -32,7 +32,7 @@ pub fn staircase() -> Room {
     room.put(wood, rod(rail(0.0), rail(STEPS as f32), 0.035));
     room.put(wood, block(0.1, 1.2, 0.1).at(left + 0.03, 0.0, first - 0.12));
     room.put(metal, ball(0.06).at(left + 0.03, 1.2, first - 0.12));
-    // A niche with a table below a picture without colours, and three lamps.
+    // A niche with a table below a painting, and three lamps.
     room.put(wood, table(0.9, 0.32, 0.78).turned(90.0).at(-1.8, 0.0, 3.6));
     room.put(metal, vase(0.34, 0.09).at(-1.78, 0.78, 3.75));
     room.put(plaster, bowl(0.14).at(-1.78, 0.78, 3.4));
