@@ -219,7 +219,7 @@ pub fn blanket(width: f32, depth: f32, top: f32, hang: f32) -> Mesh {
     let (columns, rows) = (40, 48);
     let fold = |d: f32, half: f32| {
         let over = (d.abs() - half).max(0.0);
-        (d.clamp(-half, half) + d.signum() * 0.25 * over.min(0.08), over)
+        (d.clamp(-half, half) + d.signum() * (0.25 * over.min(0.08) + 0.03 * over), over)
     };
     let point = |s: f32, t: f32| {
         let (x, over_x) = fold((s - 0.5) * (width + 2.0 * hang), 0.5 * width);
