@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::{Args, Subcommand, ValueEnum};
+use shadewright::program::Specialize;
 use std::path::PathBuf;
 
 /// `simulate`.
@@ -207,7 +208,7 @@ pub struct SpecialiseArgs {
     /// Facts that programs are specialised for, as `render --specialize` takes them; may be
     /// repeated. The first is the baseline, the last is what `specialised` means
     #[arg(long, alias = "specialise", value_name = "FACTS", help_heading = heading::COMPILER)]
-    pub specialize: Vec<String>,
+    pub specialize: Vec<Specialize>,
     /// Width and height of the frames
     #[arg(long, value_name = "WxH", default_value = "160x120", value_parser = frame_size, help_heading = heading::CAMERA)]
     pub size: Size,

@@ -98,7 +98,7 @@ pub fn measure(args: &SpecialiseArgs) -> Result<Value, Failure> {
         fs::create_dir_all(folder).with_context(|| format!("making the folder {}", folder.display()))?;
     }
     let interiors = chosen(args)?;
-    let modes = modes::of_scenes(args)?;
+    let modes = modes::of_scenes(args);
     let devices = frames::devices(args)?;
     let report = with_progress(Work { what: "measuring", samples: None }, |progress| {
         let folder = scratch.path().to_path_buf();

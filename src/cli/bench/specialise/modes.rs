@@ -1,12 +1,10 @@
-//! Which facts of a scene a program is specialised for: names as `--specialize` of a render takes
-//! them.
+//! Which facts of a scene a program is specialised for: modes and lists of facts, as
+//! `--specialize` of a render takes them.
 
-use crate::cli::args::{self, SpecialiseArgs};
-use crate::cli::failure::Failure;
-use clap::ValueEnum;
-use shadewright::program::Specialize;
+use crate::cli::args::SpecialiseArgs;
+use shadewright::program::{Fact, Specialize};
 
-/// A mode.
+/// A set of facts and its name in tables.
 #[derive(Clone, Debug)]
 pub struct Mode {
     /// Its name in tables.
@@ -16,39 +14,20 @@ pub struct Mode {
 }
 
 /// The modes of whole scenes; the first is the baseline, the last is what specialised means.
-const OF_SCENES: [&str; 4] = ["none", "types", "constants", "all"];
-
-/// The facts of one of the microbenchmarks of interfaces, by their names in tables: of textures and
-/// of the layout of vertex attributes.
-const OF_INTERFACES: [(&str, &str); 4] =
-    [("none", "none"), ("T", "textures"), ("A", "layouts"), ("T+A", "textures,layouts")];
-
-/// The facts of a text; `None` where this build has no such fact.
-fn parse(text: &str) -> Option<Specialize> {
-    args::Specialize::from_str(text, true).ok().map(Into::into)
-}
-
-fn mode((name, facts): (&str, &str)) -> Option<Mode> {
-    Some(Mode { name: name.to_string(), facts: parse(facts)? })
-}
+const OF_SCENES: [Specialize; 4] = [Specialize::NONE, Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL];
 
 /// The modes of `--specialize`, or all.
-pub fn of_scenes(args: &SpecialiseArgs) -> Result<Vec<Mode>, Failure> {
-    if args.specialize.is_empty() {
-        return Ok(OF_SCENES.iter().filter_map(|name| mode((name, name))).collect());
-    }
-    let asked = |name: &String| {
-        mode((name, name)).ok_or_else(|| {
-            Failure::input(format!(
-                "error: --specialize {name}: there is no such fact\nhint: {} are modes, as those of `shadewright render --specialize`",
-                OF_SCENES.iter().filter(|name| parse(name).is_some()).copied().collect::<Vec<_>>().join(", ")
-            ))
-        })
-    };
-    args.specialize.iter().map(asked).collect()
+pub fn of_scenes(args: &SpecialiseArgs) -> Vec<Mode> {
+    let asked = if args.specialize.is_empty() { &OF_SCENES[..] } else { &args.specialize };
+    asked.iter().map(|&facts| Mode { name: facts.to_string(), facts }).collect()
 }
 
-/// The facts of the microbenchmark of interfaces.
+/// The facts of the microbenchmark of interfaces: of textures (T), with the parameters that name
+/// them, and of the layout of vertex attributes (A).
 pub fn of_interfaces() -> Vec<Mode> {
-    OF_INTERFACES.into_iter().filter_map(mode).collect()
+    let textures = |facts: Specialize| facts.with(Fact::Textures).with(Fact::Parameters);
+    let attributes = |facts: Specialize| facts.with(Fact::Layouts);
+    let none = Specialize::NONE;
+    let facts = [("none", none), ("T", textures(none)), ("A", attributes(none)), ("T+A", textures(attributes(none)))];
+    facts.map(|(name, facts)| Mode { name: name.to_string(), facts }).to_vec()
 }
