@@ -1,7 +1,7 @@
 //! The results as a page: one HTML file with all plots in it, each plot as an SVG file, and the
 //! numbers as JSON.
 
-use super::tables::{devices, list, mean, of_device, text};
+use super::tables::{devices, list, mean, of_device, orders, text};
 use crate::cli::failure::Failure;
 use serde_json::Value;
 use shadewright::image::file as image_file;
@@ -86,14 +86,7 @@ fn specialised(report: &Value) -> Bars {
     let mut series = Vec::new();
     for device in devices(report) {
         let rows: Vec<&Value> = of_device(part, device).collect();
-        let orders = rows.iter().flat_map(|row| list(&row["frames"])).map(|frame| text(&frame["order"]));
-        let mut known: Vec<&str> = Vec::new();
-        for order in orders.filter(|order| !order.is_empty()) {
-            if !known.contains(&order) {
-                known.push(order);
-            }
-        }
-        for order in known {
+        for order in orders(&rows) {
             let values = rows.iter().map(|row| row["specialised"][order].as_f64()).collect();
             series.push(Series { name: format!("{device}, {order}"), values });
         }

@@ -1,12 +1,13 @@
 //! The results as tables of text.
 
 use super::compile::PHASES;
+use crate::cli::bench::machines;
 use serde_json::Value;
 
 /// The geometric mean of the ratios that there are; `None` without any.
 pub fn mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
-    let logarithms: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).map(f64::ln).collect();
-    (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
+    let ratios: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).collect();
+    (!ratios.is_empty()).then(|| machines::mean(ratios.into_iter()))
 }
 
 /// The elements of a list.
@@ -39,6 +40,18 @@ pub fn of_device<'a>(part: &'a Value, device: &'a str) -> impl Iterator<Item = &
     list(part).iter().filter(move |row| text(&row["device"]) == device)
 }
 
+/// The orders in which the frames of some scenes were rendered, once each.
+pub fn orders<'a>(rows: &[&'a Value]) -> Vec<&'a str> {
+    let mut known = Vec::new();
+    for frame in rows.iter().flat_map(|row| list(&row["frames"])) {
+        let order = text(&frame["order"]);
+        if !known.contains(&order) {
+            known.push(order);
+        }
+    }
+    known
+}
+
 /// Prints all parts.
 pub fn print(report: &Value) {
     for device in list(&report["devices"]) {
@@ -68,17 +81,9 @@ fn scenes(report: &Value) {
         for row in of_device(&report["scenes"], device) {
             scene(row, &modes);
         }
-        let orders = list(&report["scenes"]).iter().filter(|row| text(&row["device"]) == device);
-        let mut names: Vec<&str> = Vec::new();
-        for row in orders {
-            for name in row["specialised"].as_object().into_iter().flat_map(|map| map.keys()) {
-                if !names.contains(&name.as_str()) {
-                    names.push(name);
-                }
-            }
-        }
-        for name in names {
-            let ratios = of_device(&report["scenes"], device).filter_map(|row| row["specialised"][name].as_f64());
+        let rows: Vec<&Value> = of_device(&report["scenes"], device).collect();
+        for name in orders(&rows) {
+            let ratios = rows.iter().filter_map(|row| row["specialised"][name].as_f64());
             if let Some(mean) = mean(ratios) {
                 println!("{:<14} {:>9}  {name:<20} {mean:.2}x", "mean", "");
             }
@@ -89,14 +94,7 @@ fn scenes(report: &Value) {
 }
 
 fn scene(row: &Value, modes: &[&str]) {
-    let mut orders: Vec<&str> = list(&row["frames"]).iter().map(|frame| text(&frame["order"])).collect();
-    orders.dedup();
-    let mut shown: Vec<&str> = Vec::new();
-    for order in orders {
-        if shown.contains(&order) {
-            continue;
-        }
-        shown.push(order);
+    for order in orders(&[row]) {
         print!("{:<14} {:>9}  {order:<20}", text(&row["scene"]), number(&row["materials"]));
         for mode in modes {
             let frame = list(&row["frames"]).iter().find(|f| text(&f["mode"]) == *mode && text(&f["order"]) == order);
