@@ -73,6 +73,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
+pub mod plot;
 mod ply;
 pub mod pointcloud;
 pub mod probe;

@@ -83,6 +83,11 @@ impl GpuRenderer {
     }
 
     /// Nothing: there is no renderer.
+    pub fn set_sorting(&mut self, _on: bool) {
+        match *self {}
+    }
+
+    /// Nothing: there is no renderer.
     pub fn set_traversal(&mut self, _variant: Variant) {
         match *self {}
     }

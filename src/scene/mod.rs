@@ -31,6 +31,7 @@ mod framing;
 mod gltf;
 mod instancing;
 mod integrator;
+pub mod interiors;
 mod meshfile;
 mod repair;
 mod rib;

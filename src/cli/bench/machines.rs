@@ -166,8 +166,8 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// The geometric mean.
-fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
+/// The geometric mean; 1 of nothing.
+pub fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
     let logs: Vec<f64> = ratios.map(f64::ln).collect();
     (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }

@@ -12,6 +12,7 @@ mod machines;
 mod meshes;
 mod rays;
 mod reload;
+mod specialise;
 mod startup;
 
 use super::args::Benchmark;
@@ -48,6 +49,16 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             print(&reload::shader_edits(args)?, args.json)
         }
         Benchmark::Compile(args) => print(&compile::times()?, args.json),
+        Benchmark::Specialise(args) => {
+            set_thread_count(args.threads)?;
+            match &args.write {
+                Some(folder) => specialise::write_scenes(args, folder),
+                None => {
+                    let results = specialise::measure(args)?;
+                    if args.json { print_json(&results) } else { Ok(()) }
+                }
+            }
+        }
     }
 }
 
