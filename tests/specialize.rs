@@ -42,6 +42,32 @@ fn write(folder: &Path) {
     fs::write(folder.join("scene.rib"), SCENE).expect("a writable folder");
 }
 
+#[test]
+fn a_program_is_compiled_once_and_found_on_disk_afterwards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let cache = folder.path().join("cache");
+    let render = |name: &str, mode: &str| {
+        let args = ["render", "scene.rib", "-o", name, "--backend", "rpu", "--specialize", mode, "--size", "24x18"];
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_shadewright"));
+        let output = command.args(args).current_dir(folder.path()).env("SHADEWRIGHT_CACHE", &cache).output();
+        let output = output.expect("the program was built with the tests");
+        assert!(output.status.success(), "{}", common::stderr(&output));
+        let files = fs::read_dir(&cache).expect("a folder").count();
+        (image_file::read(&folder.path().join(name)).expect("an image").rgba, files)
+    };
+    let (first, one) = render("first.exr", "types");
+    let (again, still_one) = render("again.exr", "types");
+    let (other, two) = render("other.exr", "all");
+    assert_eq!((one, still_one, two), (1, 1, 2));
+    assert!(first == again && first == other);
+    // What is damaged is compiled again.
+    for entry in fs::read_dir(&cache).expect("a folder") {
+        fs::write(entry.expect("a file").path(), "damaged").expect("a writable file");
+    }
+    assert!(render("mended.exr", "types").0 == first);
+}
+
 /// The colours of the image that a machine renders in a mode.
 fn image(folder: &Path, backend: &str, mode: &str, scene: &str) -> Vec<[f32; 4]> {
     let name = format!("{backend}-{mode}.exr");
@@ -80,6 +106,9 @@ fn on_the_gpu_the_driver_may_round_products_with_constants_differently_and_nothi
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path());
     let [types, others @ ..] = MODES.map(|mode| image(folder.path(), "gpu", mode, "scene.rib"));
+    // What is known of the BVH changes the traversal kernel alone.
+    let [none, bvh] = ["none", "bvh"].map(|facts| image(folder.path(), "gpu", facts, "scene.rib"));
+    assert!(none == bvh);
     for other in others {
         let differences = types.as_flattened().iter().zip(other.as_flattened()).map(|(a, b)| (a - b).abs());
         assert!(differences.fold(0.0, f32::max) <= 4.0 * f32::EPSILON);

@@ -47,7 +47,6 @@ pub struct FactInfo {
 pub const FACTS: [FactInfo; 10] = [
     FactInfo { fact: Fact::Lights, name: "lights", description: "kinds and number of lights" },
     FactInfo { fact: Fact::Layouts, name: "layouts", description: "where the records of each mesh hold its colors" },
-    FactInfo { fact: Fact::Bvh, name: "bvh", description: "depth of the BVH and sides of triangles" },
     FactInfo {
         fact: Fact::Parameters,
         name: "parameters",
@@ -66,11 +65,12 @@ pub const FACTS: [FactInfo; 10] = [
     FactInfo { fact: Fact::Camera, name: "camera", description: "projection and lens of the camera" },
     FactInfo { fact: Fact::Image, name: "image", description: "size of the image" },
     FactInfo { fact: Fact::Limits, name: "limits", description: "limits of ray depth and of indirect light" },
+    FactInfo { fact: Fact::Bvh, name: "bvh", description: "depth of the BVH and sides of triangles" },
     FactInfo { fact: Fact::Sets, name: "sets", description: "all parameters: other parameters are other code" },
 ];
 
 /// How many of [`FACTS`] the mode `types` has.
-const OF_TYPES: u32 = 3;
+const OF_TYPES: u32 = 2;
 /// How many of them the mode `constants` has.
 const OF_CONSTANTS: u32 = 9;
 
@@ -214,7 +214,7 @@ mod tests {
         }
         let some = Specialize::parse("types, textures").expect("facts");
         assert!(some.has(Fact::Textures) && some.has(Fact::Lights) && !some.has(Fact::Camera));
-        assert_eq!(some.to_string(), "lights,layouts,bvh,textures");
+        assert_eq!(some.to_string(), "lights,layouts,textures");
         assert_eq!(Specialize::parse("all,-sets"), Ok(Specialize::CONSTANTS));
         let error = Specialize::parse("all,lamps").expect_err("no fact").to_string();
         assert!(error.starts_with("there is no fact `lamps`; modes are none, types, constants and all"), "{error}");
@@ -228,6 +228,6 @@ mod tests {
         }
         assert!(!Specialize::TYPES.makes_variants() && Specialize::CONSTANTS.makes_variants());
         assert!(Specialize::ALL.has(Fact::Sets) && !Specialize::CONSTANTS.has(Fact::Sets));
-        assert_eq!(Specialize::ALL.for_edits(), Specialize::parse("types,textures").expect("facts"));
+        assert_eq!(Specialize::ALL.for_edits(), Specialize::parse("types,textures,bvh").expect("facts"));
     }
 }

@@ -22,6 +22,7 @@
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
 
 use super::super::node::STACK;
+use super::super::triangle::CULL_BACK;
 use super::GROUP;
 use crate::kernels::{Kernel, join, kernel};
 use std::sync::Arc;
@@ -251,6 +252,44 @@ impl Variant {
     }
 }
 
+/// What a kernel knows of the BVH that it traverses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TreeFacts {
+    /// Pages of four links that a walk may need in memory, at most 16.
+    pub pages: u32,
+    /// Whether some triangles are one-sided.
+    pub culls: bool,
+}
+
+impl TreeFacts {
+    /// Any BVH.
+    pub const ANY: Self = Self { pages: STACK as u32 / 4, culls: true };
+
+    /// A BVH of one level that is so deep, and whose table of triangles this is. There are few
+    /// different ones, as each is a kernel to compile.
+    pub fn of(depth: u32, triangles: &[u8]) -> Self {
+        let pages = depth.div_ceil(4).next_power_of_two().clamp(1, Self::ANY.pages);
+        // The flags are the last word of a triangle's second vector.
+        let flags = |t: &[u8]| t[28..].first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
+        Self { pages, culls: triangles.chunks_exact(48).any(|t| flags(t) & CULL_BACK != 0) }
+    }
+
+    /// The text of a kernel for any BVH, changed for this one.
+    fn apply(self, text: String) -> String {
+        if self == Self::ANY {
+            return text;
+        }
+        let text = text.replace(PAGES_OF_ANY, &format!("const PAGES: u32 = {}u;", self.pages));
+        if self.culls { text } else { text.replace(CULLING, "let culled = false;") }
+    }
+}
+
+/// Where the kernels say how many pages there are.
+const PAGES_OF_ANY: &str = "const PAGES: u32 = 16u;";
+
+/// Where they leave out the back of one-sided triangles.
+const CULLING: &str = "let culled = (second.w & CULL_BACK) != 0u && det * ray.shear.z < 0.0;";
+
 /// A kernel from a ray buffer to a hit buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PassKernel {
@@ -263,6 +302,8 @@ pub struct PassKernel {
     pub places: Places,
     /// What the tables hold.
     pub levels: Levels,
+    /// What is known of the BVH.
+    pub facts: TreeFacts,
     /// In a scene with procedural primitives, the WGSL of `intersect_procedural`, which [`answer`]
     /// calls, and everything that it calls.
     pub intersections: Option<Arc<str>>,
@@ -292,7 +333,8 @@ impl PassKernel {
         let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
         let leaves = if self.intersections.is_some() { Leaves::Procedural } else { Leaves::Triangles };
         let intersections = self.intersections.as_deref().unwrap_or_default();
-        [intersections, &tables, &around(traversal, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
+        let walk = self.facts.apply(around(traversal, stack, self.levels, leaves));
+        [intersections, &tables, &walk, &join(&[PASS, entries])].concat()
     }
 }
 
@@ -316,7 +358,8 @@ mod tests {
             ] {
                 let places = Places { nodes: stores[nodes], triangles: stores[triangles], stack };
                 let intersections = subgroups.then(|| Arc::from("fn intersect_procedural(o: vec3<f32>, d: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32 { return -1.0; }\n"));
-                let kernel = PassKernel { variant, subgroups, places, levels, intersections };
+                let facts = if subgroups { TreeFacts { pages: 2, culls: false } } else { TreeFacts::ANY };
+                let kernel = PassKernel { variant, subgroups, places, levels, facts, intersections };
                 let text = kernel.wgsl();
                 let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
                 let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));
@@ -347,6 +390,8 @@ mod tests {
             (PASS, format!("const GROUP: u32 = {GROUP}u;")),
             (MEASURE, format!("const GROUP: u32 = {GROUP}u;")),
             (LINKS, format!("const PAGES: u32 = {}u;", STACK / 4)),
+            (LINKS, PAGES_OF_ANY.to_string()),
+            (RAY_TRIANGLE, CULLING.to_string()),
             (WIDE, format!("const GROUPS: u32 = {STACK}u;")),
             (COMPRESSED, format!("const NODE: u32 = {}u;", size_of::<CompressedNode>() / 16)),
             (COMPRESSED, format!("const BEFORE_NODES: u32 = {}u;", size_of::<Node>() / 16)),

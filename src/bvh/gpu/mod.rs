@@ -107,6 +107,7 @@ mod tests {
             subgroups: false,
             places,
             levels: kernel::Levels::One,
+            facts: kernel::TreeFacts::ANY,
             intersections: None,
         }
         .wgsl();

@@ -71,14 +71,15 @@ fn native(_: &shadewright::rpu::isa::Program) -> Result<String, Failure> {
 /// The kernel of the GPU, which traverses the binary BVH and looks for either kind of hit.
 #[cfg(feature = "gpu")]
 fn kernel(arguments: &Arguments) -> Result<String, Failure> {
-    use shadewright::bvh::gpu::kernel::{Levels, PassKernel, Places, Stack, Store, Variant};
+    use shadewright::bvh::gpu::kernel::{Levels, PassKernel, Places, Stack, Store, TreeFacts, Variant};
     let variant = match (arguments.layout, arguments.style.iteration) {
         (Layout::Binary, Iteration::WhileWhile) => Variant::GeneratedWhileWhile,
         (Layout::Binary, Iteration::IfIf) => Variant::GeneratedIfIf,
         _ => return Err(Failure::input("error: the GPU's generated kernels have the layout `binary`")),
     };
     let places = Places { nodes: Store::Buffer, triangles: Store::Buffer, stack: Stack::Workgroup };
-    let source = PassKernel { variant, subgroups: false, places, levels: Levels::One, intersections: None };
+    let (levels, facts) = (Levels::One, TreeFacts::ANY);
+    let source = PassKernel { variant, subgroups: false, places, levels, facts, intersections: None };
     let text = shadewright::codegen::wgsl::traversal_kernel(&source);
     text.map_err(|e| Failure::input(format!("error: {e}")))
 }

@@ -44,6 +44,8 @@ pub(super) struct Setup<'a> {
     pub placed: &'a [PlacedRecord],
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
+    /// Whether the traversal kernel is specialised for them.
+    pub tree_is_known: bool,
     /// The procedural primitives.
     pub procedural: &'a ProceduralBvh,
     /// Paths wanted in flight; there may be fewer.

@@ -53,6 +53,7 @@ pub fn run_function(
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
         placed: &[],
         tree: &tree.into(),
+        tree_is_known: false,
         procedural: &ProceduralBvh::default(),
         paths: arguments.len().min(1 << 18) as u32,
     };

@@ -339,6 +339,7 @@ b2:
             placed: &[],
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             tree: &tree,
+            tree_is_known: false,
             procedural: &ProceduralBvh::default(),
             paths: 64,
         };

@@ -104,6 +104,7 @@ impl Compute {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
+            tree_is_known: false,
             procedural: &ProceduralBvh::default(),
             paths: 1,
         };

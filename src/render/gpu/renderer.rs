@@ -12,7 +12,7 @@ use super::wavefront::{Compute, ComputeError};
 use crate::bvh::gpu::kernel::{Levels, Variant};
 use crate::codegen::wgsl::Options;
 use crate::image::Image;
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, intersect_entry, surface_entry};
+use crate::program::{CAMERA_ENTRY, Fact, IMAGER_ENTRY, intersect_entry, surface_entry};
 use crate::render::film::Film;
 use crate::render::progressive::Pass;
 use crate::render::report::{Count, KernelTimes, Phase, Report};
@@ -220,6 +220,7 @@ pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup
         constants: &job.program.constants,
         placed: &job.program.memory.placed,
         tree: &job.bvh,
+        tree_is_known: job.program.specialize.has(Fact::Bvh),
         procedural: &job.program.primitives.tree,
         paths,
     }

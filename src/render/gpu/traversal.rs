@@ -8,7 +8,7 @@ use super::device::Gpu;
 use super::tuning;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
-use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, Variant};
+use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, TreeFacts, Variant};
 use crate::bvh::two_level::procedural::ProceduralBvh;
 use crate::codegen::wgsl;
 use crate::render::RenderError;
@@ -101,10 +101,11 @@ impl TraversalKernels {
         variant: Variant,
         places: Places,
         levels: Levels,
+        facts: TreeFacts,
         intersections: Option<Arc<str>>,
     ) -> Result<Arc<TraversalKernel>, RenderError> {
         let subgroups = self.subgroups && variant.uses_subgroups();
-        let source = PassKernel { variant, subgroups, places, levels, intersections };
+        let source = PassKernel { variant, subgroups, places, levels, facts, intersections };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
             return Ok(kernel.clone());
@@ -171,10 +172,11 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
     ) -> Result<Self, RenderError> {
-        Self::of_scene(gpu, kernels, tree, buffers, None)
+        Self::of_scene(gpu, kernels, tree, buffers, None, false)
     }
 
-    /// Uploads the BVH of a scene, which may have procedural primitives.
+    /// Uploads the BVH of a scene, which may have procedural primitives. Where it `is_known`, the
+    /// kernel is specialised for it.
     ///
     /// # Errors
     /// When it does not fit the device.
@@ -184,8 +186,9 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
         procedural: Option<ProceduralOnDevice<'_>>,
+        is_known: bool,
     ) -> Result<Self, RenderError> {
-        Self::uploaded(gpu, kernels, tree, buffers, tuning::places(gpu, levels_of(tree)), procedural)
+        Self::uploaded(gpu, kernels, tree, buffers, tuning::places(gpu, levels_of(tree)), procedural, is_known)
     }
 
     /// Uploads a BVH, nodes and triangles to the wanted stores where they fit.
@@ -199,7 +202,7 @@ impl Tree {
         buffers: RayBuffers<'_>,
         wanted: Places,
     ) -> Result<Self, RenderError> {
-        Self::uploaded(gpu, kernels, tree, buffers, wanted, None)
+        Self::uploaded(gpu, kernels, tree, buffers, wanted, None, false)
     }
 
     fn uploaded(
@@ -209,6 +212,7 @@ impl Tree {
         buffers: RayBuffers<'_>,
         wanted: Places,
         procedural: Option<ProceduralOnDevice<'_>>,
+        is_known: bool,
     ) -> Result<Self, RenderError> {
         let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
         let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
@@ -226,7 +230,12 @@ impl Tree {
         let triangles = Table::new(gpu, "the BVH's triangles", &tables.triangles, wanted.triangles)?;
         let places = Places { nodes: nodes.store(), triangles: triangles.store(), ..wanted };
         let text = procedural.as_ref().map(|given| given.text.clone());
-        let kernel = kernels.of(gpu, variant, places, levels_of(tree), text)?;
+        // The walk over instances or procedural primitives has two stacks.
+        let facts = match is_known && procedural.is_none() && !tree.has_instances() {
+            true => TreeFacts::of(tree.plain().stats().depth, &tables.triangles),
+            false => TreeFacts::ANY,
+        };
+        let kernel = kernels.of(gpu, variant, places, levels_of(tree), facts, text)?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
         let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];

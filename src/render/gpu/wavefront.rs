@@ -182,7 +182,7 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
             memory: &data.memory,
             trap: paths.status(),
         });
-        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, procedural)?;
+        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, procedural, setup.tree_is_known)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
         let buffers = [&data.params, state, frames, &rays, &hits, &data.memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
@@ -347,6 +347,7 @@ mod tests {
             constants: &constants,
             placed: &[],
             tree: &tree.into(),
+            tree_is_known: false,
             procedural: &ProceduralBvh::default(),
             paths,
         };
@@ -443,6 +444,7 @@ mod tests {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
+            tree_is_known: false,
             procedural: &ProceduralBvh::default(),
             paths: 64,
         };
