@@ -6,7 +6,7 @@ use super::shape::{Operand, Rule, Shape};
 /// A program in SSA form, as the analysis sees it. Values are numbers.
 ///
 /// Every use of a value is dominated by its definition. All lanes enter the first node together,
-/// and meet again where the paths of a branch that parted them meet.
+/// and reconverge where the paths of a branch at which they diverged join.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     /// The shapes of the values that nothing defines, such as parameters of the program, and the
@@ -31,7 +31,7 @@ pub struct Node {
     pub condition: Option<u32>,
     /// Where it leads to.
     pub edges: Vec<Edge>,
-    /// Whether lanes that enter the program at different times meet here.
+    /// Whether lanes that enter the program at different times join here.
     pub is_mixed: bool,
 }
 
@@ -64,13 +64,13 @@ pub struct Solution {
     /// The shape of each value among the lanes that compute it together; `None` for values that
     /// are never computed.
     pub shapes: Vec<Option<Shape>>,
-    /// Whether lanes part at the end of each node.
+    /// Whether lanes diverge at the end of each node.
     pub diverges: Vec<bool>,
     /// Whether a branch that diverges decides which lanes run each node: it runs under a mask.
     pub is_masked: Vec<bool>,
     /// For each node, the closest other node that every path from it to an exit passes; for one at
-    /// which lanes part, the one at which they meet.
-    pub meets: Vec<Option<u32>>,
+    /// which lanes diverge, the one at which they reconverge.
+    pub reconvergence: Vec<Option<u32>>,
     /// The loops.
     pub loops: Loops,
     /// Whether lanes leave each loop in different iterations.
@@ -90,7 +90,7 @@ impl Solution {
     }
 
     /// Whether a value is defined in a loop that lanes leave in different iterations, and a node is
-    /// behind it.
+    /// after it.
     pub fn is_left_apart(&self, value: u32, node: u32) -> bool {
         let Some(definition) = self.definitions[value as usize] else { return false };
         let outside = self.loops.around(definition).take_while(|l| !self.loops.holds(*l, node));
@@ -120,7 +120,7 @@ pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Shape]) -> Vec<Option<Sh
             shapes: flow.given.clone(),
             diverges: vec![false; count],
             is_masked: vec![false; count],
-            meets: graph.post_dominators(),
+            reconvergence: graph.post_dominators(),
             leaves_apart: vec![false; loops.all.len()],
             loops,
             graph,
@@ -152,7 +152,7 @@ fn definitions(flow: &Flow) -> Vec<Option<u32>> {
 
 struct Solver<'a> {
     flow: &'a Flow,
-    /// Whether lanes meet at each node that came to it on different paths.
+    /// Whether lanes join at each node that came to it on different paths.
     is_join: Vec<bool>,
     solution: Solution,
 }
@@ -233,36 +233,36 @@ impl Solver<'_> {
                 continue;
             }
             found = true;
-            let meet = self.closed_meet(node);
-            self.solution.meets[node as usize] = meet;
-            let split = self.solution.graph.split(node, meet);
+            let join = self.reconvergence_of(node);
+            self.solution.reconvergence[node as usize] = join;
+            let split = self.solution.graph.split(node, join);
             split.joins.iter().for_each(|join| self.is_join[*join as usize] = true);
             split.region.iter().for_each(|inside| self.solution.is_masked[*inside as usize] = true);
             let around: Vec<u32> = self.solution.loops.around(node).collect();
             for l in around {
-                let mut reached = split.region.iter().chain(&meet);
-                let leaves = meet.is_none() || !reached.all(|n| self.solution.loops.holds(l, *n));
+                let mut reached = split.region.iter().chain(&join);
+                let leaves = join.is_none() || !reached.all(|n| self.solution.loops.holds(l, *n));
                 self.solution.leaves_apart[l as usize] |= leaves;
             }
         }
         found
     }
 
-    /// The closest node at which all paths from a branch meet, such that they stay in each loop
+    /// The closest node at which all paths from a branch join, such that they stay in each loop
     /// around both: lanes that begin the next iteration of an outer loop would else come to the
     /// header of an inner one together with those that stayed in that.
-    fn closed_meet(&self, node: u32) -> Option<u32> {
-        let Solution { graph, loops, meets, .. } = &self.solution;
-        let mut meet = meets[node as usize];
-        while let Some(at) = meet {
-            let region = graph.region(node, meet);
+    fn reconvergence_of(&self, node: u32) -> Option<u32> {
+        let Solution { graph, loops, reconvergence, .. } = &self.solution;
+        let mut join = reconvergence[node as usize];
+        while let Some(at) = join {
+            let region = graph.region(node, join);
             let is_closed = |l: u32| region.iter().all(|n| loops.holds(l, *n));
             if loops.around(node).filter(|l| loops.holds(*l, at)).all(is_closed) {
                 break;
             }
-            meet = meets[at as usize];
+            join = reconvergence[at as usize];
         }
-        meet
+        join
     }
 }
 
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_is_uniform_in_a_loop_that_lanes_leave_apart_and_varying_behind_it() {
+    fn a_counter_is_uniform_in_a_loop_that_lanes_leave_apart_and_varying_after_it() {
         // v1 counts; v0 decides, together with it, when a lane leaves.
         let text: &[Text<'_>] = &[
             (&[], &[(Rule::Given(Shape::UNIFORM), &[], 4)], None, &[(1, &[4])]),

@@ -71,7 +71,7 @@ pub enum VectorizeError {
         /// Where it comes from.
         loc: Loc,
     },
-    /// Some block never reaches a return, so that lanes which part there never meet.
+    /// Some block never reaches a return, so that lanes which diverge there never reconverge.
     #[error("`{function}` cannot be vectorised: it has a loop that never ends")]
     NeverReturns {
         /// The function.
