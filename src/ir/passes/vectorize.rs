@@ -188,7 +188,7 @@ fn simplified(mut func: Function) -> Function {
 }
 
 /// The functions to make, and their names.
-pub(self) struct Variants<'m> {
+struct Variants<'m> {
     module: &'m Module,
     shapes: &'m ModuleShapes,
     width: u32,

@@ -234,7 +234,7 @@ impl<'p> Builder<'p> {
                 // Scratch memory is each lane's own: what is there is unknown.
                 let literal =
                     self.flow.constants[address as usize].map(|bits| bits.wrapping_add_signed(i32::from(*offset)));
-                let is_image = literal.is_some_and(|address| address < SCRATCH_BASE as u32 - 4);
+                let is_image = literal.is_some_and(|address| address < SCRATCH_BASE - 4);
                 let shape = if is_image { Shape::UNIFORM } else { Shape::Varying };
                 let loaded = self.step(node, Rule::Given(shape), Vec::new());
                 columns[usize::from(*to)..usize::from(to + 4 * count)].fill(loaded);

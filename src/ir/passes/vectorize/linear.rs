@@ -278,7 +278,7 @@ impl Body<'_, '_> {
             let ahead = |t: &Target| level.blocks.contains(&t.block) && !level.done.contains(&t.block);
             *b != block && self.func.block(*b).term.targets().any(|t| ahead(t) || t.block == header)
         };
-        if way.target.block == header || level.done.iter().any(|b| pending(b)) {
+        if way.target.block == header || level.done.iter().any(pending) {
             return;
         }
         let any = self.any(&way.mask.clone());
