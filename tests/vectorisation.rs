@@ -154,7 +154,7 @@ b0:
 fn an_image_filter_on_a_constant_image_has_no_tests_of_its_border() {
     let filter = |size: &str| {
         format!(
-            "fn texel(v0 x: i32, v1 size: i32) -> (value: f32) {{
+            "inline fn texel(v0 x: i32, v1 size: i32) -> (value: f32) {{
 b0:
   v2: i32 = const 0
   v3: i32 = const 1

@@ -115,7 +115,8 @@ pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Shape]) -> Vec<Option<Sh
     let loops = graph.loops();
     let mut solver = Solver {
         flow,
-        is_join: flow.nodes.iter().map(|n| n.is_mixed).collect(),
+        is_join: vec![false; count],
+        choices: choices(flow),
         solution: Solution {
             shapes: flow.given.clone(),
             diverges: vec![false; count],
@@ -150,8 +151,28 @@ fn definitions(flow: &Flow) -> Vec<Option<u32>> {
     definitions
 }
 
+/// For each parameter of each node, whether edges give it different values.
+fn choices(flow: &Flow) -> Vec<Vec<bool>> {
+    let mut first: Vec<Vec<Option<u32>>> = flow.nodes.iter().map(|n| vec![None; n.params.len()]).collect();
+    let mut choices: Vec<Vec<bool>> = flow.nodes.iter().map(|n| vec![false; n.params.len()]).collect();
+    for edge in flow.nodes.iter().flat_map(|n| &n.edges) {
+        let to = edge.to as usize;
+        for (n, (&param, &arg)) in flow.nodes[to].params.iter().zip(&edge.args).enumerate() {
+            // A loop may hand a parameter on to itself.
+            if arg == param {
+                continue;
+            }
+            let known = *first[to][n].get_or_insert(arg);
+            choices[to][n] |= known != arg;
+        }
+    }
+    choices
+}
+
 struct Solver<'a> {
     flow: &'a Flow,
+    /// Whether edges give different values to each parameter of each node.
+    choices: Vec<Vec<bool>>,
     /// Whether lanes join at each node that came to it on different paths.
     is_join: Vec<bool>,
     solution: Solution,
@@ -177,6 +198,7 @@ impl Solver<'_> {
     fn propagate(&mut self, call: &mut impl FnMut(usize, &[Shape]) -> Vec<Option<Shape>>) -> bool {
         let flow = self.flow;
         let mut changed = false;
+        let mut raised = Vec::new();
         for node in self.solution.graph.order.clone() {
             let Node { steps, edges, .. } = &flow.nodes[node as usize];
             for step in steps {
@@ -184,12 +206,17 @@ impl Solver<'_> {
             }
             for edge in edges {
                 let to = edge.to;
-                for (&param, &arg) in flow.nodes[to as usize].params.iter().zip(&edge.args) {
+                let target = &flow.nodes[to as usize];
+                for ((&param, &arg), is_choice) in target.params.iter().zip(&edge.args).zip(&self.choices[to as usize])
+                {
                     // Lanes that leave a loop on the edge did so in their own iterations.
                     let Some(shape) = self.solution.at(arg, to) else { continue };
-                    let shape = if self.is_join[to as usize] { Shape::Varying } else { shape };
-                    changed |= self.raise(param, shape);
+                    let differs = target.is_mixed || (self.is_join[to as usize] && *is_choice);
+                    raised.push((param, if differs { Shape::Varying } else { shape }));
                 }
+            }
+            for (param, shape) in raised.drain(..) {
+                changed |= self.raise(param, shape);
             }
         }
         changed

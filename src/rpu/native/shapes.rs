@@ -5,8 +5,8 @@
 //! form. What a function is called with is varying, and so is what its callees leave; constants are
 //! uniform, and what is computed of them alone. Lanes reconverge as the solver expects where each jump to
 //! a lower address leads to the header of a natural loop around it; other functions are not
-//! described. Threads that start in lanes that others have left join those at the header of the
-//! function's last loop.
+//! described. In a function at an entry point, threads that start in lanes that others have left
+//! join those at the header of the last loop.
 
 use super::functions::Function;
 use super::liveness::{self, COLUMNS, Liveness};
@@ -141,7 +141,10 @@ impl<'p> Builder<'p> {
     fn build(&mut self) {
         let count = self.starts.len();
         let entry = self.node_at(self.function.entry).unwrap_or(0) as usize;
-        let mixed = self.function.last_loop().map(|block| self.function.blocks[block].start);
+        let own = self.function.entry;
+        let starts_threads = own == 0 || self.program.entries.iter().any(|entry| entry.address == own);
+        let last_loop = self.function.last_loop().filter(|_| starts_threads);
+        let mixed = last_loop.map(|block| self.function.blocks[block].start);
         let mut successors: Vec<Vec<u32>> = (0..count).map(|node| self.targets(node)).collect();
         successors.push(Vec::new());
         // The entry is the first node of the graph: a node ahead of all leads to it.

@@ -103,10 +103,10 @@ impl<'v, 'm> Body<'v, 'm> {
         Ok(body)
     }
 
-    /// Makes the function.
+    /// Makes the function, which is inlined where the original one is.
     pub(super) fn build(mut self) -> Result<Function, VectorizeError> {
         self.skeleton()?;
-        Ok(self.b.finish())
+        Ok(Function { inlining: self.func.inlining, ..self.b.finish() })
     }
 
     /// Parameters, results, arrays, constants, and what lanes take out of loops.
