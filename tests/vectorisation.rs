@@ -154,20 +154,20 @@ b0:
 fn an_image_filter_on_a_constant_image_has_no_tests_of_its_border() {
     let filter = |size: &str| {
         format!(
-            "fn texel(v0 x: i32, v1 size: i32) -> (value: f32) {{
+            "inline fn texel(v0 x: i32, v1 size: i32) -> (value: f32) {{
 b0:
   v2: i32 = const 0
   v3: i32 = const 1
   v4: bool = ilt v3, v1
-  br v4, b1, b4(v2)
+  br v4, b1, b3(v2)
 b1:
   v5: bool = ilt v0, v2
-  br v5, b4(v2), b2
+  br v5, b3(v2), b2
 b2:
   v6: i32 = isub v1, v3
   v7: bool = ilt v6, v0
-  br v7, b4(v6), b4(v0)
-b4(v8: i32):
+  br v7, b3(v6), b3(v0)
+b3(v8: i32):
   v9: f32 = to_float v8
   ret v9
 }}

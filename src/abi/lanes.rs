@@ -92,7 +92,7 @@ impl LaneIntrinsic {
         let rest = function.strip_prefix(LANES)?;
         let (word, ty) = rest.split_once('.').unwrap_or((rest, ""));
         let found = Self::ALL.into_iter().find(|i| i.word() == word)?;
-        (found.is_typed() == !ty.is_empty()).then_some((found, ty))
+        (found.is_typed() != ty.is_empty()).then_some((found, ty))
     }
 }
 

@@ -16,13 +16,13 @@ pub struct Graph {
     pub position: Vec<Option<u32>>,
 }
 
-/// What happens where lanes part at a branch.
+/// What happens where lanes diverge at a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The nodes that run before all lanes meet again: those between the branch and the node at
-    /// which its paths meet, in reverse postorder.
+    /// The nodes that run before all lanes reconverge: those between the branch and the node at
+    /// which its paths join, in reverse postorder.
     pub region: Vec<u32>,
-    /// The nodes at which lanes that parted meet: different paths from the branch join there.
+    /// The nodes at which lanes that diverged meet: different paths from the branch join there.
     pub joins: Vec<u32>,
 }
 
@@ -78,7 +78,7 @@ impl Graph {
         (0..exit).map(|n| position[n].and_then(|at| closest[at as usize]).and_then(node)).collect()
     }
 
-    /// The nodes that are reached from `branch` before the node at which all paths from it meet, if
+    /// The nodes that are reached from `branch` before the node at which all paths from it join, if
     /// there is one; in reverse postorder.
     pub fn region(&self, branch: u32, meet: Option<u32>) -> Vec<u32> {
         let mut region = BTreeSet::new();
@@ -94,7 +94,7 @@ impl Graph {
         region.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// What happens where lanes part at `branch`, given the node at which all paths from it meet,
+    /// What happens where lanes diverge at `branch`, given the node at which all paths from it join,
     /// if there is one.
     pub fn split(&self, branch: u32, meet: Option<u32>) -> Split {
         let region = self.region(branch, meet);
@@ -120,7 +120,7 @@ impl Graph {
                 let edges = self.successors[branch as usize].iter().enumerate();
                 let own = edges.filter(|(_, to)| **to == node).map(|(edge, _)| Label::Edge(edge));
                 let before = self.predecessors[node as usize].iter().filter(|p| **p != branch);
-                // Lanes go on from the place where paths meet together.
+                // Lanes leave the node at which all paths join together.
                 let inside = before.filter(|p| Some(**p) != meet).filter_map(|p| labels.get(p).copied());
                 let mut given = own.chain(inside);
                 let Some(first) = given.next() else { continue };
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_a_conditional_holds_is_no_join_of_its_lanes() {
-        // 0 parts the lanes; 1 branches within one of the paths and joins at 4.
+        // Lanes diverge at 0; 1 branches within one of the paths and joins at 4.
         let g = graph(&[&[1, 5], &[2, 3], &[4], &[4], &[6], &[6], &[]]);
         assert_eq!(split(&g, 0).joins, [6]);
         assert_eq!(split(&g, 1).joins, [4]);

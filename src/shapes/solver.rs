@@ -6,7 +6,7 @@ use super::shape::{Operand, Rule, Shape};
 /// A program in SSA form, as the analysis sees it. Values are numbers.
 ///
 /// Every use of a value is dominated by its definition. All lanes enter the first node together,
-/// and meet again where the paths of a branch that parted them meet.
+/// and reconverge where the paths of a branch at which they diverged join.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     /// The shapes of the values that nothing defines, such as parameters of the program, and the
@@ -31,7 +31,7 @@ pub struct Node {
     pub condition: Option<u32>,
     /// Where it leads to.
     pub edges: Vec<Edge>,
-    /// Whether lanes that enter the program at different times meet here.
+    /// Whether lanes that enter the program at different times join here.
     pub is_mixed: bool,
 }
 
@@ -64,13 +64,13 @@ pub struct Solution {
     /// The shape of each value among the lanes that compute it together; `None` for values that
     /// are never computed.
     pub shapes: Vec<Option<Shape>>,
-    /// Whether lanes part at the end of each node.
+    /// Whether lanes diverge at the end of each node.
     pub diverges: Vec<bool>,
     /// Whether a branch that diverges decides which lanes run each node: it runs under a mask.
     pub is_masked: Vec<bool>,
     /// For each node, the closest other node that every path from it to an exit passes; for one at
-    /// which lanes part, the one at which they meet.
-    pub meets: Vec<Option<u32>>,
+    /// which lanes diverge, the one at which they reconverge.
+    pub reconvergence: Vec<Option<u32>>,
     /// The loops.
     pub loops: Loops,
     /// Whether lanes leave each loop in different iterations.
@@ -90,7 +90,7 @@ impl Solution {
     }
 
     /// Whether a value is defined in a loop that lanes leave in different iterations, and a node is
-    /// behind it.
+    /// after it.
     pub fn is_left_apart(&self, value: u32, node: u32) -> bool {
         let Some(definition) = self.definitions[value as usize] else { return false };
         let outside = self.loops.around(definition).take_while(|l| !self.loops.holds(*l, node));
@@ -115,12 +115,13 @@ pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Shape]) -> Vec<Option<Sh
     let loops = graph.loops();
     let mut solver = Solver {
         flow,
-        is_join: flow.nodes.iter().map(|n| n.is_mixed).collect(),
+        is_join: vec![false; count],
+        choices: choices(flow),
         solution: Solution {
             shapes: flow.given.clone(),
             diverges: vec![false; count],
             is_masked: vec![false; count],
-            meets: graph.post_dominators(),
+            reconvergence: graph.post_dominators(),
             leaves_apart: vec![false; loops.all.len()],
             loops,
             graph,
@@ -150,9 +151,29 @@ fn definitions(flow: &Flow) -> Vec<Option<u32>> {
     definitions
 }
 
+/// For each parameter of each node, whether edges give it different values.
+fn choices(flow: &Flow) -> Vec<Vec<bool>> {
+    let mut first: Vec<Vec<Option<u32>>> = flow.nodes.iter().map(|n| vec![None; n.params.len()]).collect();
+    let mut choices: Vec<Vec<bool>> = flow.nodes.iter().map(|n| vec![false; n.params.len()]).collect();
+    for edge in flow.nodes.iter().flat_map(|n| &n.edges) {
+        let to = edge.to as usize;
+        for (n, (&param, &arg)) in flow.nodes[to].params.iter().zip(&edge.args).enumerate() {
+            // A loop may hand a parameter on to itself.
+            if arg == param {
+                continue;
+            }
+            let known = *first[to][n].get_or_insert(arg);
+            choices[to][n] |= known != arg;
+        }
+    }
+    choices
+}
+
 struct Solver<'a> {
     flow: &'a Flow,
-    /// Whether lanes meet at each node that came to it on different paths.
+    /// Whether edges give different values to each parameter of each node.
+    choices: Vec<Vec<bool>>,
+    /// Whether lanes join at each node that came to it on different paths.
     is_join: Vec<bool>,
     solution: Solution,
 }
@@ -177,6 +198,7 @@ impl Solver<'_> {
     fn propagate(&mut self, call: &mut impl FnMut(usize, &[Shape]) -> Vec<Option<Shape>>) -> bool {
         let flow = self.flow;
         let mut changed = false;
+        let mut raised = Vec::new();
         for node in self.solution.graph.order.clone() {
             let Node { steps, edges, .. } = &flow.nodes[node as usize];
             for step in steps {
@@ -184,12 +206,17 @@ impl Solver<'_> {
             }
             for edge in edges {
                 let to = edge.to;
-                for (&param, &arg) in flow.nodes[to as usize].params.iter().zip(&edge.args) {
+                let target = &flow.nodes[to as usize];
+                for ((&param, &arg), is_choice) in target.params.iter().zip(&edge.args).zip(&self.choices[to as usize])
+                {
                     // Lanes that leave a loop on the edge did so in their own iterations.
                     let Some(shape) = self.solution.at(arg, to) else { continue };
-                    let shape = if self.is_join[to as usize] { Shape::Varying } else { shape };
-                    changed |= self.raise(param, shape);
+                    let differs = target.is_mixed || (self.is_join[to as usize] && *is_choice);
+                    raised.push((param, if differs { Shape::Varying } else { shape }));
                 }
+            }
+            for (param, shape) in raised.drain(..) {
+                changed |= self.raise(param, shape);
             }
         }
         changed
@@ -233,36 +260,36 @@ impl Solver<'_> {
                 continue;
             }
             found = true;
-            let meet = self.closed_meet(node);
-            self.solution.meets[node as usize] = meet;
-            let split = self.solution.graph.split(node, meet);
+            let join = self.reconvergence_of(node);
+            self.solution.reconvergence[node as usize] = join;
+            let split = self.solution.graph.split(node, join);
             split.joins.iter().for_each(|join| self.is_join[*join as usize] = true);
             split.region.iter().for_each(|inside| self.solution.is_masked[*inside as usize] = true);
             let around: Vec<u32> = self.solution.loops.around(node).collect();
             for l in around {
-                let mut reached = split.region.iter().chain(&meet);
-                let leaves = meet.is_none() || !reached.all(|n| self.solution.loops.holds(l, *n));
+                let mut reached = split.region.iter().chain(&join);
+                let leaves = join.is_none() || !reached.all(|n| self.solution.loops.holds(l, *n));
                 self.solution.leaves_apart[l as usize] |= leaves;
             }
         }
         found
     }
 
-    /// The closest node at which all paths from a branch meet, such that they stay in each loop
+    /// The closest node at which all paths from a branch join, such that they stay in each loop
     /// around both: lanes that begin the next iteration of an outer loop would else come to the
     /// header of an inner one together with those that stayed in that.
-    fn closed_meet(&self, node: u32) -> Option<u32> {
-        let Solution { graph, loops, meets, .. } = &self.solution;
-        let mut meet = meets[node as usize];
-        while let Some(at) = meet {
-            let region = graph.region(node, meet);
+    fn reconvergence_of(&self, node: u32) -> Option<u32> {
+        let Solution { graph, loops, reconvergence, .. } = &self.solution;
+        let mut join = reconvergence[node as usize];
+        while let Some(at) = join {
+            let region = graph.region(node, join);
             let is_closed = |l: u32| region.iter().all(|n| loops.holds(l, *n));
             if loops.around(node).filter(|l| loops.holds(*l, at)).all(is_closed) {
                 break;
             }
-            meet = meets[at as usize];
+            join = reconvergence[at as usize];
         }
-        meet
+        join
     }
 }
 
@@ -308,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_is_uniform_in_a_loop_that_lanes_leave_apart_and_varying_behind_it() {
+    fn a_counter_is_uniform_in_a_loop_that_lanes_leave_apart_and_varying_after_it() {
         // v1 counts; v0 decides, together with it, when a lane leaves.
         let text: &[Text<'_>] = &[
             (&[], &[(Rule::Given(Shape::UNIFORM), &[], 4)], None, &[(1, &[4])]),

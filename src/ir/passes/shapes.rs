@@ -81,7 +81,7 @@ impl FunctionShapes {
         self.results.iter().map(|r| r.unwrap_or(Shape::UNIFORM)).collect()
     }
 
-    /// Whether lanes part at the end of a block.
+    /// Whether lanes diverge at the end of a block.
     pub fn diverges(&self, block: BlockId) -> bool {
         self.solution.diverges[block.0 as usize]
     }

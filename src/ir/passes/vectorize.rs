@@ -71,7 +71,7 @@ pub enum VectorizeError {
         /// Where it comes from.
         loc: Loc,
     },
-    /// Some block never reaches a return, so that lanes which part there never meet.
+    /// Some block never reaches a return, so that lanes which diverge there never reconverge.
     #[error("`{function}` cannot be vectorised: it has a loop that never ends")]
     NeverReturns {
         /// The function.
@@ -188,7 +188,7 @@ fn simplified(mut func: Function) -> Function {
 }
 
 /// The functions to make, and their names.
-pub(self) struct Variants<'m> {
+struct Variants<'m> {
     module: &'m Module,
     shapes: &'m ModuleShapes,
     width: u32,

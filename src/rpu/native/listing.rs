@@ -1,5 +1,7 @@
 //! Generated code as text.
 
+use super::liveness::Liveness;
+use super::shapes::Known;
 use super::{NATIVE, NO_VECTORS, best, translate};
 use crate::rpu::arith::Mode;
 use crate::rpu::decode::DecodedProgram;
@@ -61,8 +63,18 @@ pub enum NativeLineKind {
     Cpu,
 }
 
+/// What is said of an instruction at an address of a function.
+fn note(known: &Known, pc: u32) -> &'static str {
+    match (known.addresses.contains(&pc), known.branches.contains(&pc)) {
+        (true, _) => "  ; uniform address",
+        (false, true) => "  ; uniform branch",
+        (false, false) => "",
+    }
+}
+
 /// The code that the native engine generates for a program on this CPU: each instruction of the
-/// program, then those of the CPU for it.
+/// program, then those of the CPU for it. Loads and stores whose address all lanes have in common,
+/// and branches that they take together, whatever the program is given, are marked.
 ///
 /// # Errors
 /// When the program is not valid or has an import, or there is no translator.
@@ -71,6 +83,12 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     let vectors = best().ok_or(ListingError::Unsupported { engine: NATIVE.name, reason: NO_VECTORS })?;
     let translation = translate::translate(&decoded, vectors);
     let functions: BTreeMap<usize, u32> = translation.entries.iter().map(|(&pc, &at)| (at, pc)).collect();
+    let known = translation.functions.iter().map(|translated| {
+        let function = &translated.function;
+        (function.entry, Known::of(&decoded, function, &Liveness::of(&decoded, function)))
+    });
+    let known: BTreeMap<u32, Known> = known.collect();
+    let mut here = None;
     let mut starts = translation.lines.iter().copied().peekable();
     let texts: Vec<_> = disasm::code_lines(program).into_iter().filter(|line| !line.is_label).collect();
     let mut lines = Vec::new();
@@ -79,13 +97,15 @@ pub fn code(program: &Program) -> Result<NativeCode, ListingError> {
     for instruction in Decoder::new(64, &translation.bytes, DecoderOptions::NONE) {
         let at = instruction.ip() as usize;
         if let Some(&pc) = functions.get(&at) {
+            here = known.get(&pc);
             lines.push(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text: decoded.function_name(pc) });
         }
         // Instructions without code of their own, such as copies, begin where the next one does.
         while let Some((_, start)) = starts.next_if(|&(start, _)| start <= at) {
             address = start;
             if let Some(text) = start.and_then(|pc| texts.get(pc as usize)) {
-                let text = text.text.trim().to_string();
+                let note = start.zip(here).map_or("", |(pc, known)| note(known, pc));
+                let text = format!("{}{note}", text.text.trim());
                 lines.push(NativeLine { kind: NativeLineKind::Program, address, text });
             }
         }

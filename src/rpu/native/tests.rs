@@ -128,3 +128,37 @@ fn lanes_behind_a_loop_are_not_forgotten() {
     let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
     on_both(&assembly.program, u64::MAX, 7).unwrap_or_else(|error| panic!("{error}"));
 }
+
+/// A called function with a loop over the elements of an array: the counter and its end are
+/// constants, and so are addresses; what a lane brings is not. Where threads start, others may be in
+/// the loop already.
+#[test]
+fn a_listing_marks_what_lanes_have_in_common() {
+    let sum = "mov A.w, #16
+        mov R0.w, #0
+        next: load I0, A.w, 0
+        mov A.y, R5.x
+        load I1, A.y, 0
+        iadd A.w, A.w, #1
+        iadd R0.w, R0.w, #1
+        icmp R1.w, R0.w, #4 + jmp next, w (<0)
+        icmp R1.w, R2.w, #4 + jmp last, w (<0)
+        iadd R3.w, R3.w, #1
+        last: load I2, A.w, 1
+        return";
+    let marked = |text: &str| {
+        let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0));
+        let program = assembly.unwrap_or_else(|d| panic!("{d:?}")).program;
+        let listing = super::listing(&program, |_| None).ok()?;
+        let lines = |note: &str| -> Vec<u32> {
+            let lines = listing.lines().filter(|l| l.starts_with("; ") && l.contains(note));
+            lines.filter_map(|l| l.split_whitespace().nth(1)?.parse().ok()).collect()
+        };
+        Some((lines("; uniform address"), lines("; uniform branch")))
+    };
+    let Some(called) = marked(&format!("call sum push 0\nreturn\nsum: {sum}")) else {
+        return assert!((NATIVE.available)().is_err(), "there is a translator");
+    };
+    assert_eq!(called, (vec![4, 12], vec![9]));
+    assert_eq!(marked(sum), Some((vec![], vec![])));
+}

@@ -1,6 +1,6 @@
 //! A function of the IR as a flow of shapes.
 
-use crate::abi::LaneIntrinsic;
+use crate::abi::{Intrinsic, LaneIntrinsic};
 use crate::ir::{Const, Function, Inlining, Inst, Module, Op, Terminator, Type};
 use crate::shapes::{Edge, Flow, Node, Rule, Shape, Step};
 use std::collections::HashMap;
@@ -110,6 +110,8 @@ fn step(
                     Rule::Call(callees.len() - 1)
                 }
                 Some(_) => Rule::Pure,
+                // What the linker will define depends on its arguments and on the scene.
+                None if Intrinsic::parse(name).is_some() => Rule::Pure,
                 None => Rule::Given(Shape::Varying),
             },
         },

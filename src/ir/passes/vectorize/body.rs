@@ -49,7 +49,7 @@ pub(super) struct Body<'v, 'm> {
     /// The lanes for which the function is called.
     pub(super) entry_mask: Mask,
     pub(super) truth: [Value; 2],
-    /// The headers of loops behind which their parameters are used.
+    /// The headers of loops after which their parameters are used.
     pub(super) outlives: BTreeSet<BlockId>,
     /// The lanes of each block that runs under a mask.
     pub(super) masks: HashMap<BlockId, Vec<Variable>>,
@@ -73,8 +73,8 @@ impl<'v, 'm> Body<'v, 'm> {
         let func = &variants.module.functions[shapes.function];
         let name = variants.name(shapes, masked);
         let never = || VectorizeError::NeverReturns { function: func.name.clone() };
-        let meets = &shapes.solution().meets;
-        let ends = func.reverse_postorder().iter().all(|b| meets[b.0 as usize].is_some());
+        let reconvergence = &shapes.solution().reconvergence;
+        let ends = func.reverse_postorder().iter().all(|b| reconvergence[b.0 as usize].is_some());
         ends.then_some(()).ok_or_else(never)?;
         let width = variants.width as usize;
         let mut b = FunctionBuilder::new(name, FunctionKind::Function).with_origin(func.origin);
@@ -103,10 +103,10 @@ impl<'v, 'm> Body<'v, 'm> {
         Ok(body)
     }
 
-    /// Makes the function.
+    /// Makes the function, which is inlined where the original one is.
     pub(super) fn build(mut self) -> Result<Function, VectorizeError> {
         self.skeleton()?;
-        Ok(self.b.finish())
+        Ok(Function { inlining: self.func.inlining, ..self.b.finish() })
     }
 
     /// Parameters, results, arrays, constants, and what lanes take out of loops.
@@ -153,7 +153,7 @@ impl<'v, 'm> Body<'v, 'm> {
         }
     }
 
-    /// The values that instructions use behind loops that lanes leave in different iterations.
+    /// The values that instructions use after loops that lanes leave in different iterations.
     fn left_apart(&self) -> BTreeSet<Value> {
         let mut found = BTreeSet::new();
         for id in self.func.block_ids() {
@@ -421,7 +421,7 @@ impl<'v, 'm> Body<'v, 'm> {
     }
 }
 
-/// The headers of loops behind which their parameters are used.
+/// The headers of loops after which their parameters are used.
 fn outlives(func: &Function, shapes: &FunctionShapes) -> BTreeSet<BlockId> {
     let loops = &shapes.solution().loops;
     let headers = loops.all.iter().enumerate();

@@ -6,8 +6,8 @@ use super::linear::Way;
 use crate::ir::{BlockId, Target, Terminator, Value};
 
 impl Body<'_, '_> {
-    /// Makes all blocks that run under no mask, and, where lanes part, what they run until they
-    /// meet.
+    /// Makes all blocks that run under no mask, and, where lanes diverge, what they run until they
+    /// reconverge.
     pub(super) fn skeleton(&mut self) -> Result<(), VectorizeError> {
         let order = self.func.reverse_postorder();
         let own: Vec<BlockId> = order.into_iter().filter(|b| !self.shapes.is_masked(*b)).collect();
@@ -35,10 +35,10 @@ impl Body<'_, '_> {
             }
             Terminator::Jump(target) => self.go(id, target),
             Terminator::Branch(condition, then, otherwise) if self.shapes.diverges(id) => {
-                let (taken, left) = self.parted(*condition, id, self.entry_mask.clone());
-                let meet = self.resolve(then.block);
-                self.linear(id, meet, &[Way { target: then, mask: taken }, Way { target: otherwise, mask: left }])?;
-                self.b.jump(self.blocks[&meet], vec![]);
+                let (taken, left) = self.divided(*condition, id, self.entry_mask.clone());
+                let join = self.resolve(then.block);
+                self.linear(id, join, &[Way { target: then, mask: taken }, Way { target: otherwise, mask: left }])?;
+                self.b.jump(self.blocks[&join], vec![]);
                 Ok(())
             }
             Terminator::Branch(condition, then, otherwise) => {
@@ -57,21 +57,21 @@ impl Body<'_, '_> {
 
     /// Goes to a block with all lanes.
     fn go(&mut self, from: BlockId, target: &Target) -> Result<(), VectorizeError> {
-        let meet = self.resolve(target.block);
-        if meet == target.block {
+        let join = self.resolve(target.block);
+        if join == target.block {
             self.pass(from, target.block, &target.args, &None);
         } else {
             let mask = self.entry_mask.clone().unwrap_or_else(|| vec![self.truth[1]; self.width]);
-            self.linear(from, meet, &[Way { target, mask }])?;
+            self.linear(from, join, &[Way { target, mask }])?;
         }
-        self.b.jump(self.blocks[&meet], vec![]);
+        self.b.jump(self.blocks[&join], vec![]);
         Ok(())
     }
 
     /// The first block from one on that runs under no mask.
     fn resolve(&self, mut block: BlockId) -> BlockId {
         while self.shapes.is_masked(block)
-            && let Some(next) = self.shapes.solution().meets[block.0 as usize]
+            && let Some(next) = self.shapes.solution().reconvergence[block.0 as usize]
         {
             block = BlockId(next);
         }
@@ -79,7 +79,7 @@ impl Body<'_, '_> {
     }
 
     /// The lanes that take each edge of a branch.
-    pub(super) fn parted(
+    pub(super) fn divided(
         &mut self,
         condition: Value,
         block: BlockId,

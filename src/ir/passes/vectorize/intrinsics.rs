@@ -103,11 +103,10 @@ impl Body<'_, '_> {
     /// The constant that a value of the original function is.
     fn constant(&self, value: Value) -> Option<Const> {
         let insts = self.func.blocks.iter().flat_map(|b| &b.insts);
-        let found = insts.filter(|i| i.results.contains(&value)).find_map(|i| match &i.op {
+        insts.filter(|i| i.results.contains(&value)).find_map(|i| match &i.op {
             Op::Const(c) => Some(c.clone()),
             _ => None,
-        });
-        found
+        })
     }
 
     /// Active lanes combined from the first to the last.

@@ -1,4 +1,4 @@
-//! What lanes run that parted, until they meet: its blocks one after the other, each under the mask
+//! What lanes run that diverged, until they reconverge: blocks one after the other, each under the mask
 //! of the lanes that come to it.
 //!
 //! Blocks run in an order in which each comes after those that lead to it; a loop counts as one,
@@ -46,9 +46,9 @@ struct Level {
 }
 
 impl Body<'_, '_> {
-    /// Runs the lanes of some ways until all have come to the block `meet`, which gets its
+    /// Runs the lanes of some ways until all have come to the block `join`, which gets its
     /// parameters.
-    pub(super) fn linear(&mut self, from: BlockId, meet: BlockId, ways: &[Way<'_>]) -> Result<(), VectorizeError> {
+    pub(super) fn linear(&mut self, from: BlockId, join: BlockId, ways: &[Way<'_>]) -> Result<(), VectorizeError> {
         let mut blocks = BTreeSet::new();
         let mut work: Vec<BlockId> = ways.iter().map(|w| w.target.block).collect();
         while let Some(block) = work.pop() {
@@ -65,7 +65,7 @@ impl Body<'_, '_> {
             self.enter(&mut level, from, way);
         }
         self.run(&mut level)?;
-        debug_assert!(level.entered.contains(&meet), "all lanes meet");
+        debug_assert!(level.entered.contains(&join), "all lanes reconverge");
         Ok(())
     }
 
@@ -256,7 +256,7 @@ impl Body<'_, '_> {
                     let condition = self.first(*condition, block);
                     return self.choose(level, block, condition, [then, otherwise], arms, mask);
                 }
-                let (taken, left) = self.parted(*condition, block, Some(mask));
+                let (taken, left) = self.divided(*condition, block, Some(mask));
                 let ways = [Way { target: then, mask: taken }, Way { target: otherwise, mask: left }];
                 for way in &ways {
                     self.enter(level, block, way);
@@ -267,7 +267,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Leaves a loop when no lane goes on in it, where that shows in the middle: all lanes that are
+    /// Leaves a loop when no lane continues in it, where that shows in the middle: all lanes that are
     /// in it went one of the ways from a block.
     fn leave_early(&mut self, level: &Level, block: BlockId, ways: &[Way<'_>; 2]) {
         let (Some(exit), Some((l, header))) = (level.exit, level.inside) else { return };
@@ -278,7 +278,7 @@ impl Body<'_, '_> {
             let ahead = |t: &Target| level.blocks.contains(&t.block) && !level.done.contains(&t.block);
             *b != block && self.func.block(*b).term.targets().any(|t| ahead(t) || t.block == header)
         };
-        if way.target.block == header || level.done.iter().any(|b| pending(b)) {
+        if way.target.block == header || level.done.iter().any(pending) {
             return;
         }
         let any = self.any(&way.mask.clone());
@@ -294,13 +294,13 @@ impl Body<'_, '_> {
             return None;
         }
         let header = level.inside.map(|(_, header)| header);
-        let meet = self.shapes.solution().meets[block.0 as usize].map(BlockId);
+        let join = self.shapes.solution().reconvergence[block.0 as usize].map(BlockId);
         let arm = |target: BlockId| {
             let mut arm = BTreeSet::new();
             let mut work = vec![target];
             while let Some(b) = work.pop() {
                 let is_inside = level.blocks.contains(&b) && !level.done.contains(&b);
-                if is_inside && Some(b) != meet && Some(b) != header && arm.insert(b) {
+                if is_inside && Some(b) != join && Some(b) != header && arm.insert(b) {
                     work.extend(self.func.block(b).term.targets().map(|t| t.block));
                 }
             }
