@@ -87,7 +87,10 @@ impl Extras {
         let checks = [
             (self.format.is_none_or(format), "format"),
             (self.pixel_samples.is_none_or(strata), "pixelSamples"),
-            (self.pixel_filter.iter().all(|f| FilterKind::ALL.iter().any(|(known, _)| *known == f.name)), "pixelFilter"),
+            (
+                self.pixel_filter.iter().all(|f| FilterKind::ALL.iter().any(|(known, _)| *known == f.name)),
+                "pixelFilter",
+            ),
             (widths.into_iter().all(|w| w > 0.0 && w <= PixelFilter::MAX_WIDTH), "pixelFilter"),
             (self.exposure.is_none_or(|[gain, gamma]| gain >= 0.0 && gamma > 0.0), "exposure"),
             (colors.into_iter().all(|x| x.is_finite()), "background or ambientLights"),
