@@ -153,7 +153,9 @@ impl Images<'_> {
             let name = folders.iter().find_map(|folder| path.strip_prefix(folder).ok()?.to_str())?;
             // A file that the scene names is read for that, unless a shader has its name, too.
             let is_known = path.canonicalize().is_ok_and(|place| self.taken.contains_key(&place));
-            let is_named = || sources.files().iter().any(|file| file.text.contains(name));
+            let is_of_scene = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| known.contains(path));
+            let shaders = || sources.files().iter().filter(|file| !is_of_scene(&file.path));
+            let is_named = || shaders().any(|file| file.text.contains(name));
             (!is_known || is_named()).then(|| name.to_string())
         });
         named.collect()
