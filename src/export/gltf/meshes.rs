@@ -17,6 +17,8 @@ const COORDINATES: [&str; 2] = ["texcoord1", "texcoord2"];
 const TANGENTS: [&str; 2] = ["tangent", "bitangent"];
 /// How many lengths are tried for a normal.
 const LENGTHS: u32 = 64;
+/// How far components of tangents may be from those that a reader finds.
+const SAME: f32 = 1e-5;
 /// How far a transform may be from one that moves, turns and scales.
 const SKEWED: f32 = 1e-5;
 
@@ -30,22 +32,30 @@ impl Meshes {
     /// The number of the document's mesh for an object, and where it lies.
     pub fn of(&mut self, writer: &mut Writer<'_>, object: &Object, material: &Written) -> (usize, Mat4) {
         let flip = writer.flip;
+        let placed = flip * object.object_to_world * flip;
+        let mut unplaced = None;
         let placed = match object.mesh_space {
+            // Tangents have length 1 in the mesh's own space, in which others made them.
+            MeshSpace::World if material.tangents.is_some() && !is_skewed(placed) && placed != Mat4::IDENTITY => {
+                unplaced = Some(object.mesh.transformed(object.object_to_world.inverse()));
+                placed
+            }
             MeshSpace::World => Mat4::IDENTITY,
-            MeshSpace::Object => flip * object.object_to_world * flip,
+            // Nodes only move, turn and scale.
+            MeshSpace::Object if is_skewed(placed) => {
+                let mesh = object.mesh.transformed(flip * object.object_to_world);
+                return (add(writer, &mesh, material), Mat4::IDENTITY);
+            }
+            MeshSpace::Object => placed,
         };
-        // Nodes only move, turn and scale.
-        if is_skewed(placed) {
-            let mesh = object.mesh.transformed(flip * object.object_to_world);
-            return (add(writer, &mesh, material), Mat4::IDENTITY);
-        }
         let key = (Arc::as_ptr(&object.mesh), material.index);
         if let Some(&known) = self.known.get(&key) {
             return (known, placed);
         }
+        let mesh = unplaced.as_ref().unwrap_or(&object.mesh);
         let number = match flip == Mat4::IDENTITY {
-            true => add(writer, &object.mesh, material),
-            false => add(writer, &object.mesh.transformed(flip), material),
+            true => add(writer, mesh, material),
+            false => add(writer, &mesh.transformed(flip), material),
         };
         self.known.insert(key, number);
         (number, placed)
@@ -144,7 +154,10 @@ fn given_tangents(mesh: &Mesh, material: &Written) -> Option<Vec<[f32; 4]>> {
     let uv: Vec<Vec2> = (0..mesh.positions.len()).map(uv).collect();
     tangents::add_frames(&mut plain, &uv, TANGENTS);
     let found = TANGENTS.map(|name| variable(&plain, name, 3));
-    if found == [Some(tangents), Some(bitangents)] {
+    let is_same = |a: &[f32], b: Option<&[f32]>| {
+        b.is_some_and(|b| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SAME))
+    };
+    if is_same(tangents, found[0]) && is_same(bitangents, found[1]) {
         return None;
     }
     let frames = tangents.chunks_exact(3).zip(bitangents.chunks_exact(3)).zip(&mesh.normals);
