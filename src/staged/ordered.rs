@@ -120,7 +120,7 @@ pub fn nodes(nodes: &[BinaryNode]) -> Vec<[u32; 4]> {
         let row = |i: usize| {
             let lower = [left.min[i / 2], right.min[i / 2]].map(f32::to_bits);
             let upper = [left.max[i / 2], right.max[i / 2]].map(f32::to_bits);
-            let [[a, b], [c, d]] = if i % 2 == 0 { [lower, upper] } else { [upper, lower] };
+            let [[a, b], [c, d]] = if i.is_multiple_of(2) { [lower, upper] } else { [upper, lower] };
             [a, b, c, d]
         };
         let links = [left.link, right.link, 0, 0];

@@ -98,7 +98,7 @@ pub fn print(ratios: &[Ratio]) {
         println!("\ngenerated against hand-written, geometric mean over the sets of rays");
     }
     for Ratio { generated, hand_written, mean } in ratios {
-        println!("  {generated:<34} {mean:>6.2} of {hand_written}");
+        println!("  {generated:<42} {mean:>6.2} of {hand_written}");
     }
 }
 

@@ -240,7 +240,7 @@ impl Measured {
         println!("\n{}: {} rays, {} hit", self.set, self.rays, self.hits);
         println!("  a single ray visits {nodes:.1} nodes, {blocks:.1} leaf blocks and {triangles:.1} triangles");
         for (name, rate) in &self.rates {
-            println!("  {name:<34} {rate:>8.2} Mrays/s");
+            println!("  {name:<42} {rate:>8.2} Mrays/s");
         }
     }
 

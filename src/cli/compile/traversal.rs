@@ -43,8 +43,8 @@ fn parse(name: &str) -> Option<(Arguments, RayKind)> {
         None => (name, RayKind::Closest),
     };
     let layouts = Layout::ALL.into_iter();
-    let named = layouts.filter_map(|layout| Some((rest.strip_suffix(&format!("-{}", layout.name()))?, layout)));
-    let (order, layout) = named.last().unwrap_or((rest, Layout::Binary));
+    let mut named = layouts.filter_map(|layout| Some((rest.strip_suffix(&format!("-{}", layout.name()))?, layout)));
+    let (order, layout) = named.next().unwrap_or((rest, Layout::Binary));
     let iteration = match order {
         "while-while" => Iteration::WhileWhile,
         "if-if" => Iteration::IfIf,
