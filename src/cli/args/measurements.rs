@@ -210,10 +210,10 @@ pub struct SpecialiseArgs {
     #[arg(long, alias = "specialise", value_name = "FACTS", help_heading = heading::COMPILER)]
     pub specialize: Vec<Specialize>,
     /// Width and height of the frames
-    #[arg(long, value_name = "WxH", default_value = "160x120", value_parser = frame_size, help_heading = heading::CAMERA)]
+    #[arg(long, value_name = "WxH", default_value = "120x90", value_parser = frame_size, help_heading = heading::CAMERA)]
     pub size: Size,
     /// Samples per pixel of the frames
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = heading::SAMPLING)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = heading::SAMPLING)]
     pub spp: u32,
     /// Frames of each program, alternately, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]

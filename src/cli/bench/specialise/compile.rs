@@ -20,8 +20,8 @@ use shadewright::text::source::SourceMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Measured runs of each program: compiling takes much longer than a frame.
-const RUNS: usize = 3;
+/// Most runs of each program: compiling takes much longer than a frame.
+const RUNS: u16 = 3;
 
 /// The names of the phases, in order.
 pub const PHASES: [&str; 6] = ["read_ms", "link_ms", "passes_ms", "rpu_ms", "native_ms", "wgsl_ms"];
@@ -53,7 +53,7 @@ pub fn costs(plan: &Plan<'_>) -> Result<Value, Failure> {
     for &interior in &plan.interiors {
         let path = plan.path(interior)?;
         for mode in &plan.modes {
-            let mut row = cost(&path, mode)?;
+            let mut row = cost(&path, mode, plan.args.runs.min(RUNS))?;
             row["scene"] = json!(interior.name);
             row["materials"] = json!(interior.materials);
             row["mode"] = json!(mode.name);
@@ -64,10 +64,10 @@ pub fn costs(plan: &Plan<'_>) -> Result<Value, Failure> {
     Ok(rows.into())
 }
 
-fn cost(path: &Path, mode: &Mode) -> Result<Value, Failure> {
+fn cost(path: &Path, mode: &Mode, runs: u16) -> Result<Value, Failure> {
     let mut times: [Vec<f64>; PHASES.len()] = Default::default();
     let mut sizes = Value::Null;
-    for _ in 0..RUNS {
+    for _ in 0..runs {
         let (run, measured) = once(path, mode)?;
         times.iter_mut().zip(run).for_each(|(list, time)| list.push(time));
         sizes = measured;
