@@ -214,7 +214,7 @@ fn spines(u: f32, v: f32) -> Color {
     let book = (16.0 * u).floor();
     let across = 16.0 * u - book;
     let tone = mix(hue(cell(book as i32, 1, 81)), [0.35, 0.3, 0.25], 0.5);
-    if across < 0.06 || across > 0.94 {
+    if !(0.06..=0.94).contains(&across) {
         return scaled(tone, 0.3);
     }
     let title = 0.2 + 0.3 * cell(book as i32, 2, 82);
