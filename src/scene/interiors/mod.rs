@@ -1,7 +1,7 @@
 //! Interiors: six procedural rooms for measurements, with one to fifty materials.
 //!
 //! They stand for the scenes of Pérard-Gayot (*Generating Renderers*, 2020, table 3.1): rooms whose
-//! many materials have textures or none, with few lights. [`write`] makes a folder of one: a RIB
+//! many materials have textures or none, with few lights. [`write()`] makes a folder of one: a RIB
 //! file, the classes of its materials, and the images that they read. Nothing is random: the same
 //! bytes every time. Each material is an object, as each geometry has a shader of its own there.
 //! The classes are general and have many parameters, so that a program in which these are data is
