@@ -16,7 +16,7 @@ const COORDINATES: [&str; 2] = ["texcoord1", "texcoord2"];
 /// Names of the variables that are the tangents of normal maps.
 const TANGENTS: [&str; 2] = ["tangent", "bitangent"];
 /// How many lengths are tried for a normal.
-const LENGTHS: u32 = 64;
+const LENGTHS: u32 = 1024;
 /// How far components of tangents may be from those that a reader finds.
 const SAME: f32 = 1e-5;
 /// How far a transform may be from one that moves, turns and scales.
@@ -173,7 +173,7 @@ fn given_tangents(mesh: &Mesh, material: &Written) -> Option<Vec<[f32; 4]>> {
 /// thousandth. Itself where there is none nearby.
 fn before_unit(normal: Vec3) -> Vec3 {
     let unit = |v: Vec3| v.as_dvec3().normalize_or_zero().as_vec3();
-    let lengths = (0..LENGTHS).map(|k| 1.0 + k as f32 / 65_536.0);
+    let lengths = (0..LENGTHS).map(|k| 1.0 + k as f32 / 1_048_576.0);
     lengths.map(|length| normal * length).find(|&v| unit(v) == normal).unwrap_or(normal)
 }
 
