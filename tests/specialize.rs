@@ -34,7 +34,7 @@ const SCENE: &str = "Format 24 24 1 PixelSamples 1 1 Projection \"orthographic\"
 Translate 0 0 5 WorldBegin LightSource \"distantlight\" 1 \
 Surface \"folded\" \"float style\" 2 \"string name\" \"b\" \
 AttributeBegin Translate -1 0 0 Sphere 0.9 -0.9 0.9 360 AttributeEnd \
-Surface \"folded\" \"float style\" 2 \"string name\" \"b\" \"color tint\" [0.1 0.9 0.3] \
+Surface \"folded\" \"float style\" 2 \"string name\" \"b\" \"color tint\" [0 0.9 0.3] \
 Translate 1 0 0 Sphere 0.9 -0.9 0.9 360 WorldEnd\n";
 
 fn write(folder: &Path) {
@@ -209,7 +209,7 @@ fn facts_are_chosen_one_by_one_and_an_unknown_one_is_an_error() {
     write(folder.path());
     let types = image(folder.path(), "rpu", "types", "scene.rib");
     for facts in
-        ["lights", "layouts", "parameters", "sets", "light-parameters", "camera,image", "all,-sets", "limits,bvh"]
+        ["lights", "layouts", "parameters", "zeros", "light-parameters", "camera,image", "all,-zeros", "limits,bvh"]
     {
         assert!(types == image(folder.path(), "rpu", facts, "scene.rib"), "{facts}");
     }

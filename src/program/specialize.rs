@@ -15,8 +15,9 @@ pub enum Fact {
     Layouts,
     /// Parameters of surface and displacement shaders that all objects of the same code share.
     Parameters,
-    /// All parameters of surface and displacement shaders: other parameters are other code.
-    Sets,
+    /// Which parameters of surface and displacement shaders are zero: objects that differ in that
+    /// get code of their own.
+    Zeros,
     /// Parameters of lights, volumes and co-shaders.
     LightParameters,
     /// Which textures there are, their sizes, channels, wrap modes, levels and places.
@@ -66,7 +67,11 @@ pub const FACTS: [FactInfo; 10] = [
     FactInfo { fact: Fact::Image, name: "image", description: "size of the image" },
     FactInfo { fact: Fact::Limits, name: "limits", description: "limits of ray depth and of indirect light" },
     FactInfo { fact: Fact::Bvh, name: "bvh", description: "depth of the BVH and sides of triangles" },
-    FactInfo { fact: Fact::Sets, name: "sets", description: "all parameters: other parameters are other code" },
+    FactInfo {
+        fact: Fact::Zeros,
+        name: "zeros",
+        description: "which parameters are zero: objects that differ in that get code of their own",
+    },
 ];
 
 /// How many of [`FACTS`] the mode `types` has.
@@ -102,7 +107,7 @@ impl Specialize {
     pub const TYPES: Self = Self((1 << OF_TYPES) - 1);
     /// Whatever makes no more code.
     pub const CONSTANTS: Self = Self((1 << OF_CONSTANTS) - 1);
-    /// Everything: objects with other parameters get code of their own.
+    /// Everything: objects that differ in which of their parameters are zero get code of their own.
     pub const ALL: Self = Self((1 << FACTS.len()) - 1);
 
     fn bit(fact: Fact) -> u16 {
@@ -136,7 +141,7 @@ impl Specialize {
     /// The set without what the user edits: parameters, and the scene's options.
     #[must_use]
     pub fn for_edits(self) -> Self {
-        let kept = self.for_any_view().without(Fact::Parameters).without(Fact::Sets);
+        let kept = self.for_any_view().without(Fact::Parameters).without(Fact::Zeros);
         kept.without(Fact::LightParameters).without(Fact::Limits)
     }
 
@@ -148,7 +153,7 @@ impl Specialize {
 
     /// Whether some parameter may be a constant.
     pub fn fixes_parameters(self) -> bool {
-        self.has(Fact::Parameters) || self.has(Fact::Sets)
+        self.has(Fact::Parameters) || self.has(Fact::Zeros)
     }
 
     /// Reads a mode, or a list of modes and facts between commas, of which those after a minus are
@@ -215,7 +220,7 @@ mod tests {
         let some = Specialize::parse("types, textures").expect("facts");
         assert!(some.has(Fact::Textures) && some.has(Fact::Lights) && !some.has(Fact::Camera));
         assert_eq!(some.to_string(), "lights,layouts,textures");
-        assert_eq!(Specialize::parse("all,-sets"), Ok(Specialize::CONSTANTS));
+        assert_eq!(Specialize::parse("all,-zeros"), Ok(Specialize::CONSTANTS));
         let error = Specialize::parse("all,lamps").expect_err("no fact").to_string();
         assert!(error.starts_with("there is no fact `lamps`; modes are none, types, constants and all"), "{error}");
         assert!(Specialize::parse("").is_err());
@@ -227,7 +232,7 @@ mod tests {
             assert!(pair[0].1.0 & !pair[1].1.0 == 0 && pair[0] != pair[1]);
         }
         assert!(!Specialize::TYPES.makes_variants() && Specialize::CONSTANTS.makes_variants());
-        assert!(Specialize::ALL.has(Fact::Sets) && !Specialize::CONSTANTS.has(Fact::Sets));
+        assert!(Specialize::ALL.has(Fact::Zeros) && !Specialize::CONSTANTS.has(Fact::Zeros));
         assert_eq!(Specialize::ALL.for_edits(), Specialize::parse("types,textures,bvh").expect("facts"));
     }
 }

@@ -134,24 +134,45 @@ struct EntryKey {
 /// The parameters of an entry's objects, as vectors of memory: those that are constants of its code.
 pub type Constants = Arc<[Option<[u32; 4]>]>;
 
-/// How many sets of parameters the objects of one entry have, at most, for each set to get an entry
-/// of its own: beyond it code would grow faster than it gets quicker.
-const MOST_SETS: usize = 16;
+/// How many patterns of zeros the objects of one entry have, at most, for each pattern to get an
+/// entry of its own: beyond it code would grow faster than it gets quicker.
+const MOST_PATTERNS: usize = 16;
+
+/// Which words of a block are zero. Zeros decide what code does: no texture, no highlight, a switch
+/// that is off. Other numbers are as quick to load as to have in the code, and objects that run the
+/// same code run together: with an entry for each set of parameters, frames of interiors with 32
+/// and 50 materials took 1.13 and 1.15 times as long as with parameters in common alone
+/// (`bench specialise`).
+fn pattern(block: &ParamBlock) -> Vec<u8> {
+    let bits = |vector: &[u32; 4]| vector.iter().fold(0, |bits, word| bits << 1 | u8::from(*word == 0));
+    block.iter().map(bits).collect()
+}
 
 /// Makes parameters constants of their entries: those that all objects of an entry have in common.
-/// Where `splits`, each set of parameters gets an entry of its own first, unless there are too many.
+/// Where `splits`, objects whose parameters differ in which are zero get entries of their own first,
+/// unless there are too many.
 pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], splits: bool) {
-    let mut sets: HashMap<EntryKey, HashSet<&ParamBlock>> = HashMap::new();
-    for (entry, object) in objects.iter() {
-        sets.entry(entry.key()).or_default().insert(&object.params);
+    let mut patterns: HashMap<EntryKey, HashSet<Vec<u8>>> = HashMap::new();
+    if splits {
+        for (entry, object) in objects.iter() {
+            patterns.entry(entry.key()).or_default().insert(pattern(&object.params));
+        }
+        patterns.retain(|_, patterns| patterns.len() <= MOST_PATTERNS);
     }
-    let common: HashMap<EntryKey, Option<Constants>> = sets
-        .into_iter()
-        .map(|(key, sets)| (key, (!splits || sets.len() > MOST_SETS).then(|| in_common(sets.into_iter()))))
-        .collect();
-    for (entry, object) in objects {
-        let own = || in_common(std::iter::once(&object.params));
-        entry.constants = common.get(&entry.key()).map(|common| common.clone().unwrap_or_else(own));
+    let group = |(entry, object): &(SurfaceEntry, BoundObject)| {
+        let key = entry.key();
+        let pattern = patterns.contains_key(&key).then(|| pattern(&object.params));
+        (key, pattern)
+    };
+    let mut blocks: HashMap<(EntryKey, Option<Vec<u8>>), HashSet<&ParamBlock>> = HashMap::new();
+    for object in objects.iter() {
+        blocks.entry(group(object)).or_default().insert(&object.1.params);
+    }
+    let common: HashMap<_, Constants> =
+        blocks.into_iter().map(|(group, blocks)| (group, in_common(blocks.into_iter()))).collect();
+    let constants: Vec<Option<Constants>> = objects.iter().map(|object| common.get(&group(object)).cloned()).collect();
+    for ((entry, _), constants) in objects.iter_mut().zip(constants) {
+        entry.constants = constants;
     }
 }
 

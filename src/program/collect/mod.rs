@@ -127,7 +127,7 @@ pub fn collect(
     let are_fixed = options.specialize.has(Fact::Layouts);
     let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths, are_fixed);
     if options.specialize.fixes_parameters() {
-        entries::fix_parameters(&mut needed.objects, options.specialize.has(Fact::Sets));
+        entries::fix_parameters(&mut needed.objects, options.specialize.has(Fact::Zeros));
     }
     let (objects, entries) = number_entries(needed.objects);
     let is_selective = objects.iter().any(|o| visibility::is_selective(o.visibility));
