@@ -26,10 +26,9 @@ pub const CAMERA: &str = "std.__camera";
 /// clipped, f32 mattes, f32 pixel, f32 index, f32 alpha) → (vec3 color, f32 alpha)`. The parameter
 /// `alpha` is not read.
 pub const CAMERA_RAY: &str = "std.__camera_radiance";
-/// The recursive integrator: the radiance along a ray.
+/// The integrator: the radiance along a ray. Where nothing else defines it, it is the one that
+/// composites surfaces.
 pub const RADIANCE: &str = "std.__radiance";
-/// The path tracer, with the signature of [`RADIANCE`].
-pub const PATH: &str = "std.__path";
 /// The transmittance between two points: `(vec3 origin, vec3 direction, f32 t_min, f32 t_max, f32
 /// kind) → vec3`; 1 where `t_max` is negative.
 pub const TRANSMITTANCE: &str = "std.__transmittance";

@@ -5,6 +5,7 @@
 //! is decided while the program is generated, and leaves no branch.
 
 use crate::ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
+use std::sync::Arc;
 
 /// How decisions without a branch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,9 +101,19 @@ impl Stage {
         self.op(Op::Compose, parts)
     }
 
-    /// Calls a function of the text around the generated one.
-    pub fn call(&mut self, name: &str, args: &[Value], results: &[Type]) -> Vec<Value> {
+    /// A `vec3` of three equal components.
+    pub fn splat(&mut self, x: Value) -> Value {
+        self.op_as(Op::Splat, [x], Type::Vec3)
+    }
+
+    /// Calls a function of the module, or of the text around the generated one.
+    pub fn call(&mut self, name: impl Into<Arc<str>>, args: &[Value], results: &[Type]) -> Vec<Value> {
         self.builder.call(name, args.to_vec(), results)
+    }
+
+    /// An operation with any number of results.
+    pub fn inst(&mut self, op: Op, args: &[Value], results: &[Type]) -> Vec<Value> {
+        self.builder.inst(op, args.to_vec(), results)
     }
 
     /// The memory vector at `address + offset`.
@@ -301,6 +312,23 @@ impl Stage {
         self.builder.branch(condition, yes, after);
         self.enter(yes);
         then(self);
+        self.builder.jump(after, vec![]);
+        self.enter(after);
+    }
+
+    /// Runs `then` where the flag holds, else `otherwise`.
+    pub fn choose(&mut self, flag: Flag, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+        if let Flag::Known(known) = flag {
+            return if known { then(self) } else { otherwise(self) };
+        }
+        let condition = self.bool(flag);
+        let (yes, no, after) = (self.builder.block(), self.builder.block(), self.builder.block());
+        self.builder.branch(condition, yes, no);
+        self.enter(yes);
+        then(self);
+        self.builder.jump(after, vec![]);
+        self.enter(no);
+        otherwise(self);
         self.builder.jump(after, vec![]);
         self.enter(after);
     }

@@ -2,8 +2,8 @@
 //!
 //! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else;
 //! [`noise`], [`bits`], [`fixed`], [`fixed_noise`], [`sampling`], [`sobol`] and [`texture`], which need integers that RSL
-//! lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what
-//! an image means is a program, not part of a renderer.
+//! lacks, are built as IR. Ray generation (`camera.sl`) is here too, and the integrator is generated
+//! ([`crate::staged::transport`]): what an image means is a program, not part of a renderer.
 
 pub mod bits;
 pub mod fixed;
@@ -18,12 +18,13 @@ use super::language::Options;
 use super::rsl;
 use super::unit::ShaderUnit;
 use crate::ir::{Function, Module, Op};
+use crate::staged::transport::{Kind, Transport};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 use std::collections::HashSet;
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 13] = [
+pub const SOURCES: [(&str, &str); 12] = [
     ("math.sl", include_str!("math.sl")),
     ("exact.sl", include_str!("exact.sl")),
     ("fast.sl", include_str!("fast.sl")),
@@ -35,8 +36,7 @@ pub const SOURCES: [(&str, &str); 13] = [
     ("points.sl", include_str!("points.sl")),
     ("spaces.sl", include_str!("spaces.sl")),
     ("rays.sl", include_str!("rays.sl")),
-    ("integrator.sl", include_str!("integrator.sl")),
-    ("path.sl", include_str!("path.sl")),
+    ("camera.sl", include_str!("camera.sl")),
 ];
 
 /// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, the
@@ -109,6 +109,7 @@ pub fn add_built_functions(module: &mut Module) {
         sobol::functions(),
         texture::functions(),
         unit::functions(),
+        vec![Transport::of(Kind::Compositing).function()],
     ]
     .concat();
     loop {

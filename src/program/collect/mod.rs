@@ -19,13 +19,13 @@ pub mod shader_library;
 pub mod shader_search;
 pub mod uniform_code;
 
-use crate::abi::library;
 use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
 use crate::program::layout::procedural::ProceduralRecord;
 use crate::program::link::{Failure, LinkOptions, Stage};
 use crate::program::specialize::Fact;
 use crate::program::synthesise::visibility;
+use crate::staged::transport::{Kind, Transport};
 use crate::scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use crate::text::diagnostics::Diagnostics;
 use binding::{Binder, BoundShaders, CoShaderCore};
@@ -97,8 +97,6 @@ pub enum CameraSource {
 const CAMERA_SOURCE_NAME: &str = "__camera";
 /// The name there of the function that shades a camera ray.
 const CAMERA_RADIANCE_SOURCE_NAME: &str = "__camera_radiance";
-/// The name there of the path tracer.
-const PATH_SOURCE_NAME: &str = "__path";
 /// The name there of the function that computes transmittance along a shadow ray.
 const TRANSMITTANCE_SOURCE_NAME: &str = "__transmittance";
 
@@ -148,7 +146,9 @@ pub fn collect(
     if !unusable.is_empty() || diagnostics.has_errors() {
         return Err(Failure::Unusable(unusable));
     }
-    add_library(shaders, traces_paths, is_selective, diagnostics);
+    let kind = if traces_paths { Kind::Paths } else { Kind::Compositing };
+    let transport = Transport { has_mattes: visibility::has_matte(scene), ..Transport::of(kind) };
+    add_library(shaders, transport, is_selective, diagnostics);
     Ok(Collected {
         shaders: bound,
         lights,
@@ -165,18 +165,14 @@ pub fn collect(
     })
 }
 
-/// Adds the standard library's functions that entries call. Where paths are traced, the path tracer
-/// takes the place of the function that integrates a camera ray.
-fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bool, diagnostics: &mut Diagnostics) {
+/// Adds the standard library's functions that entries call, and the integrator.
+fn add_library(shaders: &mut ShaderLibrary, transport: Transport, is_selective: bool, diagnostics: &mut Diagnostics) {
     let mut names = vec![CAMERA_SOURCE_NAME, CAMERA_RADIANCE_SOURCE_NAME];
     names.extend(is_selective.then_some(TRANSMITTANCE_SOURCE_NAME));
-    names.extend(traces_paths.then_some(PATH_SOURCE_NAME));
     if let Err(errors) = shaders.add_standard(&names) {
         diagnostics.extend(errors);
     }
-    if traces_paths {
-        shaders.replace_function(library::RADIANCE, library::PATH);
-    }
+    shaders.replace_function(transport.function());
 }
 
 /// The objects of a scene, and what they need together.

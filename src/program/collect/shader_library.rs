@@ -794,12 +794,10 @@ impl ShaderLibrary {
         &self.module
     }
 
-    /// Replaces a function by another with the same parameters and results.
-    pub fn replace_function(&mut self, old: &str, new: &str) {
-        self.module.functions.retain(|f| *f.name != *old);
-        for f in self.module.functions.iter_mut().filter(|f| *f.name == *new) {
-            f.name = old.into();
-        }
+    /// Replaces the function of that name, which has the same parameters and results.
+    pub fn replace_function(&mut self, function: Function) {
+        self.module.functions.retain(|f| f.name != function.name);
+        self.module.functions.push(function);
     }
 
     /// Takes all functions of the shaders so far.

@@ -4,7 +4,7 @@
 //! `@surface.N(orig, dir, depth, ray, numbers) -> (radiance, weight, next)` returns the radiance that
 //! leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction
 //! `next.xyz`, and the pdf of that direction in `next.w`, or one of the
-//! constants of `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the
+//! constants of [`crate::staged::transport`]. `ray.z` is the pdf of the ray's direction by solid angle, times the
 //! number of lights among which the previous vertex chose; 0 where that vertex scattered
 //! specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A
 //! surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under
@@ -25,11 +25,7 @@ use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
 use crate::program::synthesise::visibility::{self, TRANSMISSION};
 use crate::scene::Estimator;
-
-/// In place of a pdf: the path passes through the surface (`lang/stdlib/path.sl`).
-const PASS_THROUGH: f32 = -1.0;
-/// In place of a pdf: the path ends.
-const END: f32 = -2.0;
+use crate::staged::transport::{END, PASS_THROUGH};
 
 /// How a program estimates the light that paths transport.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
 
-use super::{NamedOption, Row, built, library, number, row, text};
+use super::{NamedOption, Row, library, number, row, text};
 use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
 
@@ -60,9 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__ray_depth", "f:f", |b, a| b.call(Intrinsic::RayDepth, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvffff&c&c", shade),
-    row("__path_numbers", "x:fff&f&f&f&f", path_numbers),
-    built("__extent", "f:cc", "__extent"),
-    row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
+    row("__radiance", "c:pvfffffffff&c&f", radiance),
     row("__seed", "f:p", |b, a| b.call(library::SEED, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call(library::RANDOM, a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(Intrinsic::VolumeAny, Vec::new(), &[Type::F32])),
@@ -141,23 +139,8 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     b.inst(Op::CallShader(ShaderCall::Ray), vec![args[0], args[1], args[2], ray], ShaderCall::Ray.results())
 }
 
-/// The random numbers at a path vertex, from the sample's number, the pixel and the vertex's
-/// number: two for a light, two for the next direction.
-fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let numbers = b.call(library::SOBOL, args[..3].to_vec(), &[Type::Vec4])[0];
-    [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
-}
-
-/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade`
-/// passes, then the pdf of its direction and the random numbers of this path vertex; the results
-/// are what the surface sends, by how much light that comes from the next direction counts, that
-/// direction, and its density.
-fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);
-    let numbers = b.op(Op::Compose, &args[7..11]);
-    let all = vec![args[0], args[1], args[2], ray, numbers];
-    let results = b.inst(Op::CallShader(ShaderCall::Path), all, ShaderCall::Path.results());
-    let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
-    let direction = b.op(Op::Compose, &[x, y, z]);
-    vec![results[0], results[1], direction, density]
+/// Calls the integrator: origin and direction, depth, width, spread and kind of the ray, where
+/// surfaces begin and end to count, whether matte ones do, the pixel and the sample.
+fn radiance(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    b.call(library::RADIANCE, args.to_vec(), &[Type::Vec3, Type::Vec3, Type::F32])
 }

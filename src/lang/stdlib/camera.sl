@@ -1,59 +1,10 @@
-/* Ray generation and the integrator: what a pixel means. Compiled for both machines like any shader. */
+/* Ray generation: what a pixel means. Compiled for both machines like any shader. The integrator, __radiance, is generated (src/staged/transport.rs). */
 
 #define UNIFORM_VECTOR(k) vector (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
 #define FARTHEST 3.4028234e38
-/* A transmittance that is treated as 0: it is lost in eight bits. */
-#define OPAQUE 0.001
-#define MAX_LAYERS 64
-#define MATTE -FARTHEST
 
 /* A ray is a cone (Akenine-Moller et al. 2019): its diameter is width at the origin and grows by spread in a unit of length. The kinds of rays: */
 #define CAMERA_RAY 0
-
-/* The radiance that arrives at o from direction d, and the transmittance of everything in front of the background. Surfaces are composited front to back by their opacity; the background
-   is last. Only surfaces between start and end count; first is the distance of the first surface, FARTHEST if there is none. After a surface the ray continues from the same origin, beyond
-   its t.
-   Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and add no coverage. pixel and index identify the sample, for integrators with random numbers. */
-color __radiance(point o; vector d; float depth; float width, spread, kind; float start, end; float mattes; float pixel, index; output color transmittance; output float first)
-{
-    color sum = 0;
-    color throughput = 1;
-    float nearest = start;
-    float layers = 0;
-    color matte = 0;
-    /* Before the ray is traced: a call discards the hit. */
-    float is_selective = __is_selective();
-    first = FARTHEST;
-    while (layers < MAX_LAYERS) {
-        float t = __trace(o, d, nearest, end);
-        float is_hidden = is_selective > 0 ? __hit_is_hidden(kind) : 0;
-        if (t < 0) {
-            sum += throughput * __far_light(d, 0);
-            throughput *= 1 - __far_coverage();
-            layers = MAX_LAYERS;
-        } else {
-            color ci = 0;
-            color oi = 0;
-            __shade(o, d, depth, width, spread, kind, ci, oi);
-            if (mattes != 0 && comp(ci, 0) == MATTE) {
-                ci = 0;
-                matte += throughput * oi;
-            }
-            sum += throughput * ci;
-            throughput *= 1 - oi;
-            nearest = t;
-            layers += 1;
-            if (is_hidden == 0)
-                first = min(first, t);
-            if (max(comp(throughput, 0), comp(throughput, 1), comp(throughput, 2)) < OPAQUE) {
-                throughput = 0;
-                layers = MAX_LAYERS;
-            }
-        }
-    }
-    transmittance = throughput + matte;
-    return sum;
-}
 
 /* The radiance of a camera ray in a direction of length 1 along the z axis of the camera, and its alpha. The ray ends at reach lengths of its direction. */
 color __camera_radiance(point origin; vector direction; float width; float spread; float reach; float clipped; float mattes; float pixel, index; output float alpha)
