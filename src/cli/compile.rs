@@ -2,17 +2,18 @@
 //! compiles.
 
 pub mod folder;
+mod generated;
 mod lanes;
 mod memory;
 mod packets;
 mod specialised;
-mod traversal;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::backend::{pipeline, rpu_passes};
 use super::failure::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
+use generated::Generated;
 use shadewright::abi::{self, EntryPoint, Intrinsic, library, specialisation_suffix};
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
@@ -41,8 +42,8 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     if args.json {
         return Err(Failure::input("error: --json is for folders; --emit says what is printed of a file"));
     }
-    if let Some(name) = traversal::name(&args.file) {
-        return write(args, traversal::emit(name, args.emit)?.into_bytes());
+    if let Some(generated) = Generated::of(&args.file) {
+        return write(args, generated.emit(args.emit)?.into_bytes());
     }
     let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin | Emit::Asm);
     if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {

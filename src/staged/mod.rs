@@ -1,4 +1,4 @@
-//! Staged kernels: ray traversal, shading loop and integrators as generators. Rust is the static stage, the IR the dynamic one.
+//! Staged kernels: ray traversal and integrators as generators. Rust is the static stage, the IR the dynamic one.
 //!
 //! It takes [`Arguments`] (the order of steps, the layout, the ray–triangle test, the places of
 //! tables and stack, the idiom of the machine) and gives an ordinary [`Module`] in which none of
@@ -20,12 +20,10 @@
 //! | [`sort`] | sorting networks |
 //! | [`walk`] | the traversal |
 //! | [`transport`] | the loop over the surfaces that a path meets |
-//! | [`shading`] | how that loop calls a surface |
 
 pub mod binary;
 pub mod leaves;
 pub mod ordered;
-pub mod shading;
 pub mod sort;
 pub mod stack;
 pub mod stage;

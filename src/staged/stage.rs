@@ -413,6 +413,24 @@ mod tests {
     }
 
     #[test]
+    fn one_of_two_branches_runs() {
+        for (x, expected) in [(-1.0, 10.0), (1.0, 20.0)] {
+            let (result, _) = run(Idiom::Select, x, |s, x| {
+                let value = s.variable(x);
+                let negative = s.sign(x);
+                let set = |s: &mut Stage, to| {
+                    let to = s.float(to);
+                    s.set(value, to);
+                };
+                s.choose(negative, |s| set(s, 10.0), |s| set(s, 20.0));
+                s.choose(Flag::Known(false), |s| set(s, 30.0), |_| {});
+                s.get(value)
+            });
+            assert_eq!(result, Const::F32(expected));
+        }
+    }
+
+    #[test]
     fn a_loop_runs_its_body_once_at_least() {
         for (x, expected) in [(0.3, 1.3), (9.0, 10.0), (-2.5, 0.5)] {
             let (result, _) = run(Idiom::Mask, x, |s, x| {

@@ -9,9 +9,9 @@
 //! | light is sampled | `on_shadow` | in the surface's entry (`program::synthesise::paths`) |
 //! | the path continues | `on_bounce` | [`Tracer::on_bounce`] |
 //!
-//! The tracer, the code by which a surface is called ([`Shading`]) and what a scene lacks are static.
+//! The tracer and what a scene lacks are static. Which surface a hit calls is the machine's to find: the
+//! RPU calls the address in the object's record, the GPU's scheduler sorts paths by it.
 
-use super::shading::Shading;
 use super::stage::{Flag, Idiom, Stage};
 use crate::abi::{Intrinsic, library};
 use crate::ir::{Const, Function, FunctionBuilder, Op, ShaderCall, Type, Value, Variable};
@@ -58,8 +58,6 @@ pub enum Kind {
 pub struct Transport {
     /// What is looked for.
     pub kind: Kind,
-    /// How a surface is called.
-    pub shading: Shading,
     /// Whether there are matte objects.
     pub has_mattes: bool,
 }
@@ -67,7 +65,7 @@ pub struct Transport {
 impl Transport {
     /// For every scene.
     pub const fn of(kind: Kind) -> Self {
-        Self { kind, shading: Shading::Table, has_mattes: true }
+        Self { kind, has_mattes: true }
     }
 
     /// The function [`library::RADIANCE`]: `(vec3 o, vec3 d, f32 depth, f32 width, f32 spread, f32
@@ -84,7 +82,8 @@ impl Transport {
         let mut b = FunctionBuilder::library(library::RADIANCE);
         let [origin, direction] = ["o", "d"].map(|name| b.param(name, Type::Vec3));
         let floats = ["depth", "width", "spread", "kind", "start", "end", "mattes", "pixel", "index"];
-        let [depth, width, spread, kind, start, end, mattes, pixel, index] = floats.map(|name| b.param(name, Type::F32));
+        let [depth, width, spread, kind, start, end, mattes, pixel, index] =
+            floats.map(|name| b.param(name, Type::F32));
         b.result("return", Type::Vec3);
         b.result("transmittance", Type::Vec3);
         b.result("first", Type::F32);
@@ -99,8 +98,8 @@ impl Transport {
         };
         let given = Given { origin, direction, depth, width, spread, kind, start, end, mattes, pixel, index };
         let results = match self.kind {
-            Kind::Compositing => radiance(&mut s, &Compositing { shading: self.shading }, &given),
-            Kind::Paths => radiance(&mut s, &Paths { shading: self.shading }, &given),
+            Kind::Compositing => radiance(&mut s, &Compositing, &given),
+            Kind::Paths => radiance(&mut s, &Paths, &given),
         };
         let mut builder = s.into_builder();
         builder.ret(results.to_vec());
@@ -232,11 +231,7 @@ pub fn radiance<T: Tracer>(s: &mut Stage, tracer: &T, given: &Given) -> [Value; 
         let t = trace(s, [origin, direction], [start, end]);
         let zero = s.float(0.0);
         let missed = s.less(t, zero);
-        s.choose(
-            missed,
-            |s| tracer.on_miss(s, &path, &state, &ray),
-            |s| tracer.on_hit(s, &path, &state, &ray, t),
-        );
+        s.choose(missed, |s| tracer.on_miss(s, &path, &state, &ray), |s| tracer.on_hit(s, &path, &state, &ray, t));
         tracer.on_bounce(s, &path, &state, &ray, t);
         Flag::Bool(s.get(path.continues))
     });
@@ -253,6 +248,11 @@ fn trace(s: &mut Stage, [origin, direction]: [Value; 2], [start, end]: [Value; 2
     let t = s.part(hit, 2);
     let (missed, none) = (s.less(t, zero), s.float(-1.0));
     s.select(missed, none, t)
+}
+
+/// Calls the surface that was hit.
+fn shade(s: &mut Stage, call: ShaderCall, args: &[Value]) -> Vec<Value> {
+    s.inst(Op::CallShader(call), args, call.results())
 }
 
 /// By how much the background counts: 1 less the coverage of environments.
@@ -297,9 +297,7 @@ fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
 }
 
 /// Front to back, from one origin: each surface as far as those before it let it through.
-struct Compositing {
-    shading: Shading,
-}
+struct Compositing;
 
 /// What [`Compositing`] keeps.
 struct Composited {
@@ -344,7 +342,7 @@ impl Tracer for Compositing {
         let is_hidden = s.and(state.is_selective, is_hidden);
         let no_pdf = s.float(0.0);
         let cone = s.op(Op::Compose, [width, spread, no_pdf, kind]);
-        let shaded = self.shading.call(s, ShaderCall::Ray, &[origin, direction, depth, cone]);
+        let shaded = shade(s, ShaderCall::Ray, &[origin, direction, depth, cone]);
         let (color, opacity) = (s.variable(shaded[0]), shaded[1]);
         let throughput = s.get(path.throughput);
         let matte = is_matte(s, mattes, shaded[0]);
@@ -401,9 +399,7 @@ fn hit_is_hidden(s: &mut Stage, kind: Value) -> Flag {
 /// The path tracer: a surface is called once at each vertex, for the radiance that leaves it against
 /// the ray, which is its emission and the reflection of one sampled light (next-event estimation),
 /// and for the sampled direction in which the path continues.
-struct Paths {
-    shading: Shading,
-}
+struct Paths;
 
 /// What [`Paths`] keeps.
 struct Traced {
@@ -484,7 +480,7 @@ impl Tracer for Paths {
             [state.from, state.direction, state.bounces, state.footprint, state.ray_kind, state.pdf].map(|v| s.get(v));
         let cone = s.op(Op::Compose, [footprint, state.given.spread, pdf, kind]);
         let numbers = s.op(Op::Compose, *numbers);
-        let vertex = self.shading.call(s, ShaderCall::Path, &[from, direction, bounces, cone, numbers]);
+        let vertex = shade(s, ShaderCall::Path, &[from, direction, bounces, cone, numbers]);
         let next: [Value; 4] = [0, 1, 2, 3].map(|i| s.part(vertex[2], i));
         let direction = s.compose([next[0], next[1], next[2]]);
         s.set(state.radiance, vertex[0]);
@@ -507,7 +503,7 @@ impl Tracer for Paths {
         let weighted = s.op(Op::Mul, [throughput, weight]);
         s.set(path.throughput, weighted);
         discard_non_finite(s, contribution, path.throughput);
-        self.clamp(s, state, contribution);
+        Self::clamp(s, state, contribution);
         let contribution = s.get(contribution);
         path.add(s, contribution);
         let throughput = s.get(path.throughput);
@@ -516,7 +512,7 @@ impl Tracer for Paths {
         let through = s.float(PASS_THROUGH);
         let passes = s.equal(next_pdf, through);
         let scatters = s.not(passes);
-        self.roulette(s, path, state, scatters, most, numbers[0]);
+        Self::roulette(s, path, state, scatters, most, numbers[0]);
         s.choose(
             passes,
             |s| {
@@ -540,7 +536,7 @@ impl Tracer for Paths {
 
 impl Paths {
     /// The limit of contributions after the first vertex.
-    fn clamp(&self, s: &mut Stage, state: &Traced, contribution: Variable) {
+    fn clamp(s: &mut Stage, state: &Traced, contribution: Variable) {
         let (limit, zero) = (constant(s, CLAMP), s.float(0.0));
         let (has_limit, unscattered) = (s.less(zero, limit), Flag::Bool(s.get(state.is_unscattered)));
         let is_scattered = s.not(unscattered);
@@ -559,7 +555,7 @@ impl Paths {
     }
 
     /// Russian roulette by throughput (Arvo & Kirk 1990).
-    fn roulette(&self, s: &mut Stage, path: &Path, state: &Traced, scatters: Flag, most: Value, number: Value) {
+    fn roulette(s: &mut Stage, path: &Path, state: &Traced, scatters: Flag, most: Value, number: Value) {
         let (first, bounces) = (s.float(ROULETTE_BOUNCE), s.get(state.bounces));
         let is_long = s.at_most(first, bounces);
         let plays = s.and(scatters, is_long);
@@ -628,4 +624,159 @@ fn scatter(s: &mut Stage, path: &Path, state: &Traced, t: Value) {
     s.set(state.bounces, bounces);
     let no = s.constant(Const::Bool(false));
     s.set(state.is_unscattered, no);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::{Hit, Limits, World, eval};
+    use crate::ir::passes::Pipeline;
+    use crate::ir::{Module, verify};
+    use std::sync::Arc;
+
+    const SURFACE: &str = "surface";
+
+    /// Surfaces at distances 1, 2, … on every ray; `rays` of them hit one, and the others nothing.
+    struct Layers {
+        rays: u32,
+        clamp: f32,
+    }
+
+    impl World for Layers {
+        fn uniform(&mut self, k: u32) -> [f32; 4] {
+            if k == CLAMP.0 { [self.clamp, 0.0, 0.0, 0.0] } else { [0.25, 0.0, 0.0, 0.0] }
+        }
+
+        fn trace(&mut self, _: [f32; 3], _: [f32; 3], [start, ..]: [f32; 4]) -> Hit {
+            if self.rays == 0 {
+                return Hit::MISS;
+            }
+            self.rays -= 1;
+            Hit { uvts: [0.0, 0.0, start.floor() + 1.0, 0.0], ..Hit::MISS }
+        }
+
+        fn shader(&mut self, _: &Hit) -> Option<Arc<str>> {
+            Some(SURFACE.into())
+        }
+    }
+
+    /// A function that gives constants.
+    fn gives(name: &str, params: &[Type], results: &[Const]) -> Function {
+        let mut b = FunctionBuilder::library(name);
+        for (i, &ty) in params.iter().enumerate() {
+            b.param(format!("p{i}"), ty);
+        }
+        results.iter().for_each(|r| b.result("r", r.ty()));
+        let values = results.iter().map(|r| b.constant(r.clone())).collect();
+        b.ret(values);
+        b.finish()
+    }
+
+    fn gray(x: f32) -> Const {
+        Const::Vec3([x; 3])
+    }
+
+    /// An integrator with a surface that gives these results, an environment of radiance 2 and
+    /// coverage 0.25, and the random number `random`; optimised.
+    fn module(transport: Transport, surface: &[Const], random: f32) -> Module {
+        use Type::{F32, Vec3, Vec4};
+        let takes: &[Type] = match transport.kind {
+            Kind::Compositing => &[Vec3, Vec3, F32, Vec4],
+            Kind::Paths => &[Vec3, Vec3, F32, Vec4, Vec4],
+        };
+        let functions = vec![
+            transport.function(),
+            gives(SURFACE, takes, surface),
+            gives(&Intrinsic::LightFar.name(), &[Vec3, F32], &[gray(2.0)]),
+            gives(&Intrinsic::LightFarCoverage.name(), &[], &[Const::F32(0.25)]),
+            gives(&Intrinsic::RaySelective.name(), &[], &[Const::F32(0.0)]),
+            gives(library::SOBOL, &[F32; 3], &[Const::Vec4([random; 4])]),
+            gives(&library::name("__extent"), &[Vec3; 2], &[Const::F32(0.0)]),
+        ];
+        let mut module = Module { functions, ..Module::new() };
+        verify(&module).expect("the rules of the IR hold");
+        let generated = module.functions[0].name.clone();
+        if let Some(function) = module.function_mut(&generated) {
+            function.kind = crate::ir::FunctionKind::Entry(crate::abi::EntryPoint::Other);
+        }
+        if let Some(surface) = module.function_mut(SURFACE) {
+            surface.kind = crate::ir::FunctionKind::Entry(crate::abi::EntryPoint::Other);
+        }
+        Pipeline::default().run(&mut module, &mut ()).expect("the passes keep the rules");
+        module
+    }
+
+    /// Radiance and transmittance, in gray, and the distance of the first surface.
+    fn run(module: &Module, rays: u32, clamp: f32, mattes: f32) -> [f32; 3] {
+        let floats = [0.0, 0.0, 0.0, 0.0, 0.0, f32::MAX, mattes, 0.0, 0.0];
+        let mut args = vec![gray(0.0), Const::Vec3([0.0, 0.0, 1.0])];
+        args.extend(floats.map(Const::F32));
+        let mut world = Layers { rays, clamp };
+        let results = eval(module, library::RADIANCE, &args, &mut world, Limits::default()).expect("it ends");
+        [0, 1, 2].map(|i| f32::from_bits(results[i].bits()[0]))
+    }
+
+    #[test]
+    fn surfaces_are_composited_front_to_back() {
+        let transport = Transport::of(Kind::Compositing);
+        let half = module(transport, &[gray(0.5), gray(0.5)], 0.0);
+        let left = 0.125;
+        assert_eq!(run(&half, 3, 0.0, 0.0), [0.5 + 0.25 + 0.125 + 2.0 * left, left * 0.75, 1.0]);
+        assert_eq!(run(&half, 0, 0.0, 0.0), [2.0, 0.75, f32::MAX]);
+        let opaque = module(transport, &[gray(0.5), gray(1.0)], 0.0);
+        assert_eq!(run(&opaque, 9, 0.0, 0.0), [0.5, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn matte_surfaces_hide_and_have_no_coverage() {
+        for (kind, surface) in [
+            (Kind::Compositing, vec![gray(MATTE), gray(1.0)]),
+            (Kind::Paths, vec![gray(MATTE), gray(1.0), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
+        ] {
+            let module = module(Transport::of(kind), &surface, 0.0);
+            assert_eq!(run(&module, 1, 0.0, 1.0), [0.0, 1.0, 1.0], "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_gathers_light_until_it_leaves_or_loses_at_roulette() {
+        let scatters = [gray(1.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, 1.0])];
+        let survives = module(Transport::of(Kind::Paths), &scatters, 0.0);
+        // From the fourth vertex on, survivors have throughput 1.
+        let sum = 1.0 + 0.5 + 0.25 + 0.125 + 1.0;
+        assert_eq!(run(&survives, 5, 0.0, 0.0), [sum + 2.0, 0.0, 1.0]);
+        let clamped = 1.0 + 0.5 + 0.25 + 0.125 + 0.75 + 0.75;
+        assert_eq!(run(&survives, 5, 0.75, 0.0), [clamped, 0.0, 1.0]);
+        let loses = module(Transport::of(Kind::Paths), &scatters, 0.99);
+        assert_eq!(run(&loses, 9, 0.0, 0.0), [1.0 + 0.5 + 0.25 + 0.125, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_path_ends_where_the_surface_says_so_and_passes_through_others() {
+        let ends = [gray(1.0), gray(0.0), Const::Vec4([0.0, 0.0, 0.0, END])];
+        assert_eq!(run(&module(Transport::of(Kind::Paths), &ends, 0.0), 9, 0.0, 0.0), [1.0, 0.0, 1.0]);
+        let passes = [gray(0.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, PASS_THROUGH])];
+        let module = module(Transport::of(Kind::Paths), &passes, 0.0);
+        assert_eq!(run(&module, 2, 0.0, 0.0), [0.5, 0.25 * 0.75, 1.0]);
+        // After so many layers nothing is seen.
+        assert_eq!(run(&module, 99, 0.0, 0.0), [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn what_a_scene_lacks_leaves_no_code() {
+        for (kind, surface) in [
+            (Kind::Compositing, vec![gray(0.5), gray(0.5)]),
+            (Kind::Paths, vec![gray(1.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
+        ] {
+            let constants = |has_mattes| {
+                let function = Transport { kind, has_mattes }.function();
+                let insts = function.blocks.into_iter().flat_map(|b| b.insts);
+                insts.filter(|inst| inst.op == Op::Const(Const::F32(MATTE))).count()
+            };
+            assert_eq!((constants(true), constants(false)), (1, 0));
+            let [with, without] = [true, false]
+                .map(|has_mattes| run(&module(Transport { kind, has_mattes }, &surface, 0.0), 3, 0.0, 0.0));
+            assert_eq!(with, without);
+        }
+    }
 }

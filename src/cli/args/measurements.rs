@@ -146,6 +146,9 @@ pub struct MachinesArgs {
     /// Measure only scenes with PART in their names
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
+    /// Facts of the scenes that are constants of their programs (see `render --help`)
+    #[arg(long, value_name = "FACTS", help_heading = heading::COMPILER)]
+    pub specialize: Option<Specialize>,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,

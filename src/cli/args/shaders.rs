@@ -11,7 +11,7 @@ pub struct CompileArgs {
     /// A .sl, .rtsl or .pfman file, the name of a built-in shader, a scene (.rib, .gltf, .glb), or a
     /// program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl, .rtsl and
     /// .pfman files compile; traversal:NAME is generated traversal, such as
-    /// traversal:while-while-wide4
+    /// traversal:while-while-wide4, and integrator:paths or integrator:compositing an integrator
     pub file: PathBuf,
     /// More files to link with the first, for --emit rpu and rpubin
     pub more: Vec<PathBuf>,

@@ -10,6 +10,7 @@ use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
 use crate::cli::progress::{Work, with_progress};
 use serde_json::{Value, json};
+use shadewright::program::Specialize;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::report::KernelTimes;
 use shadewright::render::rpu::RpuRenderer;
@@ -67,7 +68,7 @@ fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
     let subjects = files
         .iter()
         .filter(|(path, _)| wanted(path))
-        .map(|(path, size)| Ok(Subject { name: name(path), job: scene_job(path, *size)? }))
+        .map(|(path, size)| Ok(Subject { name: name(path), job: scene_job(path, *size, args.specialize)? }))
         .collect::<Result<Vec<_>, Failure>>()?;
     match (&args.only, subjects.is_empty()) {
         (Some(part), true) => Err(Failure::input(format!("error: --only {part}: no scene has that in its name"))),
@@ -124,7 +125,7 @@ fn table(args: &MachinesArgs, mut row: impl FnMut(&Subject) -> Result<Value, Fai
 }
 
 /// A job for a scene or mesh file with one sample per pixel.
-fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
+fn scene_job(path: &Path, size: Size, specialize: Option<Specialize>) -> Result<Job, Failure> {
     let scene = SceneArgs {
         integrator: None,
         estimator: None,
@@ -153,7 +154,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         tree: None,
         passes: None,
         math: MathArgs::default(),
-        specialize: None,
+        specialize,
         convention: Convention::default(),
     };
     Ok(prepare_job(&scene)?.0)

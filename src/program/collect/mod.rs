@@ -25,8 +25,8 @@ use crate::program::layout::procedural::ProceduralRecord;
 use crate::program::link::{Failure, LinkOptions, Stage};
 use crate::program::specialize::Fact;
 use crate::program::synthesise::visibility;
-use crate::staged::transport::{Kind, Transport};
 use crate::scene::{Integrator, Object, Scene, ShaderId, Visibility};
+use crate::staged::transport::{Kind, Transport};
 use crate::text::diagnostics::Diagnostics;
 use binding::{Binder, BoundShaders, CoShaderCore};
 use entries::{BoundDisplacement, SpecialisationKey, SpecialisationKeys, SurfaceEntries, SurfaceEntry};
@@ -147,7 +147,7 @@ pub fn collect(
         return Err(Failure::Unusable(unusable));
     }
     let kind = if traces_paths { Kind::Paths } else { Kind::Compositing };
-    let transport = Transport { has_mattes: visibility::has_matte(scene), ..Transport::of(kind) };
+    let transport = Transport { kind, has_mattes: visibility::has_matte(scene) };
     add_library(shaders, transport, is_selective, diagnostics);
     Ok(Collected {
         shaders: bound,

@@ -50,9 +50,6 @@ pub(super) const ROWS: &[Row] = &[
     row("texture3d", "f:spn", |b, _| vec![b.f32(0.0)]).with(POINTS),
     row("bake3d", "f:sspn", |b, _| vec![b.f32(0.0)]).with(POINTS),
     row("__trace", "f:pvff", trace),
-    row("__hit_u", "f:", |b, _| hit(b, 0)),
-    row("__hit_v", "f:", |b, _| hit(b, 1)),
-    row("__hit_t", "f:", |b, _| hit(b, 2)),
     row("__hit_transmission", "f:", |b, _| hit_object(b, 1)),
     row("__hit_occlusion", "f:", |b, _| hit_object(b, 3)),
     row("__hit_is_hidden", "f:f", hit_is_hidden),
@@ -75,8 +72,6 @@ pub(super) const ROWS: &[Row] = &[
     library("occlusion", "f:spvf", "__occlusion_without_map").with(HEMISPHERE),
     library("indirectdiffuse", "c:pvf", "__indirectdiffuse").with(HEMISPHERE),
     library("indirectdiffuse", "c:spvf", "__indirectdiffuse_without_map").with(HEMISPHERE),
-    row("__far_light", "c:vf", |b, a| b.call(Intrinsic::LightFar, a.to_vec(), &[Type::Vec3])),
-    row("__far_coverage", "f:", |b, _| b.call(Intrinsic::LightFarCoverage, Vec::new(), &[Type::F32])),
     row("__lights_ambient", "c:pn", |b, a| b.call(Intrinsic::LightAmbient, a.to_vec(), &[Type::Vec3])),
 ];
 

@@ -1,26 +1,50 @@
-//! `shadewright compile traversal:NAME`: what generated traversal is made of.
+//! `shadewright compile traversal:NAME` and `integrator:NAME`: what generated code is made of.
 //!
-//! A name is the order of steps, the layout of nodes, and `any` where any hit will do: `while-while`,
-//! `if-if-wide8`, `while-while-ordered-any`.
+//! The name of a traversal is the order of steps, the layout of nodes, and `any` where any hit will do:
+//! `while-while`, `if-if-wide8`, `while-while-ordered-any`. Integrators are `paths` and `compositing`.
 
 use crate::cli::args::Emit;
 use crate::cli::failure::Failure;
 use shadewright::codegen::rpu;
+use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Module, print_module};
 use shadewright::rpu::disasm;
+use shadewright::staged::transport::{Kind, Transport};
 use shadewright::staged::{Arguments, Iteration, Layout, RayKind, program};
 use std::path::Path;
 
-/// The name, if traversal is asked for in place of a file.
-pub fn name(path: &Path) -> Option<&str> {
-    path.to_str()?.strip_prefix("traversal:")
+/// What is generated, in place of a file.
+pub enum Generated<'a> {
+    /// A traversal of that name.
+    Traversal(&'a str),
+    /// An integrator of that name.
+    Integrator(&'a str),
 }
 
-/// A form of the traversal of that name.
-///
-/// # Errors
-/// There is none of that name, or not in that form.
-pub fn emit(name: &str, form: Emit) -> Result<String, Failure> {
+impl<'a> Generated<'a> {
+    /// What a name in place of a file asks for, if that is generated.
+    pub fn of(path: &'a Path) -> Option<Self> {
+        let (what, name) = path.to_str()?.split_once(':')?;
+        match what {
+            "traversal" => Some(Self::Traversal(name)),
+            "integrator" => Some(Self::Integrator(name)),
+            _ => None,
+        }
+    }
+
+    /// A form of it.
+    ///
+    /// # Errors
+    /// There is none of that name, or not in that form.
+    pub fn emit(&self, form: Emit) -> Result<String, Failure> {
+        match self {
+            Self::Traversal(name) => traversal(name, form),
+            Self::Integrator(name) => integrator(name, form),
+        }
+    }
+}
+
+fn traversal(name: &str, form: Emit) -> Result<String, Failure> {
     let (arguments, kind) = parse(name).ok_or_else(|| {
         Failure::input(format!(
             "error: there is no generated traversal `{name}`\n\
@@ -35,6 +59,29 @@ pub fn emit(name: &str, form: Emit) -> Result<String, Failure> {
         Emit::Wgsl => kernel(&arguments),
         _ => Err(Failure::input("error: generated traversal is printed with --emit ir, rpu, asm or wgsl")),
     }
+}
+
+/// An integrator calls functions that only a scene defines, so it has no other form than the IR.
+fn integrator(name: &str, form: Emit) -> Result<String, Failure> {
+    let kind = match name {
+        "paths" => Kind::Paths,
+        "compositing" => Kind::Compositing,
+        _ => {
+            return Err(Failure::input(format!(
+                "error: there is no integrator `{name}`\nhint: integrators are paths and compositing"
+            )));
+        }
+    };
+    if form != Emit::Ir {
+        return Err(Failure::input(
+            "error: an integrator is printed with --emit ir\n\
+             hint: it calls functions that a scene defines; `compile SCENE` takes the other forms",
+        ));
+    }
+    let mut module = Module { functions: vec![Transport::of(kind).function()], ..Module::new() };
+    let passes = Pipeline::default().run(&mut module, &mut ());
+    passes.map_err(|e| Failure::input(format!("error: {e}")))?;
+    Ok(print_module(&module, Default::default()))
 }
 
 fn parse(name: &str) -> Option<(Arguments, RayKind)> {
@@ -92,6 +139,19 @@ fn kernel(_: &Arguments) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integrators_are_printed_as_ir() {
+        for name in ["paths", "compositing"] {
+            let path = format!("integrator:{name}");
+            let text = Generated::of(Path::new(&path)).and_then(|g| g.emit(Emit::Ir).ok()).expect("there is one");
+            assert!(text.contains("fn std.__radiance(") && text.contains("trace "), "{text}");
+        }
+        let emit = |path: &str, form| Generated::of(Path::new(path)).map(|g| g.emit(form).is_ok());
+        assert_eq!(emit("integrator:bidirectional", Emit::Ir), Some(false));
+        assert_eq!(emit("integrator:paths", Emit::Wgsl), Some(false));
+        assert_eq!(emit("paths.sl", Emit::Ir), None);
+    }
 
     #[test]
     fn a_name_says_order_layout_and_kind() {
