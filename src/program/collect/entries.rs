@@ -134,10 +134,6 @@ struct EntryKey {
 /// The parameters of an entry's objects, as vectors of memory: those that are constants of its code.
 pub type Constants = Arc<[Option<[u32; 4]>]>;
 
-/// How many patterns of zeros the objects of one entry have, at most, for each pattern to get an
-/// entry of its own: beyond it code would grow faster than it gets quicker.
-const MOST_PATTERNS: usize = 16;
-
 /// Which words of a block are zero. Zeros decide what code does: no texture, no highlight, a switch
 /// that is off. Other numbers are as quick to load as to have in the code, and objects that run the
 /// same code run together: with an entry for each set of parameters, frames of interiors with 32
@@ -149,19 +145,13 @@ fn pattern(block: &ParamBlock) -> Vec<u8> {
 }
 
 /// Makes parameters constants of their entries: those that all objects of an entry have in common.
-/// Where `splits`, objects whose parameters differ in which are zero get entries of their own first,
-/// unless there are too many.
-pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], splits: bool) {
-    let mut patterns: HashMap<EntryKey, HashSet<Vec<u8>>> = HashMap::new();
-    if splits {
-        for (entry, object) in objects.iter() {
-            patterns.entry(entry.key()).or_default().insert(pattern(&object.params));
-        }
-        patterns.retain(|_, patterns| patterns.len() <= MOST_PATTERNS);
-    }
+/// Objects whose parameters differ in which are zero get entries of their own first, as long as there
+/// are at most `most` entries: those of entries with many objects before others.
+pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], most: usize) {
+    let split = split_entries(objects, most);
     let group = |(entry, object): &(SurfaceEntry, BoundObject)| {
         let key = entry.key();
-        let pattern = patterns.contains_key(&key).then(|| pattern(&object.params));
+        let pattern = split.contains(&key).then(|| pattern(&object.params));
         (key, pattern)
     };
     let mut blocks: HashMap<(EntryKey, Option<Vec<u8>>), HashSet<&ParamBlock>> = HashMap::new();
@@ -174,6 +164,35 @@ pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], splits: bool)
     for ((entry, _), constants) in objects.iter_mut().zip(constants) {
         entry.constants = constants;
     }
+}
+
+/// The entries that are split by the patterns of their objects' zeros.
+fn split_entries(objects: &[(SurfaceEntry, BoundObject)], most: usize) -> HashSet<EntryKey> {
+    /// An entry before it is split.
+    #[derive(Default)]
+    struct Whole {
+        objects: usize,
+        patterns: HashSet<Vec<u8>>,
+    }
+    let mut order = Vec::new();
+    let mut wholes: HashMap<EntryKey, Whole> = HashMap::new();
+    for (entry, object) in objects {
+        let whole = wholes.entry(entry.key()).or_insert_with(|| {
+            order.push(entry.key());
+            Whole::default()
+        });
+        whole.objects += 1;
+        whole.patterns.insert(pattern(&object.params));
+    }
+    order.sort_by_key(|key| std::cmp::Reverse(wholes[key].objects));
+    let mut count = order.len();
+    order.retain(|key| {
+        let more = wholes[key].patterns.len() - 1;
+        let fits = count + more <= most;
+        count += if fits { more } else { 0 };
+        fits
+    });
+    order.into_iter().collect()
 }
 
 /// The vectors that all blocks have in common.

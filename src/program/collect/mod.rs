@@ -125,7 +125,10 @@ pub fn collect(
     let are_fixed = options.specialize.has(Fact::Layouts);
     let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths, are_fixed);
     if options.specialize.fixes_parameters() {
-        entries::fix_parameters(&mut needed.objects, options.specialize.has(Fact::Zeros));
+        // From so many shaders on, GPUs do some of their work twice.
+        let splits = options.specialize.has(Fact::Zeros);
+        let most = if splits { options.pipeline.target.sharing_shaders - 1 } else { 0 };
+        entries::fix_parameters(&mut needed.objects, most);
     }
     let (objects, entries) = number_entries(needed.objects);
     let is_selective = objects.iter().any(|o| visibility::is_selective(o.visibility));
