@@ -45,7 +45,7 @@ impl Desk {
             waking.1.notify_all();
         });
         let adapter = adapter.map(str::to_string);
-        let options = Options { project: Default::default(), adapter, budget: DEFAULT_BUDGET };
+        let options = Options { project: Default::default(), adapter, budget: DEFAULT_BUDGET, cache: None };
         Self { workers: Workers::start(options, wake), woken }
     }
 

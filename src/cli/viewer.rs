@@ -2,6 +2,7 @@
 
 use super::args::{BackendChoice, RenderArgs};
 use super::backend::set_up_process;
+use super::cache;
 use super::failure::Failure;
 use super::input::{project_options, source_of};
 use super::output::print_json;
@@ -35,6 +36,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         adapter: args.machine.adapter.clone(),
         samples: args.scene.spp,
         budget: args.scene.budget,
+        cache: cache::usual(),
     };
     let statistics = viewer::run(options).map_err(|error| match error {
         ViewerError::NoDisplay(_) | ViewerError::Screen(_) => Failure::device(format!("error: {error}")),

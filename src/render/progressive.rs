@@ -145,6 +145,14 @@ pub trait Progressive: Send {
         None
     }
 
+    /// Starts to compile a job in the background that shall take the place of the loaded one, which is
+    /// rendered meanwhile. Unlike [`Progressive::prepare`] it is for a caller that need not wait: however
+    /// fast compilation is, [`Progressive::load`] does not wait for it afterwards. `None` where there is
+    /// nothing to compile.
+    fn compile_ahead(&self, job: &Job) -> Option<Box<dyn BackgroundCompilation>> {
+        self.prepare(job)
+    }
+
     /// Adds the samples of a pass to the film, which has [`Pass::size`].
     ///
     /// # Errors

@@ -20,6 +20,7 @@ pub mod workers;
 pub use app::run;
 pub use screen::ScreenError;
 
+use crate::cache::DiskCache;
 use crate::project::{self, Source};
 use crate::render::Backend;
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub struct Options {
     pub samples: Option<u32>,
     /// Back edges and calls that a sample may take.
     pub budget: u32,
+    /// Where compiled programs of the RPU are kept; `None` keeps none.
+    pub cache: Option<DiskCache>,
 }
 
 /// Times of the interface's frames, from events to submission, without waiting for the window

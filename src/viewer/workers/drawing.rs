@@ -291,7 +291,7 @@ impl Thread {
                 None
             }
             _ => {
-                let compilation = self.machine.as_ref()?.prepare(&job);
+                let compilation = self.machine.as_ref()?.compile_ahead(&job);
                 let is_ready = compilation.is_none();
                 self.swap = Some(Swap { code: code.clone(), compilation, failed: false });
                 is_ready.then_some(job)

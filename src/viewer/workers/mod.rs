@@ -36,8 +36,10 @@ mod tests;
 pub use message::{Command, Event, Probed, Shown};
 pub use outbox::Wake;
 
+use crate::cache::DiskCache;
 use crate::project;
 use crate::project::InstanceId;
+use crate::render::rpu::RpuRenderer;
 use crate::render::{Backend, BackendOptions};
 use drawing::{Opens, WorkerContext};
 use loading::Request;
@@ -58,12 +60,14 @@ pub struct Options {
     pub adapter: Option<String>,
     /// Back edges and calls that a sample may take.
     pub budget: u32,
+    /// Where compiled programs are kept.
+    pub cache: Option<DiskCache>,
 }
 
 impl From<&super::Options> for Options {
     fn from(options: &super::Options) -> Self {
-        let super::Options { project, adapter, budget, .. } = options.clone();
-        Self { project, adapter, budget }
+        let super::Options { project, adapter, budget, cache, .. } = options.clone();
+        Self { project, adapter, budget, cache }
     }
 }
 
@@ -82,7 +86,7 @@ pub struct Workers {
 impl Workers {
     /// Starts the threads. They call `wake` when there is something to poll.
     pub fn start(options: Options, wake: Wake) -> Self {
-        let Options { mut project, adapter, budget } = options;
+        let Options { mut project, adapter, budget, cache } = options;
         // Views and edits change while the scene is shown: at first they are data.
         let facts = project.specialize.for_any_view();
         project.specialize = facts.for_edits();
@@ -116,7 +120,8 @@ impl Workers {
         // The threads of the process build BVHs meanwhile, and compute what the GPU needs: the RPU
         // has its own.
         let own_threads = Some(rayon::current_num_threads());
-        let options = BackendOptions { adapter, own_threads, ..BackendOptions::default() };
+        let rpu = RpuRenderer::new().with_cache(cache);
+        let options = BackendOptions { adapter, own_threads, rpu, ..BackendOptions::default() };
         let draw = |machine: Backend| {
             let slot = |machine: Backend| slots[machine.index()].clone();
             // A GPU compiles for long and can be lost; the RPU does neither.

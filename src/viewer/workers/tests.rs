@@ -34,7 +34,7 @@ impl BackgroundWorker {
             *wakes.0.lock().unwrap() = true;
             wakes.1.notify_all();
         });
-        let options = Options { project, adapter: None, budget: DEFAULT_BUDGET };
+        let options = Options { project, adapter: None, budget: DEFAULT_BUDGET, cache: None };
         let workers = Workers::start(options, wake);
         workers.send(Command::Draw(machines.to_vec()));
         Self { workers, woken }
@@ -239,8 +239,12 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
 
 #[test]
 fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
-    let options =
-        Options { project: Default::default(), adapter: Some("no such adapter".to_string()), budget: DEFAULT_BUDGET };
+    let options = Options {
+        project: Default::default(),
+        adapter: Some("no such adapter".to_string()),
+        budget: DEFAULT_BUDGET,
+        cache: None,
+    };
     let mut worker = BackgroundWorker::new(&[]);
     worker.workers = Workers::start(options, worker.workers.outbox.wake());
     worker.workers.send(Command::Draw(vec![Backend::GPU]));

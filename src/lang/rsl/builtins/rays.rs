@@ -137,5 +137,5 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 /// Calls the integrator: origin and direction, depth, width, spread and kind of the ray, where
 /// surfaces begin and end to count, whether matte ones do, the pixel and the sample.
 fn radiance(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    b.call(library::RADIANCE, args.to_vec(), &[Type::Vec3, Type::Vec3, Type::F32])
+    b.call(library::RADIANCE, args[..11].to_vec(), &[Type::Vec3, Type::Vec3, Type::F32])
 }
