@@ -7,7 +7,7 @@ use super::value::{Named, Value};
 use crate::abi::ShaderKind;
 use crate::abi::{EntryPoint, Intrinsic};
 use crate::ir::eval::{Answer, EvalError, Observer, Ray};
-use crate::ir::{Const, FunctionKind, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
+use crate::ir::{Const, FunctionKind, FunctionOrigin, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
 use crate::lang::globals;
 use crate::lang::outline::StatementKind;
 use crate::lang::types::SourceType;
@@ -419,8 +419,7 @@ impl Observer for Recorder<'_> {
                 {
                     record.layer = before.layer + 1;
                 }
-                let in_library =
-                    self.outline_of[frame.function].is_some_and(|o| self.program.outlines[o as usize].library);
+                let in_library = self.module.functions[frame.function].origin == FunctionOrigin::Library;
                 if hit.uvts[2] >= 0.0 {
                     record.hit = self.surface_point(ray, hit);
                 } else if in_library {
