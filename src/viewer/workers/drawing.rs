@@ -3,8 +3,8 @@
 //!
 //! Knows a back end only as [`Progressive`]. New code may need compilation first, on other threads;
 //! meanwhile the previous image stays, and the other back end renders in this one's place. A program
-//! that is specialised for the scene takes the place of the general one when a view begins and the
-//! program is compiled: nobody waits for it.
+//! that is specialised for the scene takes the place of the general one between two passes, once it is
+//! compiled: nobody waits for it.
 
 #[cfg(test)]
 mod tests;
@@ -176,7 +176,9 @@ impl Thread {
         }
         let sampling = sampling(state, taken.request.samples);
         let subject = Subject { state: state.clone(), view: view.clone(), sampling, timed: taken.request.timed };
-        if self.drawn.as_ref().is_none_or(|drawn| drawn.subject != subject) && !self.begin(subject)? {
+        if self.drawn.as_ref().is_some_and(|drawn| drawn.subject == subject) {
+            self.swap_code(&subject)?;
+        } else if !self.begin(subject)? {
             return Ok(Next::More);
         }
         let (Some(drawn), Some(machine)) = (&mut self.drawn, &mut self.machine) else { return Ok(Next::Nothing) };
@@ -255,17 +257,38 @@ impl Thread {
             }
             self.speed = Speed::default();
         }
-        let Some(machine) = &mut self.machine else { return Ok(false) };
-        self.code = None;
-        machine.set_profiling(*timed);
-        machine.load(&job)?;
-        self.code = Some(job.program.module.clone());
-        self.is_specialised = is_specialised;
+        if let Some(machine) = &mut self.machine {
+            machine.set_profiling(*timed);
+        }
+        self.load(&job, is_specialised)?;
         let plan = Plan::new(job.window, sampling.count());
         let is_there = |old: Drawn| old.subject.looks_like(&subject) && old.plan.samples() > 0;
         let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
         self.drawn = Some(Drawn { subject, plan });
         Ok(true)
+    }
+
+    /// Loads a job whose code is compiled.
+    fn load(&mut self, job: &Job, is_specialised: bool) -> Result<(), RenderError> {
+        self.code = None;
+        if let Some(machine) = &mut self.machine {
+            machine.load(job)?;
+            self.code = Some(job.program.module.clone());
+            self.is_specialised = is_specialised;
+        }
+        Ok(())
+    }
+
+    /// Between two passes of an image: the program that is specialised for the scene draws the rest,
+    /// once it is compiled. Both compute the same image.
+    fn swap_code(&mut self, subject: &Subject) -> Result<(), RenderError> {
+        if self.is_specialised || subject.state.specialised().is_none() {
+            return Ok(());
+        }
+        if let Some(job) = self.specialised_job(subject) {
+            self.load(&job, true)?;
+        }
+        Ok(())
     }
 
     /// The job of the program that is specialised for the subject's scene, if that is linked and

@@ -364,6 +364,34 @@ fn a_shader_is_listed_first_and_measured_then() {
 }
 
 #[test]
+fn a_specialised_program_draws_the_rest_of_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("test.rib"), crate::viewer::model::tests::SPHERE).unwrap();
+    let options = project::Options { specialize: crate::program::Specialize::CONSTANTS, ..Default::default() };
+    let mut worker = BackgroundWorker::with_project(&[Backend::RPU], options);
+    // More than are drawn before the scene counts as at rest.
+    worker.workers.send(Command::Samples(Some(1_000_000)));
+    worker.workers.send(Command::Open(Source::File(folder.path().join("test.rib"))));
+    let state = worker.loaded();
+    worker.look(&view(&state, 32, 24));
+    let mut general = None;
+    worker.wait_for(|event| {
+        let Event::Image(shown) = event else { return None };
+        if !shown.specialised {
+            general = Some(shown.samples);
+            return None;
+        }
+        // It goes on from the samples that are there.
+        assert!(general.is_some_and(|drawn| shown.samples >= drawn), "{general:?}, {}", shown.samples);
+        Some(())
+    });
+    worker.look(&view(&state, 16, 12));
+    worker.workers.send(Command::Samples(Some(4)));
+    let shown = worker.image(|shown| shown.view.format.width == 16 && shown.is_finished());
+    assert!(shown.specialised && *shown.image == rendered(&state, &shown.view, 4));
+}
+
+#[test]
 fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_one_at_once() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test.rib"), crate::viewer::model::tests::SPHERE).unwrap();
