@@ -381,7 +381,7 @@ fn a_specialised_program_draws_the_rest_of_an_image() {
             general = Some(shown.samples);
             return None;
         }
-        // It goes on from the samples that are there.
+        // It continues from the samples that are there.
         assert!(general.is_some_and(|drawn| shown.samples >= drawn), "{general:?}, {}", shown.samples);
         Some(())
     });
