@@ -32,6 +32,9 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
+/// How much wider a title is than a label of the same text.
+const TITLE: f64 = 1.3;
+
 /// An estimate of the width of a label, in pixels.
 pub fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
@@ -64,9 +67,9 @@ impl Display for Px {
 }
 
 impl Svg {
-    /// An empty image of this size in pixels, with a title.
+    /// An empty image of this size in pixels, or as wide as its title.
     pub fn new(width: f64, height: f64, title: &str) -> Self {
-        let (w, h) = (Px(width), Px(height));
+        let (w, h) = (Px(width.max(16.0 + TITLE * width_of(title))), Px(height));
         let title = escaped(title);
         let mut svg = Self { text: String::new() };
         svg.add(format_args!(
