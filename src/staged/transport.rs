@@ -20,8 +20,6 @@ use crate::ir::{Const, Function, FunctionBuilder, Op, ShaderCall, Type, Value, V
 const OPAQUE: f32 = 0.001;
 /// Surfaces that a ray passes through at most.
 const MAX_LAYERS: f32 = 64.0;
-/// The red of a surface that hides what is behind it and has no coverage (`program::synthesise`).
-const MATTE: f32 = -f32::MAX;
 /// The random numbers of a vertex after so many layers are those of another vertex.
 const LAYERS_APART: f32 = 1024.0;
 /// Russian roulette starts at this bounce.
@@ -39,6 +37,8 @@ const DELTA: f32 = 0.0;
 pub const PASS_THROUGH: f32 = -1.0;
 /// In place of a pdf: the path ends.
 pub const END: f32 = -2.0;
+/// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`.
+pub const MATTE: f32 = -f32::MAX;
 
 /// Components of program constants (`docs/internals/linking.md`).
 const BIAS: (u32, usize) = (0, 0);

@@ -9,6 +9,7 @@
 use crate::abi::Intrinsic;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::scene::{HitMode, Scene, Visibility};
+use crate::staged::transport::MATTE;
 
 /// The kind of camera rays, as surface entries and the library know it.
 pub const CAMERA: u16 = 0;
@@ -22,10 +23,6 @@ pub const LAST_REPORTED: u8 = 4;
 /// The kind of rays of `occlusion`, which compute transmittance. Those of
 /// [`crate::program::synthesise::gather_outputs`] are the kinds after it.
 pub const OCCLUSION: u8 = 5;
-
-/// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`. The
-/// integrator handles it.
-const MATTE_COLOR: f32 = -f32::MAX;
 
 /// The words after the entry number of an object's record, as floats: the transmittance for shadow
 /// rays (0 opaque, 1 transparent, 2 as its surface entry returns for rays of kind 3), whether the
@@ -108,7 +105,7 @@ pub fn color(b: &mut FunctionBuilder, visible: Visibility, ray: Value, color: Va
         return color;
     }
     let is_camera = is_of_kind(b, ray, CAMERA);
-    let matte = b.constant(Const::Vec3([MATTE_COLOR; 3]));
+    let matte = b.constant(Const::Vec3([MATTE; 3]));
     b.op(Op::Select, &[is_camera, matte, color])
 }
 

@@ -9,6 +9,7 @@ use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Renderer};
 use crate::scene::Format;
 use crate::text::diagnostics::Severity;
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -16,9 +17,11 @@ use std::time::{Duration, Instant};
 /// How long anything may take before a test fails: a loaded machine compiles kernels for minutes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An workers, and what a window does with it.
+/// The worker threads, and what a window does with them.
 struct BackgroundWorker {
     workers: Workers,
+    /// Events that are polled and not looked at, in order.
+    events: VecDeque<Event>,
     woken: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -37,16 +40,18 @@ impl BackgroundWorker {
         let options = Options { project, adapter: None, budget: DEFAULT_BUDGET, cache: None };
         let workers = Workers::start(options, wake);
         workers.send(Command::Draw(machines.to_vec()));
-        Self { workers, woken }
+        Self { workers, events: VecDeque::new(), woken }
     }
 
     /// The first event of which `find` makes something.
     fn wait_for<T>(&mut self, mut find: impl FnMut(&Event) -> Option<T>) -> T {
         let start = Instant::now();
         loop {
-            // Events after the one that is found would be lost: they are of no interest then.
-            if let Some(found) = self.workers.poll().iter().find_map(&mut find) {
-                return found;
+            self.events.extend(self.workers.poll());
+            while let Some(event) = self.events.pop_front() {
+                if let Some(found) = find(&event) {
+                    return found;
+                }
             }
             let woken = self.woken.0.lock().unwrap();
             let (mut woken, waited) = self.woken.1.wait_timeout_while(woken, PATIENCE, |woken| !*woken).unwrap();
@@ -55,8 +60,23 @@ impl BackgroundWorker {
         }
     }
 
+    /// The next state of which `find` finds the event. A rendering thread may be quicker than the
+    /// event: images of the state stay.
+    fn state(&mut self, find: impl Fn(&Event) -> Option<Arc<State>>) -> Arc<State> {
+        let mut images = Vec::new();
+        let state = self.wait_for(|event| {
+            if let Event::Image(shown) = event {
+                images.push(shown.clone());
+            }
+            find(event)
+        });
+        let images = images.into_iter().rev().filter(|shown| shown.state == state.version);
+        images.for_each(|shown| self.events.push_front(Event::Image(shown)));
+        state
+    }
+
     fn loaded(&mut self) -> Arc<State> {
-        self.wait_for(|event| match event {
+        self.state(|event| match event {
             Event::Loaded(state) => Some(state.clone()),
             Event::Broken(failure) => panic!("{}", failure.render()),
             _ => None,
@@ -211,7 +231,7 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
 
     write_scene(folder.path(), "surface own() { Ci = color(0, 1, 0); }");
     // A file may be read while it is written: errors of that moment go by.
-    let fixed = worker.wait_for(|event| match event {
+    let fixed = worker.state(|event| match event {
         Event::Loaded(state) if state.version > first.version => Some(state.clone()),
         _ => None,
     });

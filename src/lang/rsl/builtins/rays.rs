@@ -91,15 +91,11 @@ fn ray_argument(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn trace(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let args = ray_argument(b, args);
     b.effect(Op::Trace, &args);
-    let t = hit(b, 2)[0];
+    let hit = b.op(Op::Hit, &[]);
+    let t = b.op(Op::Extract(2), &[hit]);
     let (zero, minus_one) = (b.f32(0.0), b.f32(-1.0));
     let missed = b.op(Op::Lt, &[t, zero]);
     vec![b.op(Op::Select, &[missed, minus_one, t])]
-}
-
-fn hit(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
-    let hit = b.op(Op::Hit, &[]);
-    vec![b.op(Op::Extract(lane), &[hit])]
 }
 
 /// A word of the first vector of the record of the object that was hit.
