@@ -629,9 +629,10 @@ fn scatter(s: &mut Stage, path: &Path, state: &Traced, t: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::EntryPoint;
     use crate::ir::eval::{Hit, Limits, World, eval};
     use crate::ir::passes::Pipeline;
-    use crate::ir::{Module, verify};
+    use crate::ir::{FunctionKind, Module, verify};
     use std::sync::Arc;
 
     const SURFACE: &str = "surface";
@@ -695,12 +696,9 @@ mod tests {
         ];
         let mut module = Module { functions, ..Module::new() };
         verify(&module).expect("the rules of the IR hold");
-        let generated = module.functions[0].name.clone();
-        if let Some(function) = module.function_mut(&generated) {
-            function.kind = crate::ir::FunctionKind::Entry(crate::abi::EntryPoint::Other);
-        }
-        if let Some(surface) = module.function_mut(SURFACE) {
-            surface.kind = crate::ir::FunctionKind::Entry(crate::abi::EntryPoint::Other);
+        // The integrator and the surface, which are called by name.
+        for function in &mut module.functions[..2] {
+            function.kind = FunctionKind::Entry(EntryPoint::Other);
         }
         Pipeline::default().run(&mut module, &mut ()).expect("the passes keep the rules");
         module

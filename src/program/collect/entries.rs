@@ -145,10 +145,10 @@ fn pattern(block: &ParamBlock) -> Vec<u8> {
 }
 
 /// Makes parameters constants of their entries: those that all objects of an entry have in common.
-/// Objects whose parameters differ in which are zero get entries of their own first, as long as there
-/// are at most `most` entries: those of entries with many objects before others.
-pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], most: usize) {
-    let split = split_entries(objects, most);
+/// With a limit, objects whose parameters differ in which are zero get entries of their own first, as
+/// long as there are fewer entries than that: those of entries with many objects before others.
+pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], limit: Option<usize>) {
+    let split = limit.map_or_else(HashSet::new, |limit| split_entries(objects, limit));
     let group = |(entry, object): &(SurfaceEntry, BoundObject)| {
         let key = entry.key();
         let pattern = split.contains(&key).then(|| pattern(&object.params));
@@ -167,7 +167,7 @@ pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], most: usize) 
 }
 
 /// The entries that are split by the patterns of their objects' zeros.
-fn split_entries(objects: &[(SurfaceEntry, BoundObject)], most: usize) -> HashSet<EntryKey> {
+fn split_entries(objects: &[(SurfaceEntry, BoundObject)], limit: usize) -> HashSet<EntryKey> {
     /// An entry before it is split.
     #[derive(Default)]
     struct Whole {
@@ -188,7 +188,7 @@ fn split_entries(objects: &[(SurfaceEntry, BoundObject)], most: usize) -> HashSe
     let mut count = order.len();
     order.retain(|key| {
         let more = wholes[key].patterns.len() - 1;
-        let fits = count + more <= most;
+        let fits = count + more < limit;
         count += if fits { more } else { 0 };
         fits
     });

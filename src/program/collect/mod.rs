@@ -127,8 +127,8 @@ pub fn collect(
     if options.specialize.fixes_parameters() {
         // From so many shaders on, GPUs do some of their work twice.
         let splits = options.specialize.has(Fact::Zeros);
-        let most = if splits { options.pipeline.target.sharing_shaders - 1 } else { 0 };
-        entries::fix_parameters(&mut needed.objects, most);
+        let limit = splits.then_some(options.pipeline.target.sharing_shaders);
+        entries::fix_parameters(&mut needed.objects, limit);
     }
     let (objects, entries) = number_entries(needed.objects);
     let is_selective = objects.iter().any(|o| visibility::is_selective(o.visibility));

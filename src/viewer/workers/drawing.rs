@@ -282,13 +282,10 @@ impl Thread {
     /// Between two passes of an image: the program that is specialised for the scene draws the rest,
     /// once it is compiled. Both compute the same image.
     fn swap_code(&mut self, subject: &Subject) -> Result<(), RenderError> {
-        if self.is_specialised || subject.state.specialised().is_none() {
+        if self.is_specialised {
             return Ok(());
         }
-        if let Some(job) = self.specialised_job(subject) {
-            self.load(&job, true)?;
-        }
-        Ok(())
+        self.specialised_job(subject).map_or(Ok(()), |job| self.load(&job, true))
     }
 
     /// The job of the program that is specialised for the subject's scene, if that is linked and
