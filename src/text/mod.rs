@@ -6,4 +6,5 @@
 
 pub mod diagnostics;
 pub mod log;
+pub mod settings;
 pub mod source;

@@ -23,7 +23,7 @@ pub use compile::{Compiled, Compiler};
 pub use frame::{Frame, ShaderUse, render};
 pub use prepare::{Prepared, prepare};
 pub use shaders::{Budget, ShaderCode, Shaders, shader_name};
-pub use times::{ConfigError, DEFAULT_TEXT, Times};
+pub use times::{DEFAULT_TEXT, Times};
 
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,9 @@ use super::compile::Compiled;
 use super::shaders::Budget;
 use crate::abi::{generic_name, library};
 use crate::ir::{Inst, Op, Type, Value};
+use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thiserror::Error;
-use toml::Table;
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
@@ -109,17 +108,6 @@ pub struct Other {
     pub texture_word: f64,
 }
 
-/// A configuration is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ConfigError {
-    /// It is no TOML.
-    #[error("{0}")]
-    Syntax(String),
-    /// A key is unknown, or its value has another type or is out of range.
-    #[error("{0}")]
-    Value(String),
-}
-
 impl Default for Times {
     fn default() -> Self {
         Self::parse("").expect("the default configuration is valid")
@@ -136,23 +124,14 @@ impl Times {
     ///
     /// # Errors
     /// Text that is no TOML, unknown keys, and numbers that make no machine.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let table = |text: &str| text.parse::<Table>().map_err(|e| ConfigError::Syntax(e.to_string()));
-        let mut merged = table(DEFAULT_TEXT)?;
-        for (section, values) in table(text)? {
-            let known = merged.get_mut(&section).and_then(toml::Value::as_table_mut);
-            let (Some(known), toml::Value::Table(values)) = (known, values) else {
-                return Err(ConfigError::Value(format!("there is no section `{section}`")));
-            };
-            known.extend(values);
-        }
-        let times: Times = merged.try_into().map_err(|e| ConfigError::Value(e.to_string()))?;
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let times: Times = settings::parse(DEFAULT_TEXT, text, &["functions"])?;
         times.check()?;
         Ok(times)
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |text: &str| Err(ConfigError::Value(text.to_string()));
+    fn check(&self) -> Result<(), SettingsError> {
+        let wrong = |text: &str| Err(SettingsError::Value(text.to_string()));
         let Region { width, height } = self.region;
         if !(1..=1024).contains(&width) || !(1..=1024).contains(&height) {
             return wrong("the sides of a region are 1 to 1024 pixels");

@@ -5,10 +5,9 @@
 //! and values out of range are errors.
 
 use crate::rpu::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
+use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
-use thiserror::Error;
-use toml::{Table, Value};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
@@ -112,47 +111,6 @@ pub struct Processors {
     pub count: u32,
 }
 
-/// Why a configuration cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ConfigError {
-    /// It is not TOML.
-    #[error("{0}")]
-    Syntax(String),
-    /// A key that the machine does not have.
-    #[error("there is no key `{key}`; there are {known}")]
-    UnknownKey {
-        /// The key, with its table.
-        key: String,
-        /// The keys of that table.
-        known: String,
-    },
-    /// A value of the wrong kind.
-    #[error("`{key}` is {found}, and must be {wanted}")]
-    Kind {
-        /// The key, with its table.
-        key: String,
-        /// What it is.
-        found: &'static str,
-        /// What it must be.
-        wanted: &'static str,
-    },
-    /// A number out of range.
-    #[error("`{key}` is {value}, and must be from {min} to {max}")]
-    OutOfRange {
-        /// The key, with its table.
-        key: &'static str,
-        /// The number.
-        value: i64,
-        /// The least allowed.
-        min: u32,
-        /// The most allowed.
-        max: u32,
-    },
-    /// What TOML's reader says of the values together.
-    #[error("{0}")]
-    Value(String),
-}
-
 impl Default for Config {
     /// The configuration of `default.toml`.
     fn default() -> Config {
@@ -167,17 +125,14 @@ impl Config {
     ///
     /// # Errors
     /// When the text is not TOML, has an unknown key, or a value out of range.
-    pub fn parse(text: &str) -> Result<Config, ConfigError> {
-        let table = |text: &str| text.parse::<Table>().map_err(|e| ConfigError::Syntax(e.to_string()));
-        let mut merged = table(DEFAULT_TEXT)?;
-        merge(&mut merged, table(text)?, "")?;
-        let config: Config = merged.try_into().map_err(|e| ConfigError::Value(e.to_string()))?;
+    pub fn parse(text: &str) -> Result<Config, SettingsError> {
+        let config: Config = settings::parse(DEFAULT_TEXT, text, &[])?;
         config.check()?;
         Ok(config)
     }
 
     /// Checks the range of every number.
-    fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), SettingsError> {
         let Latencies { mov, frac, add, mul, mad, dot, integer, conversion, special, .. } = self.latencies;
         let Latencies { load, store, texture_load, texture_store, trace, control, .. } = self.latencies;
         let Intervals { special: special_interval, memory, texture, ray } = self.intervals;
@@ -205,36 +160,8 @@ impl Config {
             ("stack.vectors", self.stack.vectors, u32::from(STACK_WINDOW), MAX_STACK),
             ("processors.count", self.processors.count, 1, MAX_PROCESSORS),
         ];
-        match ranges.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
-            Some((key, value, min, max)) => Err(ConfigError::OutOfRange { key, value: value.into(), min, max }),
-            None => Ok(()),
-        }
+        ranges.into_iter().try_for_each(|(key, value, min, max)| SettingsError::check(key, value, min, max))
     }
-}
-
-/// Puts the values of `from` in place of those of `into`; `path` names the table in messages.
-fn merge(into: &mut Table, from: Table, path: &str) -> Result<(), ConfigError> {
-    for (name, value) in from {
-        let key = format!("{path}{name}");
-        let known = into.keys().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
-        match (into.get_mut(&name), value) {
-            (None, _) => return Err(ConfigError::UnknownKey { key, known }),
-            (Some(Value::Table(into)), Value::Table(from)) => merge(into, from, &format!("{key}."))?,
-            (Some(Value::Table(_)), value) => {
-                return Err(ConfigError::Kind { key, found: value.type_str(), wanted: "a table" });
-            }
-            (Some(into), Value::Integer(number)) if (0..=i64::from(u32::MAX)).contains(&number) => {
-                *into = Value::Integer(number);
-            }
-            (Some(_), Value::Integer(_)) => {
-                return Err(ConfigError::Kind { key, found: "out of range", wanted: "a whole number of 32 bits" });
-            }
-            (Some(_), value) => {
-                return Err(ConfigError::Kind { key, found: value.type_str(), wanted: "a whole number" });
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Latencies {

@@ -39,7 +39,7 @@ mod stats;
 mod timing;
 
 pub use chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
-pub use config::{Chunks, Config, ConfigError, DEFAULT_TEXT, Intervals, Latencies, Processors, Stack};
+pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Latencies, Processors, Stack};
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
