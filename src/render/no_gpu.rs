@@ -91,11 +91,6 @@ impl GpuRenderer {
     pub fn set_traversal(&mut self, _variant: Variant) {
         match *self {}
     }
-
-    /// Nothing: there is no renderer.
-    pub fn set_sorting(&mut self, _on: bool) {
-        match *self {}
-    }
 }
 
 impl Renderer for GpuRenderer {

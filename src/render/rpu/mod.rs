@@ -15,11 +15,12 @@ mod progressive;
 mod ray_program;
 mod simulate;
 mod standalone;
+pub mod traced;
 mod tracer;
 
 pub use calls::Calls;
 pub use hits::{Batch, Hit, run_at_hits};
-pub use loaded::{Entry, Loaded};
+pub use loaded::{Data, Entry, Loaded};
 pub use progressive::RpuProgressive;
 pub use ray_program::{RayImage, RayProgram};
 pub use simulate::{Simulation, simulate};

@@ -180,6 +180,34 @@ impl<'a> SceneTracer<'a> {
         Ok(tracer)
     }
 
+    /// Traces the procedural primitives alone: replaces the closest hits in `hits` by nearer ones,
+    /// and marks occlusion rays that are not blocked yet. Does not resolve primitives.
+    pub(super) fn trace_procedural(&self, block: &mut RayBlock, hits: &mut HitBlock) {
+        let Some(procedural) = &self.procedural else { return };
+        let (rays, any) = (&mut block.rays, block.any);
+        let all = rays.active;
+        rays.active = all & !any;
+        if rays.active != 0 {
+            procedural.primitives.tree.closest_hits(rays, &mut hits.found, procedural);
+        }
+        let blocked = lanes(all & any).filter(|&i| hits.found.t[i] >= 0.0).fold(0, |mask, i| mask | 1 << i);
+        rays.active = all & any & !blocked;
+        if rays.active != 0 {
+            for i in lanes(procedural.primitives.tree.any_hits(rays, procedural) & rays.active) {
+                hits.found.t[i] = 0.0;
+            }
+        }
+        rays.active = all;
+    }
+
+    /// Maps the closest hits of the active rays to shaders and records.
+    pub(super) fn resolve(&self, block: &RayBlock, hits: &mut HitBlock) {
+        for i in lanes(block.rays.active & !block.any) {
+            let Some(hit) = hits.found.hit(i) else { continue };
+            (hits.shader[i], hits.tri[i], hits.obj[i]) = self.memory.resolve(hit.prim).into();
+        }
+    }
+
     /// The error of an intersection shader, if one failed: the cause, where the render was stopped.
     pub fn failure(&self) -> Option<MachineError> {
         let procedural = self.procedural.as_ref()?;
@@ -189,30 +217,21 @@ impl<'a> SceneTracer<'a> {
 
 impl Tracer for SceneTracer<'_> {
     fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
-        let (rays, any) = (&mut block.rays, block.any);
-        let all = rays.active;
+        let (all, any) = (block.rays.active, block.any);
+        let rays = &mut block.rays;
         rays.active = all & !any;
         if rays.active != 0 {
             self.bvh.closest_hits(rays, &mut hits.found);
-            if let Some(procedural) = &self.procedural {
-                procedural.primitives.tree.closest_hits(rays, &mut hits.found, procedural);
-            }
-            for i in rays.active_lanes() {
-                let Some(hit) = hits.found.hit(i) else { continue };
-                (hits.shader[i], hits.tri[i], hits.obj[i]) = self.memory.resolve(hit.prim).into();
-            }
         }
         rays.active = all & any;
         if rays.active != 0 {
-            let mut blocked = self.bvh.any_hits(rays);
-            if let Some(procedural) = &self.procedural {
-                rays.active &= !blocked;
-                blocked |= procedural.primitives.tree.any_hits(rays, procedural);
-            }
-            for i in lanes(all & any & blocked) {
+            for i in lanes(all & any & self.bvh.any_hits(rays)) {
                 hits.found.t[i] = 0.0;
             }
         }
+        rays.active = all;
+        self.trace_procedural(block, hits);
+        self.resolve(block, hits);
     }
 }
 
