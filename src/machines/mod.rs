@@ -1,4 +1,20 @@
-//! Models of machines that run whole scenes: each compiles the linked program for itself, renders
+//! Models of machines that run whole scenes: each runs the linked program in its own way, renders
 //! with it, and says what that costs.
+//!
+//! | folder | machine |
+//! |---|---|
+//! | [`pixelflow`] | PixelFlow (Olano 1998): SIMD pixels that shade |
+//! | [`peripheral`] | a pipelined intersector beside a host (Ullner 1983, §2.3), with a grid and other structures |
+//! | [`pipeline`] | a processor for each polygon, past which rays are streamed (§2.4) |
+//! | [`array`] | a mesh of processors, each with a part of space, that pass rays on (§2.5) |
+//! | [`comparison`] | all of them beside each other, then and today |
+//! | [`rays`] | what the three ray-tracing machines share |
+//! | [`report`] | what machines report |
 
+pub mod array;
+pub mod comparison;
+pub mod peripheral;
+pub mod pipeline;
 pub mod pixelflow;
+pub mod rays;
+pub mod report;

@@ -1,0 +1,218 @@
+//! Links: transfers of messages and of control messages, and what can go wrong with them.
+//!
+//! Errors and repetitions happen to messages only. Control messages are a few words; they are taken to
+//! be protected in any case, as counts that are lost would end the rounds, and not show in the image.
+
+use super::{Engine, Event, Load};
+use crate::machines::array::config::{Links, Recovery};
+use crate::machines::array::mapping::Direction;
+use crate::machines::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
+use crate::machines::array::reliable::Taken;
+use crate::machines::array::statistics::Ending;
+use crate::machines::array::termination::{Control, Counted};
+use crate::machines::array::trace::Happening;
+use crate::machines::array::workload::Way;
+use crate::machines::rays::arithmetic::Operations;
+use crate::machines::rays::events::{Picoseconds, picoseconds};
+use crate::random::{hash, unit};
+
+/// What happens to a transfer.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Arrives,
+    Dropped,
+    Repeated,
+}
+
+impl<O: Operations> Engine<'_, O> {
+    /// Starts a transfer, if the link is free and there is something that the other end takes.
+    pub(super) fn start_link(&mut self, node: u16, direction: Direction) {
+        let Some(other) = self.network.neighbour(node, direction) else { return };
+        let (index, port) = (usize::from(node), direction as usize);
+        if self.sites[index].dead || self.sites[index].sending[port].is_some() {
+            return;
+        }
+        if self.sites[usize::from(other)].dead {
+            self.destroy(node, direction);
+            return;
+        }
+        if let Some(control) = self.sites[index].control[port].pop_front() {
+            self.transfer(node, direction, other, Load::Control(control), CONTROL_WORDS);
+            return;
+        }
+        let Some((position, rank)) = self.sites[index].node.offer(direction) else { return };
+        if !self.sites[usize::from(other)].node.admits(&self.network, rank) {
+            return;
+        }
+        self.sites[usize::from(other)].node.reserve();
+        let site = &mut self.sites[index];
+        let item = site.node.begin_sending(direction, position);
+        let number = site.senders[port].number();
+        let mut size = words(item.kind, self.config.link.results);
+        // A hit for its shader: t, u, v and the polygon instead of three colours.
+        let is_short = item.kind == Kind::Result && self.config.link.results == Results::Short;
+        size += u32::from(is_short && self.world.load.way == Way::Answers);
+        size += match (self.config.reliability.links, self.config.reliability.recovery) {
+            (_, Recovery::On) => RECOVERY_WORDS,
+            (Links::Acknowledged, Recovery::Off) => SEQUENCE_WORDS,
+            (Links::Bare, Recovery::Off) => 0,
+        };
+        let ray = item.ray as usize;
+        let kind = &mut self.statistics.kinds[item.kind as usize];
+        kind.hops += 1;
+        if item.kind.walks() {
+            self.hops[ray] = self.hops[ray].saturating_add(1);
+            kind.most_hops = kind.most_hops.max(u32::from(self.hops[ray]));
+        }
+        self.statistics.links[index][port].messages += 1;
+        self.note(node, &item, Happening::Left(direction));
+        self.transfer(node, direction, other, Load::Message(item, number, size), size);
+    }
+
+    /// A transfer of so many words begins.
+    fn transfer(&mut self, node: u16, direction: Direction, other: u16, load: Load, words: u32) {
+        let memory = 2 * Picoseconds::from(words) * self.unit_times.cycle;
+        for end in [node, other] {
+            self.sites[usize::from(end)].stolen += memory;
+        }
+        let time = self.times.handshake + memory;
+        let site = &mut self.sites[usize::from(node)];
+        site.sending[direction as usize] = Some(load);
+        site.transfers[direction as usize] += 1;
+        let link = &mut self.statistics.links[usize::from(node)][direction as usize];
+        link.words += u64::from(words);
+        link.busy += time;
+        self.after(time, Event::Link(node, direction));
+    }
+
+    /// A transfer ends.
+    pub(super) fn transferred(&mut self, node: u16, direction: Direction) {
+        let (index, port) = (usize::from(node), direction as usize);
+        let Some(other) = self.network.neighbour(node, direction) else { return };
+        let Some(load) = self.sites[index].sending[port].take() else { return };
+        let fate = self.fate(node, direction);
+        match load {
+            Load::Control(control) => self.control(other, control),
+            Load::Message(item, number, size) => {
+                let acknowledged = self.config.reliability.links == Links::Acknowledged;
+                let counts = &mut self.statistics.faults;
+                counts.dropped += u64::from(fate == Fate::Dropped);
+                counts.repeated += u64::from(fate == Fate::Repeated);
+                if fate == Fate::Dropped && acknowledged {
+                    // No acknowledgement comes: again, after a time, with both buffers as they are.
+                    counts.sent_again += 1;
+                    let wait = picoseconds(self.config.reliability.timeout);
+                    let again = 2 * Picoseconds::from(size) * self.unit_times.cycle + self.times.handshake;
+                    self.sites[index].sending[port] = Some(load);
+                    self.sites[index].transfers[port] += 1;
+                    self.statistics.links[index][port].words += u64::from(size);
+                    self.statistics.links[index][port].busy += again;
+                    self.after(wait + again, Event::Link(node, direction));
+                    return;
+                }
+                self.sites[index].node.release();
+                let (rank, back) = (self.network.rank(&item, other), direction.opposite() as usize);
+                let copies = 1 + u32::from(fate == Fate::Repeated);
+                let receiver = &mut self.sites[usize::from(other)];
+                if fate == Fate::Dropped {
+                    receiver.node.release();
+                    self.statistics.faults.lost_on_links += 1;
+                    self.note(other, &item, Happening::Lost);
+                } else if acknowledged {
+                    let taken = (0..copies).filter(|_| receiver.receivers[back].take(number) == Taken::Fresh).count();
+                    match taken {
+                        0 => receiver.node.release(),
+                        _ => receiver.node.arrive(item),
+                    }
+                    self.sites[index].senders[port].acknowledged(number);
+                } else {
+                    receiver.node.arrive(item);
+                    if copies > 1 && receiver.node.admits(&self.network, rank) {
+                        receiver.node.reserve();
+                        receiver.node.arrive(item);
+                        self.statistics.faults.taken_twice += 1;
+                    }
+                }
+                if fate != Fate::Dropped {
+                    self.note(other, &item, Happening::Arrived);
+                }
+            }
+        }
+        self.settle(node);
+        self.settle(other);
+    }
+
+    /// Whether this transfer has errors: by hash of the link and of how many it carried before.
+    fn fate(&self, node: u16, direction: Direction) -> Fate {
+        let faults = &self.config.faults;
+        if faults.drop == 0.0 && faults.repeat == 0.0 {
+            return Fate::Arrives;
+        }
+        let transfers = self.sites[usize::from(node)].transfers[direction as usize];
+        let link = u32::from(node) * 4 + direction as u32;
+        let chance = f64::from(unit(hash(hash(hash(faults.seed) ^ link) ^ transfers)));
+        match chance {
+            chance if chance < faults.drop => Fate::Dropped,
+            chance if chance < faults.drop + faults.repeat => Fate::Repeated,
+            _ => Fate::Arrives,
+        }
+    }
+
+    /// A round of termination detection asks a node and those below it.
+    pub(super) fn ask(&mut self, node: u16) {
+        self.sites[usize::from(node)].counting.ask();
+        let below: Vec<Direction> = self.below(node).collect();
+        for direction in below {
+            self.sites[usize::from(node)].control[direction as usize].push_back(Control::Ask);
+        }
+        self.settle(node);
+    }
+
+    fn control(&mut self, node: u16, control: Control) {
+        match control {
+            Control::Ask => self.ask(node),
+            Control::Count(tally) => self.sites[usize::from(node)].counting.answer(tally),
+        }
+    }
+
+    /// A node gives its counts to the round, when it can.
+    pub(super) fn count(&mut self, node: u16) {
+        let site = &mut self.sites[usize::from(node)];
+        if !site.counting.is_ready() || !site.node.is_idle() {
+            return;
+        }
+        match site.counting.count(site.node.tally, node == self.root) {
+            Counted::Up(tally) => {
+                if let Some(up) = self.network.routes.first(node, self.root) {
+                    site.control[up as usize].push_back(Control::Count(tally));
+                    self.start_link(node, up);
+                }
+            }
+            Counted::Again(tally) => {
+                self.statistics.rounds += 1;
+                // The host's patience: nothing has changed, and nothing can change any more.
+                let idle =
+                    self.sites.iter().all(|s| s.dead || (s.node.is_idle() && s.sending.iter().all(Option::is_none)));
+                if idle && self.last_round == Some(tally) && self.agenda.is_empty() {
+                    self.ending = Some(Ending::Unnoticed);
+                }
+                self.last_round = Some(tally);
+                self.after(self.times.pause, Event::Round);
+            }
+            Counted::Done => {
+                self.statistics.rounds += 1;
+                self.ending = Some(Ending::Announced);
+            }
+        }
+    }
+
+    /// The links down the tree of termination detection: to the nodes whose way to the root starts
+    /// here.
+    pub(super) fn below(&self, node: u16) -> impl Iterator<Item = Direction> + '_ {
+        let is_below = move |direction: &Direction| {
+            let other = self.network.neighbour(node, *direction);
+            other.is_some_and(|n| self.network.routes.first(n, self.root) == Some(direction.opposite()))
+        };
+        Direction::ALL.into_iter().filter(is_below)
+    }
+}

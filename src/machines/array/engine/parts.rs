@@ -1,0 +1,125 @@
+//! The parts of a node that have clocks, and what happens in them.
+
+use crate::machines::array::config::Config;
+use crate::machines::array::mapping::Direction;
+use crate::machines::array::message::Item;
+use crate::machines::array::protocol::{Crossing, Node, Task};
+use crate::machines::array::reliable::{Receiver, Sender};
+use crate::machines::array::statistics::Meter;
+use crate::machines::array::termination::{Control, Counting};
+use crate::machines::rays::events::{Picoseconds, picoseconds};
+use std::collections::VecDeque;
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// A processor's task is done.
+    Processor(u16),
+    /// An intersection unit can take another ray.
+    UnitFree(u16),
+    /// The result of its ray is known.
+    UnitResult(u16),
+    /// A transfer ends.
+    Link(u16, Direction),
+    /// The root begins a round.
+    Round,
+    /// A node dies: a number of the list of deaths.
+    Death(usize),
+    /// All know of the deaths.
+    Restart,
+}
+
+/// What a processor does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job {
+    /// A step of the protocol.
+    Task(Task),
+    /// What follows from what the unit found.
+    Crossed(Item, Crossing),
+}
+
+/// A ray in an intersection unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passing {
+    pub item: Item,
+    pub found: Found,
+    /// From the time at which the unit can take another ray until the result.
+    pub rest: Picoseconds,
+    /// The memory's time that others had taken when the ray began, and how much of what they took
+    /// since delays the ray, and has been added.
+    pub stolen: Picoseconds,
+    pub share: f64,
+    pub added: Picoseconds,
+}
+
+/// What the unit found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub crossing: Crossing,
+    pub cells: u32,
+}
+
+/// What is on a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Load {
+    /// A message, its number, and its words.
+    Message(Item, u16, u32),
+    Control(Control),
+}
+
+/// A node with its clocked parts.
+#[derive(Default)]
+pub(super) struct Site {
+    pub node: Node,
+    pub counting: Counting,
+    pub job: Option<Job>,
+    pub unit: Option<Passing>,
+    /// Rays whose results are not known yet, and those that wait for the processor.
+    pub draining: VecDeque<(Item, Found)>,
+    pub found: VecDeque<(Item, Found)>,
+    pub sending: [Option<Load>; 4],
+    pub control: [VecDeque<Control>; 4],
+    /// Sequence numbers, of what is sent and of what comes in from that direction.
+    pub senders: [Sender; 4],
+    pub receivers: [Receiver; 4],
+    pub transfers: [u32; 4],
+    /// Samples that are begun and not done, where rays return.
+    pub open: u64,
+    /// Time of the memory that the processor and the ports took from the unit.
+    pub stolen: Picoseconds,
+    pub meter: Meter,
+    pub dead: bool,
+    /// Buffers in use when it was last looked whether messages can come in.
+    pub seen_used: u16,
+}
+
+/// The tasks' times.
+pub(super) struct Times {
+    pub route: Picoseconds,
+    pub cell: Picoseconds,
+    pub emit: Picoseconds,
+    pub shade: Picoseconds,
+    pub make: Picoseconds,
+    pub deliver: Picoseconds,
+    pub look_up: Picoseconds,
+    pub handshake: Picoseconds,
+    pub pause: Picoseconds,
+}
+
+impl Times {
+    /// Those of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let node = &config.node;
+        Self {
+            route: picoseconds(node.route),
+            cell: picoseconds(node.cell),
+            emit: picoseconds(node.emit),
+            shade: picoseconds(node.shade),
+            make: picoseconds(node.make),
+            deliver: picoseconds(node.deliver),
+            look_up: picoseconds(node.look_up),
+            handshake: picoseconds(config.link.handshake),
+            pause: picoseconds(config.link.pause),
+        }
+    }
+}

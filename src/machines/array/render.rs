@@ -1,0 +1,114 @@
+//! A job's image by the array: its rays from the shaders, their way through the nodes, and what the
+//! frame buffer has in the end.
+
+use super::config::Config;
+use super::engine::{self, ArrayError, Simulation};
+use super::phases::{Phases, phases};
+use super::space::Space;
+use super::workload::{Way, Workload};
+use crate::image::Image;
+use crate::machines::peripheral::{self, Choice, Peripheral, chooser};
+use crate::machines::rays::arithmetic::Ieee;
+use crate::machines::rays::model::Model;
+use crate::machines::rays::recording::{Recording, record};
+use crate::machines::rays::tree::{self, RayTree, Settings};
+use crate::machines::rays::volumes::StructureError;
+use crate::render::rpu::Loaded;
+use crate::render::rpu::traced::Samples;
+use crate::render::{Job, Progress, RenderError};
+
+/// The machine's name in messages.
+const BACKEND: &str = "the ray tracing array";
+
+/// The rays of a job, from which arrays of any size make its image.
+#[derive(Debug)]
+pub struct Rays {
+    /// The rays as the array is given them.
+    pub workload: Workload,
+    /// Sums over the tree; `None` where rays return.
+    pub tree: Option<tree::Totals>,
+    /// Where rays return, the image: their hits are those of the array.
+    recording: Option<Recording>,
+    /// Why rays return, where they do.
+    pub why_answers: Option<String>,
+}
+
+/// An image by the array.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The image.
+    pub image: Image,
+    /// The simulation.
+    pub simulation: Simulation,
+    /// Loading and sorting the scene.
+    pub phases: Phases,
+}
+
+/// Runs a job's shaders: a tree of rays with colours, or, for shaders whose result is no sum over
+/// their rays, the rays in the order in which they wait for each other.
+///
+/// # Errors
+/// As rendering.
+pub fn rays(
+    job: &Job,
+    loaded: &Loaded,
+    model: &Model,
+    config: &Config,
+    progress: Progress<'_>,
+) -> Result<Rays, RenderError> {
+    let failed = |e: StructureError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
+    // Any structure gives the hits that the nodes find.
+    let hierarchy = chooser(Choice::Bvh, model, 1, &peripheral::Config::default()).map_err(failed)?;
+    let finder = Peripheral::new(model, hierarchy, config.unit.arithmetic);
+    let size = [job.window.width, job.window.height];
+    let settings = Settings { threshold: config.image.threshold };
+    let grown = tree::grow(job, &finder, &|found| model.resolve(found), settings, progress);
+    let why_answers = match grown {
+        Ok(tree) if tree.totals.nonaffine == 0 => {
+            let workload = Workload::of_tree(&tree, size);
+            return Ok(Rays { workload, tree: Some(tree.totals), recording: None, why_answers: None });
+        }
+        Ok(RayTree { totals, .. }) => {
+            format!("at {} of {} hits the colour is no sum over the rays", totals.nonaffine, totals.shaded)
+        }
+        Err(RenderError::Unsupported { reason, .. }) => reason,
+        Err(error) => return Err(error),
+    };
+    let recording = record(job, loaded, model, &finder, progress)?;
+    let workload = Workload::of_recording(&recording, size);
+    Ok(Rays { workload, tree: None, recording: Some(recording), why_answers: Some(why_answers) })
+}
+
+/// Makes the image of a job with an array. `corners` are those of the model's polygons.
+///
+/// # Errors
+/// When the scene or the rays do not fit the machine.
+pub fn render(
+    job: &Job,
+    loaded: &Loaded,
+    model: &Model,
+    rays: &Rays,
+    config: &Config,
+) -> Result<Rendered, RenderError> {
+    let failed = |e: ArrayError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
+    let corners = model.corners();
+    let simulation = engine::simulate(&rays.workload, &model.polygons, &corners, config).map_err(failed)?;
+    let space = Space::new(config.layout(), config.array.depth, Ieee, &model.polygons, &corners);
+    let space = space.map_err(|e| failed(e.into()))?;
+    let pixels = u64::from(job.window.width) * u64::from(job.window.height);
+    let buffers = simulation.statistics.buffers;
+    let phases = phases(config, model.polygons.len() as u64, pixels, buffers, |cell| space.list(cell));
+    let image = match (&rays.recording, rays.workload.way) {
+        (Some(recording), Way::Answers) => recording.image.clone(),
+        _ => {
+            let samples = Samples::of(job);
+            let mut film = samples.film()?;
+            let numbers = (0..samples.blocks()).flat_map(|block| samples.block(block).samples).flatten();
+            for (number, color) in numbers.zip(&simulation.colors) {
+                samples.expose(&mut film, number, *color);
+            }
+            samples.develop(&film, loaded)?
+        }
+    };
+    Ok(Rendered { image, simulation, phases })
+}

@@ -1,0 +1,221 @@
+//! Space as the array divides it: cells with their polygons, and a ray's way through the cells of
+//! one node.
+
+use super::config::{Axis, Bound};
+use super::mapping::{Heading, Layout};
+use super::unit::{Counts, Goal, Passage, Tests, Unit, UnitTimes};
+use crate::machines::rays::arithmetic::Operations;
+use crate::machines::rays::grid::{Grid, Lattice, Walk};
+use crate::machines::rays::intersector::{MachineRay, Outcome, accepts, coordinate, distance, intersect, point};
+use crate::machines::rays::polygon::{Polygon, WORDS};
+use crate::machines::rays::ray::{Found, RayKind, Request};
+use crate::machines::rays::recording::{Finder, Work};
+use crate::machines::rays::volumes::StructureError;
+use crate::machines::rays::volumes::bounds::Bounds;
+use glam::Vec3;
+
+/// Most polygons in the lists of all cells together.
+const MOST_ENTRIES: usize = 1 << 27;
+
+/// The cells of an array with a scene in them.
+#[derive(Debug)]
+pub struct Space<'a, O> {
+    /// Nodes and cells.
+    pub layout: Layout,
+    operations: O,
+    polygons: &'a [Polygon],
+    /// `None` when there are no polygons.
+    grid: Option<Grid>,
+    /// The axes of space that are columns, rows and layers.
+    order: [usize; 3],
+}
+
+/// What a ray did in a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visit {
+    /// The intersection unit's part; nothing if the first cell is empty.
+    pub passage: Passage,
+    /// Cells that the ray was in: the first, and empty ones of the same node after it.
+    pub cells: u32,
+    /// How it ended.
+    pub end: VisitEnd,
+}
+
+/// How a visit ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VisitEnd {
+    /// With a hit that counts.
+    Hit(Found),
+    /// The ray goes on in this cell.
+    Next(u32),
+    /// It has left space, or come to its limit.
+    Left,
+}
+
+impl<'a, O: Operations> Space<'a, O> {
+    /// Sorts polygons into the cells of a layout. `corners` are those of the polygons, in order
+    /// around each.
+    ///
+    /// # Errors
+    /// As [`Grid::new`].
+    pub fn new(
+        layout: Layout,
+        depth: Axis,
+        operations: O,
+        polygons: &'a [Polygon],
+        corners: &[[Vec3; 4]],
+    ) -> Result<Self, StructureError> {
+        let order = depth.order();
+        let mut counts = [1; 3];
+        for (axis, &of_space) in order.iter().enumerate() {
+            counts[of_space] = u32::from(layout.cells[axis]);
+        }
+        let grid = match polygons.is_empty() {
+            true => None,
+            false => {
+                let lattice = Lattice::new(Bounds::around(corners)?, counts)?;
+                Some(Grid::new(lattice, corners, MOST_ENTRIES)?)
+            }
+        };
+        Ok(Self { layout, operations, polygons, grid, order })
+    }
+
+    /// The array's cell of a cell of the lattice.
+    fn cell(&self, cell: [u32; 3]) -> u32 {
+        self.layout.index(self.order.map(|axis| cell[axis] as u16))
+    }
+
+    /// The other way round.
+    fn lattice_cell(&self, cell: u32) -> [u32; 3] {
+        let mut lattice = [0; 3];
+        for (axis, position) in self.layout.cell(cell).into_iter().enumerate() {
+            lattice[self.order[axis]] = u32::from(position);
+        }
+        lattice
+    }
+
+    /// The cell in which a ray enters space, and which way it goes; `None` if it passes by.
+    pub fn entry(&self, request: &Request) -> Option<(u32, Heading)> {
+        let walk = Walk::start(self.grid.as_ref()?.lattice(), request)?;
+        Some((self.cell(walk.cell()), self.order.map(|axis| request.direction[axis] >= 0.0)))
+    }
+
+    /// The polygons of a cell.
+    pub fn list(&self, cell: u32) -> &[u32] {
+        self.grid.as_ref().map_or(&[], |grid| grid.polygons(self.lattice_cell(cell)))
+    }
+
+    /// A ray's visit to a node, from a cell of it on. `is_here` says which cells the node has.
+    pub fn visit(
+        &self,
+        request: &Request,
+        cell: u32,
+        unit: &mut Unit,
+        (times, bound): (&UnitTimes, Bound),
+        is_here: impl Fn(u32) -> bool,
+    ) -> Visit {
+        let nothing = Passage { latency: 0, front: 0, counts: Counts::default(), nearest: None };
+        let mut visit = Visit { passage: nothing, cells: 1, end: VisitEnd::Left };
+        let Some(grid) = &self.grid else { return visit };
+        let Some(mut walk) = Walk::resume(grid.lattice(), request, self.lattice_cell(cell)) else { return visit };
+        let list = grid.polygons(walk.cell());
+        if !list.is_empty() {
+            let mut tests = Listed { space: self, list, ray: MachineRay::of_request(request) };
+            let exit = walk.exit();
+            let nearest = match bound {
+                Bound::Ray => request.limit,
+                Bound::Cell => request.limit.min(exit.next_up()),
+            };
+            let (goal, best) = match request.kind {
+                RayKind::Nearest => (Goal::Nearest, nearest),
+                RayKind::Any => (Goal::Any, request.limit),
+            };
+            visit.passage = unit.run(times, list.len() as u32, best, goal, &mut tests);
+            let found = visit.passage.nearest.filter(|n| goal == Goal::Any || n.t <= exit);
+            if let Some(n) = found {
+                visit.end = VisitEnd::Hit(Found { polygon: list[n.place as usize], t: n.t, u: n.u, v: n.v });
+                return visit;
+            }
+        }
+        loop {
+            if walk.settles(request.limit) {
+                return visit;
+            }
+            let Some(next) = walk.advance() else { return visit };
+            let next = self.cell(next);
+            if !is_here(next) || !grid.polygons(walk.cell()).is_empty() {
+                visit.end = VisitEnd::Next(next);
+                return visit;
+            }
+            visit.cells += 1;
+        }
+    }
+}
+
+/// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
+impl<O: Operations> Finder for Space<'_, O> {
+    fn find(&self, request: &Request) -> (Option<Found>, Work) {
+        let mut work = Work::default();
+        let walk = self.grid.as_ref().and_then(|grid| Some((grid, Walk::start(grid.lattice(), request)?)));
+        let Some((grid, mut walk)) = walk else { return (None, work) };
+        let ray = MachineRay::of_request(request);
+        loop {
+            let list = grid.polygons(walk.cell());
+            work.cells += 1;
+            work.occupied += u32::from(!list.is_empty());
+            let (mut best, mut found) = (request.limit, None);
+            for &polygon in list {
+                work.tests += 1;
+                work.words += WORDS as u32;
+                let outcome = intersect(self.operations, &self.polygons[polygon as usize], &ray, best);
+                if let Outcome::Hit(hit) = outcome {
+                    work.updates += 1;
+                    best = hit.t;
+                    found = Some(Found { polygon, t: hit.t, u: hit.u, v: hit.v });
+                    if request.kind == RayKind::Any {
+                        return (found, work);
+                    }
+                }
+            }
+            if found.is_some_and(|found| walk.settles(found.t)) {
+                return (found, work);
+            }
+            if walk.settles(request.limit) || walk.advance().is_none() {
+                return (None, work);
+            }
+        }
+    }
+}
+
+/// A cell's list of polygons before a ray.
+struct Listed<'a, O> {
+    space: &'a Space<'a, O>,
+    list: &'a [u32],
+    ray: MachineRay,
+}
+
+impl<O: Operations> Listed<'_, O> {
+    fn polygon(&self, place: u32) -> &Polygon {
+        &self.space.polygons[self.list[place as usize] as usize]
+    }
+}
+
+impl<O: Operations> Tests for Listed<'_, O> {
+    fn distance(&mut self, place: u32) -> Option<f32> {
+        let polygon = self.polygon(place);
+        let distance = distance(self.space.operations, polygon, &self.ray);
+        accepts(polygon, distance, f32::INFINITY).then_some(distance.t)
+    }
+
+    fn u(&mut self, place: u32, t: f32) -> Option<f32> {
+        let operations = self.space.operations;
+        let u = coordinate(operations, &self.polygon(place).u, point(operations, &self.ray, t));
+        (!u.is_nan()).then_some(u)
+    }
+
+    fn v(&mut self, place: u32, t: f32) -> Option<f32> {
+        let operations = self.space.operations;
+        let v = coordinate(operations, &self.polygon(place).v, point(operations, &self.ray, t));
+        (!v.is_nan()).then_some(v)
+    }
+}

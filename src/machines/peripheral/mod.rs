@@ -1,0 +1,17 @@
+//! The ray tracing peripheral (Ullner, "Parallel Machines for Computer Graphics", 1983, §2.3): a
+//! pipelined intersector beside a host computer, and the small processors in front of it that choose
+//! the polygons for each ray.
+
+pub mod analysis;
+mod config;
+mod report;
+mod search;
+mod simulate;
+
+pub use config::{Config, DEFAULT_TEXT, Waits};
+pub use report::{estimate_report, report, sweep_report};
+pub use search::{Choice, Chooser, Peripheral, chooser, recommended_cells};
+pub use simulate::{Simulation, SweepPoint, WAITS, service, simulate, sweep};
+
+#[cfg(test)]
+pub(in crate::machines) mod tests;

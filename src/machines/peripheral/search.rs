@@ -1,0 +1,175 @@
+//! The peripheral's way to find hits: a structure gives the polygons, the intersector tests them.
+
+use super::config::{Config, MOST_CELLS};
+use crate::machines::peripheral::analysis;
+use crate::machines::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
+use crate::machines::rays::grid::{Grid, Lattice};
+use crate::machines::rays::intersector::{MachineRay, Outcome, intersect};
+use crate::machines::rays::model::Model;
+use crate::machines::rays::polygon::WORDS;
+use crate::machines::rays::ray::{Found, RayKind, Request};
+use crate::machines::rays::recording::{Finder, Work};
+use crate::machines::rays::volumes::bounds::Bounds;
+use crate::machines::rays::volumes::hierarchy::Hierarchy;
+use crate::machines::rays::volumes::oriented::OrientedBox;
+use crate::machines::rays::volumes::{All, Structure, StructureError, Visitor, octree, oriented, ours};
+
+/// Most polygons in the lists of all cells together.
+const MOST_ENTRIES: usize = 1 << 27;
+
+/// How the peripheral chooses polygons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Every polygon, for every ray (Ullner 1983, §2.3.2).
+    All,
+    /// Those of a grid's cells (§2.3.4).
+    Grid,
+    /// By oriented bounding boxes (Rubin & Whitted 1980).
+    Boxes,
+    /// Those of an octree's cells (Reddy & Rubin 1978).
+    Octree,
+    /// By our own BVH, built for the least expected cost of a ray.
+    Bvh,
+}
+
+/// What chooses polygons for a scene.
+#[derive(Debug)]
+pub enum Chooser {
+    /// [`Choice::All`].
+    All(All),
+    /// [`Choice::Grid`].
+    Grid(Grid),
+    /// [`Choice::Boxes`].
+    Boxes(Hierarchy<OrientedBox>),
+    /// [`Choice::Octree`] and [`Choice::Bvh`].
+    Hierarchy(Hierarchy<Bounds>),
+}
+
+/// The peripheral with a scene in its memory.
+#[derive(Debug)]
+pub struct Peripheral<'a> {
+    model: &'a Model,
+    chooser: Chooser,
+    unit: Unit,
+}
+
+/// The polygons that are chosen for a model, with `cells` on each axis of a grid.
+///
+/// # Errors
+/// When the structure cannot be built for the model.
+pub fn chooser(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<Chooser, StructureError> {
+    let corners = || model.corners();
+    if model.polygons.is_empty() {
+        return Ok(Chooser::All(All { polygons: 0 }));
+    }
+    Ok(match choice {
+        Choice::All => Chooser::All(All { polygons: model.polygons.len() as u32 }),
+        Choice::Grid => {
+            let lattice = Lattice::new(Bounds::around(&corners())?, [cells; 3])?;
+            Chooser::Grid(Grid::new(lattice, &corners(), MOST_ENTRIES)?)
+        }
+        Choice::Boxes => Chooser::Boxes(oriented::build(&corners(), config.boxes.leaf as usize)?),
+        Choice::Octree => {
+            let most = config.octree.polygons as usize;
+            let options = octree::Options { most, levels: config.octree.levels, limit: MOST_ENTRIES };
+            Chooser::Hierarchy(octree::build(&corners(), &options)?)
+        }
+        Choice::Bvh => Chooser::Hierarchy(ours::build(&corners())?),
+    })
+}
+
+/// The number of cells on an axis that the estimate of §2.3.4 recommends for a scene: for rays that
+/// cross half of it, and the polygons' area in units of a face of the scene's box.
+pub fn recommended_cells(model: &Model, config: &Config) -> u32 {
+    let (low, high) = model.bounds;
+    let extent = (high - low).max_element().max(f32::MIN_POSITIVE);
+    let area = model.area() / f64::from(extent).powi(2);
+    let scene = analysis::Scene {
+        polygons: model.polygons.len() as f64,
+        area,
+        distance: 0.5,
+        step: config.grid.step,
+        test: 1.0 / config.intersector.rate,
+        latency: config.latency(),
+    };
+    analysis::best(&scene, MOST_CELLS).cells
+}
+
+impl<'a> Peripheral<'a> {
+    /// The peripheral with a model in its memory.
+    pub fn new(model: &'a Model, chooser: Chooser, unit: Unit) -> Self {
+        Self { model, chooser, unit }
+    }
+
+    fn through<O: Operations>(&self, operations: O, request: &Request) -> (Option<Found>, Work) {
+        let mut search = Search::new(self.model, operations, request);
+        match &self.chooser {
+            Chooser::All(all) => all.visit(request, &mut search),
+            Chooser::Grid(grid) => grid.visit(request, &mut search),
+            Chooser::Boxes(boxes) => boxes.visit(request, &mut search),
+            Chooser::Hierarchy(hierarchy) => hierarchy.visit(request, &mut search),
+        }
+        (search.found, search.work)
+    }
+}
+
+impl Finder for Peripheral<'_> {
+    fn find(&self, request: &Request) -> (Option<Found>, Work) {
+        match self.unit {
+            Unit::Commercial => self.through(Commercial, request),
+            Unit::Custom => self.through(Custom, request),
+            Unit::Ieee => self.through(Ieee, request),
+        }
+    }
+}
+
+/// The intersector at work on a ray.
+struct Search<'a, O> {
+    model: &'a Model,
+    operations: O,
+    ray: MachineRay,
+    kind: RayKind,
+    best: f32,
+    found: Option<Found>,
+    work: Work,
+}
+
+impl<'a, O: Operations> Search<'a, O> {
+    fn new(model: &'a Model, operations: O, request: &Request) -> Self {
+        let ray = MachineRay::of_request(request);
+        let (kind, best) = (request.kind, request.limit);
+        Self { model, operations, ray, kind, best, found: None, work: Work::default() }
+    }
+}
+
+impl<O: Operations> Visitor for Search<'_, O> {
+    fn polygon(&mut self, index: u32) -> f32 {
+        self.work.tests += 1;
+        self.work.words += WORDS as u32;
+        // Of hits at equal distance that of the lower polygon counts, whatever comes first.
+        let wins_ties = self.found.is_some_and(|found| index < found.polygon);
+        let best = if wins_ties { self.best.next_up() } else { self.best };
+        if let Outcome::Hit(hit) = intersect(self.operations, &self.model.polygons[index as usize], &self.ray, best) {
+            self.work.updates += 1;
+            self.best = hit.t;
+            self.found = Some(Found { polygon: index, t: hit.t, u: hit.u, v: hit.v });
+            if self.kind == RayKind::Any {
+                self.best = f32::NEG_INFINITY;
+            }
+        }
+        self.best
+    }
+
+    fn boxes(&mut self, count: u32) {
+        self.work.boxes += count;
+        self.work.waits += 1;
+    }
+
+    fn cell(&mut self, polygons: u32) {
+        self.work.cells += 1;
+        if polygons > 0 {
+            self.work.occupied += 1;
+            self.work.waits += 1;
+        }
+    }
+}

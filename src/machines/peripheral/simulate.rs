@@ -1,0 +1,126 @@
+//! A render through the peripheral, and its time.
+
+use super::config::{Config, Waits};
+use super::search::{Choice, Peripheral, chooser, recommended_cells};
+use crate::machines::rays::events::picoseconds;
+use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
+use crate::machines::rays::model::Model;
+use crate::machines::rays::recording::{Finder, Recording, Totals, Traced, Work, record};
+use crate::render::rpu::Loaded;
+use crate::render::{Job, Progress, RenderError};
+use rayon::prelude::*;
+
+/// A render through the peripheral.
+#[derive(Debug)]
+pub struct Simulation {
+    /// How it chooses polygons.
+    pub choice: Choice,
+    /// Cells on an axis of its grid.
+    pub cells: u32,
+    /// The image and the rays.
+    pub recording: Recording,
+    /// Sums over the rays.
+    pub totals: Totals,
+    /// The host's times.
+    pub host: HostTimes,
+    /// The replay with the host.
+    pub timeline: Timeline,
+    /// The sum of what rays occupy the machine for, in microseconds, for each of [`Waits`].
+    pub machine: [f64; 3],
+}
+
+/// The ways to wait, in the order of [`Simulation::machine`].
+pub const WAITS: [Waits; 3] = [Waits::Ray, Waits::Cell, Waits::Never];
+
+/// Renders a job through the peripheral. `measured` is the time of a sample on a
+/// real host in microseconds, which replaces the configured times.
+///
+/// # Errors
+/// As rendering; when the structure cannot be built.
+pub fn simulate(
+    job: &Job,
+    loaded: &Loaded,
+    model: &Model,
+    choice: Choice,
+    config: &Config,
+    measured: Option<f64>,
+    progress: Progress<'_>,
+) -> Result<Simulation, RenderError> {
+    let cells = match config.grid.cells {
+        0 => recommended_cells(model, config),
+        cells => cells,
+    };
+    let peripheral = Peripheral::new(model, built(choice, model, cells, config)?, config.intersector.arithmetic);
+    let recording = record(job, loaded, model, &peripheral, progress)?;
+    let totals = recording.totals();
+    let host = config.host.times(&config.lighting, &totals, measured);
+    let timeline = replay(&recording, host, |ray| service(config, config.intersector.waits, &ray.work));
+    let machine = WAITS.map(|waits| machine_time(config, waits, &recording.rays));
+    Ok(Simulation { choice, cells, recording, totals, host, timeline, machine })
+}
+
+/// The structure, or why there is none.
+fn built(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<super::search::Chooser, RenderError> {
+    chooser(choice, model, cells, config)
+        .map_err(|e| RenderError::Unsupported { backend: "the ray tracing peripheral", reason: e.to_string() })
+}
+
+/// What a ray takes.
+pub fn service(config: &Config, waits: Waits, work: &Work) -> Service {
+    let intersections = f64::from(work.tests) + f64::from(work.boxes) * f64::from(config.boxes.intersections);
+    let work_time = f64::from(work.cells) * config.grid.step + intersections / config.intersector.rate;
+    let latency = config.latency();
+    let whole = work_time + latency * if waits == Waits::Cell { f64::from(work.waits.max(1)) } else { 1.0 };
+    let occupancy = if waits == Waits::Never { work_time } else { whole };
+    Service { occupancy: picoseconds(occupancy), latency: picoseconds(whole) }
+}
+
+fn machine_time(config: &Config, waits: Waits, rays: &[Traced]) -> f64 {
+    rays.iter().map(|ray| service(config, waits, &ray.work).occupancy).sum::<u64>() as f64 * 1e-6
+}
+
+/// One number of cells of a sweep, as means over the rays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepPoint {
+    /// Cells on an axis, n_s.
+    pub cells: u32,
+    /// Cells that a ray enters, n_d.
+    pub entered: f64,
+    /// Those of them with polygons, n_c.
+    pub occupied: f64,
+    /// Polygons that are tested, n_i.
+    pub tests: f64,
+    /// The time of a ray in microseconds, t_r, for each of [`WAITS`].
+    pub time: [f64; 3],
+}
+
+/// The same rays through grids of other sizes.
+///
+/// # Errors
+/// When a grid cannot be built.
+pub fn sweep(
+    recording: &Recording,
+    model: &Model,
+    config: &Config,
+    sizes: &[u32],
+) -> Result<Vec<SweepPoint>, RenderError> {
+    let count = recording.rays.len().max(1) as f64;
+    let point = |&cells: &u32| {
+        let grid = built(Choice::Grid, model, cells, config)?;
+        let machine = Peripheral::new(model, grid, config.intersector.arithmetic);
+        let works: Vec<Work> = recording.rays.par_iter().map(|ray| machine.find(&ray.request).1).collect();
+        let sum = |of: fn(&Work) -> u32| works.iter().map(|w| u64::from(of(w))).sum::<u64>() as f64 / count;
+        let time = |waits| {
+            let services = works.iter().map(|work| service(config, waits, work).occupancy);
+            services.sum::<u64>() as f64 * 1e-6 / count
+        };
+        Ok(SweepPoint {
+            cells,
+            entered: sum(|w| w.cells),
+            occupied: sum(|w| w.occupied),
+            tests: sum(|w| w.tests),
+            time: WAITS.map(time),
+        })
+    };
+    sizes.iter().map(point).collect()
+}

@@ -1,0 +1,80 @@
+//! A render through the pipeline, and its time.
+
+use super::config::Config;
+use crate::machines::peripheral::{Chooser, Peripheral};
+use crate::machines::rays::events::{microseconds, picoseconds};
+use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
+use crate::machines::rays::model::Model;
+use crate::machines::rays::recording::{Recording, Totals, record};
+use crate::machines::rays::volumes::All;
+use crate::render::rpu::Loaded;
+use crate::render::{Job, Progress, RenderError};
+
+/// Words of a polygon that is loaded: its parameters and its number.
+const POLYGON_WORDS: f64 = 21.0;
+
+/// A render through the pipeline.
+#[derive(Debug)]
+pub struct Simulation {
+    /// The image and the rays.
+    pub recording: Recording,
+    /// Sums over the rays.
+    pub totals: Totals,
+    /// Intersection processors.
+    pub processors: u32,
+    /// Those that have a polygon.
+    pub polygons: u32,
+    /// The host's times.
+    pub host: HostTimes,
+    /// The replay with the host.
+    pub timeline: Timeline,
+    /// Shifting the polygons in, in microseconds.
+    pub load: f64,
+    /// The time of all rays when the pipeline is always full, in microseconds.
+    pub full: f64,
+}
+
+/// Renders a job through the pipeline. `measured` is the time of a sample on a
+/// real host in microseconds, which replaces the configured times.
+///
+/// # Errors
+/// As rendering; when there are more polygons than processors.
+pub fn simulate(
+    job: &Job,
+    loaded: &Loaded,
+    model: &Model,
+    config: &Config,
+    measured: Option<f64>,
+    progress: Progress<'_>,
+) -> Result<Simulation, RenderError> {
+    let polygons = model.polygons.len() as u32;
+    let processors = if config.processors.count == 0 { polygons } else { config.processors.count };
+    if polygons > processors {
+        let reason = format!("{polygons} polygons need as many processors, and there are {processors}");
+        return Err(RenderError::Unsupported { backend: "the ray tracing pipeline", reason });
+    }
+    // A processor tests its polygon against every ray, as the peripheral does one after the other.
+    let machine = Peripheral::new(model, Chooser::All(All { polygons }), config.processors.arithmetic);
+    let recording = record(job, loaded, model, &machine, progress)?;
+    let totals = recording.totals();
+    let host = config.host.times(&config.lighting, &totals, measured);
+    let tick = picoseconds(config.tick());
+    let latency = tick * u64::from(processors.max(1));
+    let timeline = replay(&recording, host, |_| Service { occupancy: tick, latency });
+    let load = f64::from(processors) * config.tick() * POLYGON_WORDS / f64::from(config.links.words);
+    let full = microseconds(tick * totals.rays() + latency);
+    Ok(Simulation { recording, totals, processors, polygons, host, timeline, load, full })
+}
+
+impl Simulation {
+    /// Tests of real polygons that changed a ray description, as a share of all tests that the
+    /// processors do.
+    pub fn useful(&self) -> f64 {
+        self.totals.updates as f64 / (self.totals.rays() as f64 * f64::from(self.processors)).max(1.0)
+    }
+
+    /// The share of the processors' time in which they have a ray.
+    pub fn busy(&self) -> f64 {
+        self.timeline.machine_busy as f64 / self.timeline.total.max(1) as f64
+    }
+}

@@ -1,0 +1,261 @@
+//! The intersector as a dataflow graph: how many devices it has, and how long its pipeline is
+//! (Ullner 1983, §2.3.2, §2.3.4, figs. 2-14 to 2-17).
+//!
+//! The graph is recorded from the code that the simulators run ([`super::intersector`]) over an
+//! arithmetic whose numbers are indices of nodes, so its counts are those of the code.
+
+pub mod lighting;
+
+use std::sync::{Mutex, PoisonError};
+
+use super::arithmetic::{OPERATIONS_PER_MICROSECOND, Operations, StageCounts};
+use super::intersector::{self, MachineRay};
+use super::polygon::{Case, Coordinate, Polygon};
+
+/// What a node computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// A word of the polygon or of the ray.
+    Input,
+    /// An inverted sign bit: a wire.
+    Negation,
+    /// A multiplier.
+    Multiplier,
+    /// An adder or subtracter.
+    Adder,
+    /// A divider with a Newton step.
+    LongDivider,
+    /// A divider with a table only.
+    ShortDivider,
+    /// A square root.
+    Root,
+}
+
+impl Device {
+    /// Stages of the pipeline that it takes.
+    fn stages(self, stages: &StageCounts) -> u32 {
+        match self {
+            Device::Input | Device::Negation => 0,
+            Device::Multiplier => stages.mul,
+            Device::Adder => stages.add,
+            Device::LongDivider => stages.long_division,
+            Device::ShortDivider => stages.short_division,
+            Device::Root => stages.root,
+        }
+    }
+
+    /// Whether it counts as an arithmetic operation.
+    fn is_operation(self) -> bool {
+        !matches!(self, Device::Input | Device::Negation)
+    }
+}
+
+/// A node of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it computes.
+    pub device: Device,
+    /// The nodes that it takes its operands from, all with lower indices; twice the same for a
+    /// device with one operand. The node itself for an input.
+    pub operands: [u32; 2],
+}
+
+/// The intersection of a ray and a polygon as a graph. Nodes follow their operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// The node of `t`.
+    pub t: u32,
+    /// The nodes of `p_r`.
+    pub point: [u32; 3],
+    /// The nodes of the three values for `u`: the quotient and the two roots.
+    pub u: [u32; 3],
+    /// The same for `v`.
+    pub v: [u32; 3],
+}
+
+impl Graph {
+    /// Records the intersector.
+    pub fn intersector() -> Graph {
+        let recorder = Mutex::new(Vec::new());
+        let ops = Recording(&recorder);
+        let vector = || [0; 3].map(|_| ops.record(Device::Input, None));
+        let scalar = || ops.record(Device::Input, None);
+        // The case is of no consequence: both branches are recorded.
+        let coordinate = || Coordinate { case: Case::Parallel, n: vector(), d1: scalar(), m: vector(), d0: scalar() };
+        let polygon = Polygon { n_p: vector(), d_p: scalar(), u: coordinate(), v: coordinate(), one_sided: false };
+        let ray = MachineRay { r0: vector(), forward: vector(), backward: vector() };
+        let t = intersector::distance(ops, &polygon, &ray).t;
+        let point = intersector::point(ops, &ray, t);
+        let values = |equation: &Coordinate| {
+            let planes = intersector::planes(ops, equation, point);
+            let [a, b] = intersector::roots(ops, planes);
+            [intersector::quotient(ops, planes), a, b].map(index)
+        };
+        let (u, v) = (values(&polygon.u), values(&polygon.v));
+        let nodes = recorder.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Graph { nodes, t: index(t), point: point.map(index), u, v }
+    }
+
+    /// How many devices of that kind there are.
+    pub fn count(&self, device: Device) -> usize {
+        self.nodes.iter().filter(|node| node.device == device).count()
+    }
+
+    /// How many operations are computed at once when the pipeline is full.
+    pub fn operations(&self) -> usize {
+        self.nodes.iter().filter(|node| node.device.is_operation()).count()
+    }
+
+    /// Operations from the inputs to the last of those nodes, on the longest path.
+    pub fn depth_of(&self, nodes: &[u32]) -> u32 {
+        self.longest(nodes, |device| u32::from(device.is_operation()))
+    }
+
+    /// Logical stages of the whole intersector.
+    pub fn depth(&self) -> u32 {
+        self.depth_of(&[self.u, self.v].concat())
+    }
+
+    /// Stages of the pipeline from the inputs to the last of those nodes.
+    pub fn stages_of(&self, nodes: &[u32], stages: &StageCounts) -> u32 {
+        self.longest(nodes, |device| device.stages(stages))
+    }
+
+    /// Stages of the pipeline of the whole intersector.
+    pub fn stages(&self, stages: &StageCounts) -> u32 {
+        self.stages_of(&[self.u, self.v].concat(), stages)
+    }
+
+    /// Microseconds from the first stage to the result.
+    pub fn latency(&self, stages: &StageCounts) -> f64 {
+        f64::from(self.stages(stages)) / OPERATIONS_PER_MICROSECOND
+    }
+
+    /// Millions of floating-point operations a second when the pipeline is full.
+    pub fn mflops(&self) -> f64 {
+        self.operations() as f64 * OPERATIONS_PER_MICROSECOND
+    }
+
+    /// The greatest sum of weights on a path to one of those nodes.
+    fn longest(&self, ends: &[u32], weight: impl Fn(Device) -> u32) -> u32 {
+        let mut lengths: Vec<u32> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let length = |operand: u32| lengths.get(operand as usize).copied().unwrap_or(0);
+            let before = node.operands.map(length).into_iter().max().unwrap_or(0);
+            lengths.push(before + weight(node.device));
+        }
+        ends.iter().filter_map(|&end| lengths.get(end as usize).copied()).max().unwrap_or(0)
+    }
+}
+
+/// The index of a node, from the number that stands for it.
+fn index(number: f32) -> u32 {
+    number as u32
+}
+
+/// An arithmetic of nodes: each operation adds one, and its result is the node's index.
+#[derive(Clone, Copy)]
+struct Recording<'a>(&'a Mutex<Vec<Node>>);
+
+impl Recording<'_> {
+    fn record(self, device: Device, operands: Option<[f32; 2]>) -> f32 {
+        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = nodes.len() as u32;
+        nodes.push(Node { device, operands: operands.map_or([own; 2], |operands| operands.map(index)) });
+        own as f32
+    }
+}
+
+impl Operations for Recording<'_> {
+    fn mul(self, a: f32, b: f32) -> f32 {
+        self.record(Device::Multiplier, Some([a, b]))
+    }
+
+    fn add(self, a: f32, b: f32) -> f32 {
+        self.record(Device::Adder, Some([a, b]))
+    }
+
+    fn sub(self, a: f32, b: f32) -> f32 {
+        self.record(Device::Adder, Some([a, b]))
+    }
+
+    fn neg(self, a: f32) -> f32 {
+        self.record(Device::Negation, Some([a, a]))
+    }
+
+    fn divide(self, a: f32, b: f32) -> f32 {
+        self.record(Device::LongDivider, Some([a, b]))
+    }
+
+    fn divide_short(self, a: f32, b: f32) -> f32 {
+        self.record(Device::ShortDivider, Some([a, b]))
+    }
+
+    fn sqrt(self, a: f32) -> f32 {
+        self.record(Device::Root, Some([a, a]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machines::rays::arithmetic::Adder;
+    use crate::machines::rays::polygon::WORDS;
+
+    #[test]
+    fn the_intersector_has_54_operations() {
+        let graph = Graph::intersector();
+        assert_eq!(graph.count(Device::Multiplier), 23);
+        assert_eq!(graph.count(Device::Adder), 26);
+        assert_eq!(graph.count(Device::LongDivider), 1);
+        assert_eq!(graph.count(Device::ShortDivider), 2);
+        assert_eq!(graph.count(Device::Root), 2);
+        assert_eq!(graph.operations(), 54);
+        assert_eq!(graph.mflops(), 162.0);
+    }
+
+    #[test]
+    fn it_reads_every_word_of_the_polygon_and_the_ray() {
+        let graph = Graph::intersector();
+        assert_eq!(graph.count(Device::Input), WORDS + 9);
+        for (own, node) in graph.nodes.iter().enumerate().filter(|(_, node)| node.device == Device::Input) {
+            let own = own as u32;
+            assert_eq!(node.operands, [own; 2]);
+            assert!(graph.nodes.iter().any(|node| node.device != Device::Input && node.operands.contains(&own)));
+        }
+    }
+
+    #[test]
+    fn it_has_thirteen_logical_stages() {
+        let graph = Graph::intersector();
+        assert_eq!(graph.depth_of(&[graph.t]), 4);
+        assert_eq!(graph.depth_of(&graph.point), 4 + 2);
+        assert_eq!(graph.depth_of(&graph.u), 4 + 2 + 7);
+        assert_eq!(graph.depth_of(&graph.v), 4 + 2 + 7);
+        assert_eq!(graph.depth(), 13);
+    }
+
+    #[test]
+    fn its_pipeline_has_17_or_33_stages() {
+        let graph = Graph::intersector();
+        let shifters = StageCounts::commercial(Adder::BarrelShifter);
+        let multipliers = StageCounts::commercial(Adder::Multiplier);
+        assert_eq!(graph.stages(&shifters), 17);
+        assert_eq!(graph.stages(&multipliers), 33);
+        assert!((graph.latency(&shifters) - 5.67).abs() < 0.01);
+        assert_eq!(graph.latency(&multipliers), 11.0);
+        assert_eq!(graph.stages_of(&[graph.t], &shifters), 7);
+        assert_eq!(graph.stages_of(&graph.point, &shifters), 9);
+    }
+
+    #[test]
+    fn the_two_coordinates_are_found_side_by_side() {
+        let graph = Graph::intersector();
+        let shifters = StageCounts::commercial(Adder::BarrelShifter);
+        assert_eq!(graph.stages_of(&graph.u, &shifters), graph.stages_of(&graph.v, &shifters));
+        // The quotient is ready before the roots are.
+        assert!(graph.stages_of(&graph.u[..1], &shifters) < graph.stages_of(&graph.u[1..], &shifters));
+    }
+}

@@ -1,0 +1,26 @@
+//! What the ray-tracing machines of Ullner ("Parallel Machines for Computer Graphics", 1983,
+//! chapter 2) have in common.
+//!
+//! A scene is a list of convex planar quadrilaterals ([`model`], [`polygon`]), which pipelined
+//! arithmetic ([`arithmetic`], [`graph`]) intersects with rays ([`intersector`]), all of them or
+//! those of the parts of space that a ray passes ([`grid`], [`volumes`]). Every machine is simulated
+//! in two steps. First the scene's shaders run on the RPU and send each ray to the machine's way of
+//! finding hits ([`recording`]): that gives the image, and the rays with the work that each is.
+//! Then a model of time replays the recording ([`host`], [`events`]), also with
+//! a memory that does not hold the scene ([`capacity`]). Machines that send colours with rays use a
+//! [`tree`] in place of the recording.
+
+pub mod arithmetic;
+pub mod capacity;
+pub mod events;
+pub mod graph;
+pub mod grid;
+pub mod host;
+pub mod intersector;
+pub mod model;
+pub mod polygon;
+pub mod ray;
+pub mod recording;
+pub mod sections;
+pub mod tree;
+pub mod volumes;

@@ -1,0 +1,39 @@
+//! What a host sends to a ray-tracing machine, and what comes back.
+
+use glam::Vec3;
+
+/// Which hit a ray asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RayKind {
+    /// The nearest hit: vision, reflection and refraction rays.
+    Nearest,
+    /// Whether there is a hit at all: the shadow flag (Ullner 1983, §2.3.1).
+    Any,
+}
+
+/// A ray: `r(t) = origin + t·direction` for `0 ≤ t < limit`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// `r₀`.
+    pub origin: Vec3,
+    /// `r₁ − r₀`, of any length.
+    pub direction: Vec3,
+    /// Hits have a smaller `t`. Infinite for rays without an end. The thesis lets shadow rays run to
+    /// the edge of the scene, which is wrong for lights inside it.
+    pub limit: f32,
+    /// Which hit is wanted.
+    pub kind: RayKind,
+}
+
+/// A hit as the machine reports it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Index of the polygon in the machine's memory.
+    pub polygon: u32,
+    /// Distance in units of the ray's direction.
+    pub t: f32,
+    /// Position on the polygon, 0 to 1.
+    pub u: f32,
+    /// Position on the polygon, 0 to 1.
+    pub v: f32,
+}

@@ -1,0 +1,239 @@
+//! Renders a scene through a machine's own intersector, and records the rays.
+//!
+//! The scene's shaders run on the RPU, sample by sample; each `trace` goes to a [`Finder`], which is
+//! the machine's way to find a hit. The result is the image that the machine makes, and for each
+//! sample its rays in the order in which its shaders ask for them, each with the work that it was.
+//! A machine's timing model replays that. What a shader computes does not depend on when a hit
+//! arrives, so the replay needs no shaders.
+
+use super::model::Model;
+use super::ray::{Found, RayKind, Request};
+use crate::bvh::ray::{Hit, lanes};
+use crate::image::Image;
+use crate::render::rpu::Loaded;
+use crate::render::rpu::traced::{BlockTracer, SampleNumber, draw_traced};
+use crate::render::{Job, Progress, RenderError};
+use crate::rpu::BLOCK;
+use crate::rpu::tracing::{HitBlock, RayBlock};
+use std::array;
+use std::sync::{Mutex, PoisonError};
+
+/// Most bytes of recorded rays.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// What it took to find a ray's hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Cells of a grid or an octree that the ray entered.
+    pub cells: u32,
+    /// Those of them that have polygons.
+    pub occupied: u32,
+    /// How often what follows depends on tests that are under way: after cells and after boxes.
+    pub waits: u32,
+    /// Bounding boxes that were tested.
+    pub boxes: u32,
+    /// Polygons that were tested.
+    pub tests: u32,
+    /// Tests that found a nearer hit.
+    pub updates: u32,
+    /// Parameters of polygons that were fetched, in words of 32 bits.
+    pub words: u32,
+}
+
+impl Work {
+    /// Adds another ray's.
+    pub fn add(&mut self, other: &Work) {
+        self.cells += other.cells;
+        self.occupied += other.occupied;
+        self.waits += other.waits;
+        self.boxes += other.boxes;
+        self.tests += other.tests;
+        self.updates += other.updates;
+        self.words += other.words;
+    }
+}
+
+/// A machine's way to find the hit of a ray among the polygons of its model.
+pub trait Finder: Sync {
+    /// The nearest hit, of equal distances that of the lower polygon; or any hit, for a ray that
+    /// asks for that.
+    fn find(&self, request: &Request) -> (Option<Found>, Work);
+}
+
+/// A ray that was traced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traced {
+    /// The ray.
+    pub request: Request,
+    /// Its hit.
+    pub hit: Option<Found>,
+    /// What it took.
+    pub work: Work,
+}
+
+/// The rays of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleRays {
+    /// The sample.
+    pub sample: SampleNumber,
+    /// Index of its first ray.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// Sums over the rays of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Vision rays: the first of each sample.
+    pub vision: u64,
+    /// Shadow rays.
+    pub shadow: u64,
+    /// Reflection, refraction and other rays.
+    pub secondary: u64,
+    /// Rays that hit.
+    pub hits: u64,
+    /// Cells that rays entered.
+    pub cells: u64,
+    /// Those of them that have polygons.
+    pub occupied: u64,
+    /// How often what follows depends on tests that are under way.
+    pub waits: u64,
+    /// Boxes that were tested.
+    pub boxes: u64,
+    /// Polygons that were tested.
+    pub tests: u64,
+    /// Tests that found a nearer hit.
+    pub updates: u64,
+    /// Words of polygons' parameters.
+    pub words: u64,
+}
+
+impl Totals {
+    /// All rays.
+    pub fn rays(&self) -> u64 {
+        self.vision + self.shadow + self.secondary
+    }
+
+    /// Shadow rays for each ray that is shaded: for how many lights the lighting model is computed.
+    pub fn lights(&self) -> f64 {
+        self.shadow as f64 / (self.vision + self.secondary).max(1) as f64
+    }
+}
+
+/// A render through a machine.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The image.
+    pub image: Image,
+    /// The samples, in the order in which the host starts them: tile by tile.
+    pub samples: Vec<SampleRays>,
+    /// The rays, sample by sample.
+    pub rays: Vec<Traced>,
+}
+
+impl Recording {
+    /// The rays of a sample, in the order of its shaders.
+    pub fn of(&self, sample: &SampleRays) -> &[Traced] {
+        &self.rays[sample.first as usize..][..sample.count as usize]
+    }
+
+    /// Sums over all rays.
+    pub fn totals(&self) -> Totals {
+        let mut sums = Totals::default();
+        for sample in &self.samples {
+            for (number, ray) in self.of(sample).iter().enumerate() {
+                match (ray.request.kind, number) {
+                    (RayKind::Any, _) => sums.shadow += 1,
+                    (RayKind::Nearest, 0) => sums.vision += 1,
+                    (RayKind::Nearest, _) => sums.secondary += 1,
+                }
+                sums.hits += u64::from(ray.hit.is_some());
+                sums.cells += u64::from(ray.work.cells);
+                sums.occupied += u64::from(ray.work.occupied);
+                sums.waits += u64::from(ray.work.waits);
+                sums.boxes += u64::from(ray.work.boxes);
+                sums.tests += u64::from(ray.work.tests);
+                sums.updates += u64::from(ray.work.updates);
+                sums.words += u64::from(ray.work.words);
+            }
+        }
+        sums
+    }
+}
+
+/// Renders a job with a machine's intersector. `loaded` is its program.
+///
+/// # Errors
+/// As rendering; when the rays take more than 4 GiB.
+pub fn record(
+    job: &Job,
+    loaded: &Loaded,
+    model: &Model,
+    finder: &impl Finder,
+    progress: Progress<'_>,
+) -> Result<Recording, RenderError> {
+    let (mut samples, mut rays) = (Vec::new(), Vec::new());
+    let make = || Recorder { finder, model, rays: Mutex::new(array::from_fn(|_| Vec::new())) };
+    let done = |numbers: &[Option<SampleNumber>; BLOCK], recorder: Recorder<'_, _>| {
+        let lanes = recorder.rays.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (sample, traced) in numbers.iter().zip(&lanes) {
+            let Some(sample) = *sample else { continue };
+            samples.push(SampleRays { sample, first: rays.len() as u32, count: traced.len() as u32 });
+            rays.extend_from_slice(traced);
+        }
+        let needed = (rays.len() * size_of::<Traced>()) as u64;
+        match needed > MOST_BYTES {
+            true => Err(RenderError::TooLarge { what: "the recording of the rays", needed, limit: MOST_BYTES }),
+            false => Ok(()),
+        }
+    };
+    let image = draw_traced(job, loaded, &make, done, progress)?;
+    Ok(Recording { image, samples, rays })
+}
+
+/// The tracer of a block, which records.
+struct Recorder<'a, F> {
+    finder: &'a F,
+    model: &'a Model,
+    /// The rays of each lane. The machine calls from one thread at a time.
+    rays: Mutex<[Vec<Traced>; BLOCK]>,
+}
+
+impl<F: Finder> BlockTracer for Recorder<'_, F> {
+    fn trace(&self, block: &RayBlock, hits: &mut HitBlock) {
+        let mut rays = self.rays.lock().unwrap_or_else(PoisonError::into_inner);
+        for lane in lanes(block.rays.active) {
+            let ray = block.rays.ray(lane);
+            let kind = if block.any >> lane & 1 != 0 { RayKind::Any } else { RayKind::Nearest };
+            let (request, start) = request(&ray, kind);
+            let (hit, work) = self.finder.find(&request);
+            match (hit, kind) {
+                (None, _) => {}
+                (Some(_), RayKind::Any) => hits.found.t[lane] = 0.0,
+                (Some(found), RayKind::Nearest) => {
+                    let at = self.model.resolve(&found);
+                    let t = found.t + start;
+                    hits.found.set(lane, Some(Hit { t, u: at.u, v: at.v, prim: at.primitive }));
+                }
+            }
+            rays[lane].push(Traced { request, hit, work });
+        }
+    }
+}
+
+/// By how much farther than `t_min` a ray starts, as a share of the coordinates there and of the
+/// distance: the machine's arithmetic is not the shaders', and a ray that goes on behind a surface
+/// would hit it again. With a quarter of it one in a gallery scene does (`bubble.rib`, 32×24 pixels).
+const BEHIND: f32 = 1.0 / 65536.0;
+
+/// The ray that a host sends for one of the renderer's, and the distance at which it starts. The
+/// machines have no lower bound on the distance, so the host moves the origin along the ray.
+pub fn request(ray: &crate::bvh::Ray, kind: RayKind) -> (Request, f32) {
+    let at = ray.origin + ray.dir * ray.t_min;
+    let size = (at.abs().max_element() / ray.dir.length()).max(ray.t_min);
+    let behind = if ray.t_min > 0.0 { BEHIND * size } else { 0.0 };
+    let start = ray.t_min + behind;
+    let limit = if ray.t_max >= f32::MAX { f32::INFINITY } else { ray.t_max - start };
+    (Request { origin: ray.origin + ray.dir * start, direction: ray.dir, limit, kind }, start)
+}

@@ -1,0 +1,90 @@
+//! Sections that the reports of the ray-tracing machines share.
+
+use super::events::microseconds;
+use super::host::{HostTimes, Timeline};
+use super::model::Model;
+use super::recording::{Recording, Totals};
+use crate::image::Image;
+use crate::machines::report::{Cell, Entry, Section, entry};
+
+/// The scene in the machine's memory.
+pub fn scene(model: &Model, image: &Image) -> Section {
+    let area = model.area();
+    Section::entries(
+        "scene",
+        "scene",
+        vec![
+            entry("polygons", "polygons", model.polygons.len(), "planar convex quadrilaterals and triangles"),
+            entry("objects", "objects", model.objects.len(), ""),
+            entry("area", "area", area, "sum over the polygons, in squares of the scene's unit"),
+            entry("pixels", "pixels", u64::from(image.width) * u64::from(image.height), ""),
+        ],
+    )
+}
+
+/// The rays, and the work that each is on average.
+pub fn rays(totals: &Totals) -> Section {
+    let rays = totals.rays().max(1) as f64;
+    let mean = |count: u64| count as f64 / rays;
+    let mut entries = vec![
+        entry("vision", "vision rays", totals.vision, ""),
+        entry("shadow", "shadow rays", totals.shadow, ""),
+        entry("secondary", "reflection, refraction", totals.secondary, ""),
+        entry("hits", "rays that hit", totals.hits, ""),
+        entry("tests_per_ray", "tests a ray", mean(totals.tests), "intersections of a ray with a polygon, n_i"),
+        entry("updates_per_ray", "nearer hits a ray", mean(totals.updates), "tests that found one"),
+    ];
+    let mut push = |entry: Entry, count: u64| {
+        if count > 0 {
+            entries.push(entry);
+        }
+    };
+    let cells = mean(totals.cells);
+    push(entry("cells_per_ray", "cells a ray", cells, "subvolumes that it enters, n_d"), totals.cells);
+    let occupied = mean(totals.occupied);
+    push(entry("occupied_per_ray", "occupied cells a ray", occupied, "those with polygons, n_c"), totals.occupied);
+    push(entry("boxes_per_ray", "boxes a ray", mean(totals.boxes), "bounding volumes that are tested"), totals.boxes);
+    Section::entries("rays", "rays", entries)
+}
+
+/// The host and the queues between it and the machine.
+pub fn host(times: &HostTimes, timeline: &Timeline, totals: &Totals) -> Section {
+    let share = |part: u64| Cell::Number(100.0 * part as f64 / timeline.total.max(1) as f64, 1);
+    let per_ray = microseconds(timeline.total) / totals.rays().max(1) as f64;
+    Section::entries(
+        "host",
+        "with the host",
+        vec![
+            entry("emit_us", "vision ray", times.emit, "us on the host"),
+            entry("shade_us", "hit or miss", times.shade, "us on the host, lighting included"),
+            entry("shadow_us", "shadow ray's result", times.shadow, "us on the host"),
+            entry("image_s", "image", microseconds(timeline.total) * 1e-6, "s"),
+            entry("ray_us", "ray", per_ray, "us"),
+            entry("host_busy_percent", "host busy", share(timeline.host_busy), "%"),
+            entry("machine_busy_percent", "machine busy", share(timeline.machine_busy), "%"),
+            entry(
+                "machine_blocked_percent",
+                "machine blocked",
+                share(timeline.machine_blocked),
+                "% the second queue is full",
+            ),
+            entry("rays_peak", "rays queued", timeline.rays_peak, format!("at most, of {}", times.rays)),
+            entry("results_peak", "results queued", timeline.results_peak, format!("at most, of {}", times.results)),
+            entry("waiting_peak", "rays waiting", timeline.waiting_peak, "at most, in the host's memory"),
+            entry("samples_peak", "samples started", timeline.samples_peak, "at most at a time"),
+            entry("out_of_order", "results out of order", timeline.out_of_order, "after one of a later sample"),
+        ],
+    )
+}
+
+/// The cost of every pixel: tests of its rays, row by row, summed over its samples.
+pub fn tests_of_pixels(recording: &Recording) -> Vec<u64> {
+    let width = recording.image.width as usize;
+    let mut cost = vec![0; width * recording.image.height as usize];
+    for sample in &recording.samples {
+        let [x, y] = sample.sample.pixel;
+        let tests = recording.of(sample).iter().map(|ray| u64::from(ray.work.tests));
+        cost[y as usize * width + x as usize] += tests.sum::<u64>();
+    }
+    cost
+}
