@@ -1,9 +1,10 @@
 //! `shadewright simulate SCENE`: how long the hardware would take, and why.
 
 mod pixelflow;
+mod rays;
 
 use super::args::{Model, SimulateArgs, Size};
-use super::backend::{rpu_options, set_thread_count};
+use super::backend::{rpu_options, set_up_process};
 use super::failure::Failure;
 use super::input::prepare_job;
 use super::progress::{Work, with_progress};
@@ -29,8 +30,10 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.model == Model::Pixelflow {
-        return pixelflow::run(args);
+    match args.model {
+        Model::Rpu => {}
+        Model::Pixelflow => return pixelflow::run(args),
+        _ => return rays::run(args),
     }
     if args.print_config {
         print!("{DEFAULT_TEXT}");
@@ -39,7 +42,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
-    set_thread_count(args.threads)?;
+    set_up_process(&args.machine)?;
     let config = args.config.as_deref().map_or(Ok(Config::default()), read_config)?;
     let program = args.scene.scene.as_deref().and_then(|path| Form::of(path).map(|form| (path, form)));
     let (simulation, places) = match program {
@@ -49,10 +52,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         image_file::write(path, &simulation.image)?;
     }
-    let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
+    let Image { width, height, .. } = simulation.image;
+    let heat = |path: &Path| heat_map(path, [width, height], &simulation.cost);
+    let scale = args.heatmap.as_deref().map(heat).transpose()?.map(|most| most as f64 / SLOT_PARTS as f64);
     let breakdown = Breakdown::new(&simulation.stats, &places);
     let reasons = explain(&simulation.stats, &places);
-    if args.json {
+    if args.judge.json {
         let mut report = json(&simulation.stats, &breakdown, &reasons, &config);
         if let Some(scale) = scale {
             report["heatmap"] = json!({ "black": 0.0, "brightest": scale });
@@ -61,8 +66,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     } else {
         print_report(&simulation.stats, &breakdown, &reasons, args.lines);
         if let (Some(scale), Some(path)) = (scale, &args.heatmap) {
-            println!("\n{} shows issue slots a pixel, on a scale of square roots:", path.display());
-            println!("  black 0, violet {:.0}, orange {:.0}, pale yellow {scale:.0}", scale / 9.0, scale * 4.0 / 9.0);
+            print_scale(path, "issue slots a pixel", scale);
         }
     }
     Ok(())
@@ -114,7 +118,7 @@ fn read_config(path: &Path) -> Result<Config, Failure> {
 }
 
 /// Reads a configuration of any machine.
-fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
+pub fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
     let name = path.display();
     let bytes = read_file(path, MAX_CONFIG).map_err(|e| Failure::input(format!("error: {e}")))?;
     let text = String::from_utf8(bytes).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
@@ -124,18 +128,22 @@ fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Result<T
     })
 }
 
-/// Writes the cost of each pixel in false colours; gives the number of issue slots of the
-/// brightest.
-fn heat_map(path: &Path, simulation: &Simulation) -> Result<f64, Failure> {
-    let most = simulation.cost.iter().copied().max().unwrap_or(0).max(1);
+/// Writes values in false colours, a pixel each; gives the brightest.
+fn heat_map(path: &Path, [width, height]: [u32; 2], cost: &[u64]) -> Result<u64, Failure> {
+    let most = cost.iter().copied().max().unwrap_or(0).max(1);
     let color = |&cost: &u64| {
         let [r, g, b] = false_color::color((cost as f64 / most as f64) as f32);
         [r, g, b, 1.0]
     };
-    let Image { width, height, .. } = simulation.image;
-    let image = Image::new(width, height, simulation.cost.iter().map(color).collect());
+    let image = Image::new(width, height, cost.iter().map(color).collect());
     image_file::write(path, &image.context("making the heat map")?)?;
-    Ok(most as f64 / SLOT_PARTS as f64)
+    Ok(most)
+}
+
+/// The colours of a heat map whose brightest value is `scale`.
+fn print_scale(path: &Path, what: &str, scale: f64) {
+    println!("\n{} shows {what}, on a scale of square roots:", path.display());
+    println!("  black 0, violet {:.0}, orange {:.0}, pale yellow {scale:.0}", scale / 9.0, scale * 4.0 / 9.0);
 }
 
 fn percent(part: u64, of: u64) -> f64 {

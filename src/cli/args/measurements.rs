@@ -2,7 +2,9 @@
 
 use super::*;
 use clap::{Args, Subcommand, ValueEnum};
+use shadewright::machines::array::mapping::Mapping;
 use shadewright::program::Specialize;
+use shadewright::render::Backend;
 use std::path::PathBuf;
 
 /// `simulate`.
@@ -11,9 +13,13 @@ pub struct SimulateArgs {
     /// Write the rendered image to OUT
     #[arg(short, long, alias = "render", value_name = "OUT", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
-    /// Write an image of the issue slots of each pixel
+    /// Write an image of the cost of each pixel: issue slots, or tests of polygons on a ray-tracing
+    /// machine; of the array, how busy each node is
     #[arg(long, value_name = "OUT.png", help_heading = heading::OUTPUT)]
     pub heatmap: Option<PathBuf>,
+    /// Write charts as SVG to this folder (ray-tracing machines)
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    pub charts: Option<PathBuf>,
     /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with
     /// `run --image`.
     #[command(flatten)]
@@ -42,12 +48,32 @@ pub struct SimulateArgs {
     /// Rows of the tables of functions, source lines and operations
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = heading::DIAGNOSTICS)]
     pub lines: usize,
-    /// Print the report as JSON, with all functions, lines and operations
-    #[arg(long, help_heading = heading::DIAGNOSTICS)]
-    pub json: bool,
-    /// CPU threads, at most 1024; 0 uses one per core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
-    pub threads: u16,
+    /// Ray-tracing machines: the same rays through grids of 1 to 32 cells on an axis (rtp-grid), or
+    /// through arrays of 1 to 1024 nodes (array)
+    #[arg(long, help_heading = heading::MODEL)]
+    pub sweep: bool,
+    /// Nodes of the array in a row and in a column, at most 1024 in all
+    #[arg(long, value_name = "WxH", help_heading = heading::MODEL)]
+    pub nodes: Option<Size>,
+    /// Which parts of space the nodes of the array have
+    #[arg(long, value_enum, help_heading = heading::MODEL)]
+    pub mapping: Option<ArrayMapping>,
+    /// Ray-tracing machines: cells on each axis of the grid; by default the best of an estimate
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128), help_heading = heading::MODEL)]
+    pub cells: Option<u32>,
+    /// Ray-tracing machines: time the shaders on this computer, and take that as the host's time
+    #[arg(long, help_heading = heading::MODEL)]
+    pub measure_host: bool,
+    /// Ray-tracing machines: compare the image with that of a backend, rpu or gpu; exit status 1 if
+    /// they differ
+    #[arg(long, value_name = "BACKEND", value_parser = named_backend, help_heading = heading::COMPARISON)]
+    pub check: Option<Backend>,
+    /// How to judge, with --check; --json prints the report as JSON.
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Models of hardware.
@@ -59,6 +85,42 @@ pub enum Model {
     /// PixelFlow: regions of SIMD pixels with 256 bytes each, lights interleaved with surfaces; no
     /// rays, so no shadows
     Pixelflow,
+    /// The ray tracing peripheral: a pipelined intersector beside a host; every ray meets every
+    /// polygon
+    Rtp,
+    /// The peripheral with a processor that leads rays through a grid
+    RtpGrid,
+    /// The peripheral with oriented bounding boxes
+    RtpBoxes,
+    /// The peripheral with an octree
+    RtpOctree,
+    /// The peripheral with our own bounding volume hierarchy
+    RtpBvh,
+    /// The ray tracing pipeline: a processor for each polygon, past which rays are streamed
+    Pipeline,
+    /// The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on
+    Array,
+}
+
+/// Mappings of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArrayMapping {
+    /// A node has the cells behind one another
+    Plain,
+    /// Each layer is shifted to the left by one node
+    Skew,
+    /// Layers are shifted to the left and down alternately
+    Torus,
+}
+
+impl From<ArrayMapping> for Mapping {
+    fn from(mapping: ArrayMapping) -> Self {
+        match mapping {
+            ArrayMapping::Plain => Mapping::Plain,
+            ArrayMapping::Skew => Mapping::Skew,
+            ArrayMapping::Torus => Mapping::Torus,
+        }
+    }
 }
 
 /// `bench`.
@@ -76,6 +138,9 @@ pub enum Benchmark {
     Rays(RaysArgs),
     /// Frames of scenes and a mesh on the RPU (CPU) and on the GPU
     Machines(MachinesArgs),
+    /// Ray-tracing machines on the same scenes: published numbers, rays a second, operations and bytes
+    /// a ray, and the same designs with today's clocks and memories
+    RayMachines(RayMachinesArgs),
     /// Time from the start of the program to the image of the built-in scene
     Startup(StartupArgs),
     /// Time from saving a shader to the first new pixels, on the RPU (CPU)
@@ -154,6 +219,35 @@ pub struct MachinesArgs {
     pub machine: MachineArgs,
     /// Print the results as JSON
     #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench ray-machines`.
+#[derive(Debug, Args)]
+pub struct RayMachinesArgs {
+    /// The scenes; three of the repository by default
+    #[arg(value_name = "SCENE")]
+    pub scenes: Vec<PathBuf>,
+    /// Width and height of the images
+    #[arg(long, value_name = "WxH", default_value = "64x64", value_parser = frame_size, help_heading = heading::CAMERA)]
+    pub size: Size,
+    /// Nodes of the array in a row and in a column
+    #[arg(long, value_name = "WxH", default_value = "8x8", help_heading = heading::MODEL)]
+    pub nodes: Size,
+    /// Numbers of today's chip that differ from the defaults (TOML, see --print-assumptions)
+    #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
+    pub assumptions: Option<PathBuf>,
+    /// Print the numbers of today's chip, with the source of each, and exit
+    #[arg(long, help_heading = heading::MODEL)]
+    pub print_assumptions: bool,
+    /// Write charts as SVG to this folder
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    pub charts: Option<PathBuf>,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print the results as JSON
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub json: bool,
 }
 

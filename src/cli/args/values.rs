@@ -15,14 +15,16 @@ impl FromStr for Between {
 
     fn from_str(s: &str) -> Result<Self, String> {
         let (a, b) = s.split_once(',').ok_or("write two with a comma, for example rpu,rpu-f24")?;
-        let backend = |name: &str| {
-            Backend::named(name.trim()).ok_or_else(|| {
-                let names: Vec<_> = Backend::all().map(Backend::name).collect();
-                format!("`{}` is none of {}", name.trim(), names.join(", "))
-            })
-        };
-        Ok(Between([backend(a)?, backend(b)?]))
+        Ok(Between([named_backend(a.trim())?, named_backend(b.trim())?]))
     }
+}
+
+/// A back end by its name.
+pub fn named_backend(name: &str) -> Result<Backend, String> {
+    Backend::named(name).ok_or_else(|| {
+        let names: Vec<_> = Backend::all().map(Backend::name).collect();
+        format!("`{name}` is none of {}", names.join(", "))
+    })
 }
 
 /// Width and height in pixels, written `640x480`.

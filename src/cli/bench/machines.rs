@@ -126,7 +126,12 @@ fn table(args: &MachinesArgs, mut row: impl FnMut(&Subject) -> Result<Value, Fai
 
 /// A job for a scene or mesh file with one sample per pixel.
 fn scene_job(path: &Path, size: Size, specialize: Option<Specialize>) -> Result<Job, Failure> {
-    let scene = SceneArgs {
+    Ok(prepare_job(&scene_args(path, size, specialize))?.0)
+}
+
+/// The arguments of a scene of one sample a pixel.
+pub fn scene_args(path: &Path, size: Size, specialize: Option<Specialize>) -> SceneArgs {
+    SceneArgs {
         integrator: None,
         estimator: None,
         clamp: None,
@@ -156,8 +161,7 @@ fn scene_job(path: &Path, size: Size, specialize: Option<Specialize>) -> Result<
         math: MathArgs::default(),
         specialize,
         convention: Convention::default(),
-    };
-    Ok(prepare_job(&scene)?.0)
+    }
 }
 
 /// The seconds that a frame takes.

@@ -10,6 +10,7 @@ mod gpu_rays;
 mod gpu_rays;
 mod machines;
 mod meshes;
+mod ray_machines;
 mod rays;
 mod reload;
 mod specialise;
@@ -39,6 +40,10 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             set_up_process(&args.machine)?;
             let results = machines::frames(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
+        }
+        Benchmark::RayMachines(args) => {
+            set_up_process(&args.machine)?;
+            ray_machines::run(args)
         }
         Benchmark::Startup(args) => {
             set_thread_count(args.threads)?;

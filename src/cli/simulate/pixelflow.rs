@@ -1,7 +1,7 @@
 //! `--machine pixelflow`: a frame on the model of PixelFlow.
 
 use super::super::args::{SceneArgs, Shadows, SimulateArgs};
-use super::super::backend::set_thread_count;
+use super::super::backend::set_up_process;
 use super::super::failure::Failure;
 use super::super::input::prepare_job;
 use super::super::output::print_json;
@@ -21,7 +21,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     if args.heatmap.is_some() {
         return Err(Failure::input(
-            "error: --heatmap is for --machine rpu: on PixelFlow all pixels of a region take the same time",
+            "error: --heatmap is for other machines: on PixelFlow all pixels of a region take the same time",
         ));
     }
     if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
@@ -30,7 +30,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         image_file::check_writable(path)?;
     }
-    set_thread_count(args.threads)?;
+    set_up_process(&args.machine)?;
     let times = args.config.as_deref().map_or(Ok(Times::default()), |path| read_config_with(path, Times::parse))?;
     // The machine compiles the program itself, and has no rays to look for shadows with.
     let scene = SceneArgs { passes: Some("none".to_string()), shadows: Shadows::Off, ..args.scene.clone() };
@@ -40,7 +40,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         image_file::write(path, &frame.image)?;
     }
-    if args.json {
+    if args.judge.json {
         return print_json(&report_json(&frame, &times, &job));
     }
     print_report(&frame, &times, &job);

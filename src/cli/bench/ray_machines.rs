@@ -1,0 +1,154 @@
+//! `bench ray-machines`: the published numbers of ray-tracing machines beside ours, and all machines on
+//! the same images.
+//!
+//! All numbers are simulated, and the same on every computer, but those of the row of the GPU kernel:
+//! its rays a second are measured on the GPU, or the software driver, of this one.
+
+use super::machines::scene_args;
+use crate::cli::args::{RayMachinesArgs, SceneArgs, Schedule, Shadows, Size};
+use crate::cli::backend::gpu_renderer;
+use crate::cli::failure::Failure;
+use crate::cli::input::{job_of, open_project, prepare_job};
+use crate::cli::output::print_json;
+use crate::cli::progress::{Work, with_progress};
+use crate::cli::simulate::read_config_with;
+use serde_json::{Map, Value, json};
+use shadewright::image::file as image_file;
+use shadewright::machines::comparison::{self, Assumptions, Design, designs};
+use shadewright::machines::peripheral::{self, Choice};
+use shadewright::machines::rays::model::Model;
+use shadewright::machines::report::Report;
+use shadewright::machines::{array, pipeline, pixelflow};
+use shadewright::render::rpu::breakdown::{Breakdown, Places};
+use shadewright::render::rpu::{Loaded, simulate};
+use shadewright::render::{Job, Progress, RenderError, Renderer};
+use shadewright::rpu::timed;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The scenes of the repository that are measured.
+const SCENES: [&str; 3] = ["assets/machines/cubes-83.rib", "assets/scenes/mirrors.rib", "assets/scenes/quadrics.rib"];
+
+/// Prints the estimate and the comparison of every scene.
+pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
+    if args.print_assumptions {
+        print!("{}", comparison::DEFAULT_TEXT);
+        return Ok(());
+    }
+    let read = |path: &Path| read_config_with(path, Assumptions::parse);
+    let today = args.assumptions.as_deref().map_or(Ok(Assumptions::default()), read)?;
+    if let Some(folder) = &args.charts {
+        std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("error: {}: {e}", folder.display())))?;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenes: Vec<PathBuf> = match args.scenes.is_empty() {
+        true => SCENES.iter().map(|scene| folder.join(scene)).collect(),
+        false => args.scenes.clone(),
+    };
+    let mut document = Map::new();
+    show(args, "estimate", &peripheral::estimate_report(), &mut document)?;
+    for scene in &scenes {
+        let name = scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let designs = scene_designs(args, scene, &name, &today)?;
+        show(args, &name, &comparison::report(&name, &designs, &today), &mut document)?;
+    }
+    if args.json {
+        document.insert("assumptions".to_string(), json!(today));
+        print_json(&Value::Object(document))?;
+    }
+    Ok(())
+}
+
+/// Prints a report, or keeps it for the document, and writes its charts.
+fn show(args: &RayMachinesArgs, name: &str, report: &Report, document: &mut Map<String, Value>) -> Result<(), Failure> {
+    if let Some(folder) = &args.charts {
+        for chart in &report.charts {
+            image_file::write_bytes(&folder.join(format!("{}.svg", chart.name)), chart.svg.as_bytes())?;
+        }
+    }
+    match args.json {
+        true => drop(document.insert(name.to_string(), report.json())),
+        false => println!("{}\n", report.text()),
+    }
+    Ok(())
+}
+
+/// The machines on a scene.
+fn scene_designs(
+    args: &RayMachinesArgs,
+    scene: &Path,
+    name: &str,
+    today: &Assumptions,
+) -> Result<Vec<Design>, Failure> {
+    let scene_args = scene_args(scene, args.size, None);
+    let (_, state) = open_project(&scene_args)?;
+    let job = job_of(&scene_args, &state)?;
+    let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
+    let program = &job.program;
+    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+    let model = Model::of(&state.scene).map_err(fail)?;
+    let shown = Work { what: name, samples: None };
+    let mut found = Vec::new();
+    let config = peripheral::Config::default();
+    let run = |choice: Choice, progress: Progress<'_>| {
+        peripheral::simulate(&job, &loaded, &model, choice, &config, None, progress)
+    };
+    let mut totals = None;
+    for (choice, machine) in
+        [(Choice::All, "peripheral"), (Choice::Grid, "peripheral, grid"), (Choice::Bvh, "peripheral, our BVH")]
+    {
+        let simulation = with_progress(shown, |progress| run(choice, progress)).map_err(fail)?;
+        found.push(designs::peripheral(machine, &simulation, &model, &config));
+        totals = Some(simulation.totals);
+    }
+    let run = |progress: Progress<'_>| {
+        pipeline::simulate(&job, &loaded, &model, &pipeline::Config::default(), None, progress)
+    };
+    found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
+    let mut config = array::config::Config::default();
+    let Size(columns, rows) = args.nodes;
+    let sides = array::config::Config::parse(&format!("[array]\ncolumns = {columns}\nrows = {rows}"));
+    config.array = sides.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?.array;
+    let run = |progress: Progress<'_>| array::render::rays(&job, &loaded, &model, &config, progress);
+    let rays = with_progress(shown, run).map_err(fail)?;
+    let rendered = array::render::render(&job, &loaded, &model, &rays, &config).map_err(fail)?;
+    found.push(designs::array(&rendered.simulation.statistics, &model, &config));
+    let scene_bytes = program.memory.bytes() as f64;
+    found.push(rpu(&job, &loaded, shown, today, scene_bytes).map_err(fail)?);
+    found.push(shading(&scene_args, shown, scene_bytes)?);
+    if let Some(totals) = totals {
+        let seconds = gpu_seconds(args, &job).map_err(fail)?;
+        found.push(designs::kernel(&totals, &model, seconds.map(|s| totals.rays() as f64 / s)));
+    }
+    Ok(found)
+}
+
+/// The timed RPU.
+fn rpu(job: &Job, loaded: &Loaded, shown: Work<'_>, today: &Assumptions, scene: f64) -> Result<Design, RenderError> {
+    let config = timed::Config::default();
+    let simulation = with_progress(shown, |progress| simulate(job, loaded, &config, progress))?;
+    let places = Places::of_compiled(loaded.program(), &job.program.module, &job.program.sources);
+    let breakdown = Breakdown::new(&simulation.stats, &places);
+    Ok(designs::rpu(&simulation.stats, &breakdown, today.processor.rpu_then, scene))
+}
+
+/// PixelFlow, which has no rays to look for shadows with.
+fn shading(scene: &SceneArgs, shown: Work<'_>, bytes: f64) -> Result<Design, Failure> {
+    let scene = SceneArgs { passes: Some("none".to_string()), shadows: Shadows::Off, ..scene.clone() };
+    let (job, _) = prepare_job(&scene)?;
+    let times = pixelflow::Times::default();
+    let frame = with_progress(shown, |progress| pixelflow::render(&job, &times, progress));
+    let frame = frame.map_err(|e| Failure::render(&e, &job.program.sources))?;
+    let samples = u64::from(job.window.width) * u64::from(job.window.height);
+    Ok(designs::pixelflow(&frame, &times, samples, bytes))
+}
+
+/// Seconds of a frame on the GPU, after one that is not counted; `None` where there is no adapter.
+fn gpu_seconds(args: &RayMachinesArgs, job: &Job) -> Result<Option<f64>, RenderError> {
+    let Ok(mut renderer) = gpu_renderer(&args.machine, Schedule::Wavefront) else { return Ok(None) };
+    eprintln!("the GPU kernel is measured on {}", renderer.describe());
+    renderer.render(job, &|_| {})?;
+    let start = Instant::now();
+    renderer.render(job, &|_| {})?;
+    Ok(Some(start.elapsed().as_secs_f64()))
+}

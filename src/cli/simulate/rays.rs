@@ -1,0 +1,263 @@
+//! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
+
+use super::super::args::{BackendChoice, Model, SimulateArgs, Size};
+use super::super::backend::{renderer, rpu_options, rpu_renderer, set_up_process};
+use super::super::failure::Failure;
+use super::super::input::{job_of, open_project};
+use super::super::judgement::{Judgement, check_judgement};
+use super::super::output::print_json;
+use super::super::progress::{Work, with_progress};
+use super::super::run::program::Form;
+use super::{SIMULATING, heat_map, print_scale, read_config_with};
+use rayon::prelude::*;
+use serde_json::json;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
+use shadewright::machines::array;
+use shadewright::machines::peripheral::{self, Choice};
+use shadewright::machines::pipeline;
+use shadewright::machines::rays::capacity;
+use shadewright::machines::rays::model::Model as Polygons;
+use shadewright::machines::rays::recording::{Recording, Traced};
+use shadewright::machines::rays::sections::tests_of_pixels;
+use shadewright::machines::report::Report;
+use shadewright::render::rpu::{Loaded, draw};
+use shadewright::render::{Backend, Job, Progress, RenderError};
+use std::path::Path;
+use std::time::Instant;
+
+/// Sizes of grids that `--sweep` goes through.
+const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
+
+/// Renders the scene through the machine and prints the report.
+pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    if args.print_config {
+        print!("{}", default_text(args.model));
+        return Ok(());
+    }
+    check(args)?;
+    set_up_process(&args.machine)?;
+    let (_, state) = open_project(&args.scene)?;
+    let job = job_of(&args.scene, &state)?;
+    let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
+    let program = &job.program;
+    let options = rpu_options(&args.scene);
+    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+    let loaded = loaded.map_err(fail)?.in_format(args.format.into());
+    let polygons = Polygons::of(&state.scene).map_err(fail)?;
+    let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons };
+    let (image, heat, report) = match args.model {
+        Model::Pipeline => machine.pipeline(),
+        Model::Array => machine.array(),
+        _ => machine.peripheral(),
+    }?;
+    if let Some(path) = &args.out {
+        image_file::write(path, &image)?;
+    }
+    for chart in &report.charts {
+        if let Some(folder) = &args.charts {
+            image_file::write_bytes(&folder.join(format!("{}.svg", chart.name)), chart.svg.as_bytes())?;
+        }
+    }
+    let most = args.heatmap.as_deref().map(|path| heat_map(path, heat.size, &heat.values)).transpose()?;
+    let judgement = args.check.map(|backend| machine.judge(&image, backend)).transpose()?;
+    if args.judge.json {
+        let mut document = report.json();
+        if let Some(most) = most {
+            document["heatmap"] = json!({ "black": 0, "brightest": most });
+        }
+        if let Some(judgement) = &judgement {
+            document["check"] = judgement.json().into();
+        }
+        print_json(&document)?;
+    } else {
+        println!("{}", report.text());
+        if let (Some(most), Some(path)) = (most, &args.heatmap) {
+            print_scale(path, heat.what, most as f64);
+        }
+        if let Some(judgement) = &judgement {
+            println!("\n{judgement}");
+        }
+    }
+    judgement.map_or(Ok(()), |judgement| judgement.outcome())
+}
+
+/// Refuses what the machine cannot do, before anything is rendered.
+fn check(args: &SimulateArgs) -> Result<(), Failure> {
+    if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+        return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
+    }
+    if args.sweep && !matches!(args.model, Model::RtpGrid | Model::Array) {
+        let hint = "hint: use --machine rtp-grid or --machine array";
+        return Err(Failure::input(format!("error: --sweep goes through the sizes of a grid or of an array\n{hint}")));
+    }
+    if args.model != Model::Array && (args.nodes.is_some() || args.mapping.is_some()) {
+        return Err(Failure::input("error: --nodes and --mapping are for --machine array"));
+    }
+    for path in args.heatmap.iter().chain(&args.out) {
+        image_file::check_writable(path)?;
+    }
+    if let Some(folder) = &args.charts {
+        std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("error: {}: {e}", folder.display())))?;
+    }
+    check_judgement(&args.judge)
+}
+
+/// The text of a machine's default configuration.
+fn default_text(model: Model) -> &'static str {
+    match model {
+        Model::Pipeline => pipeline::DEFAULT_TEXT,
+        Model::Array => array::config::DEFAULT_TEXT,
+        _ => peripheral::DEFAULT_TEXT,
+    }
+}
+
+/// What a machine renders: the image, the data of the heat map, and the report.
+type Rendered = (Image, Heat, Report);
+
+/// Data of a heat map.
+struct Heat {
+    /// What a value is.
+    what: &'static str,
+    /// Columns and rows.
+    size: [u32; 2],
+    /// The values, row by row.
+    values: Vec<u64>,
+}
+
+impl Heat {
+    /// The tests of each pixel.
+    fn tests(recording: &Recording) -> Self {
+        let Image { width, height, .. } = recording.image;
+        Self { what: "tests of polygons a pixel", size: [width, height], values: tests_of_pixels(recording) }
+    }
+}
+
+/// A machine and its scene.
+struct Machine<'a> {
+    args: &'a SimulateArgs,
+    job: &'a Job,
+    loaded: &'a Loaded,
+    polygons: &'a Polygons,
+}
+
+impl Machine<'_> {
+    fn fail(&self) -> impl Fn(RenderError) -> Failure + Copy + '_ {
+        |e| Failure::render(&e, &self.job.program.sources)
+    }
+
+    /// A configuration from the file that the arguments name.
+    fn config<T: Default, E: std::fmt::Display>(&self, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
+        self.args.config.as_deref().map_or(Ok(T::default()), |path: &Path| read_config_with(path, parse))
+    }
+
+    fn peripheral(&self) -> Result<Rendered, Failure> {
+        let mut config = self.config(peripheral::Config::parse)?;
+        if let Some(cells) = self.args.cells {
+            config.grid.cells = cells;
+        }
+        let choice = match self.args.model {
+            Model::RtpGrid => Choice::Grid,
+            Model::RtpBoxes => Choice::Boxes,
+            Model::RtpOctree => Choice::Octree,
+            Model::RtpBvh => Choice::Bvh,
+            _ => Choice::All,
+        };
+        let measured = self.measured()?;
+        let run = |progress: Progress<'_>| {
+            peripheral::simulate(self.job, self.loaded, self.polygons, choice, &config, measured, progress)
+        };
+        let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
+        let mut report = peripheral::report(&simulation, self.polygons, &config);
+        let waits = config.intersector.waits;
+        let service = |ray: &Traced| peripheral::service(&config, waits, &ray.work).occupancy;
+        let more = capacity::sections(&simulation.recording, self.polygons, config.memory, &service);
+        report.sections.extend(more.map_err(self.fail())?);
+        if self.args.sweep {
+            let points = peripheral::sweep(&simulation.recording, self.polygons, &config, &SWEEP);
+            let points = points.map_err(self.fail())?;
+            let more = peripheral::sweep_report("grid", &points, &simulation, self.polygons, &config);
+            report.sections.extend(more.sections);
+            report.charts.extend(more.charts);
+        }
+        let heat = Heat::tests(&simulation.recording);
+        Ok((simulation.recording.image, heat, report))
+    }
+
+    fn pipeline(&self) -> Result<Rendered, Failure> {
+        let config = self.config(pipeline::Config::parse)?;
+        let measured = self.measured()?;
+        let run = |progress: Progress<'_>| {
+            pipeline::simulate(self.job, self.loaded, self.polygons, &config, measured, progress)
+        };
+        let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
+        let report = pipeline::report(&simulation, self.polygons, &config);
+        let heat = Heat::tests(&simulation.recording);
+        Ok((simulation.recording.image, heat, report))
+    }
+
+    fn array(&self) -> Result<Rendered, Failure> {
+        let mut config = self.config(array::config::Config::parse)?;
+        if let Some(Size(columns, rows)) = self.args.nodes {
+            let sides = format!("[array]\ncolumns = {columns}\nrows = {rows}");
+            let checked = array::config::Config::parse(&sides);
+            let array = checked.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?.array;
+            (config.array.columns, config.array.rows) = (array.columns, array.rows);
+        }
+        if let Some(mapping) = self.args.mapping {
+            config.array.mapping = mapping.into();
+        }
+        let (fail, job, loaded) = (self.fail(), self.job, self.loaded);
+        let run = |progress: Progress<'_>| array::render::rays(job, loaded, self.polygons, &config, progress);
+        let rays = with_progress(SIMULATING, run).map_err(fail)?;
+        let rendered = array::render::render(job, loaded, self.polygons, &rays, &config).map_err(fail)?;
+        let statistics = &rendered.simulation.statistics;
+        let mut report = array::report::report(&rendered, &rays, self.polygons, &config);
+        if self.args.sweep {
+            let sides = [1, 2, 4, 8, 16, 32];
+            let runs: Result<Vec<_>, RenderError> = sides
+                .into_par_iter()
+                .map(|side| {
+                    let mut config = config.clone();
+                    (config.array.columns, config.array.rows) = (side, side);
+                    let rendered = array::render::render(job, loaded, self.polygons, &rays, &config)?;
+                    Ok(rendered.simulation.statistics)
+                })
+                .collect();
+            let more = array::report::sizes_report(&runs.map_err(fail)?);
+            report.sections.extend(more.sections);
+            report.charts.extend(more.charts);
+        }
+        let heat = Heat {
+            what: "thousandths of the time in which a node is busy",
+            size: statistics.sides.map(u32::from),
+            values: array::report::busy_of_nodes(statistics),
+        };
+        Ok((rendered.image, heat, report))
+    }
+
+    /// With `--measure-host`, the time of a sample on one core of this computer, rays included, in
+    /// microseconds.
+    fn measured(&self) -> Result<Option<f64>, Failure> {
+        if !self.args.measure_host {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        draw(self.job, self.loaded, &|_| {}).map_err(self.fail())?;
+        let busy = start.elapsed().as_secs_f64() * rayon::current_num_threads() as f64;
+        let pixels = f64::from(self.job.window.width) * f64::from(self.job.window.height);
+        let sample = 1e6 * busy / (pixels * f64::from(self.job.sampling.count())).max(1.0);
+        eprintln!("a core of this computer renders a sample in {sample:.2} us");
+        Ok(Some(sample))
+    }
+
+    /// Renders the job on a back end, and compares.
+    fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
+        let rpu = rpu_renderer(&self.args.scene);
+        let (mut machine, device) = renderer(BackendChoice::Named(backend), &self.args.machine, rpu)?;
+        eprintln!("{}: {device}", backend.name());
+        let shown = Work { what: backend.name(), samples: Some(self.job.sampling.count()) };
+        let other = with_progress(shown, |progress| machine.render(self.job, progress)).map_err(self.fail())?;
+        Judgement::of(image, &other, &self.args.judge, None)
+    }
+}

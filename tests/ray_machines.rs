@@ -1,0 +1,117 @@
+//! The ray-tracing machines as a user meets them: the command line, its reports, images and errors.
+
+mod common;
+
+use common::{repository, shadewright, stderr};
+use serde_json::Value;
+use shadewright::image::{Image, file as image_file};
+use std::path::Path;
+
+const CUBES: &str = "assets/machines/cubes-83.rib";
+const MIRRORS: &str = "assets/scenes/mirrors.rib";
+
+/// The report of a machine as JSON.
+fn report(scene: &str, machine: &str, more: &[&str]) -> Value {
+    let scene = repository(scene);
+    let scene = scene.to_string_lossy();
+    let fixed = ["simulate", &*scene, "--machine", machine, "--size", "24x24", "--json"];
+    let output = shadewright(Path::new("."), &[&fixed, more].concat());
+    assert!(output.status.success(), "{machine}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn number(report: &Value, path: &str) -> f64 {
+    let value = path.split('.').fold(report, |value, key| &value[key]);
+    value.as_f64().unwrap_or_else(|| panic!("no `{path}` in {report}"))
+}
+
+#[test]
+fn every_machine_renders_the_image_of_the_rpu() {
+    let machines = ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"];
+    for scene in [CUBES, MIRRORS] {
+        for machine in machines {
+            let report = report(scene, machine, &["--check", "rpu", "--metric", "rmse", "--threshold", "0.02"]);
+            assert_eq!(
+                report["check"]["verdict"]["passed"],
+                Value::Bool(true),
+                "{scene} {machine}: {}",
+                report["check"]
+            );
+        }
+    }
+}
+
+#[test]
+fn the_peripheral_has_its_published_numbers() {
+    let report = report(CUBES, "rtp", &[]);
+    assert_eq!(number(&report, "scene.polygons"), 498.0);
+    assert_eq!(number(&report, "machine.operations"), 54.0);
+    assert_eq!(number(&report, "machine.stages"), 17.0);
+    assert!((number(&report, "machine.latency_us") - 5.6).abs() < 0.1);
+    assert!((number(&report, "machine.megaflops") - 162.0).abs() < 1e-9);
+    // Every vision ray meets every polygon.
+    let tests = number(&report, "rays.tests_per_ray");
+    assert!(tests > 300.0 && tests <= 498.0, "{tests}");
+}
+
+#[test]
+fn a_sweep_of_the_grid_has_a_minimum_inside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let charts = folder.path().to_string_lossy();
+    let report = report(CUBES, "rtp-grid", &["--sweep", "--charts", &charts]);
+    let sweep = report["sweep"].as_array().expect("a table");
+    let time = |row: &Value| row["ray_us"].as_f64().expect("a time");
+    let best = sweep.iter().map(time).fold(f64::INFINITY, f64::min);
+    let [first, last] = [sweep.first(), sweep.last()].map(|row| time(row.expect("a row")));
+    assert!(best * 5.0 < first && best < last, "{first} {best} {last}");
+    for name in ["grid-time", "grid-cells", "grid-tests"] {
+        let svg = std::fs::read_to_string(folder.path().join(format!("{name}.svg"))).expect("a chart");
+        assert!(svg.starts_with("<svg") && svg.contains("</svg>"), "{name}");
+    }
+}
+
+#[test]
+fn an_array_ends_by_itself_and_its_heat_map_has_a_pixel_a_node() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let heat = folder.path().join("heat.png");
+    let more = ["--nodes", "4x3", "--mapping", "torus", "--heatmap", &heat.to_string_lossy()];
+    let report = report(MIRRORS, "array", &more);
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("announced the end"), "{notes}");
+    assert_eq!(number(&report, "machine.nodes"), 12.0);
+    let Image { width, height, .. } = image_file::read(&heat).expect("an image");
+    assert_eq!((width, height), (4, 3));
+}
+
+#[test]
+fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("small.toml");
+    std::fs::write(&config, "[memory]\npolygons = 200\nsubvolumes = 4\n").expect("it can be written");
+    let report = report(CUBES, "rtp-grid", &["--config", &config.to_string_lossy()]);
+    let rows = report["capacity"].as_array().expect("a table");
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row["loads"].as_f64().expect("a number") >= 8.0), "{rows:?}");
+    assert!(number(&report, "swapped_rays.spilled") > 0.0);
+}
+
+#[test]
+fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
+    let scene = repository(CUBES);
+    let scene = scene.to_string_lossy();
+    let cases: [(&[&str], &str); 4] = [
+        (&["--machine", "rtp", "--sweep"], "rtp-grid"),
+        (&["--machine", "rtp", "--nodes", "4x4"], "--machine array"),
+        (&["--machine", "array", "--nodes", "64x64"], "1024"),
+        (&["--machine", "rtp", "--check", "abacus"], "abacus"),
+    ];
+    for (more, part) in cases {
+        let output = shadewright(Path::new("."), &[&["simulate", &*scene, "--size", "8x8"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(part), "{more:?}: {}", stderr(&output));
+    }
+    for machine in ["rtp", "pipeline", "array"] {
+        let output = shadewright(Path::new("."), &["simulate", "--machine", machine, "--print-config"]);
+        assert!(output.status.success() && output.stdout.starts_with(b"# The ray tracing"), "{machine}");
+    }
+}
