@@ -196,7 +196,8 @@ fn the_pixels_of_a_small_sphere_are_divided() {
     let (image, statistics) = draw(&sampler);
     let covered = image.rgba[15 * 32 + 16][3];
     let area = std::f32::consts::PI * 0.2f32.powi(2);
-    assert!((covered / area - 1.0).abs() < 0.2, "{covered}, not {area}");
+    // As triangles it is smaller than the disk.
+    assert!((0.7..1.05).contains(&(covered / area)), "{covered}, not {area}");
     assert_eq!(statistics.forced, 1);
     let (image, statistics) = draw(&AdaptiveSampler { small: SmallObjects::default(), ..sampler });
     assert_eq!((image.rgba[15 * 32 + 16][3], statistics.forced), (0.0, 0));
