@@ -188,14 +188,14 @@ pub struct MachineArgs {
 pub struct SamplerArgs {
     /// Where camera rays are traced: `uniform`, --spp in each pixel, or `adaptive`, more of them where
     /// neighboring colors differ
-    #[arg(long, value_enum, default_value_t, help_heading = heading::SAMPLING)]
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub sampler: SamplerChoice,
     /// Greatest difference of the corners of a square that --sampler adaptive does not subdivide, as a
-    /// share of the display's range, from 0 to 1 (square roots of linear colors, and alpha); 0.1 by
+    /// share of the display's range, from 0 to 1 (square roots of linear colors, and alpha); 0.05 by
     /// default
     #[arg(long, value_name = "X", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub sampler_threshold: Option<f32>,
-    /// How often --sampler adaptive halves a pixel at most: up to (2^N + 1)² samples in it; 3 by
+    /// How often --sampler adaptive halves a pixel at most: up to (2^N + 1)² samples in it; 2 by
     /// default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEPTH)), hide_short_help = true, help_heading = heading::SAMPLING)]
     pub sampler_depth: Option<u32>,

@@ -3,10 +3,10 @@
 //!
 //! Takes an image window and a callback that traces camera rays at raster positions; gives a film.
 //! The corners of all pixels are sampled first. A pixel whose corners differ is divided into four
-//! squares with five more samples, and each square is divided in turn until its corners are similar
-//! or the depth limit is reached. A square that lies over the projection of a small object is
-//! divided however similar its corners are ([`small`]). The film gets the mean of each square's
-//! corners, weighted by the integral of the pixel filter over the square ([`weights`]).
+//! squares with five more samples, and so is each square, until its corners are similar or the depth
+//! limit is reached. A square that lies over the projection of a small object is divided however
+//! similar its corners are ([`small`]). The film gets the mean of each square's corners, weighted by
+//! the integral of the pixel filter over the square ([`weights`]).
 //!
 //! Positions are requested level by level, so that a back end or a machine model gets large batches
 //! ([`Colors`]), and each position once: pixels share the samples of their common borders
@@ -47,8 +47,11 @@ pub struct Settings {
 }
 
 impl Default for Settings {
+    /// Of the settings measured, those with the least error beside that of as many uniform samples
+    /// (`docs/rendering.md`, "Adaptive antialiasing"): a depth of 3 takes twice the samples for a fifth
+    /// less error.
     fn default() -> Self {
-        Self { threshold: 0.1, depth: 3 }
+        Self { threshold: 0.05, depth: 2 }
     }
 }
 
