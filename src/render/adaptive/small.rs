@@ -90,6 +90,10 @@ impl Region {
     }
 }
 
+/// Pixels that are noted at most, those of several objects several times: 192 MiB. Objects after that
+/// are left out.
+const MOST_COVERED: usize = 1 << 24;
+
 /// The small objects of an image, by the pixels that they reach into.
 #[derive(Clone, Debug, Default)]
 pub struct SmallObjects {
@@ -127,7 +131,8 @@ impl SmallObjects {
                 let [first, last] = region.columns(row);
                 if last >= -BEYOND && first <= width + BEYOND {
                     let columns = clamped(first, width)..=clamped(last, width);
-                    covered.extend(columns.map(|column| ([row as i32, column as i32], number)));
+                    let pixels = columns.map(|column| ([row as i32, column as i32], number));
+                    covered.extend(pixels.take(MOST_COVERED - covered.len()));
                 }
             }
         }
