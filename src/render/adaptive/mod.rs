@@ -99,7 +99,8 @@ impl AdaptiveSampler {
             return Err(Unsupported::Lens);
         }
         let small = SmallObjects::of_scene(scene, &job.program.primitives.tree);
-        Ok(Self { small, filter: scene.film.filter, ..Self::plain(job.window, settings) }.exposed(job.film.exposure))
+        let (filter, exposure) = (scene.film.filter, job.film.exposure);
+        Ok(Self { small, filter, exposure, ..Self::plain(job.window, settings) })
     }
 
     /// The sampler of a window: with a box filter of one pixel, without exposure and small objects.
@@ -107,11 +108,6 @@ impl AdaptiveSampler {
         let settings = Settings { depth: settings.depth.min(MAX_DEPTH), ..settings };
         let (filter, exposure, small) = Default::default();
         Self { settings, window, filter, exposure, small }
-    }
-
-    /// The same, comparing exposed colours.
-    fn exposed(self, exposure: Exposure) -> Self {
-        Self { exposure, ..self }
     }
 
     /// Samples the window. `progress` is called with the share of its rows that have been sampled.

@@ -263,16 +263,11 @@ impl Subdivision<'_, '_> {
         if self.sampler.small.is_empty() {
             return false;
         }
-        let raster = |[x, y]: [u32; 2], margin: [u32; 2]| {
-            let window = self.sampler.window;
-            [
-                i64::from(window.x) + i64::from(x) - i64::from(margin[0]),
-                i64::from(window.y) + i64::from(y) - i64::from(margin[1]),
-            ]
-        };
+        let window = self.sampler.window;
+        let along = |start: u32, axis: usize| i64::from(start) + i64::from(pixel[axis]) - i64::from(self.margin[axis]);
         let low = self.position(square.at);
         let high = self.position(square.at.map(|k| k + side));
-        self.sampler.small.force(raster(pixel, self.margin), [low, high])
+        self.sampler.small.force([along(window.x, 0), along(window.y, 1)], [low, high])
     }
 
     /// Adds the mean of a square's corners to the film.
