@@ -105,6 +105,46 @@ fn with_json_a_render_prints_one_object() {
 }
 
 #[test]
+fn the_adaptive_sampler_reports_its_samples_and_refuses_options_of_the_uniform_one() {
+    fn adaptive<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["render", "scene.rib", "-o", "box.png", "--backend", "rpu", "--sampler", "adaptive"], more].concat()
+    }
+    let folder = folder();
+    let object = |more: &[&str]| -> Value {
+        let output = succeeds(folder.path(), &adaptive(&[&["--json", "--stats"], more].concat()));
+        serde_json::from_slice(&output.stdout).expect("one JSON document")
+    };
+    let found = object(&[]);
+    let sampler = &found["stats"]["sampler"];
+    let samples = sampler["samples"].as_u64().expect("a count");
+    // More than the corners, and fewer than the deepest lattice.
+    assert!((17 * 13 + 1..(16 * 4 + 1) * (12 * 4 + 1)).contains(&samples), "{sampler}");
+    let mean = samples as f64 / (16.0 * 12.0);
+    assert!((found["spp"].as_f64().expect("a mean") - mean).abs() < 1e-3, "{found}");
+    assert!(sampler["subdivided_pixels"].as_u64().is_some_and(|n| n > 0 && n < 16 * 12), "{sampler}");
+    assert!(sampler["most_samples_per_pixel"].as_u64().is_some_and(|n| n > 9 && n <= 25), "{sampler}");
+    let whole = object(&["--sampler-depth", "0"]);
+    assert_eq!(whole["stats"]["sampler"]["samples"], 17 * 13);
+    let text = stderr(&succeeds(folder.path(), &adaptive(&["--sampler-threshold", "0.3", "--stats"])));
+    assert!(text.contains(" spp on average (") && text.contains("\nsamples        "), "{text}");
+    for (more, expected) in [
+        (&["--spp", "4"][..], "--spp"),
+        (&["--pattern", "sobol"], "--pattern"),
+        (&["--seed", "1"], "--seed"),
+        (&["--target-error", "0.1"], "--target-error"),
+        (&["--resume", "file"], "--resume"),
+        (&["--watch"], "--watch"),
+        (&["--layers", "N"], "--layers"),
+        (&["--integrator", "path"], "the path integrator needs many random samples"),
+    ] {
+        let text = refuses(folder.path(), &adaptive(more));
+        assert!(text.starts_with("error: --sampler adaptive ") && text.contains(expected), "{more:?}: {text}");
+    }
+    let text = refuses(folder.path(), &["render", "scene.rib", "-o", "box.png", "--sampler-depth", "2"]);
+    assert_eq!(text.trim_end(), "error: --sampler-depth is an option of --sampler adaptive: add it");
+}
+
+#[test]
 fn frames_print_a_line_each() {
     let folder = folder();
     let animation = format!("FrameBegin 1\n{SCENE}FrameEnd\nFrameBegin 2\n{SCENE}FrameEnd\n");

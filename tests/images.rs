@@ -73,6 +73,16 @@ fn both_machines_agree_on_every_scene() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+#[test]
+fn both_machines_agree_on_what_the_adaptive_sampler_subdivides() {
+    let folder = tempfile::tempdir().unwrap();
+    for scene in ["showcase", "shapes"] {
+        let scene = repository(&format!("assets/scenes/{scene}.rib"));
+        let args = [scene.to_str().unwrap(), "--size", SIZE, "--sampler", "adaptive"];
+        compare_machines(folder.path(), &args, BOUND).unwrap_or_else(|message| panic!("{message}"));
+    }
+}
+
 /// Renders a scene on the RPU into a file.
 fn render(scene: &Path, out: &Path) -> Result<(), String> {
     let classes = repository("assets/rtsl");
@@ -185,15 +195,20 @@ fn every_golden_image_has_a_scene() {
 #[test]
 fn an_image_does_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
-    for threads in ["1", "2", "3"] {
-        let out = format!("{threads}.exr");
-        let args = ["--size", "64x48", "--backend", "rpu", "--threads", threads, "--render", &out];
-        let output = shadewright(folder.path(), &args);
-        assert!(output.status.success(), "{}", stderr(&output));
+    for sampler in ["uniform", "adaptive"] {
+        for threads in ["1", "2", "3"] {
+            let out = format!("{threads}.exr");
+            let machine = ["--backend", "rpu", "--threads", threads];
+            let output = shadewright(
+                folder.path(),
+                &[&["--size", "64x48", "--sampler", sampler, "--render", &out], &machine[..]].concat(),
+            );
+            assert!(output.status.success(), "{}", stderr(&output));
+        }
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        assert_eq!(read("1.exr"), read("2.exr"), "{sampler}");
+        assert_eq!(read("1.exr"), read("3.exr"), "{sampler}");
     }
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(read("1.exr"), read("2.exr"));
-    assert_eq!(read("1.exr"), read("3.exr"));
 }
 
 #[test]

@@ -89,7 +89,8 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         return Err(Failure::interrupted("interrupted before the first sample: no image was written"));
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    Ok(Drawn { image, device, report: machine.report(), time: start.elapsed(), samples: done, interrupted, is_saved })
+    let (report, time) = (machine.report(), start.elapsed());
+    Ok(Drawn { image, device, report, time, samples: done, adaptive: None, interrupted, is_saved })
 }
 
 /// The failure of an interrupted render, whose image so far is in `out`.

@@ -1,15 +1,20 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
 use super::args::{BackendChoice, CompareArgs};
-use super::backend::{open, renderer, rpu_renderer, set_up_process};
+use super::backend::{open, progressive, renderer, rpu_renderer, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
-use super::input::prepare_job;
+use super::input::{job_of, open_project};
 use super::judgement::{check_judgement, judge};
 use super::progress::{Work, with_progress};
+use super::sampler::{self, Samples};
+use shadewright::image::Image;
 use shadewright::image::file as image_file;
-use shadewright::render::BackendOptions;
+use shadewright::render::adaptive::AdaptiveSampler;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::{Backend, BackendOptions, Job};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Renders on both and judges the difference.
 pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
@@ -19,30 +24,57 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         image_file::check_writable(path)?;
     }
     check_judgement(&args.judge)?;
+    let settings = sampler::settings(&args.sampler, &args.scene)?;
     set_up_process(&args.machine)?;
-    let (job, _) = prepare_job(&args.scene)?;
+    let (_, state) = open_project(&args.scene)?;
+    let job = job_of(&args.scene, &state)?;
+    let sampler = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let mut images = Vec::new();
     for backend in args.between.0 {
-        let name = backend.name();
-        let rpu = rpu_renderer(&args.scene);
-        // Options of the GPU are for the side that uses one.
-        let (mut machine, device) = match backend.info().uses_gpu {
-            true => renderer(BackendChoice::Named(backend), &args.machine, rpu)?,
-            false => {
-                let options = BackendOptions { rpu, ..BackendOptions::default() };
-                (open(backend.renderer(&options))?, Device::of(backend, None))
-            }
+        let image = match &sampler {
+            Some(sampler) => adaptive(args, backend, &job, sampler)?,
+            None => uniform(args, backend, &job)?,
         };
-        eprintln!("{name}: {device}");
-        let shown = Work { what: name, samples: Some(job.sampling.count()) };
-        let image = with_progress(shown, |progress| machine.render(&job, progress))
-            .map_err(|e| Failure::render(&e, &job.program.sources))?;
         if let Some(path) = &args.images {
-            image_file::write(&with_suffix(path, name), &image)?;
+            image_file::write(&with_suffix(path, backend.name()), &image)?;
         }
         images.push(image);
     }
     judge(&images[0], &images[1], &args.judge, args.out.as_deref())
+}
+
+/// Renders with the same number of samples in every pixel.
+fn uniform(args: &CompareArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
+    let rpu = rpu_renderer(&args.scene);
+    // Options of the GPU are for the side that uses one.
+    let (mut machine, device) = match backend.info().uses_gpu {
+        true => renderer(BackendChoice::Named(backend), &args.machine, rpu)?,
+        false => (open(backend.renderer(&of_rpu(rpu)))?, Device::of(backend, None)),
+    };
+    let name = backend.name();
+    eprintln!("{name}: {device}");
+    let shown = Work { what: name, samples: Some(job.sampling.count()) };
+    let image = with_progress(shown, |progress| machine.render(job, progress));
+    image.map_err(|e| Failure::render(&e, &job.program.sources))
+}
+
+/// Renders with the adaptive sampler.
+fn adaptive(args: &CompareArgs, backend: Backend, job: &Job, sampler: &AdaptiveSampler) -> Result<Image, Failure> {
+    let rpu = rpu_renderer(&args.scene);
+    let (mut machine, device) = match backend.info().uses_gpu {
+        true => progressive(BackendChoice::Named(backend), &args.machine, rpu)?,
+        false => (open(backend.progressive(&of_rpu(rpu)))?, Device::of(backend, None)),
+    };
+    let name = backend.name();
+    let image = sampler::image(sampler, &mut *machine, job, name, &AtomicBool::new(false));
+    let (image, statistics) = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
+    eprintln!("{name}: {device}, {}", Samples::Adaptive(statistics));
+    Ok(image)
+}
+
+/// Options of a back end that is the RPU.
+fn of_rpu(rpu: RpuRenderer) -> BackendOptions {
+    BackendOptions { rpu, ..BackendOptions::default() }
 }
 
 /// `dir/name.ext` with `-suffix` before the extension.

@@ -42,6 +42,7 @@ mod progress;
 mod reference;
 mod render;
 mod run;
+mod sampler;
 mod simulate;
 mod stats;
 mod usage;

@@ -11,6 +11,7 @@ use super::judgement::{Judgement, check_judgement};
 use super::messages::Problems;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
+use super::sampler::{self, Samples};
 use super::stats::{Images, RenderStats};
 use super::{aov, bake, checkpoint, frames, printf, viewer, watch};
 use anyhow::Context;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value, json};
 use shadewright::image::Image;
 use shadewright::image::{aov as aov_file, file as image_file};
 use shadewright::project::{Project, State};
+use shadewright::render::adaptive::{Settings, Statistics};
 use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, depth, motion};
@@ -34,6 +36,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
         args.scene.for_judgement();
     }
     let args = &args;
+    let adaptive = sampler::settings_of_render(args)?;
     let Some(out) = &args.render else { return viewer::run(args) };
     let images = args.preview.iter().chain([out]).map(|file| image_file::check_writable(file));
     let images = images.collect::<Result<Vec<_>, _>>()?;
@@ -63,13 +66,13 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     if frames.is_empty() {
         scene.frames = args.scene.frames;
-        return one(args, &scene, out, begin).map(drop);
+        return one(args, &scene, adaptive, out, begin).map(drop);
     }
     // Each prints a line.
     for frame in frames {
         scene.frames = Some(Frames { first: frame, last: frame });
         // Later frames of the file may use it, as a texture or a shadow map.
-        scene.rendered.extend(one(args, &scene, &frames::file_of(out, frame), Instant::now())?);
+        scene.rendered.extend(one(args, &scene, adaptive, &frames::file_of(out, frame), Instant::now())?);
     }
     Ok(())
 }
@@ -102,7 +105,13 @@ fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Fai
 }
 
 /// Renders one image.
-fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<Rendered, Failure> {
+fn one(
+    args: &RenderArgs,
+    scene: &SceneArgs,
+    adaptive: Option<Settings>,
+    out: &Path,
+    begin: Instant,
+) -> Result<Rendered, Failure> {
     let read = |path| image_file::read_within(path, args.judge.max_pixels);
     let reference = args.compare.as_deref().map(read).transpose()?;
     let (mut project, state) = open_project(scene)?;
@@ -119,15 +128,16 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         image_file::write(file, &image)?;
         first = Some(begin.elapsed());
     }
-    let drawn = match job.film.moves {
-        true if args.resume.is_some() || args.target_error.is_some() => {
+    let drawn = match (adaptive, job.film.moves) {
+        (Some(settings), _) => sampler::draw(args, &job, &state.scene, settings, rpu.clone())?,
+        (None, true) if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
                 "error: --resume and --target-error do not support motion blur, and this scene changes while the shutter is open",
             ));
         }
-        true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
-        false if args.stats => draw(args, &job, rpu.clone())?,
-        false => checkpoint::draw(args, &job, &state.scene, rpu.clone())?,
+        (None, true) => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
+        (None, false) if args.stats => draw(args, &job, rpu.clone())?,
+        (None, false) => checkpoint::draw(args, &job, &state.scene, rpu.clone())?,
     };
     if state.scene.clamp > 0.0 && state.scene.integrator == Integrator::Path {
         let most = state.scene.clamp;
@@ -151,11 +161,18 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     printf::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
     let images = Images { first: first.unwrap_or(full), full };
-    let written = Written { path: out, samples: drawn.samples, time: full, device: &drawn.device, image: &drawn.image };
+    let written = Written {
+        path: out,
+        samples: drawn.samples_of_pixel(),
+        time: full,
+        device: &drawn.device,
+        image: &drawn.image,
+    };
     let Drawn { report, time, .. } = &drawn;
     let stats = args
         .stats
-        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images));
+        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images))
+        .map(|stats| stats.of_sampler(drawn.adaptive));
     let not_finite = drawn.image.count_non_finite();
     if not_finite > 0 {
         eprintln!("warning: {not_finite} pixels are NaN or infinite: a shader divides by 0, or takes a root of less");
@@ -198,7 +215,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
 struct Written<'a> {
     path: &'a Path,
     /// Samples per pixel.
-    samples: u32,
+    samples: Samples,
     /// From the start of the command, or of the frame.
     time: Duration,
     device: &'a Device,
@@ -211,7 +228,7 @@ impl Written<'_> {
             "path": self.path.display().to_string(),
             "width": self.image.width,
             "height": self.image.height,
-            "spp": self.samples,
+            "spp": self.samples.json(),
             "seconds": (self.time.as_secs_f64() * 1e3).round() / 1e3,
         });
         let mut device = self.device.json();
@@ -228,7 +245,7 @@ impl fmt::Display for Written<'_> {
         let (path, seconds) = (self.path.display(), self.time.as_secs_f64());
         let digits = if seconds < 1.0 { 2 } else { 1 };
         let Image { width, height, .. } = self.image;
-        write!(f, "wrote {path}, {width}×{height}, {} spp, {seconds:.digits$} s on the {}", self.samples, self.device)
+        write!(f, "wrote {path}, {width}×{height}, {}, {seconds:.digits$} s on the {}", self.samples, self.device)
     }
 }
 
@@ -244,10 +261,18 @@ pub struct Drawn {
     pub time: Duration,
     /// Samples per pixel that it has.
     pub samples: u32,
+    /// Those of the adaptive sampler, instead.
+    pub adaptive: Option<Statistics>,
     /// Whether rendering was interrupted.
     pub interrupted: bool,
     /// Whether a checkpoint has the samples so far.
     pub is_saved: bool,
+}
+
+impl Drawn {
+    fn samples_of_pixel(&self) -> Samples {
+        self.adaptive.map_or(Samples::Uniform(self.samples), Samples::Adaptive)
+    }
 }
 
 /// Renders a scene without motion.
@@ -258,7 +283,16 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     let image = with_progress(rendering(job), |progress| renderer.render(job, progress));
     let image = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
     let (report, samples) = (renderer.report(), job.sampling.count());
-    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false, is_saved: false })
+    Ok(Drawn {
+        image,
+        device,
+        report,
+        time: start.elapsed(),
+        samples,
+        adaptive: None,
+        interrupted: false,
+        is_saved: false,
+    })
 }
 
 /// The progress that a render shows.
@@ -300,5 +334,14 @@ fn draw_moving(
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
     })?;
     let (report, samples) = (machine.report(), job.sampling.count());
-    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false, is_saved: false })
+    Ok(Drawn {
+        image,
+        device,
+        report,
+        time: start.elapsed(),
+        samples,
+        adaptive: None,
+        interrupted: false,
+        is_saved: false,
+    })
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use shadewright::program::UniformCounts;
 use shadewright::project::State;
 use shadewright::render::Job;
+use shadewright::render::adaptive::Statistics;
 use shadewright::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use std::fmt;
 use std::time::Duration;
@@ -22,8 +23,20 @@ pub struct RenderStats {
     uniform: UniformCounts,
     phases: Vec<Phase>,
     render: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampler: Option<SamplerStats>,
     #[serde(flatten)]
     images: Images,
+}
+
+/// What the adaptive sampler did.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct SamplerStats {
+    samples: u64,
+    mean_samples_per_pixel: f64,
+    most_samples_per_pixel: u32,
+    subdivided_pixels: u64,
+    forced_pixels: u64,
 }
 
 /// Times from the start of the command to the image files.
@@ -68,8 +81,21 @@ impl RenderStats {
             uniform: job.program.uniform,
             phases: phases.map(|(name, time)| Phase { name, time }).collect(),
             render: report,
+            sampler: None,
             images,
         }
+    }
+
+    /// The same with what the adaptive sampler did, where that was used.
+    pub fn of_sampler(self, statistics: Option<Statistics>) -> Self {
+        let sampler = statistics.map(|statistics| SamplerStats {
+            samples: statistics.samples,
+            mean_samples_per_pixel: statistics.mean(),
+            most_samples_per_pixel: statistics.most,
+            subdivided_pixels: statistics.subdivided,
+            forced_pixels: statistics.forced,
+        });
+        Self { sampler, ..self }
     }
 }
 
@@ -92,6 +118,12 @@ impl fmt::Display for RenderStats {
                     writeln!(f, "  {:<22} {}", count.name, count.count)?;
                 }
             }
+        }
+        if let Some(sampler) = &self.sampler {
+            let SamplerStats { samples, mean_samples_per_pixel: mean, most_samples_per_pixel: most, .. } = sampler;
+            writeln!(f, "samples        {samples}: {mean:.2} a pixel, at most {most}")?;
+            let SamplerStats { subdivided_pixels, forced_pixels, .. } = sampler;
+            writeln!(f, "subdivided     {subdivided_pixels} pixels, {forced_pixels} of them for small objects alone")?;
         }
         writeln!(f, "first image  {:.1} ms after the start", ms(self.images.first))?;
         writeln!(f, "full image   {:.1} ms after the start", ms(self.images.full))?;
@@ -149,6 +181,7 @@ mod tests {
             uniform: UniformCounts { shaders: 2, stages: 3, values: 5, runs: 4, reuses: 1 },
             phases,
             render,
+            sampler: None,
             images: Images::default(),
         }
     }

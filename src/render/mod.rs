@@ -6,6 +6,7 @@
 //! the table of what can be opened.
 
 mod adapter;
+pub mod adaptive;
 mod backend;
 pub mod baking;
 pub mod call;

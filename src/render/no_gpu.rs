@@ -7,6 +7,7 @@ use crate::bvh::gpu::kernel::Variant;
 use crate::image::Image;
 use crate::ir::Module;
 use crate::render::call::Words;
+use glam::Vec2;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -128,6 +129,10 @@ impl Progressive for GpuProgressive {
     }
 
     fn draw(&mut self, _pass: Pass, _film: &mut Film, _stop: &AtomicBool) -> Result<(), RenderError> {
+        match self.0 {}
+    }
+
+    fn colors(&mut self, _positions: &[Vec2], _stop: &AtomicBool) -> Result<Vec<[f32; 4]>, RenderError> {
         match self.0 {}
     }
 

@@ -164,6 +164,14 @@ pub trait Progressive: Send {
     /// When the film has another size: a mistake of the caller.
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError>;
 
+    /// The colours of camera rays through raster positions, and through the centre of the lens
+    /// ([`CameraSample::central`]): linear premultiplied red, green and blue, and alpha. Neighbours in
+    /// the list run together: they are best near each other.
+    ///
+    /// # Errors
+    /// As [`Progressive::draw`].
+    fn colors(&mut self, positions: &[Vec2], stop: &AtomicBool) -> Result<Vec<[f32; 4]>, RenderError>;
+
     /// The image of a film that was rendered in blocks of `step`: the means of its samples, after
     /// the imager.
     ///

@@ -74,11 +74,15 @@ impl ProceduralBvh {
         self.upper.is_none()
     }
 
+    /// The corners of the box around each of them in the world.
+    pub fn boxes(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        let instances = self.upper.iter().flat_map(Upper::instances);
+        instances.map(|i| (Vec3::from(i.min), Vec3::from(i.max)))
+    }
+
     /// The corners of the box around all of them in the world; `None` where there is none.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
-        let instances = self.upper.iter().flat_map(Upper::instances);
-        let boxes = instances.map(|i| (Vec3::from(i.min), Vec3::from(i.max)));
-        boxes.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        self.boxes().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// Replaces hits of the active rays by nearer hits with these primitives, and by equally near

@@ -117,6 +117,16 @@ impl From<SamplePattern> for Pattern {
     }
 }
 
+/// Samplers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SamplerChoice {
+    /// The same number of samples in every pixel
+    #[default]
+    Uniform,
+    /// The corners of pixels, and more where they differ or small objects lie between them (Whitted 1980)
+    Adaptive,
+}
+
 /// Floating-point formats of the RPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FloatFormat {

@@ -5,6 +5,7 @@ use clap::Args;
 use shadewright::compare::Metric;
 use shadewright::image::file::MAX_READ_PIXELS;
 use shadewright::program::Specialize;
+use shadewright::render::adaptive::MAX_DEPTH;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -182,6 +183,24 @@ pub struct MachineArgs {
     pub threads: u16,
 }
 
+/// How the image is sampled.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SamplerArgs {
+    /// Where camera rays are traced: `uniform`, --spp in each pixel, or `adaptive`, more of them where
+    /// neighboring colors differ
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::SAMPLING)]
+    pub sampler: SamplerChoice,
+    /// Greatest difference of the corners of a square that --sampler adaptive does not subdivide, as a
+    /// share of the display's range, from 0 to 1 (square roots of linear colors, and alpha); 0.05 by
+    /// default
+    #[arg(long, value_name = "X", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::SAMPLING)]
+    pub sampler_threshold: Option<f32>,
+    /// How often --sampler adaptive halves a pixel at most: up to (2^N + 1)² samples in it; 2 by
+    /// default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEPTH)), hide_short_help = true, help_heading = heading::SAMPLING)]
+    pub sampler_depth: Option<u32>,
+}
+
 /// `render`, and the command without a subcommand.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
@@ -210,6 +229,9 @@ pub struct RenderArgs {
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
+    /// How it is sampled.
+    #[command(flatten)]
+    pub sampler: SamplerArgs,
     /// Stop when the estimated standard error of the linear image (root mean square over all
     /// pixels) falls below E; --spp is the maximum. Needs --pattern sobol
     #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::SAMPLING)]
@@ -288,6 +310,9 @@ pub struct CompareArgs {
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
+    /// How it is sampled.
+    #[command(flatten)]
+    pub sampler: SamplerArgs,
     /// Which two backends: gpu, rpu, or rpu-f24, the RPU with the hardware's 24-bit floats
     #[arg(long, value_name = "A,B", default_value = "gpu,rpu", help_heading = heading::BACKEND)]
     pub between: Between,

@@ -16,6 +16,7 @@ use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, FilmPixel};
 use crate::render::progressive::{Pass, middle};
+use crate::render::sampling::CameraSample;
 use crate::render::{Job, Progress, RenderError};
 use glam::Vec2;
 use rayon::prelude::*;
@@ -52,6 +53,28 @@ impl Drawing<'_> {
         assert_eq!([film.width(), film.height()], pass.size(self.job.window), "the film of {pass:?}");
         let (items, iterations) = self.executor.batch_size(pass.count, self.job.program.camera_arguments() as u32);
         each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, iterations, film))
+    }
+
+    /// The colours of camera rays through raster positions, in their order.
+    pub fn colors(&mut self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
+        let words = self.job.program.camera_arguments();
+        let (items, _) = self.executor.batch_size(1, words as u32);
+        let mut colors = Vec::with_capacity(positions.len());
+        for positions in positions.chunks(items as usize) {
+            let mut arguments = vec![0; words * positions.len()];
+            for (item, &position) in positions.iter().enumerate() {
+                let rows = arguments.chunks_mut(positions.len());
+                for (row, argument) in rows.zip(CameraSample::central(position).arguments()) {
+                    row[item] = argument.to_bits();
+                }
+            }
+            let (entry, budget) = (self.program.entry(CAMERA_ENTRY)?, self.budget());
+            let (items, argument_words) = (positions.len() as u32, words as u32);
+            let (iterations, arguments, results) = (1, &arguments[..], Results::Sum);
+            self.run(&Batch { entry, budget, items, iterations, argument_words, arguments, results })?;
+            colors.extend(self.executor.sums()?);
+        }
+        Ok(colors)
     }
 
     /// The means of a film that was rendered in blocks of `step`, after the imager.

@@ -11,6 +11,7 @@ use crate::render::film::Film;
 use crate::render::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{AdapterInfo, Job, RenderError, Renderer};
+use glam::Vec2;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -137,6 +138,10 @@ impl Progressive for GpuProgressive {
         })
     }
 
+    fn colors(&mut self, positions: &[Vec2], stop: &AtomicBool) -> Result<Vec<[f32; 4]>, RenderError> {
+        self.drawn(stop, |drawing| drawing.colors(positions))
+    }
+
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError> {
         self.drawn(stop, |drawing| drawing.finish(film, step))
     }
@@ -196,6 +201,11 @@ mod tests {
     #[test]
     fn a_coarse_pass_samples_the_middle_of_its_blocks() {
         checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut progressive());
+    }
+
+    #[test]
+    fn colors_are_those_of_samples_in_the_same_positions() {
+        checks::colors_are_those_of_samples_in_the_same_positions(&mut progressive());
     }
 
     #[test]

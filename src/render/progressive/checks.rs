@@ -8,6 +8,7 @@ use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
 use crate::scene::{OpenOptions, open_builtin};
 use crate::text::source::SourceMap;
+use glam::Vec2;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -69,6 +70,23 @@ pub fn a_coarse_pass_samples_the_middle_of_its_blocks(progressive: &mut dyn Prog
             assert_eq!(coarse.rgba[(y * 11 + x) as usize], pixel, "block {x}, {y}");
         }
     }
+}
+
+/// The colours at the centres of pixels are an image of one sample a pixel, in whatever order they are
+/// asked for.
+pub fn colors_are_those_of_samples_in_the_same_positions(progressive: &mut dyn Progressive) {
+    let job = job_of("quadrics", 33, 21, [1, 1]);
+    progressive.load(&job).unwrap();
+    let image = drawn(progressive, &job, &[Pass::whole(job.sampling)]);
+    let order: Vec<usize> = (0..33 * 21).map(|i| i * 100 % (33 * 21)).collect();
+    let positions: Vec<_> = order.iter().map(|i| Vec2::new((i % 33) as f32 + 0.5, (i / 33) as f32 + 0.5)).collect();
+    let stop = AtomicBool::new(false);
+    let colors = progressive.colors(&positions, &stop).unwrap();
+    let expected: Vec<_> = order.iter().map(|&i| image.rgba[i]).collect();
+    assert!(colors == expected, "the colours differ");
+    assert!(progressive.colors(&[], &stop).unwrap().is_empty());
+    stop.store(true, Ordering::Relaxed);
+    assert!(matches!(progressive.colors(&positions, &stop), Err(RenderError::Stopped)));
 }
 
 /// A count of a report.

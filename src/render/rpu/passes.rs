@@ -7,10 +7,11 @@ use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::Film;
 use crate::render::progressive::{Pass, middle};
-use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS, CameraSample, Numbers, Sampling};
+use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS, CameraSample, Numbers, Sampling, TOGETHER};
 use crate::render::{Job, Progress, RenderError};
 use crate::rpu::Block;
 use crate::rpu::machine::Machine;
+use glam::Vec2;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks whose pixels are held before they go into the film: 4 MiB.
@@ -73,6 +74,35 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
+    /// The colours of camera rays through raster positions, in their order.
+    pub fn colors(&self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
+        let run = |block: &mut Block, positions: &&[Vec2]| -> Result<Vec<[u32; 4]>, RenderError> {
+            if self.machine.stop.load(Ordering::Relaxed) {
+                return Err(RenderError::Stopped);
+            }
+            let mut rest = positions.chunks(TOGETHER);
+            let arguments = |arguments: &mut Arguments| {
+                let positions = rest.next().unwrap_or_default();
+                arguments.count = positions.len();
+                for (i, &position) in positions.iter().enumerate() {
+                    arguments.set(i, &CameraSample::central(position));
+                }
+            };
+            let (count, module) = (positions.len(), &self.job.program.module);
+            self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, count, arguments, module)
+        };
+        let queues: Vec<_> = positions.chunks(self.blocks() as usize * LANES).collect();
+        let colors = in_parallel(&queues, self.machine.stop, Block::new, run)?;
+        Ok(colors.into_iter().flatten().map(|words| words.map(f32::from_bits)).collect())
+    }
+
+    /// Blocks whose samples share the lanes of one. Recursive shaders gain nothing from refilled
+    /// lanes, as new threads wait for the deepest calls.
+    fn blocks(&self) -> u32 {
+        let follows_paths = self.job.program.camera_arguments() == CAMERA_ARGUMENTS;
+        if follows_paths { QUEUE } else { 1 }
+    }
+
     /// Adds the samples of a pass to the film.
     pub fn draw(&self, pass: Pass, film: &mut Film, progress: Progress<'_>) -> Result<(), RenderError> {
         let size = pass.size(self.job.window);
@@ -80,10 +110,7 @@ impl Drawing<'_> {
         let shape = Shape::of(pass.count);
         let tiles = Tile::all(size[0], size[1], shape);
         let all = pass.count / shape.samples;
-        // Recursive shaders gain nothing from refilled lanes, as new threads wait for the deepest
-        // calls.
-        let follows_paths = self.job.program.camera_arguments() == CAMERA_ARGUMENTS;
-        let blocks = if follows_paths { QUEUE } else { 1 };
+        let blocks = self.blocks();
         let at_once = all.min(blocks);
         let signed = self.job.film.filter.is_signed();
         let done = AtomicUsize::new(0);

@@ -10,6 +10,7 @@ use crate::render::film::Film;
 use crate::render::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, Phase, Report};
 use crate::render::{Job, RenderError, Renderer};
+use glam::Vec2;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -179,6 +180,10 @@ impl Progressive for RpuProgressive {
         self.drawn(stop, |drawing| drawing.draw(pass, film, &|_| {}))
     }
 
+    fn colors(&mut self, positions: &[Vec2], stop: &AtomicBool) -> Result<Vec<[f32; 4]>, RenderError> {
+        self.drawn(stop, |drawing| drawing.colors(positions))
+    }
+
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError> {
         self.drawn(stop, |drawing| drawing.finish(film, step))
     }
@@ -211,6 +216,11 @@ mod tests {
     #[test]
     fn a_coarse_pass_samples_the_middle_of_its_blocks() {
         checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut progressive());
+    }
+
+    #[test]
+    fn colors_are_those_of_samples_in_the_same_positions() {
+        checks::colors_are_those_of_samples_in_the_same_positions(&mut progressive());
     }
 
     #[test]

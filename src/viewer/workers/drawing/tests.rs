@@ -7,6 +7,7 @@ use crate::render::Job;
 use crate::render::progressive::Pass;
 use crate::render::report::Report;
 use crate::scene::Format;
+use glam::Vec2;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -50,6 +51,10 @@ impl Progressive for Fake {
             Fate::Endless => Err(RenderError::Budget { budget: 7, span: None }),
             Fate::Panic => panic!("as scripted"),
         }
+    }
+
+    fn colors(&mut self, positions: &[Vec2], _: &AtomicBool) -> Result<Vec<[f32; 4]>, RenderError> {
+        Ok(vec![[0.0; 4]; positions.len()])
     }
 
     fn finish(&mut self, film: &Film, _: u32, _: &AtomicBool) -> Result<Image, RenderError> {

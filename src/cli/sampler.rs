@@ -1,0 +1,159 @@
+//! `--sampler adaptive`: what it goes with, and rendering with it.
+
+use super::args::{RenderArgs, SamplePattern, SamplerArgs, SamplerChoice, SceneArgs};
+use super::backend::progressive;
+use super::failure::Failure;
+use super::interrupt;
+use super::progress::{Work, with_progress};
+use super::render::Drawn;
+use shadewright::image::Image;
+use shadewright::render::adaptive::{AdaptiveSampler, Settings, Statistics};
+use shadewright::render::progressive::Progressive;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::{Job, RenderError};
+use shadewright::scene::Scene;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// The settings of the adaptive sampler; `None` for the uniform one.
+///
+/// # Errors
+/// When there are options of the other sampler.
+pub fn settings(args: &SamplerArgs, scene: &SceneArgs) -> Result<Option<Settings>, Failure> {
+    let default = Settings::default();
+    if args.sampler == SamplerChoice::Uniform {
+        return match (args.sampler_threshold, args.sampler_depth) {
+            (None, None) => Ok(None),
+            (Some(_), _) => {
+                Err(Failure::input("error: --sampler-threshold is an option of --sampler adaptive: add it"))
+            }
+            (None, Some(_)) => Err(Failure::input("error: --sampler-depth is an option of --sampler adaptive: add it")),
+        };
+    }
+    let uniform = [
+        (scene.spp.is_some(), "--spp: the number of samples follows from --sampler-threshold and --sampler-depth"),
+        (scene.pattern != SamplePattern::Stratified, "--pattern: samples are on a lattice"),
+        (scene.seed != 0, "--seed: samples are on a lattice"),
+    ];
+    refuse(&uniform)?;
+    let threshold = args.sampler_threshold.unwrap_or(default.threshold);
+    Ok(Some(Settings { threshold, depth: args.sampler_depth.unwrap_or(default.depth) }))
+}
+
+/// The settings of the adaptive sampler for a render; `None` for the uniform one.
+///
+/// # Errors
+/// When there are options of the other sampler.
+pub fn settings_of_render(args: &RenderArgs) -> Result<Option<Settings>, Failure> {
+    let settings = settings(&args.sampler, &args.scene)?;
+    if settings.is_some() {
+        refuse(&[
+            (args.render.is_none(), "the window; add --render OUT"),
+            (args.watch, "--watch"),
+            (args.target_error.is_some(), "--target-error: there is no error estimate; use --sampler-threshold"),
+            (args.resume.is_some(), "--resume: samples depend on those before them"),
+            (!args.layers.is_empty(), "--layers: render them by themselves, with --sampler uniform"),
+        ])?;
+    }
+    Ok(settings)
+}
+
+/// Refuses the first of some options that is given.
+fn refuse(options: &[(bool, &str)]) -> Result<(), Failure> {
+    match options.iter().find(|(is_given, _)| *is_given) {
+        Some((_, what)) => Err(Failure::input(format!("error: --sampler adaptive does not support {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// The sampler of a job that was made from `scene`.
+///
+/// # Errors
+/// When the scene needs several samples for each position.
+pub fn sampler(job: &Job, scene: &Scene, settings: Settings) -> Result<AdaptiveSampler, Failure> {
+    AdaptiveSampler::new(job, scene, settings).map_err(|reason| {
+        Failure::input(format!(
+            "error: --sampler adaptive takes one sample for each position, and {reason}\n\
+             hint: render the scene with --sampler uniform and --spp N"
+        ))
+    })
+}
+
+/// Renders a job with a progressive renderer.
+///
+/// # Errors
+/// Those of the renderer.
+pub fn image(
+    sampler: &AdaptiveSampler,
+    machine: &mut dyn Progressive,
+    job: &Job,
+    what: &str,
+    stop: &AtomicBool,
+) -> Result<(Image, Statistics), RenderError> {
+    with_progress(Work { what, samples: None }, |progress| sampler.draw(machine, job, stop, progress))
+}
+
+/// Renders an image.
+///
+/// # Errors
+/// Those of the scene and of the renderer, and an interruption.
+pub fn draw(
+    args: &RenderArgs,
+    job: &Job,
+    scene: &Scene,
+    settings: Settings,
+    rpu: RpuRenderer,
+) -> Result<Drawn, Failure> {
+    let sampler = sampler(job, scene, settings)?;
+    let stop = interrupt::watched()?;
+    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
+    machine.set_profiling(args.stats);
+    let start = Instant::now();
+    let (image, statistics) = image(&sampler, &mut *machine, job, "rendering", stop).map_err(|error| match error {
+        RenderError::Stopped => Failure::interrupted("interrupted: no image was written"),
+        error => Failure::render(&error, &job.program.sources),
+    })?;
+    let (report, time) = (machine.report(), start.elapsed());
+    Ok(Drawn {
+        image,
+        device,
+        report,
+        time,
+        samples: 1,
+        adaptive: Some(statistics),
+        interrupted: false,
+        is_saved: false,
+    })
+}
+
+/// Samples for each pixel.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples {
+    /// As many in each.
+    Uniform(u32),
+    /// By the adaptive sampler.
+    Adaptive(Statistics),
+}
+
+impl Samples {
+    /// Their mean, rounded to a thousandth.
+    pub fn json(self) -> serde_json::Value {
+        match self {
+            Samples::Uniform(count) => count.into(),
+            Samples::Adaptive(statistics) => ((statistics.mean() * 1e3).round() / 1e3).into(),
+        }
+    }
+}
+
+impl fmt::Display for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Samples::Uniform(count) => write!(f, "{count} spp"),
+            Samples::Adaptive(statistics) => {
+                let share = 100.0 * statistics.subdivided as f64 / statistics.pixels.max(1) as f64;
+                write!(f, "{:.2} spp on average ({share:.1} % of pixels subdivided)", statistics.mean())
+            }
+        }
+    }
+}
