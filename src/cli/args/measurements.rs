@@ -68,6 +68,9 @@ pub struct SimulateArgs {
     /// they differ
     #[arg(long, value_name = "BACKEND", value_parser = named_backend, help_heading = heading::COMPARISON)]
     pub check: Option<Backend>,
+    /// How pixels are sampled, on ray-tracing machines.
+    #[command(flatten)]
+    pub sampler: SamplerArgs,
     /// How to judge, with --check; --json prints the report as JSON.
     #[command(flatten)]
     pub judge: JudgeArgs,

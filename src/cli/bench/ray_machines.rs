@@ -17,6 +17,7 @@ use shadewright::image::file as image_file;
 use shadewright::machines::comparison::{self, Assumptions, Design, designs};
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::rays::model::Model;
+use shadewright::machines::rays::recording::Subject;
 use shadewright::machines::report::Report;
 use shadewright::machines::{array, pipeline, pixelflow};
 use shadewright::render::rpu::breakdown::{Breakdown, Places};
@@ -87,11 +88,12 @@ fn scene_designs(
     let program = &job.program;
     let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
     let model = Model::of(&state.scene).map_err(fail)?;
+    let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: None };
     let shown = Work { what: name, samples: None };
     let mut found = Vec::new();
     let config = peripheral::Config::default();
     let run = |choice: Choice, progress: Progress<'_>| {
-        peripheral::simulate(&job, &loaded, &model, choice, &config, None, progress)
+        peripheral::simulate(&subject, choice, &config, None, progress)
     };
     let mut totals = None;
     for (choice, machine) in
@@ -102,13 +104,12 @@ fn scene_designs(
         totals = Some(simulation.totals);
     }
     let run = |progress: Progress<'_>| {
-        pipeline::simulate(&job, &loaded, &model, &pipeline::Config::default(), None, progress)
+        pipeline::simulate(&subject, &pipeline::Config::default(), None, progress)
     };
     found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
-    let mut config = array::config::Config::default();
     let Size(columns, rows) = args.nodes;
-    let sides = array::config::Config::parse(&format!("[array]\ncolumns = {columns}\nrows = {rows}"));
-    config.array = sides.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?.array;
+    let config = array::config::Config::parse(&format!("[array]\ncolumns = {columns}\nrows = {rows}"));
+    let config = config.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
     let run = |progress: Progress<'_>| array::render::rays(&job, &loaded, &model, &config, progress);
     let rays = with_progress(shown, run).map_err(fail)?;
     let rendered = array::render::render(&job, &loaded, &model, &rays, &config).map_err(fail)?;

@@ -1,13 +1,14 @@
 //! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
 
-use super::super::args::{BackendChoice, Model, SimulateArgs, Size};
-use super::super::backend::{renderer, rpu_options, rpu_renderer, set_up_process};
+use super::super::args::{BackendChoice, Model, SamplerChoice, SimulateArgs, Size};
+use super::super::backend::{progressive, renderer, rpu_options, rpu_renderer, set_up_process};
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
 use super::super::judgement::{Judgement, check_judgement};
 use super::super::output::print_json;
 use super::super::progress::{Work, with_progress};
 use super::super::run::program::Form;
+use super::super::sampler;
 use super::{SIMULATING, heat_map, print_scale, read_config_with};
 use rayon::prelude::*;
 use serde_json::json;
@@ -18,12 +19,14 @@ use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::pipeline;
 use shadewright::machines::rays::capacity;
 use shadewright::machines::rays::model::Model as Polygons;
-use shadewright::machines::rays::recording::{Recording, Traced};
+use shadewright::machines::rays::recording::{Recording, Subject, Traced};
 use shadewright::machines::rays::sections::tests_of_pixels;
 use shadewright::machines::report::Report;
+use shadewright::render::adaptive::AdaptiveSampler;
 use shadewright::render::rpu::{Loaded, draw};
 use shadewright::render::{Backend, Job, Progress, RenderError};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Sizes of grids that `--sweep` goes through.
@@ -45,7 +48,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.format.into());
     let polygons = Polygons::of(&state.scene).map_err(fail)?;
-    let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons };
+    let settings = sampler::settings(&args.sampler, &args.scene)?;
+    let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
+    let machine =
+        Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
     let (image, heat, report) = match args.model {
         Model::Pipeline => machine.pipeline(),
         Model::Array => machine.array(),
@@ -94,6 +100,11 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
     if args.model != Model::Array && (args.nodes.is_some() || args.mapping.is_some()) {
         return Err(Failure::input("error: --nodes and --mapping are for --machine array"));
     }
+    if args.model == Model::Array && args.sampler.sampler == SamplerChoice::Adaptive {
+        return Err(Failure::input(
+            "error: the array has one vision ray for each sample: use --sampler uniform, with --spp N",
+        ));
+    }
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
@@ -139,6 +150,7 @@ struct Machine<'a> {
     job: &'a Job,
     loaded: &'a Loaded,
     polygons: &'a Polygons,
+    sampler: Option<&'a AdaptiveSampler>,
 }
 
 impl Machine<'_> {
@@ -147,8 +159,15 @@ impl Machine<'_> {
     }
 
     /// A configuration from the file that the arguments name.
-    fn config<T: Default, E: std::fmt::Display>(&self, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
-        self.args.config.as_deref().map_or(Ok(T::default()), |path: &Path| read_config_with(path, parse))
+    fn config<T, E: std::fmt::Display>(&self, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
+        match self.args.config.as_deref() {
+            Some(path) => read_config_with(path, parse),
+            None => parse("").map_err(|e| Failure::input(format!("error: the default configuration: {e}"))),
+        }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject { job: self.job, loaded: self.loaded, model: self.polygons, sampler: self.sampler }
     }
 
     fn peripheral(&self) -> Result<Rendered, Failure> {
@@ -165,7 +184,7 @@ impl Machine<'_> {
         };
         let measured = self.measured()?;
         let run = |progress: Progress<'_>| {
-            peripheral::simulate(self.job, self.loaded, self.polygons, choice, &config, measured, progress)
+            peripheral::simulate(&self.subject(), choice, &config, measured, progress)
         };
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let mut report = peripheral::report(&simulation, self.polygons, &config);
@@ -188,7 +207,7 @@ impl Machine<'_> {
         let config = self.config(pipeline::Config::parse)?;
         let measured = self.measured()?;
         let run = |progress: Progress<'_>| {
-            pipeline::simulate(self.job, self.loaded, self.polygons, &config, measured, progress)
+            pipeline::simulate(&self.subject(), &config, measured, progress)
         };
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let report = pipeline::report(&simulation, self.polygons, &config);
@@ -254,10 +273,21 @@ impl Machine<'_> {
     /// Renders the job on a back end, and compares.
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
         let rpu = rpu_renderer(&self.args.scene);
-        let (mut machine, device) = renderer(BackendChoice::Named(backend), &self.args.machine, rpu)?;
-        eprintln!("{}: {device}", backend.name());
-        let shown = Work { what: backend.name(), samples: Some(self.job.sampling.count()) };
-        let other = with_progress(shown, |progress| machine.render(self.job, progress)).map_err(self.fail())?;
+        let choice = BackendChoice::Named(backend);
+        let other = match self.sampler {
+            Some(sampler) => {
+                let (mut machine, device) = progressive(choice, &self.args.machine, rpu)?;
+                eprintln!("{}: {device}", backend.name());
+                let stop = AtomicBool::new(false);
+                sampler::image(sampler, &mut *machine, self.job, backend.name(), &stop).map_err(self.fail())?.0
+            }
+            None => {
+                let (mut machine, device) = renderer(choice, &self.args.machine, rpu)?;
+                eprintln!("{}: {device}", backend.name());
+                let shown = Work { what: backend.name(), samples: Some(self.job.sampling.count()) };
+                with_progress(shown, |progress| machine.render(self.job, progress)).map_err(self.fail())?
+            }
+        };
         Judgement::of(image, &other, &self.args.judge, None)
     }
 }

@@ -18,7 +18,7 @@ mod work;
 use super::config::{Config, Recovery};
 use super::mapping::Direction;
 use super::message::{Item, Kind};
-use super::protocol::{Network, Node, Tally};
+use super::protocol::{Network, Node};
 use super::ranks::{Admission, Ranks};
 use super::recovery::Ledger;
 use super::routes::Routes;
@@ -120,7 +120,6 @@ struct Engine<'a, O> {
     /// Grows when all that is under way is thrown away.
     era: u32,
     root: u16,
-    last_round: Option<Tally>,
     ending: Option<Ending>,
     last_result: Picoseconds,
     colors: Vec<[f32; 4]>,
@@ -160,7 +159,6 @@ impl<'a, O: Operations> Engine<'a, O> {
             agenda: Agenda::default(),
             era: 0,
             root: 0,
-            last_round: None,
             ending: None,
             last_result: 0,
             colors: load.samples.iter().map(|sample| sample.direct).collect(),
@@ -203,7 +201,6 @@ impl<'a, O: Operations> Engine<'a, O> {
             site.node = Node::new(index as u16, pending);
             site.counting = Counting::new(children);
         }
-        self.last_round = None;
         self.ask(self.root);
         for node in 0..self.sites.len() as u16 {
             self.settle(node);

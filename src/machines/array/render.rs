@@ -10,7 +10,7 @@ use crate::image::Image;
 use crate::machines::peripheral::{self, Choice, Peripheral, chooser};
 use crate::machines::rays::arithmetic::Ieee;
 use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Recording, record};
+use crate::machines::rays::recording::{Recording, Subject, record};
 use crate::machines::rays::tree::{self, RayTree, Settings};
 use crate::machines::rays::volumes::StructureError;
 use crate::render::rpu::Loaded;
@@ -74,7 +74,7 @@ pub fn rays(
         Err(RenderError::Unsupported { reason, .. }) => reason,
         Err(error) => return Err(error),
     };
-    let recording = record(job, loaded, model, &finder, progress)?;
+    let recording = record(&Subject { job, loaded, model, sampler: None }, &finder, progress)?;
     let workload = Workload::of_recording(&recording, size);
     Ok(Rays { workload, tree: None, recording: Some(recording), why_answers: Some(why_answers) })
 }

@@ -52,8 +52,8 @@ pub struct Counting {
 pub enum Counted {
     /// Sends the sums to the node above it.
     Up(Tally),
-    /// The root starts another round: the sums of this one differ.
-    Again(Tally),
+    /// The root starts another round.
+    Again,
     /// The root announces that there are no more rays.
     Done,
 }
@@ -90,7 +90,7 @@ impl Counting {
         }
         let is_done = self.previous == Some(total.born);
         self.previous = Some(total.died);
-        if is_done { Counted::Done } else { Counted::Again(total) }
+        if is_done { Counted::Done } else { Counted::Again }
     }
 }
 

@@ -5,9 +5,8 @@ use super::search::{Choice, Peripheral, chooser, recommended_cells};
 use crate::machines::rays::events::picoseconds;
 use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
 use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Finder, Recording, Totals, Traced, Work, record};
-use crate::render::rpu::Loaded;
-use crate::render::{Job, Progress, RenderError};
+use crate::machines::rays::recording::{Finder, Recording, Subject, Totals, Traced, Work, record};
+use crate::render::{Progress, RenderError};
 use rayon::prelude::*;
 
 /// A render through the peripheral.
@@ -32,26 +31,25 @@ pub struct Simulation {
 /// The ways to wait, in the order of [`Simulation::machine`].
 pub const WAITS: [Waits; 3] = [Waits::Ray, Waits::Cell, Waits::Never];
 
-/// Renders a job through the peripheral. `measured` is the time of a sample on a
+/// Renders through the peripheral. `measured` is the time of a sample on a
 /// real host in microseconds, which replaces the configured times.
 ///
 /// # Errors
 /// As rendering; when the structure cannot be built.
 pub fn simulate(
-    job: &Job,
-    loaded: &Loaded,
-    model: &Model,
+    subject: &Subject<'_>,
     choice: Choice,
     config: &Config,
     measured: Option<f64>,
     progress: Progress<'_>,
 ) -> Result<Simulation, RenderError> {
+    let model = subject.model;
     let cells = match config.grid.cells {
         0 => recommended_cells(model, config),
         cells => cells,
     };
     let peripheral = Peripheral::new(model, built(choice, model, cells, config)?, config.intersector.arithmetic);
-    let recording = record(job, loaded, model, &peripheral, progress)?;
+    let recording = record(subject, &peripheral, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
     let timeline = replay(&recording, host, |ray| service(config, config.intersector.waits, &ray.work));

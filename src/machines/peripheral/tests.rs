@@ -4,14 +4,16 @@ use super::*;
 use crate::machines::rays::events::microseconds;
 use crate::machines::rays::model::Model;
 use crate::machines::rays::ray::RayKind;
-use crate::machines::rays::recording::Work;
+use crate::machines::rays::recording::{Subject, Work};
 use crate::program::{LinkOptions, link};
-use crate::render::rpu::{Loaded, RpuRenderer};
+use crate::render::adaptive::AdaptiveSampler;
+use crate::render::rpu::{Loaded, RpuProgressive, RpuRenderer};
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use crate::scene::{OpenOptions, Scene, open};
 use crate::text::source::SourceMap;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// A small image of a scene of the repository.
 pub(in crate::machines) fn job_of(file: &str, size: [u32; 2]) -> (Scene, Job) {
@@ -47,7 +49,7 @@ fn every_structure_finds_the_same_hits_with_less_work_than_none() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let config = Config::default();
-    let run = |choice| simulate(&job, &loaded, &model, choice, &config, None, &|_| {}).expect("it renders");
+    let run = |choice| simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, choice, &config, None, &|_| {}).expect("it renders");
     let all = run(Choice::All);
     let polygons = model.polygons.len() as u64;
     let whole = all.recording.rays.iter().filter(|r| r.hit.is_none() || r.request.kind == RayKind::Nearest);
@@ -83,7 +85,7 @@ fn the_image_is_that_of_the_rpu_but_for_the_arithmetic() {
     let expected = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     for (unit, most) in [("ieee", 0.004), ("commercial", 0.02), ("custom", 0.02)] {
         let config = Config::parse(&format!("[intersector]\narithmetic = \"{unit}\"")).expect("settings");
-        let run = simulate(&job, &loaded, &model, Choice::Bvh, &config, None, &|_| {}).expect("it renders");
+        let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Bvh, &config, None, &|_| {}).expect("it renders");
         let share = different(&run.recording.image, &expected);
         assert!(share <= most, "{unit}: {share} of the pixels differ");
     }
@@ -107,7 +109,7 @@ fn a_sweep_of_one_size_repeats_the_simulation() {
     let (scene, job) = job_of(MIRRORS, [16, 12]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let config = Config::parse("[grid]\ncells = 9").expect("settings");
-    let run = simulate(&job, &loaded, &model, Choice::Grid, &config, None, &|_| {}).expect("it renders");
+    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Grid, &config, None, &|_| {}).expect("it renders");
     let points = sweep(&run.recording, &model, &config, &[1, 9]).expect("grids");
     let rays = run.totals.rays() as f64;
     assert!((points[1].tests - run.totals.tests as f64 / rays).abs() < 1e-9);
@@ -125,10 +127,27 @@ fn two_thread_counts_give_the_same_bits() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
-            simulate(&job, &loaded, &model, Choice::Grid, &Config::default(), None, &|_| {}).expect("renders")
+            simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Grid, &Config::default(), None, &|_| {}).expect("renders")
         })
     };
     let (one, three) = (run(1), run(3));
     assert!(one.recording.image == three.recording.image);
     assert_eq!((one.totals, one.timeline), (three.totals, three.timeline));
+}
+
+#[test]
+fn the_adaptive_sampler_gives_the_image_that_it_gives_on_the_rpu() {
+    let (scene, job) = job_of(MIRRORS, [20, 15]);
+    let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
+    let sampler = AdaptiveSampler::new(&job, &scene, Default::default()).expect("a sampler");
+    let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: Some(&sampler) };
+    let config = Config::parse("[intersector]\narithmetic = \"ieee\"").expect("settings");
+    let run = simulate(&subject, Choice::Bvh, &config, None, &|_| {}).expect("it renders");
+    let stop = AtomicBool::new(false);
+    let mut rpu = RpuProgressive::new(RpuRenderer::new());
+    let (expected, statistics) = sampler.draw(&mut rpu, &job, &stop, &|_| {}).expect("it renders");
+    let share = different(&run.recording.image, &expected);
+    assert!(share < 0.02, "{share} of the pixels differ");
+    let samples = run.recording.samples.len() as f64;
+    assert!((samples / statistics.samples as f64 - 1.0).abs() < 0.02, "{samples} {statistics:?}");
 }

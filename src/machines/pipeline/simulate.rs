@@ -5,10 +5,9 @@ use crate::machines::peripheral::{Chooser, Peripheral};
 use crate::machines::rays::events::{microseconds, picoseconds};
 use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
 use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Recording, Totals, record};
+use crate::machines::rays::recording::{Recording, Subject, Totals, record};
 use crate::machines::rays::volumes::All;
-use crate::render::rpu::Loaded;
-use crate::render::{Job, Progress, RenderError};
+use crate::render::{Progress, RenderError};
 
 /// Words of a polygon that is loaded: its parameters and its number.
 const POLYGON_WORDS: f64 = 21.0;
@@ -34,19 +33,18 @@ pub struct Simulation {
     pub full: f64,
 }
 
-/// Renders a job through the pipeline. `measured` is the time of a sample on a
+/// Renders through the pipeline. `measured` is the time of a sample on a
 /// real host in microseconds, which replaces the configured times.
 ///
 /// # Errors
 /// As rendering; when there are more polygons than processors.
 pub fn simulate(
-    job: &Job,
-    loaded: &Loaded,
-    model: &Model,
+    subject: &Subject<'_>,
     config: &Config,
     measured: Option<f64>,
     progress: Progress<'_>,
 ) -> Result<Simulation, RenderError> {
+    let model = subject.model;
     let polygons = model.polygons.len() as u32;
     let processors = if config.processors.count == 0 { polygons } else { config.processors.count };
     if polygons > processors {
@@ -55,7 +53,7 @@ pub fn simulate(
     }
     // A processor tests its polygon against every ray, as the peripheral does one after the other.
     let machine = Peripheral::new(model, Chooser::All(All { polygons }), config.processors.arithmetic);
-    let recording = record(job, loaded, model, &machine, progress)?;
+    let recording = record(subject, &machine, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
     let tick = picoseconds(config.tick());

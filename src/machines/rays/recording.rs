@@ -11,10 +11,12 @@ use super::ray::{Found, RayKind, Request};
 use crate::bvh::ray::{Hit, lanes};
 use crate::image::Image;
 use crate::render::rpu::Loaded;
-use crate::render::rpu::traced::{BlockTracer, SampleNumber, draw_traced};
+use crate::render::adaptive::AdaptiveSampler;
+use crate::render::rpu::traced::{BlockTracer, SampleNumber, Samples, colors_traced, draw_traced};
 use crate::render::{Job, Progress, RenderError};
 use crate::rpu::BLOCK;
 use crate::rpu::tracing::{HitBlock, RayBlock};
+use glam::Vec2;
 use std::array;
 use std::sync::{Mutex, PoisonError};
 
@@ -162,20 +164,28 @@ impl Recording {
     }
 }
 
-/// Renders a job with a machine's intersector. `loaded` is its program.
+/// What is rendered.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// Its program.
+    pub loaded: &'a Loaded,
+    /// Its scene in the machine's form.
+    pub model: &'a Model,
+    /// Chooses the samples; `None` for those of the job.
+    pub sampler: Option<&'a AdaptiveSampler>,
+}
+
+/// Renders with a machine's intersector.
 ///
 /// # Errors
 /// As rendering; when the rays take more than 4 GiB.
-pub fn record(
-    job: &Job,
-    loaded: &Loaded,
-    model: &Model,
-    finder: &impl Finder,
-    progress: Progress<'_>,
-) -> Result<Recording, RenderError> {
+pub fn record(subject: &Subject<'_>, finder: &impl Finder, progress: Progress<'_>) -> Result<Recording, RenderError> {
+    let Subject { job, loaded, model, sampler } = *subject;
     let (mut samples, mut rays) = (Vec::new(), Vec::new());
     let make = || Recorder { finder, model, rays: Mutex::new(array::from_fn(|_| Vec::new())) };
-    let done = |numbers: &[Option<SampleNumber>; BLOCK], recorder: Recorder<'_, _>| {
+    let mut done = |numbers: &[Option<SampleNumber>; BLOCK], recorder: Recorder<'_, _>| {
         let lanes = recorder.rays.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (sample, traced) in numbers.iter().zip(&lanes) {
             let Some(sample) = *sample else { continue };
@@ -188,7 +198,19 @@ pub fn record(
             false => Ok(()),
         }
     };
-    let image = draw_traced(job, loaded, &make, done, progress)?;
+    let image = match sampler {
+        None => draw_traced(job, loaded, &make, done, progress)?,
+        Some(sampler) => {
+            let mut first = 0;
+            let mut colors = |positions: &[Vec2]| {
+                let colors = colors_traced(job, loaded, positions, first, &make, &mut done)?;
+                first += positions.len() as u32;
+                Ok(colors)
+            };
+            let (film, _) = sampler.film(&mut colors, progress)?;
+            Samples::of(job).develop(&film, loaded)?
+        }
+    };
     Ok(Recording { image, samples, rays })
 }
 

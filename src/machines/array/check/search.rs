@@ -189,7 +189,7 @@ fn successors(example: &Example, network: &Network, state: &State, next: &mut Ve
                     let up = network.routes.first(index as u16, 0).expect("a way to the root");
                     state.control[index][up as usize] = Some(Control::Count(tally));
                 }
-                Counted::Again(_) => state.ask(network, 0),
+                Counted::Again => state.ask(network, 0),
                 Counted::Done => state.announced = true,
             }
             next.push(state);

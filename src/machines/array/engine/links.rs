@@ -7,6 +7,7 @@ use super::{Engine, Event, Load};
 use crate::machines::array::config::{Links, Recovery};
 use crate::machines::array::mapping::Direction;
 use crate::machines::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
+use crate::machines::array::protocol::Tally;
 use crate::machines::array::reliable::Taken;
 use crate::machines::array::statistics::Ending;
 use crate::machines::array::termination::{Control, Counted};
@@ -188,15 +189,11 @@ impl<O: Operations> Engine<'_, O> {
                     self.start_link(node, up);
                 }
             }
-            Counted::Again(tally) => {
+            Counted::Again => {
                 self.statistics.rounds += 1;
-                // The host's patience: nothing has changed, and nothing can change any more.
-                let idle =
-                    self.sites.iter().all(|s| s.dead || (s.node.is_idle() && s.sending.iter().all(Option::is_none)));
-                if idle && self.last_round == Some(tally) && self.agenda.is_empty() {
+                if self.agenda.is_empty() && self.is_lost() {
                     self.ending = Some(Ending::Unnoticed);
                 }
-                self.last_round = Some(tally);
                 self.after(self.times.pause, Event::Round);
             }
             Counted::Done => {
@@ -204,6 +201,15 @@ impl<O: Operations> Engine<'_, O> {
                 self.ending = Some(Ending::Announced);
             }
         }
+    }
+
+    /// Whether nothing is left to do although the counts differ: no round can ever announce the end. A
+    /// host would lose its patience.
+    fn is_lost(&self) -> bool {
+        let live = || self.sites.iter().filter(|site| !site.dead);
+        let is_idle = live().all(|site| site.node.is_idle() && site.sending.iter().all(Option::is_none));
+        let sum = |of: fn(&Tally) -> u64| live().map(|site| of(&site.node.tally)).sum::<u64>();
+        is_idle && sum(|tally| tally.born) != sum(|tally| tally.died)
     }
 
     /// The links down the tree of termination detection: to the nodes whose way to the root starts
