@@ -3,6 +3,7 @@
 use super::*;
 use clap::{Args, Subcommand, ValueEnum};
 use shadewright::program::Specialize;
+use shadewright::volume::raster::Axis;
 use std::path::PathBuf;
 
 /// `simulate`.
@@ -59,6 +60,53 @@ pub enum Model {
     /// PixelFlow: regions of SIMD pixels with 256 bytes each, lights interleaved with surfaces; no
     /// rays, so no shadows
     Pixelflow,
+}
+
+/// `volume`.
+#[derive(Debug, Args)]
+pub struct VolumeArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Rays of a raster: one for each of about so many cells of an object's bounds
+    #[arg(long, value_name = "N", default_value_t = 65536, value_parser = clap::value_parser!(u32).range(1..=1 << 24), help_heading = heading::RAYS)]
+    pub rays: u32,
+    /// Direction of the rays, in the world. With all three, the error is the largest difference
+    /// between one of them and their mean
+    #[arg(long, value_enum, default_value_t, help_heading = heading::RAYS)]
+    pub axis: RasterAxis,
+    /// Print the volumes as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
+    pub threads: u16,
+}
+
+/// Directions of rays that measure a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RasterAxis {
+    /// Along the x axis
+    X,
+    /// Along the y axis
+    Y,
+    /// Along the z axis
+    Z,
+    /// Three rasters, one along each axis
+    #[default]
+    All,
+}
+
+impl RasterAxis {
+    /// The axes.
+    pub fn axes(self) -> &'static [Axis] {
+        match self {
+            Self::X => &[Axis::X],
+            Self::Y => &[Axis::Y],
+            Self::Z => &[Axis::Z],
+            Self::All => &Axis::ALL,
+        }
+    }
 }
 
 /// `bench`.
