@@ -47,7 +47,8 @@ fn not_closed(body: &Body, volume: &Volume) -> Diagnostic {
         body.name, volume.open_edges
     );
     let warning = Diagnostic::warning(message);
-    let warning = body.span.into_iter().fold(warning, |warning, span| warning.at(span, "its volume is not defined"));
+    let Some(span) = body.span else { return warning };
+    let warning = warning.at(span, "its volume is not defined");
     match body.solid {
         Some(_) => warning,
         None => {

@@ -87,7 +87,9 @@ fn the_place_on_a_quadrilateral_is_that_of_its_bilinear_map() {
         let [a, b, c, d] = [a, b, c, d].map(|p| format!("point ({})", p.replace(' ', ", ")));
         let body = format!("point q = mix(mix({a}, {b}, s), mix({d}, {c}, s), t); error = distance(P, q);");
         let (area, outline) = measure(&corners);
-        check(name, &image(&primitive, &body), area / 2.0, outline, 5e-6);
+        // Where two corners are one, the two roots of v meet.
+        let error = if corners[2] == corners[3] { 1e-4 } else { 5e-6 };
+        check(name, &image(&primitive, &body), area / 2.0, outline, error);
     }
 }
 

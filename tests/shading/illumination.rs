@@ -70,14 +70,14 @@ pub const ILLUMINATION: &[Case] = &[
     Case::opaque(
         "light along the normal has the last coefficient of the table",
         &[SHADER, SUN],
-        "LightSource \"sun\" 1 Color 0 Surface \"illumination\" \"float[16] W\" [1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 0.375] SQUARE",
+        "LightSource \"sun\" 1 Color [0 0 0] Surface \"illumination\" \"float[16] W\" [1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 0.375] SQUARE",
         [0.375; 3],
     ),
     Case::opaque(
         "between its elements the table is interpolated, and the highlight is the power of cos s",
         &[SHADER, SLANTED],
         // At cos i = 0.5 halfway from the eighth element to the ninth; cos s is 0.5 too.
-        "LightSource \"slanted\" 1 Color 0 Surface \"illumination\" \"float n\" [3] \"float[16] W\" [0 0 0 0 0 0 0 0.5 1 0 0 0 0 0 0 0] SQUARE",
+        "LightSource \"slanted\" 1 Color [0 0 0] Surface \"illumination\" \"float n\" [3] \"float[16] W\" [0 0 0 0 0 0 0 0.5 1 0 0 0 0 0 0 0] SQUARE",
         [0.75 * 0.125; 3],
     ),
     Case::opaque(
@@ -127,7 +127,7 @@ pub const ILLUMINATION: &[Case] = &[
         "a mirror adds what lies before it",
         &[SHADER, GLOW],
         "AttributeBegin Surface \"glow\" Color [0 0.5 1] Translate 0 0 -7 SQUARE AttributeEnd
-            Color 0 Surface \"illumination\" \"float reflection\" [0.5] SQUARE",
+            Color [0 0 0] Surface \"illumination\" \"float reflection\" [0.5] SQUARE",
         [0.0, 0.25, 0.5],
     ),
     Case {
@@ -135,19 +135,19 @@ pub const ILLUMINATION: &[Case] = &[
         shaders: &[SHADER, PLACE],
         options: "",
         // A pane at 45 degrees: sin 28.1255° = sin 45° / 1.5, so light goes down by 16.8745°, and two
-        // units to the back by 0.606650.
+        // units to the back by 0.606674.
         world: "AttributeBegin Surface \"place\" Polygon \"P\" [-9 -9 6  -9 9 6  9 9 6  9 -9 6] AttributeEnd
-            Color 0 Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5]
+            Color [0 0 0] Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5]
             Polygon \"P\" [-2 -2 2  -2 2 6  2 2 6  2 -2 2]",
-        expected: [0.606_650, -0.606_650, 6.0, 1.0],
-        tolerance: 2e-5,
+        expected: [0.606_674, -0.606_674, 6.0, 1.0],
+        tolerance: 5e-6,
     },
     Case {
         name: "an index map that is black leaves light as it is",
         shaders: &[SHADER, PLACE, BLACK],
         options: "",
         world: "AttributeBegin Surface \"place\" Polygon \"P\" [-9 -9 6  -9 9 6  9 9 6  9 -9 6] AttributeEnd
-            Color 0 Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5] \"string indexmap\" [\"black.sl\"]
+            Color [0 0 0] Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5] \"string indexmap\" [\"black.sl\"]
             Polygon \"P\" [-2 -2 2  -2 2 6  2 2 6  2 -2 2] \"st\" [0 0 0 1 1 1 1 0]",
         expected: [0.0, 0.0, 6.0, 1.0],
         tolerance: 1e-6,
@@ -158,7 +158,7 @@ pub const ILLUMINATION: &[Case] = &[
         options: "",
         // From behind, at 45 degrees, which is more than asin 1 / 1.5: light goes up.
         world: "AttributeBegin Surface \"place\" Polygon \"P\" [-9 3 -9  -9 3 9  9 3 9  9 3 -9] AttributeEnd
-            Color 0 Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5]
+            Color [0 0 0] Surface \"illumination\" \"color T\" [1 1 1] \"float index\" [1.5]
             Polygon \"P\" [2 -2 2  2 2 6  -2 2 6  -2 -2 2]",
         expected: [-3.0, 3.0, 4.0, 1.0],
         tolerance: 1e-5,

@@ -68,11 +68,11 @@ pub struct VolumeArgs {
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Rays of a raster: one for each of about so many cells of an object's bounds
+    /// Rays of the first raster: one for each of about so many cells of an object's bounds
     #[arg(long, value_name = "N", default_value_t = 65536, value_parser = clap::value_parser!(u32).range(1..=1 << 24), help_heading = heading::RAYS)]
     pub rays: u32,
-    /// Direction of the rays, in the world. With all three, the error is the largest difference
-    /// between one of them and their mean
+    /// Direction of the rays, in the world. With all three, the error is four times the
+    /// largest difference between one of them and their mean
     #[arg(long, value_enum, default_value_t, help_heading = heading::RAYS)]
     pub axis: RasterAxis,
     /// Print the volumes as JSON
