@@ -41,7 +41,7 @@ fn primitives_with_materials_of_both_languages_and_their_reflections_look_alike_
 
 #[test]
 fn all_classes_of_the_assets_compile_for_both_machines() {
-    for file in ["materials", "pbr", "textures", "lights", "cameras", "polygons", "quadrics"] {
+    for file in ["materials", "pbr", "textures", "lights", "cameras"] {
         let path = repository(&format!("assets/rtsl/{file}.rtsl")).display().to_string();
         for emit in ["ir", "rpu", "wgsl", "sections", "ast"] {
             let output = shadewright(Path::new("."), &["compile", &path, "--emit", emit]);
