@@ -52,7 +52,7 @@
 //! | [`export`] | scenes as RIB and glTF files |
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
 //! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
-//! | [`displace`], [`compare`] | displacement of meshes before rendering; image metrics |
+//! | [`displace`], [`compare`], [`volume`] | displacement of meshes before rendering; image metrics; volumes of objects |
 //! | [`probe`], [`project`], [`inspect`] | one sample in detail; reloading; compiled forms of shaders |
 //!
 //! The language server and the viewer are parts of the program and no public interface.
@@ -90,3 +90,4 @@ pub mod texture;
 #[cfg(feature = "viewer")]
 #[doc(hidden)]
 pub mod viewer;
+pub mod volume;

@@ -169,6 +169,30 @@ fn a_short_help_and_a_long_one() {
 }
 
 #[test]
+fn volume_prints_a_line_for_each_object_and_warns_of_open_ones() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("two.rib"),
+        SCENE.replace("WorldEnd", "Attribute \"identifier\" \"name\" [\"tube\"] Cylinder 1 -1 1 360\nWorldEnd"),
+    )
+    .expect("the folder can be written");
+    let output = succeeds(folder.path(), &["volume", "two.rib", "--rays", "1024"]);
+    let (table, warnings) = (stdout(&output), stderr(&output));
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!((lines.len(), lines[1][0], lines[2][0]), (3, "Sphere", "tube"), "{table}");
+    assert_eq!((lines[1].last(), lines[2].last()), (Some(&"yes"), Some(&"no")), "{table}");
+    assert!(warnings.contains("tube: not closed") && !warnings.contains("Sphere: not closed"), "{warnings}");
+    let json = stdout(&succeeds(folder.path(), &["volume", "two.rib", "--axis", "y", "--json"]));
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let volumes = json["volumes"].as_array().expect("a list");
+    assert_eq!([&volumes[0]["closed"], &volumes[1]["closed"]], [true, false], "{json:#}");
+    assert_eq!((&volumes[0]["rasters"][0]["axis"], &volumes[0]["error"]), (&"y".into(), &Value::Null));
+    let [exact, estimate] = ["exact", "estimate"].map(|name| volumes[0][name].as_f64().expect("a number"));
+    assert!((exact - estimate).abs() < 1e-3 * exact && (exact - 4.18879).abs() < 0.1, "{exact} {estimate}");
+    assert!(refuses(folder.path(), &["volume", "none.rib"]).contains("no file `none.rib`"));
+}
+
+#[test]
 fn completions_and_manual_pages() {
     let folder = folder();
     for shell in ["bash", "zsh", "fish", "powershell"] {

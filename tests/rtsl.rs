@@ -2,6 +2,8 @@
 //! program says of files and objects that are wrong.
 
 mod common;
+#[path = "rtsl/surfaces.rs"]
+mod surfaces;
 
 use common::{compare_machines, repository, shadewright, stderr};
 use std::fs;

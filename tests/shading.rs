@@ -11,6 +11,8 @@ mod coshaders;
 mod film;
 #[path = "shading/habits.rs"]
 mod habits;
+#[path = "shading/illumination.rs"]
+mod illumination;
 #[path = "shading/kinds.rs"]
 mod kinds;
 #[path = "shading/lengths.rs"]
@@ -32,6 +34,7 @@ use classes::CLASSES;
 use coshaders::COSHADERS;
 use film::FILM;
 use habits::HABITS;
+use illumination::ILLUMINATION;
 use kinds::KINDS;
 use lengths::LENGTHS;
 use lights::LIGHTS;
@@ -83,7 +86,7 @@ impl Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, FILM, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, SPACES, VISIBILITY]
+    [KINDS, CLASSES, COSHADERS, FILM, HABITS, ILLUMINATION, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, SPACES, VISIBILITY]
         .into_iter()
         .flatten()
 }

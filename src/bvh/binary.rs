@@ -6,6 +6,7 @@
 use super::node::{Child, Link, STACK};
 use super::ray::{FAR_PAD, Hit, Ray};
 use super::tree::Bvh;
+use super::triangle::{CULL_BACK, LeafTriangle};
 
 /// `a` if it is smaller, else `b`: the `minps` of x86, which every traversal uses.
 #[inline]
@@ -106,4 +107,57 @@ pub fn closest_hit(bvh: &Bvh, ray: &Ray) -> Option<Hit> {
 /// Whether there is any hit with `t_min < t < t_max`.
 pub fn any_hit(bvh: &Bvh, ray: &Ray) -> bool {
     traverse(bvh, ray, true).is_some()
+}
+
+/// Where a ray meets a surface, and from which side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// Distance in units of the ray's direction.
+    pub t: f32,
+    /// Index of the triangle in the input of the build.
+    pub prim: u32,
+    /// Whether the ray comes from the side from which the triangle's vertices run
+    /// counter-clockwise (in a right-handed space).
+    pub enters: bool,
+}
+
+/// All hits with `t_min < t < t_max`, in place of what `crossings` holds: by `t`, of equal `t` by
+/// primitive index, each triangle once. The culling flags of triangles are ignored.
+///
+/// The sides are those of the watertight test: along a ray that meets no edge or vertex, those of a
+/// closed surface alternate as the surface encloses the ray.
+pub fn all_hits(bvh: &Bvh, ray: &Ray, crossings: &mut Vec<Crossing>) {
+    let (inv, shear, unhit) = (ray.inv_dir(), ray.shear(), ray.unhit());
+    crossings.clear();
+    let mut stack = Stack { entries: [(0, 0.0); STACK], top: 0 };
+    let mut next = Some(Link::Inner(0));
+    while let Some(link) = next {
+        match link {
+            Link::Inner(index) => {
+                let [a, b] = &bvh.nodes()[index as usize].children;
+                let [left, right] = [a, b].map(|child| enter(child, ray, &inv, ray.t_max));
+                if left < OUTSIDE && right < OUTSIDE {
+                    stack.push(b.link, right);
+                }
+                next = match (left < OUTSIDE, right < OUTSIDE) {
+                    (true, _) => Some(a.link()),
+                    (false, true) => Some(b.link()),
+                    (false, false) => stack.pop(ray.t_max),
+                };
+            }
+            Link::Leaf { first, count } => {
+                for triangle in &bvh.triangles()[first as usize..(first + count) as usize] {
+                    let sided = |flags| LeafTriangle { flags, ..*triangle }.intersect(ray, &shear, &unhit);
+                    if let Some(hit) = sided(0) {
+                        let enters = sided(CULL_BACK).is_some();
+                        crossings.push(Crossing { t: hit.t, prim: hit.prim, enters });
+                    }
+                }
+                next = stack.pop(ray.t_max);
+            }
+        }
+    }
+    crossings.sort_unstable_by(|a, b| a.t.total_cmp(&b.t).then(a.prim.cmp(&b.prim)));
+    // A triangle that the builder split lies in several leaves.
+    crossings.dedup_by_key(|crossing| crossing.prim);
 }

@@ -150,6 +150,35 @@ fn random_triangles_give_brute_forces_hits() {
 }
 
 #[test]
+fn all_hits_of_a_ray_are_those_of_each_triangle_alone_with_the_side_of_its_normal() {
+    let mut random = Random(21);
+    let soup = random.soup(400, 0.6);
+    let mut crossings = Vec::new();
+    let mut count = 0;
+    for quality in Quality::ALL {
+        let bvh = Bvh::build(&soup, &BuildOptions { quality, ..BuildOptions::default() }).expect("small enough");
+        for ray in (0..200).map(|_| random.ray()) {
+            binary::all_hits(&bvh, &ray, &mut crossings);
+            let mut expected: Vec<(f32, u32)> = Vec::new();
+            for (i, triangle) in soup.iter().enumerate() {
+                let alone = brute_force(std::slice::from_ref(triangle), &ray);
+                expected.extend(alone.map(|hit| (hit.t, i as u32)));
+            }
+            expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let found: Vec<(f32, u32)> = crossings.iter().map(|crossing| (crossing.t, crossing.prim)).collect();
+            assert_eq!(found, expected, "{quality:?}, {ray:?}");
+            for crossing in &crossings {
+                let Triangle { a, b, c, .. } = soup[crossing.prim as usize];
+                let facing = ray.dir.dot((b - a).cross(c - a));
+                assert!(facing.abs() < 1e-6 || crossing.enters == (facing < 0.0), "{crossing:?} {facing}");
+            }
+            count += crossings.len();
+        }
+    }
+    assert!(count > 1000, "{count} hits");
+}
+
+#[test]
 fn a_tree_of_nothing_is_missed() {
     let bvh = build(&[]);
     assert_eq!(bvh.closest_hit(&Ray::new(Vec3::ZERO, Vec3::X)), None);

@@ -106,6 +106,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate a scene on a model of the RPU hardware and report cycles and stalls
     Simulate(SimulateArgs),
+    /// Print the volumes of a scene's objects, by rays and by their faces
+    Volume(VolumeArgs),
     /// Measure the speed of this machine
     Bench(BenchArgs),
     /// List the backends and GPU adapters of this machine

@@ -51,6 +51,7 @@ mod viewer;
 #[cfg(not(feature = "viewer"))]
 #[path = "no_viewer.rs"]
 mod viewer;
+mod volume;
 mod watch;
 
 use args::{Cli, Command};
@@ -94,6 +95,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compile(args)) => compile::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Volume(args)) => volume::run(&args),
         Some(Command::Bench(args)) => bench::run(&args.benchmark),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Reference(args)) => reference::run(&args),

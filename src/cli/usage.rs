@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The subcommands whose first argument is a scene.
-const WITH_SCENE: [&str; 5] = ["render", "compare", "depth", "probe", "simulate"];
+const WITH_SCENE: [&str; 6] = ["render", "compare", "depth", "probe", "simulate", "volume"];
 
 /// Checks that the scene that the command line names is a file.
 ///
@@ -29,6 +29,7 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
             return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
         }
         Some(Command::Simulate(args)) => &args.scene,
+        Some(Command::Volume(args)) => &args.scene,
         Some(_) => return Ok(()),
     };
     match &scene.scene {

@@ -7,7 +7,7 @@
 //! them, with creases ([`normals`]), and tangents where a normal map asks for them ([`tangents`]);
 //! and [`assemble`] makes of points and data of any class the one thing that leaves this module: a
 //! [`Mesh`], which `placement` moves and joins and [`solid`] combines by constructive solid
-//! geometry. [`procedural`] makes meshes for measurements. Data for the parameters of shaders goes
+//! geometry ([`weld`] and [`shells`] find what of a mesh hangs together). [`procedural`] makes meshes for measurements. Data for the parameters of shaders goes
 //! along ([`primvar`]). It knows nothing of files, shaders or acceleration structures.
 
 pub mod assemble;
@@ -27,11 +27,13 @@ pub mod procedural;
 pub mod quadric;
 pub mod refine;
 pub mod region;
+pub mod shells;
 pub mod solid;
 pub mod subdivision;
 pub mod tangents;
 pub mod tensor;
 pub mod trim;
+pub mod weld;
 
 pub use assemble::{Assembled, Channel, Faces};
 pub use mesh::Mesh;

@@ -9,17 +9,15 @@
 
 use super::Mesh;
 use super::primvar::{Primvar, PrimvarPlace, PrimvarValues};
-use glam::{DVec3, Vec2, Vec3};
+use super::shells::Shells;
+use super::weld::Welder;
+use glam::{Vec2, Vec3};
 use manifold_rust::manifold::Manifold;
 use manifold_rust::types::{Error, MeshGL, OpType};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::{Add, Mul};
 use std::sync::Arc;
 use thiserror::Error as ThisError;
-
-/// Corners nearer than this share of the box around a solid are one: seams and poles of quadrics
-/// come from sines, and differ by a few units in the last place.
-const WELD: f64 = 2e-6;
 
 /// Most triangles of one solid that is cut.
 const MAX_TRIANGLES: usize = 1 << 21;
@@ -80,7 +78,7 @@ impl Solid {
         if meshes.iter().map(|(_, mesh)| mesh.triangles.len()).sum::<usize>() > MAX_TRIANGLES {
             return Err(SolidError::TooLarge);
         }
-        let mut welder = Welder::new(meshes.iter().map(|(_, mesh)| &**mesh));
+        let mut welder = Welder::new(meshes.iter().filter_map(|(_, mesh)| mesh.bounds()));
         let first_id = Manifold::reserve_ids(meshes.len() as u32);
         let mut gl = MeshGL { num_prop: 3, ..MeshGL::default() };
         for ((_, mesh), id) in meshes.iter().zip(first_id..) {
@@ -242,96 +240,25 @@ fn accepted(manifold: Manifold) -> Result<Manifold, SolidError> {
 /// flipped.
 fn turn_outward(tri_verts: &mut [u32], corners: &[Vec3]) -> Result<Vec<bool>, SolidError> {
     let (triangles, _) = tri_verts.as_chunks_mut::<3>();
-    let edges_of = |t: [u32; 3]| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])];
-    let mut faces: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
-    for (i, triangle) in triangles.iter().enumerate() {
-        for (a, b) in edges_of(*triangle) {
-            faces.entry((a.min(b), a.max(b))).or_default().push(i as u32);
+    let shells = Shells::of(triangles).map_err(|edges| SolidError::Open { edges })?;
+    let mut volumes = vec![0.0; shells.count];
+    for (triangle, &shell) in triangles.iter().zip(&shells.of_triangle) {
+        volumes[shell as usize] += volume(*triangle, corners);
+    }
+    let mut turned = shells.turned;
+    for (i, triangle) in triangles.iter_mut().enumerate() {
+        if volumes[shells.of_triangle[i] as usize] < 0.0 {
+            triangle.swap(1, 2);
+            turned[i] = !turned[i];
         }
     }
-    let open = faces.values().filter(|f| f.len() != 2).count();
-    if open > 0 {
-        return Err(SolidError::Open { edges: open });
-    }
-    let mut turned: Vec<Option<bool>> = vec![None; triangles.len()];
-    for start in 0..triangles.len() {
-        if turned[start].is_some() {
-            continue;
-        }
-        // All that hangs together, turned as its first triangle is: neighbours go along their edge
-        // in opposite directions.
-        turned[start] = Some(false);
-        let (mut waiting, mut shell) = (vec![start], Vec::new());
-        while let Some(i) = waiting.pop() {
-            shell.push(i);
-            for (a, b) in edges_of(triangles[i]) {
-                for &other in &faces[&(a.min(b), a.max(b))] {
-                    let other = other as usize;
-                    if turned[other].is_none() {
-                        let is_alike = edges_of(triangles[other]).contains(&(a, b));
-                        if is_alike {
-                            triangles[other].swap(1, 2);
-                        }
-                        turned[other] = Some(is_alike);
-                        waiting.push(other);
-                    }
-                }
-            }
-        }
-        if shell.iter().map(|&i| volume(triangles[i], corners)).sum::<f64>() < 0.0 {
-            for i in shell {
-                triangles[i].swap(1, 2);
-                turned[i] = turned[i].map(|t| !t);
-            }
-        }
-    }
-    Ok(turned.into_iter().map(|t| t.unwrap_or(false)).collect())
+    Ok(turned)
 }
 
 /// Six times the volume between a triangle and the origin; below zero where it faces the origin.
 fn volume(triangle: [u32; 3], corners: &[Vec3]) -> f64 {
     let [a, b, c] = triangle.map(|v| corners[v as usize].as_dvec3());
     a.dot(b.cross(c))
-}
-
-/// Makes one of corners that lie together.
-struct Welder {
-    low: DVec3,
-    size: f64,
-    cells: HashMap<[i64; 3], Vec<u32>>,
-    corners: Vec<Vec3>,
-}
-
-impl Welder {
-    fn new<'m>(meshes: impl Iterator<Item = &'m Mesh>) -> Self {
-        let bounds = meshes.filter_map(Mesh::bounds).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let (low, high) = bounds.unwrap_or_default();
-        let diagonal = (high.as_dvec3() - low.as_dvec3()).length();
-        Self {
-            low: low.as_dvec3(),
-            size: (WELD * diagonal).max(f64::MIN_POSITIVE),
-            cells: HashMap::new(),
-            corners: Vec::new(),
-        }
-    }
-
-    /// The number of the corner at a point.
-    fn corner(&mut self, point: Vec3) -> u32 {
-        let cell = ((point.as_dvec3() - self.low) / self.size).floor().to_array().map(|x| x as i64);
-        let near = |&&corner: &&u32| f64::from(self.corners[corner as usize].distance(point)) <= self.size;
-        let around = (0..27).map(|i| [i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1]);
-        let found = around
-            .filter_map(|d: [i64; 3]| self.cells.get(&[cell[0] + d[0], cell[1] + d[1], cell[2] + d[2]]))
-            .flatten()
-            .find(near)
-            .copied();
-        found.unwrap_or_else(|| {
-            let number = self.corners.len() as u32;
-            self.corners.push(point);
-            self.cells.entry(cell).or_default().push(number);
-            number
-        })
-    }
 }
 
 #[cfg(test)]

@@ -26,9 +26,21 @@ pub const SCENES: &[(&str, &str)] = embedded!(
     "displaced"
 );
 
-/// Name and RSL text of the shaders that the built-in scenes use, beside the standard ones.
+/// Name and RSL text of the shaders that the example scenes use, beside the standard ones.
 pub const SHADERS: &[(&str, &str)] = embedded!(
-    "shaders", "sl", "checker", "marble", "wood", "mirror", "stripes", "glow", "sepia", "tinted", "lumps", "ripples"
+    "shaders",
+    "sl",
+    "checker",
+    "marble",
+    "wood",
+    "mirror",
+    "stripes",
+    "glow",
+    "sepia",
+    "tinted",
+    "lumps",
+    "ripples",
+    "illumination"
 );
 
 /// The text of a built-in scene.

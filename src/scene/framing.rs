@@ -68,6 +68,7 @@ pub(super) fn add_plain(scene: &mut Scene, mesh: Mesh) {
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
         procedural: None,
+        solid: None,
         object_to_world: Mat4::IDENTITY,
         span: None,
     });

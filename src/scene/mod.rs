@@ -203,6 +203,9 @@ pub struct Object {
     /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind
     /// [`ShaderKind::Primitive`], in object space.
     pub procedural: Option<ShaderId>,
+    /// The number of the solid (`SolidBegin`) of which it is a piece: the pieces of one number
+    /// enclose a volume together. `None` for what is no part of a solid.
+    pub solid: Option<u32>,
     /// Its own space: where the primitive was declared, and for an instance its placement. Finite,
     /// affine and invertible.
     pub object_to_world: Mat4,

@@ -222,6 +222,7 @@ impl Maker<'_> {
             mesh: Arc::new(mesh),
             mesh_space: MeshSpace::World,
             procedural: None,
+            solid: None,
             object_to_world: Mat4::IDENTITY,
             span: None,
         });

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use shadewright::machines::array::mapping::Mapping;
 use shadewright::program::Specialize;
 use shadewright::render::Backend;
+use shadewright::volume::raster::Axis;
 use std::path::PathBuf;
 
 /// `simulate`.
@@ -122,6 +123,53 @@ impl From<ArrayMapping> for Mapping {
             ArrayMapping::Plain => Mapping::Plain,
             ArrayMapping::Skew => Mapping::Skew,
             ArrayMapping::Torus => Mapping::Torus,
+        }
+    }
+}
+
+/// `volume`.
+#[derive(Debug, Args)]
+pub struct VolumeArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Rays of the first raster: one for each of about so many cells of an object's bounds
+    #[arg(long, value_name = "N", default_value_t = 65536, value_parser = clap::value_parser!(u32).range(1..=1 << 24), help_heading = heading::RAYS)]
+    pub rays: u32,
+    /// Direction of the rays, in the world. With all three, the error is four times the
+    /// largest difference between one of them and their mean
+    #[arg(long, value_enum, default_value_t, help_heading = heading::RAYS)]
+    pub axis: RasterAxis,
+    /// Print the volumes as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
+    pub threads: u16,
+}
+
+/// Directions of rays that measure a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RasterAxis {
+    /// Along the x axis
+    X,
+    /// Along the y axis
+    Y,
+    /// Along the z axis
+    Z,
+    /// Three rasters, one along each axis
+    #[default]
+    All,
+}
+
+impl RasterAxis {
+    /// The axes.
+    pub fn axes(self) -> &'static [Axis] {
+        match self {
+            Self::X => &[Axis::X],
+            Self::Y => &[Axis::Y],
+            Self::Z => &[Axis::Z],
+            Self::All => &Axis::ALL,
         }
     }
 }

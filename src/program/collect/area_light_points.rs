@@ -70,6 +70,7 @@ mod tests {
             mesh,
             mesh_space: MeshSpace::World,
             procedural: None,
+            solid: None,
             object_to_world: Mat4::IDENTITY,
             span: None,
         };

@@ -306,7 +306,8 @@ pub fn bind(
         let value =
             instance.params.iter().find(|(name, _)| own_name(&shader, instance, name) == p.name).map(|(_, v)| v)?;
         let value = value.declared_as(p.type_name, instance.to_world);
-        let values = convert(&value, p.ty, p.array);
+        let part = || p.array.filter(|_| shader.is_object).and_then(|len| leading(&value, p.ty, len));
+        let values = convert(&value, p.ty, p.array).or_else(part);
         if values.is_none() {
             let name = format!("parameter `{}` of shader `{}`", p.name, instance.shader);
             let text = match p.array {
@@ -400,6 +401,15 @@ pub fn convert(value: &ParamValue, ty: Type, array: Option<u32>) -> Option<Vec<C
         Some(len) => value.elements(len as usize)?.iter().map(|v| single(v, ty)).collect(),
         None => single(value, ty).map(|c| vec![c]),
     }
+}
+
+/// Fewer values than an array has elements as its first ones; the rest are zeros. `None` where there
+/// are as many, or none.
+fn leading(value: &ParamValue, ty: Type, len: u32) -> Option<Vec<Const>> {
+    let count = value.count(ty.words() as usize).filter(|count| (1..len as usize).contains(count))?;
+    let mut values = convert(value, ty, Some(count as u32))?;
+    values.resize(len as usize, Const::zero(ty));
+    Some(values)
 }
 
 /// A scene's value as a constant.
@@ -498,5 +508,15 @@ mod tests {
         assert_eq!(convert(&points, Type::Vec3, Some(2)).map(|v| v.len()), Some(2));
         assert_eq!(convert(&points, Type::Vec3, Some(1)), None);
         assert_eq!(convert(&floats(&[]), Type::F32, Some(1)), None);
+    }
+
+    #[test]
+    fn the_first_elements_of_an_array_leave_the_others_zero() {
+        let points = |n: usize| ParamValue::Point(vec![Vec3::X; n]);
+        let expected = vec![Const::Vec3([1.0, 0.0, 0.0]), Const::Vec3([1.0, 0.0, 0.0]), Const::Vec3([0.0; 3])];
+        assert_eq!(leading(&points(2), Type::Vec3, 3), Some(expected));
+        assert_eq!(leading(&points(3), Type::Vec3, 3), None);
+        assert_eq!(leading(&points(4), Type::Vec3, 3), None);
+        assert_eq!(leading(&ParamValue::Float(vec![0.0; 4]), Type::Vec3, 3), None);
     }
 }

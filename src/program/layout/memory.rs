@@ -530,6 +530,7 @@ mod tests {
             mesh: mesh.clone(),
             mesh_space,
             procedural: None,
+            solid: None,
             object_to_world: Mat4::from_translation(Vec3::Z * number),
             span: None,
         }

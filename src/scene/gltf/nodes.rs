@@ -238,6 +238,7 @@ impl Walk<'_> {
                     mesh: mesh.clone(),
                     mesh_space: if is_skinned { MeshSpace::World } else { MeshSpace::Object },
                     procedural: None,
+                    solid: None,
                     object_to_world,
                     span: None,
                 };

@@ -221,6 +221,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             mesh: r.retained.shapes[shape].oriented(inside),
             mesh_space: MeshSpace::Object,
             procedural: None,
+            solid: None,
             object_to_world,
             span: Some(args.whole_span()),
         };

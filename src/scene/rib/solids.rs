@@ -20,6 +20,8 @@ pub struct Solids {
     open: Vec<OpenSolid>,
     /// The primitives of the outermost block, by the numbers that solids know them by.
     objects: Vec<Object>,
+    /// How many outermost blocks became solids.
+    count: u32,
 }
 
 impl Solids {
@@ -92,9 +94,13 @@ pub fn solid_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
     let objects = std::mem::take(&mut r.solids.objects);
     match solid {
         None => r.scene.objects.extend(objects),
-        Some(solid) => r.scene.objects.extend(
-            solid.pieces().into_iter().map(|(number, mesh)| Object { mesh: Arc::new(mesh), ..objects[number].clone() }),
-        ),
+        Some(solid) => {
+            let number = Some(r.solids.count);
+            r.solids.count += 1;
+            let piece =
+                |(from, mesh): (usize, _)| Object { mesh: Arc::new(mesh), solid: number, ..objects[from].clone() };
+            r.scene.objects.extend(solid.pieces().into_iter().map(piece));
+        }
     }
     Ok(())
 }

@@ -95,6 +95,7 @@ pub fn place(
         mesh: Arc::default(),
         mesh_space: MeshSpace::Object,
         procedural: Some(shader),
+        solid: None,
         object_to_world,
         span: Some(args.whole_span()),
     };

@@ -120,6 +120,7 @@ pub fn add_object(
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
         procedural: None,
+        solid: None,
         object_to_world: attributes.extensions.space.unwrap_or_else(|| own_space(m)),
         span: Some(args.whole_span()),
     });
