@@ -92,9 +92,7 @@ fn scene_designs(
     let shown = Work { what: name, samples: None };
     let mut found = Vec::new();
     let config = peripheral::Config::default();
-    let run = |choice: Choice, progress: Progress<'_>| {
-        peripheral::simulate(&subject, choice, &config, None, progress)
-    };
+    let run = |choice: Choice, progress: Progress<'_>| peripheral::simulate(&subject, choice, &config, None, progress);
     let mut totals = None;
     for (choice, machine) in
         [(Choice::All, "peripheral"), (Choice::Grid, "peripheral, grid"), (Choice::Bvh, "peripheral, our BVH")]
@@ -103,9 +101,7 @@ fn scene_designs(
         found.push(designs::peripheral(machine, &simulation, &model, &config));
         totals = Some(simulation.totals);
     }
-    let run = |progress: Progress<'_>| {
-        pipeline::simulate(&subject, &pipeline::Config::default(), None, progress)
-    };
+    let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);
     found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
     let Size(columns, rows) = args.nodes;
     let config = array::config::Config::parse(&format!("[array]\ncolumns = {columns}\nrows = {rows}"));

@@ -25,7 +25,6 @@ use shadewright::machines::report::Report;
 use shadewright::render::adaptive::AdaptiveSampler;
 use shadewright::render::rpu::{Loaded, draw};
 use shadewright::render::{Backend, Job, Progress, RenderError};
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -50,8 +49,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let polygons = Polygons::of(&state.scene).map_err(fail)?;
     let settings = sampler::settings(&args.sampler, &args.scene)?;
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
-    let machine =
-        Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
+    let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
     let (image, heat, report) = match args.model {
         Model::Pipeline => machine.pipeline(),
         Model::Array => machine.array(),
@@ -183,9 +181,7 @@ impl Machine<'_> {
             _ => Choice::All,
         };
         let measured = self.measured()?;
-        let run = |progress: Progress<'_>| {
-            peripheral::simulate(&self.subject(), choice, &config, measured, progress)
-        };
+        let run = |progress: Progress<'_>| peripheral::simulate(&self.subject(), choice, &config, measured, progress);
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let mut report = peripheral::report(&simulation, self.polygons, &config);
         let waits = config.intersector.waits;
@@ -206,9 +202,7 @@ impl Machine<'_> {
     fn pipeline(&self) -> Result<Rendered, Failure> {
         let config = self.config(pipeline::Config::parse)?;
         let measured = self.measured()?;
-        let run = |progress: Progress<'_>| {
-            pipeline::simulate(&self.subject(), &config, measured, progress)
-        };
+        let run = |progress: Progress<'_>| pipeline::simulate(&self.subject(), &config, measured, progress);
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let report = pipeline::report(&simulation, self.polygons, &config);
         let heat = Heat::tests(&simulation.recording);

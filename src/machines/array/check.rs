@@ -4,7 +4,7 @@
 //! machine could take next: any node's processor with any of its messages or records, any
 //! intersection unit with any of its rays, any link's start and end of a transfer, any control
 //! message. The steps are the functions of [`Node`](super::protocol::Node) and [`Counting`](super::termination::Counting) that the timed simulation calls,
-//! whose course is therefore one of those that the search follows. States are told apart by 128 bits
+//! whose course is therefore one of those that the search follows. States are distinguished by 128 bits
 //! of hash; that two of a million collide has a probability below 10⁻²⁶.
 //!
 //! | search, with as few buffers as there are ranks | states | seconds |

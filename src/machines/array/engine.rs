@@ -178,7 +178,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         }
         self.begin(|_| true);
         while self.ending.is_none() {
-            let Some((era, event)) = self.agenda.next() else { break };
+            let Some((era, event)) = self.agenda.pop() else { break };
             if era == self.era || matches!(event, Event::Death(_)) {
                 self.handle(event);
             }

@@ -87,7 +87,7 @@ pub trait Rays {
     fn part(&self, ray: u32, number: u16) -> Option<Part>;
 }
 
-/// What became of a ray in a cell.
+/// How a ray left a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
     /// It goes on in this cell.

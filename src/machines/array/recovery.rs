@@ -16,12 +16,12 @@
 //!   a sample is complete if and only if all has come.
 //! - *Restart.* The neighbours of a dead node notice that it does not answer, and the news is passed on
 //!   from node to node. On hearing it every node throws its rays away, knows the new ways
-//!   ([`Routes`](super::routes::Routes)), and the owners of incomplete samples begin them anew: the buddy
+//!   ([`Routes`](super::routes::Routes)), and the owners of incomplete samples begin them again: the buddy
 //!   for those of the dead node. Messages carry the number of deaths that their sender knows of, the
 //!   epoch; those of an older epoch are thrown away.
 //!
 //! Nothing is lost: a complete sample is in two nodes, or about to be and then, if the owner dies,
-//! counts as incomplete; an incomplete one is begun anew with all that it needs. Nothing counts twice:
+//! counts as incomplete; an incomplete one is begun again with all that it needs. Nothing counts twice:
 //! what had come of an incomplete sample is thrown away with the epoch. Two deaths are survived unless
 //! the second is that of the buddy.
 
@@ -88,7 +88,7 @@ impl Ledger {
         self.copied[sample as usize] = true;
     }
 
-    /// Whether a sample has to be begun anew, given whether its owner died. If so, what has come of
+    /// Whether a sample has to be begun again, given whether its owner died. If so, what has come of
     /// it is forgotten.
     pub fn restarts(&mut self, sample: u32, owner_died: bool) -> bool {
         let index = sample as usize;

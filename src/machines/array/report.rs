@@ -40,7 +40,7 @@ pub fn report(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config) 
                 entry("samples_not_begun", "samples not begun", faults.samples_not_begun, "of theirs"),
                 entry("samples_lost", "samples lost", faults.samples_lost, "of their part of the frame buffer"),
                 entry("polygons_lost", "polygons lost", faults.polygons_lost, "that only they had"),
-                entry("samples_again", "samples again", faults.samples_again, "begun anew"),
+                entry("samples_again", "samples again", faults.samples_again, "begun again"),
                 entry("thrown_away", "thrown away", faults.thrown_away, "messages of earlier beginnings"),
             ],
         ));

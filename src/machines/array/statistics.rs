@@ -128,7 +128,7 @@ pub struct FaultCounts {
     pub samples_lost: u64,
     /// Polygons that only dead nodes had.
     pub polygons_lost: u64,
-    /// Samples that were begun anew.
+    /// Samples that were begun again.
     pub samples_again: u64,
     /// Messages that were thrown away for it.
     pub thrown_away: u64,

@@ -300,6 +300,19 @@ fn rays_that_return_to_their_pixels_come_one_after_the_other() {
 }
 
 #[test]
+fn rays_that_are_too_dark_are_not_made() {
+    let scene = cubes(30, 0.15);
+    let array = "array = { columns = 3, rows = 3 }\n";
+    let load = workload(&scene, &config(array), 20, FRONT, 3);
+    let all = run(&scene, &load, &config(array)).statistics;
+    let cut = run(&scene, &load, &config(&format!("{array}image = {{ threshold = 0.3 }}")));
+    let statistics = &cut.statistics;
+    assert!(all.dark == 0 && statistics.dark > 0 && statistics.rays < all.rays);
+    assert_eq!(statistics.ending, Ending::Announced);
+    assert!(differences(&load, &cut) > 0);
+}
+
+#[test]
 fn the_same_inputs_give_the_same_course() {
     let scene = cubes(20, 0.2);
     let config = config("array = { columns = 3, rows = 2, mapping = \"torus\" }\ntrace = { events = 100000 }");

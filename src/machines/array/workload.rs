@@ -83,7 +83,7 @@ impl Workload {
             direct: ray.direct,
             hit: ray.hit,
             children: ray.children.clone(),
-            look_ups: 0..0,
+            look_ups: ray.lookups.clone(),
         };
         let sample = |sample: &tree::Sample| Sample {
             pixel: sample.number.pixel,
@@ -94,7 +94,9 @@ impl Workload {
         let rays: Vec<_> = tree.rays.iter().map(ray).collect();
         let generations = generations(&rays);
         let samples = tree.samples.iter().map(sample).collect();
-        Self { way: Way::Results, size, samples, rays, look_ups: Vec::new(), generations }
+        // Maps repeat.
+        let look_ups = tree.lookups.iter().map(|l| l.st.map(|x| x.rem_euclid(1.0))).collect();
+        Self { way: Way::Results, size, samples, rays, look_ups, generations }
     }
 
     /// The rays of a recording, for an image of so many pixels.

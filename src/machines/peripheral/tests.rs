@@ -49,7 +49,10 @@ fn every_structure_finds_the_same_hits_with_less_work_than_none() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let config = Config::default();
-    let run = |choice| simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, choice, &config, None, &|_| {}).expect("it renders");
+    let run = |choice| {
+        simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, choice, &config, None, &|_| {})
+            .expect("it renders")
+    };
     let all = run(Choice::All);
     let polygons = model.polygons.len() as u64;
     let whole = all.recording.rays.iter().filter(|r| r.hit.is_none() || r.request.kind == RayKind::Nearest);
@@ -85,7 +88,14 @@ fn the_image_is_that_of_the_rpu_but_for_the_arithmetic() {
     let expected = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     for (unit, most) in [("ieee", 0.004), ("commercial", 0.02), ("custom", 0.02)] {
         let config = Config::parse(&format!("[intersector]\narithmetic = \"{unit}\"")).expect("settings");
-        let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Bvh, &config, None, &|_| {}).expect("it renders");
+        let run = simulate(
+            &Subject { job: &job, loaded: &loaded, model: &model, sampler: None },
+            Choice::Bvh,
+            &config,
+            None,
+            &|_| {},
+        )
+        .expect("it renders");
         let share = different(&run.recording.image, &expected);
         assert!(share <= most, "{unit}: {share} of the pixels differ");
     }
@@ -109,7 +119,14 @@ fn a_sweep_of_one_size_repeats_the_simulation() {
     let (scene, job) = job_of(MIRRORS, [16, 12]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let config = Config::parse("[grid]\ncells = 9").expect("settings");
-    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Grid, &config, None, &|_| {}).expect("it renders");
+    let run = simulate(
+        &Subject { job: &job, loaded: &loaded, model: &model, sampler: None },
+        Choice::Grid,
+        &config,
+        None,
+        &|_| {},
+    )
+    .expect("it renders");
     let points = sweep(&run.recording, &model, &config, &[1, 9]).expect("grids");
     let rays = run.totals.rays() as f64;
     assert!((points[1].tests - run.totals.tests as f64 / rays).abs() < 1e-9);
@@ -127,7 +144,14 @@ fn two_thread_counts_give_the_same_bits() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
-            simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, Choice::Grid, &Config::default(), None, &|_| {}).expect("renders")
+            simulate(
+                &Subject { job: &job, loaded: &loaded, model: &model, sampler: None },
+                Choice::Grid,
+                &Config::default(),
+                None,
+                &|_| {},
+            )
+            .expect("renders")
         })
     };
     let (one, three) = (run(1), run(3));

@@ -4,7 +4,6 @@ use super::config::Config;
 use crate::machines::peripheral::{Chooser, Peripheral};
 use crate::machines::rays::events::{microseconds, picoseconds};
 use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
-use crate::machines::rays::model::Model;
 use crate::machines::rays::recording::{Recording, Subject, Totals, record};
 use crate::machines::rays::volumes::All;
 use crate::render::{Progress, RenderError};

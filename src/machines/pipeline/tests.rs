@@ -15,7 +15,8 @@ fn every_ray_passes_every_processor_and_the_image_is_the_renderers() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let config = Config::default();
-    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &config, None, &|_| {}).expect("it renders");
+    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &config, None, &|_| {})
+        .expect("it renders");
     assert_eq!(run.processors as usize, model.polygons.len());
     let expected = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     let share = different(&run.recording.image, &expected);
@@ -30,8 +31,15 @@ fn a_host_that_takes_no_time_keeps_the_pipeline_full() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
     let (loaded, model) = (loaded(&job), Model::of(&scene).expect("it fits"));
     let fast = Config::parse("[host]\noperation = 0.0\nrays = 4096\nresults = 4096").expect("settings");
-    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &fast, None, &|_| {}).expect("it renders");
-    let slow = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &Config::default(), None, &|_| {}).expect("it renders");
+    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &fast, None, &|_| {})
+        .expect("it renders");
+    let slow = simulate(
+        &Subject { job: &job, loaded: &loaded, model: &model, sampler: None },
+        &Config::default(),
+        None,
+        &|_| {},
+    )
+    .expect("it renders");
     assert!(run.busy() > 0.3, "{}", run.busy());
     assert!(slow.busy() < 0.2 * run.busy(), "{} {}", slow.busy(), run.busy());
     // No image is faster than a ray at a time through the pipeline.
@@ -47,6 +55,7 @@ fn too_few_processors_are_an_error_and_more_hold_dummies() {
     let few = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &with(3), None, &|_| {});
     assert!(matches!(few, Err(RenderError::Unsupported { .. })));
     let more = with(model.polygons.len() + 100);
-    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &more, None, &|_| {}).expect("it renders");
+    let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &more, None, &|_| {})
+        .expect("it renders");
     assert_eq!(run.processors - run.polygons, 100);
 }

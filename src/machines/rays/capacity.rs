@@ -85,7 +85,7 @@ impl Subvolumes {
     pub fn of(model: &Model, on_axis: u32) -> Result<Self, StructureError> {
         let corners = model.corners();
         let lattice = Lattice::new(Bounds::around(&corners)?, [on_axis; 3])?;
-        let grid = Grid::new(lattice.clone(), &corners, MOST_ENTRIES)?;
+        let grid = Grid::new(lattice, &corners, MOST_ENTRIES)?;
         let cell = |index: u32| [index % on_axis, index / on_axis % on_axis, index / on_axis / on_axis];
         let polygons = (0..on_axis.pow(3)).map(|index| grid.polygons(cell(index)).len() as u32).collect();
         Ok(Self { lattice, polygons })

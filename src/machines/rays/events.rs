@@ -53,7 +53,7 @@ impl<E> Agenda<E> {
     }
 
     /// Takes the next event, and advances the time to it.
-    pub fn next(&mut self) -> Option<E> {
+    pub fn pop(&mut self) -> Option<E> {
         let Reverse((time, _, slot)) = self.heap.pop()?;
         self.now = time;
         self.free.push(slot);
@@ -135,7 +135,7 @@ mod tests {
             agenda.after(delay, name);
         }
         let mut seen = Vec::new();
-        while let Some(event) = agenda.next() {
+        while let Some(event) = agenda.pop() {
             seen.push((agenda.now(), event));
             if event == 'a' {
                 agenda.after(0, 'x');

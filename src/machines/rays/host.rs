@@ -132,7 +132,7 @@ pub fn replay(recording: &Recording, times: HostTimes, service: impl Fn(&Traced)
 impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
     fn run(&mut self) {
         self.start_host();
-        while let Some(event) = self.agenda.next() {
+        while let Some(event) = self.agenda.pop() {
             match event {
                 Event::HostDone(task) => {
                     self.host_idle = true;

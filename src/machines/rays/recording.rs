@@ -10,8 +10,8 @@ use super::model::Model;
 use super::ray::{Found, RayKind, Request};
 use crate::bvh::ray::{Hit, lanes};
 use crate::image::Image;
-use crate::render::rpu::Loaded;
 use crate::render::adaptive::AdaptiveSampler;
+use crate::render::rpu::Loaded;
 use crate::render::rpu::traced::{BlockTracer, SampleNumber, Samples, colors_traced, draw_traced};
 use crate::render::{Job, Progress, RenderError};
 use crate::rpu::BLOCK;
@@ -245,7 +245,7 @@ impl<F: Finder> BlockTracer for Recorder<'_, F> {
 }
 
 /// By how much farther than `t_min` a ray starts, as a share of the coordinates there and of the
-/// distance: the machine's arithmetic is not the shaders', and a ray that goes on behind a surface
+/// distance: the machine's arithmetic is not the shaders', and a ray that continues after a surface
 /// would hit it again. With a quarter of it one in a gallery scene does (`bubble.rib`, 32×24 pixels).
 const BEHIND: f32 = 1.0 / 65536.0;
 

@@ -14,7 +14,7 @@
 //! | module | about |
 //! |---|---|
 //! | [`probe`] | the program with a surface that stands for all others |
-//! | [`asking`] | what lanes ask for and are told |
+//! | [`asking`] | what lanes ask for, and the answers |
 //! | [`exploring`] | a surface as a function of the answers |
 //! | [`lookups`] | the program with texture lookups that the tracer sees |
 //! | [`growing`] | from the hits of a level to the rays of the next |

@@ -187,8 +187,7 @@ pub fn colors_traced<T: BlockTracer>(
     let block = |number: usize| {
         let here = &positions[number * LANES..(number * LANES + LANES).min(positions.len())];
         let mut samples = [None; LANES];
-        let mut arguments = Arguments::default();
-        arguments.count = here.len();
+        let mut arguments = Arguments { count: here.len(), ..Arguments::default() };
         for (lane, &position) in here.iter().enumerate() {
             let within = |at: f32, start: u32, last: u32| (at.max(0.0) as u32).saturating_sub(start).min(last);
             let pixel = [within(position.x, job.window.x, right), within(position.y, job.window.y, bottom)];

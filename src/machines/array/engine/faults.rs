@@ -110,7 +110,7 @@ impl<O: Operations> Engine<'_, O> {
     }
 
     /// All nodes know of the deaths: they throw their rays away, and incomplete samples are begun
-    /// anew.
+    /// again.
     pub(super) fn restart(&mut self) {
         let layout = self.network.layout;
         let dead: Vec<bool> = self.sites.iter().map(|site| site.dead).collect();

@@ -16,10 +16,10 @@
 //!   ray crosses two planes at once it never moves again. Here the lowest axis of several goes
 //!   first.
 //!
-//! B-2 adds `|a|` for the next crossing. Here it is `a·i + b` anew, a multiplication more, of which
+//! B-2 adds `|a|` for the next crossing. Here it is `a·i + b` again, a multiplication more, of which
 //! the machines have enough. The error then does not grow with the length of the walk, and the walk
 //! is a function of the ray and the cell alone: in the array, where a node knows nothing else, the
-//! node that a ray [comes to](Walk::resume) goes on with the same bits.
+//! node that a ray [comes to](Walk::resume) continues with the same bits.
 
 use super::Lattice;
 use crate::machines::rays::ray::Request;

@@ -1,5 +1,5 @@
 //! The tracer of a block of shaders to whose rays the machine answers: what each lane asks for, and
-//! what it is told.
+//! which answers it gets.
 
 use super::exploring::AtHit;
 use super::lookups::Lookup;
@@ -46,7 +46,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The distance that the shader is told: that of the hit; of a miss, one that no surface has.
+    /// The distance that the shader gets: that of the hit; of a miss, one that no surface has.
     fn distance(&self) -> f32 {
         self.found.map_or(f32::MAX, |found| found.t + self.ray.t_min)
     }
@@ -96,12 +96,12 @@ impl Answers {
     }
 }
 
-/// What the rays of a lane are told.
+/// What the rays of a lane get as answers.
 #[derive(Clone, Debug)]
 pub enum Script<'a> {
     /// What there is, as in a render.
     Truth,
-    /// To write down the rays: of these numbers are queries, which are told what there is. The
+    /// To write down the rays: of these numbers are queries, which get the real hits. The
     /// others get [`Answers::Lit`].
     Discover(Vec<usize>),
     /// To rays that are known.
@@ -120,13 +120,13 @@ pub struct Lane<'a> {
     next: usize,
     /// Whether the lane asked for other rays than are known.
     pub strayed: bool,
-    /// The last ray that was told a colour, at which distance, and whether it was for one.
+    /// The last ray that got a colour, at which distance, and whether it was for one.
     last: Option<(Ray, f32, bool)>,
     /// The hit that it has, and the number of the surface.
     hit: (AtHit, u32),
 }
 
-/// What a ray is told.
+/// What a ray gets as its answer.
 enum Reply {
     /// There is nothing.
     Miss,
@@ -166,7 +166,7 @@ impl<'a> Lane<'a> {
             self.mark(called, deepest);
             return Reply::Miss;
         }
-        // A shadow ray that a surface lets through goes on behind it: the answer was for all of it.
+        // A shadow ray that a surface lets through continues after it: the answer was for all of it.
         let goes_on = |(last, t, is_marked): (Ray, f32, bool)| is_marked && is_same(&last, ray) && ray.t_min == t;
         if kind == RayKind::Nearest && self.last.is_some_and(goes_on) {
             return Reply::Miss;

@@ -124,7 +124,7 @@ struct Run<'a> {
 }
 
 impl<F: Finder> Explorer<'_, F> {
-    /// The results of calls whose rays are told what there is.
+    /// The results of calls whose rays get the real hits.
     ///
     /// # Errors
     /// As rendering.

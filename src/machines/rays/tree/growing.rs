@@ -47,7 +47,7 @@ struct Open {
 /// A ray that is to be made.
 type Child = (Ray, Open);
 
-/// What becomes of a ray.
+/// The end of a ray, and what follows from it.
 #[derive(Default)]
 struct Outcome {
     direct: [f32; 4],
@@ -202,7 +202,7 @@ impl<F: Finder> Grower<'_, F> {
         }
     }
 
-    /// What becomes of the rays from `first` on.
+    /// The ends of the rays from `first` on.
     fn outcomes(&self, rays: &[Ray], first: usize, open: &[Open]) -> Result<Vec<Outcome>, RenderError> {
         let (mut vision, mut shadow) = (Vec::new(), Vec::new());
         // Which of the calls each ray has, if it has one.

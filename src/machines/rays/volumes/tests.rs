@@ -90,7 +90,7 @@ fn rays_may_start_as_far_away_as_the_margin_allows() {
             request(origin, (a + c) * 0.5 - origin)
         };
         let rays: Vec<_> = (0..1000).map(from_afar).collect();
-        let hits = assert_all_structures(&polygons, &rays, "from afar");
+        let hits = assert_all_structures(&polygons, &rays, "from a distance");
         assert!(hits > 600, "{hits}");
     }
 }
