@@ -5,6 +5,7 @@
 //! queues [`Command`]s for the worker threads in [`Model::commands`]. [`Model::handle`] processes
 //! their events. Nothing here draws, waits or touches files.
 
+use super::array::{ArrayRequest, ArrayRun, Stage};
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::timing::History;
@@ -155,6 +156,19 @@ pub struct Inspected {
     pub failure: Option<String>,
 }
 
+/// The simulated ray tracing array.
+#[derive(Clone, Debug, Default)]
+pub struct ArrayModel {
+    /// The pending request.
+    pub asked: Option<ArrayRequest>,
+    /// What is being done about it.
+    pub stage: Option<Stage>,
+    /// The latest simulation; kept until the next.
+    pub run: Option<Arc<ArrayRun>>,
+    /// The error, if the last one failed.
+    pub failure: Option<String>,
+}
+
 /// A temporary status message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -207,6 +221,8 @@ pub enum Action {
     Unpick,
     /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
+    /// Simulates the ray tracing array.
+    Simulate(ArrayRequest),
     /// Retries a failed back end.
     Retry(Backend),
     /// Copies text to the clipboard; the second string is the message to show.
@@ -242,6 +258,8 @@ pub struct Model {
     pub picked: Option<Picked>,
     /// The inspected shader.
     pub inspected: Inspected,
+    /// The simulated array.
+    pub array: ArrayModel,
     /// Times of the interface's own frames.
     pub frames: History,
     /// Status messages, the latest last.
@@ -274,6 +292,7 @@ impl Model {
             samples: None,
             picked: None,
             inspected: Inspected::default(),
+            array: ArrayModel::default(),
             frames: History::of(PLOTTED),
             notices: Vec::new(),
             commands: Vec::new(),
@@ -356,6 +375,7 @@ impl Model {
                 self.sent_view = None;
                 self.picked = None;
                 self.inspected = Inspected::default();
+                self.array = ArrayModel::default();
                 self.machines.iter_mut().for_each(|m| m.shown = None);
                 self.busy = Some("reading the scene".to_string());
                 self.commands.push(Command::Open(source));
@@ -402,6 +422,11 @@ impl Model {
                 self.inspected.asked = Some(instance);
                 self.inspected.failure = None;
                 self.commands.push(Command::Inspect(instance));
+            }
+            Action::Simulate(request) => {
+                self.array.asked = Some(request);
+                (self.array.stage, self.array.failure) = (None, None);
+                self.commands.push(Command::Simulate(request));
             }
             Action::Retry(machine) => {
                 self.machines[machine.index()].failure = None;
@@ -456,14 +481,30 @@ impl Model {
                 self.inspected.found = Some(inspection);
             }
             Event::Specialised { state, time } => {
-                if self.state.as_ref().is_some_and(|known| known.version == state) {
+                if self.is_current(state) {
                     self.specialised_in = Some(time);
+                }
+            }
+            Event::Simulating(stage) => self.array.stage = Some(stage),
+            Event::Simulated(run) => {
+                if self.is_current(run.state) {
+                    self.array = ArrayModel { run: Some(run), ..ArrayModel::default() };
+                }
+            }
+            Event::SimulationFailed { state, message } => {
+                if self.is_current(state) {
+                    (self.array.asked, self.array.stage) = (None, None);
+                    self.array.failure = Some(message);
                 }
             }
             Event::InspectFailed(message) => {
                 self.inspected = Inspected { failure: Some(message), ..Inspected::default() };
             }
         }
+    }
+
+    fn is_current(&self, state: u64) -> bool {
+        self.state.as_ref().is_some_and(|known| known.version == state)
     }
 
     fn load(&mut self, state: Arc<State>) {
@@ -483,6 +524,10 @@ impl Model {
         // The probed sample may change with the edit.
         if let (Some(pixel), Some(Picked { sample, .. })) = (self.picked_pixel(), &self.picked) {
             self.apply(Action::Pick(pixel, *sample));
+        }
+        // A simulation of the state before is given up.
+        if let Some(request) = self.array.asked {
+            self.apply(Action::Simulate(request));
         }
     }
 
@@ -701,6 +746,29 @@ pub(super) mod tests {
         let image = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(image));
         assert!(model.machine(Backend::GPU).failure.is_none());
+    }
+
+    #[test]
+    fn a_simulation_that_the_scene_outruns_is_asked_for_again_and_late_answers_are_ignored() {
+        let mut model = loaded();
+        let asks = |model: &mut Model| {
+            let commands = model.commands.drain(..);
+            commands.filter(|c| matches!(c, Command::Simulate(request) if request.side == 4)).count()
+        };
+        model.apply(Action::Simulate(ArrayRequest { side: 4, ..ArrayRequest::default() }));
+        assert_eq!(asks(&mut model), 1);
+        let mut next = (*state(SPHERE)).clone();
+        next.version += 1;
+        let now = next.version;
+        model.handle(Event::Loaded(Arc::new(next.clone())));
+        assert_eq!(asks(&mut model), 1);
+        model.handle(Event::SimulationFailed { state: now - 1, message: "late".into() });
+        assert!(model.array.asked.is_some() && model.array.failure.is_none());
+        model.handle(Event::SimulationFailed { state: now, message: "too large".into() });
+        assert!(model.array.asked.is_none());
+        assert_eq!(model.array.failure.as_deref(), Some("too large"));
+        model.handle(Event::Loaded(Arc::new(next)));
+        assert_eq!(asks(&mut model), 0);
     }
 
     #[test]

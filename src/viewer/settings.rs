@@ -39,11 +39,13 @@ pub enum Panel {
     Program,
     /// The timings.
     Timings,
+    /// The simulated ray tracing array.
+    Array,
 }
 
 impl Panel {
     /// All of them, in the order of the menu.
-    pub const ALL: [Panel; 4] = [Panel::Parameters, Panel::Inspector, Panel::Program, Panel::Timings];
+    pub const ALL: [Panel; 5] = [Panel::Parameters, Panel::Inspector, Panel::Program, Panel::Timings, Panel::Array];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -52,6 +54,7 @@ impl Panel {
             Panel::Inspector => "Inspector",
             Panel::Program => "Program",
             Panel::Timings => "Timings",
+            Panel::Array => "Array",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The terms of the shader `illumination`, one by one (Ullner 1983, §2.2).
 
 use crate::Case;
+use std::f32::consts::FRAC_1_SQRT_2;
 
 const SHADER: (&str, &str) = ("illumination", include_str!("../../assets/shaders/illumination.sl"));
 
@@ -173,7 +174,7 @@ pub const ILLUMINATION: &[Case] = &[
             dull!(),
             "SQUARE"
         ),
-        expected: [0.707_107, 0.707_107, 0.707_107, 1.0],
+        expected: [FRAC_1_SQRT_2, FRAC_1_SQRT_2, FRAC_1_SQRT_2, 1.0],
         tolerance: 1e-3,
     },
 ];

@@ -17,7 +17,7 @@ use shadewright::image::file as image_file;
 use shadewright::machines::comparison::{self, Assumptions, Design, designs};
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::rays::model::Model;
-use shadewright::machines::rays::recording::Subject;
+use shadewright::machines::rays::recording::{Subject, Totals};
 use shadewright::machines::report::Report;
 use shadewright::machines::{array, pipeline, pixelflow};
 use shadewright::render::rpu::breakdown::{Breakdown, Places};
@@ -110,10 +110,9 @@ fn scene_designs(
     let rays = with_progress(shown, run).map_err(fail)?;
     let rendered = array::render::render(&job, &loaded, &model, &rays, &config).map_err(fail)?;
     found.push(designs::array(&rendered.simulation.statistics, &model, &config));
-    let scene_bytes = program.memory.bytes() as f64;
-    found.push(rpu(&job, &loaded, shown, today, scene_bytes).map_err(fail)?);
-    found.push(shading(&scene_args, shown, scene_bytes)?);
+    found.push(shading(&scene_args, shown, program.memory.bytes() as f64)?);
     if let Some(totals) = totals {
+        found.push(rpu(&job, &loaded, shown, today, (&totals, &model)).map_err(fail)?);
         let seconds = gpu_seconds(args, &job).map_err(fail)?;
         found.push(designs::kernel(&totals, &model, seconds.map(|s| totals.rays() as f64 / s)));
     }
@@ -121,12 +120,18 @@ fn scene_designs(
 }
 
 /// The timed RPU.
-fn rpu(job: &Job, loaded: &Loaded, shown: Work<'_>, today: &Assumptions, scene: f64) -> Result<Design, RenderError> {
+fn rpu(
+    job: &Job,
+    loaded: &Loaded,
+    shown: Work<'_>,
+    today: &Assumptions,
+    (totals, model): (&Totals, &Model),
+) -> Result<Design, RenderError> {
     let config = timed::Config::default();
     let simulation = with_progress(shown, |progress| simulate(job, loaded, &config, progress))?;
     let places = Places::of_compiled(loaded.program(), &job.program.module, &job.program.sources);
     let breakdown = Breakdown::new(&simulation.stats, &places);
-    Ok(designs::rpu(&simulation.stats, &breakdown, today.processor.rpu_then, scene))
+    Ok(designs::rpu(&simulation.stats, &breakdown, today.processor.rpu_then, totals, model))
 }
 
 /// PixelFlow, which has no rays to look for shadows with.

@@ -116,18 +116,16 @@ fn intersection(statistics: &Statistics) -> Section {
 }
 
 fn messages(statistics: &Statistics) -> Section {
-    let rows = Kind::ALL.iter().filter(|kind| statistics.kind(**kind).made > 0).map(|&kind| {
-        let counts = statistics.kind(kind);
-        let mean = counts.hops as f64 / counts.made.max(1) as f64;
-        vec![kind.name().into(), counts.made.into(), counts.hops.into(), mean.into(), counts.most_hops.into()]
+    // A new ray becomes a vision ray where it enters space.
+    let sent = |kind: Kind| match kind {
+        Kind::Vision => statistics.kind(Kind::Vision).made + statistics.kind(Kind::New).made,
+        kind => statistics.kind(kind).made,
+    };
+    let rows = Kind::ALL.iter().filter(|kind| sent(**kind) > 0).map(|&kind| {
+        let hops = statistics.kind(kind).hops;
+        vec![kind.name().into(), sent(kind).into(), hops.into(), (hops as f64 / sent(kind) as f64).into()]
     });
-    let columns = [
-        ("kind", "messages"),
-        ("made", "made"),
-        ("hops", "hops"),
-        ("mean_hops", "hops each"),
-        ("most_hops", "at most"),
-    ];
+    let columns = [("kind", "messages"), ("count", "count"), ("hops", "hops"), ("mean_hops", "hops each")];
     Section::table("messages", "messages", &columns, rows.collect())
 }
 

@@ -99,7 +99,7 @@ pub struct KindCounts {
     pub made: u64,
     /// Sent over a link: hops.
     pub hops: u64,
-    /// Most hops of one.
+    /// Most hops of a ray in space; 0 of messages on fixed routes.
     pub most_hops: u32,
 }
 

@@ -127,18 +127,20 @@ pub fn array(statistics: &Statistics, model: &Model, config: &ArrayConfig) -> De
     }
 }
 
-/// The RPU, shading included; its unit that traces rays is not counted. `clock` is in megahertz.
-pub fn rpu(stats: &Stats, breakdown: &Breakdown, clock: f64, scene: f64) -> Design {
+/// The RPU: shading, and what its unit that traces rays does with our BVH, of which `totals` are the
+/// counts. `clock` is in megahertz.
+pub fn rpu(stats: &Stats, breakdown: &Breakdown, clock: f64, totals: &Totals, model: &Model) -> Design {
     let rays = stats.rays.max(1) as f64;
     let memory =
         breakdown.operations.iter().filter(|row| row.name.starts_with("load") || row.name.starts_with("store"));
     let vectors: u64 = memory.map(|row| row.at.threads * if row.name.starts_with("load4") { 4 } else { 1 }).sum();
+    let tracing = kernel(totals, model, None);
     Design {
-        name: "RPU, shading included".to_string(),
+        name: "RPU, with shading".to_string(),
         then: Some(clock * 1e6 * rays / stats.cycles.max(1) as f64),
-        operations: stats.executed as f64 * COMPONENTS / rays,
-        bytes: vectors as f64 * VECTOR_BYTES / rays,
-        scene,
+        operations: stats.executed as f64 * COMPONENTS / rays + tracing.operations,
+        bytes: vectors as f64 * VECTOR_BYTES / rays + tracing.bytes,
+        scene: tracing.scene,
         wires: 0.0,
         busy: stats.utilisation(),
         units: Units::Chip,
@@ -151,7 +153,7 @@ pub fn pixelflow(frame: &pixelflow::Frame, times: &pixelflow::Times, samples: u6
     let regions: Picoseconds = frame.regions.iter().sum();
     let samples = samples.max(1) as f64;
     Design {
-        name: "PixelFlow, shading, no shadows".to_string(),
+        name: "PixelFlow, shading alone".to_string(),
         then: Some(1e6 * samples / microseconds(regions).max(1e-9)),
         operations: microseconds(regions) * PIXELFLOW_CLOCK * pixels / samples,
         bytes: f64::from(frame.transfer()),

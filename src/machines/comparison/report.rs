@@ -51,5 +51,7 @@ pub fn report(scene: &str, designs: &[Design], today: &Assumptions) -> Report {
         mark: None,
     };
     let chart = Chart { name: format!("comparison-{scene}"), svg: bars.svg() };
-    Report { sections: vec![then, now], charts: vec![chart], notes: Vec::new() }
+    let units = today.published.ray_tracing_units;
+    let note = format!("A GPU with ray tracing units: {units:.0} million rays/s, as its maker gives it.");
+    Report { sections: vec![then, now], charts: vec![chart], notes: vec![note] }
 }

@@ -1,10 +1,11 @@
 //! The panels. Each shows a part of the model and returns user actions; none changes the model,
 //! waits, or touches files, except that a file dialog lists folders.
 //!
-//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program
-//! and timings below, the image in what remains, messages over it. In a small window the image
+//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program,
+//! timings and array below, the image in what remains, messages over it. In a small window the image
 //! wins: what would leave it too little is not shown, and menus and keys do the same.
 
+mod array;
 mod errors;
 mod files;
 mod image;
@@ -56,6 +57,7 @@ pub struct Panels {
     inspector: inspector::InspectorPanel,
     program: program::ProgramPanel,
     timings: timings::TimingsPanel,
+    array: array::ArrayPanel,
     errors: errors::ErrorOverlay,
 }
 
@@ -78,6 +80,9 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     let shown = |chrome: &Chrome, panel: Panel, fits: bool| fits && chrome.settings.shows(panel);
     if shown(chrome, Panel::Timings, high) {
         side(egui::Panel::bottom("timings"), chrome, Panel::Timings, 180.0, ui, |ui| panels.timings.show(ui, model));
+    }
+    if shown(chrome, Panel::Array, high) {
+        side(egui::Panel::bottom("array"), chrome, Panel::Array, 380.0, ui, |ui| panels.array.show(ui, model, actions));
     }
     if shown(chrome, Panel::Program, high) {
         side(egui::Panel::bottom("program"), chrome, Panel::Program, 260.0, ui, |ui| {
@@ -128,7 +133,7 @@ fn side(
     contents: impl FnOnce(&mut egui::Ui),
 ) {
     let size = chrome.settings.sizes.get(&which).copied().unwrap_or(usual);
-    let vertical = matches!(which, Panel::Timings | Panel::Program);
+    let vertical = matches!(which, Panel::Timings | Panel::Program | Panel::Array);
     let most = if vertical { ui.available_height() } else { ui.available_width() } * 0.6;
     let shown = panel.resizable(true).default_size(size.min(most)).max_size(most).show(ui, |ui| {
         // The panel keeps the size that it was given, whatever its contents need: what does not fit

@@ -69,6 +69,7 @@ pub const SHORTCUTS: &[(KeyboardShortcut, Operation, &str)] = &[
     key(Key::F6, Operation::Panel(Panel::Inspector), "inspector"),
     key(Key::F7, Operation::Panel(Panel::Program), "program"),
     key(Key::F8, Operation::Panel(Panel::Timings), "timings"),
+    key(Key::F9, Operation::Panel(Panel::Array), "array"),
     key(Key::Escape, Operation::Unpick, "clear the picked pixel"),
     key(Key::Questionmark, Operation::Help, "this list"),
 ];
@@ -84,6 +85,7 @@ const GESTURES: &[(&str, &str)] = &[
     ("Ctrl+wheel", "magnify the image to its pixels"),
     ("Ctrl+drag", "move the magnified image"),
     ("F10, F11, F12", "inspector: next step, into calls, out of this one; Shift: backwards"),
+    ("Space, ← →", "array: play or pause, event before, next event; Shift: a hundredth of the time"),
     ("drop a file", "open it"),
 ];
 

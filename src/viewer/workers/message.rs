@@ -7,6 +7,7 @@ use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::Backend;
 use crate::render::report::Report;
 use crate::scene::ParamValue;
+use crate::viewer::array::{ArrayRequest, ArrayRun, Stage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub enum Command {
     },
     /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
+    /// Simulates the ray tracing array on the scene.
+    Simulate(ArrayRequest),
 }
 
 /// An event from the worker threads.
@@ -81,6 +84,17 @@ pub enum Event {
     Inspected(Arc<Inspection>),
     /// The error of an inspection.
     InspectFailed(String),
+    /// The array is being simulated.
+    Simulating(Stage),
+    /// The array was simulated.
+    Simulated(Arc<ArrayRun>),
+    /// It cannot be.
+    SimulationFailed {
+        /// [`State::version`] of the scene.
+        state: u64,
+        /// Why.
+        message: String,
+    },
     /// A program that is specialised for the scene is ready for the next view.
     Specialised {
         /// [`State::version`] of the scene.

@@ -1,6 +1,6 @@
 //! The worker threads of the window: one that reads scenes, one for each machine that draws,
-//! one that probes pixels, one that lists the compiled forms of shaders, one that specialises
-//! programs.
+//! one that probes pixels, one that lists the compiled forms of shaders, one that simulates the ray
+//! tracing array, one that specialises programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
 //! that were not carried out. [`Workers::poll`] gives the [`Event`]s since the last call; a
@@ -14,7 +14,8 @@
 //! | `drawing` | the rendering thread of a back end |
 //! | `probing` | the thread that probes pixels |
 //! | `inspecting` | the thread that lists compiled shaders |
-//! | `requests` | the latest request for these two |
+//! | `simulating` | the thread that simulates the ray tracing array |
+//! | `requests` | the latest request for these three |
 //! | `slot` | the latest request for a rendering thread |
 //! | `specialising` | the thread that specialises programs |
 //! | `schedule` | which pass comes next |
@@ -28,6 +29,7 @@ mod outbox;
 mod probing;
 mod requests;
 mod schedule;
+mod simulating;
 mod slot;
 mod specialising;
 #[cfg(test)]
@@ -41,6 +43,7 @@ use crate::project;
 use crate::project::InstanceId;
 use crate::render::rpu::RpuRenderer;
 use crate::render::{Backend, BackendOptions};
+use crate::viewer::array::ArrayRequest;
 use drawing::{Opens, WorkerContext};
 use loading::Request;
 use outbox::Outbox;
@@ -79,6 +82,7 @@ pub struct Workers {
     loader: Sender<Request>,
     prober: Arc<Requests<probing::ProbeRequest>>,
     inspector: Arc<Requests<InstanceId>>,
+    simulator: Arc<Requests<ArrayRequest>>,
     specialiser: Arc<LatestState>,
     drawing: Vec<JoinHandle<()>>,
 }
@@ -96,16 +100,18 @@ impl Workers {
         let look = loader.clone();
         let prober = Arc::new(Requests::default());
         let inspector = Arc::new(Requests::default());
+        let simulator = Arc::new(Requests::default());
         let specialiser = Arc::new(LatestState::default());
 
         let (events, drawn_by) = (outbox.clone(), slots.clone());
-        let (asked, asked_for_code) = (prober.clone(), inspector.clone());
+        let (asked, asked_for_code, asked_for_array) = (prober.clone(), inspector.clone(), simulator.clone());
         let latest = specialiser.clone();
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
                 drawn_by.iter().for_each(|slot| slot.change(|request| request.state = Some(state.clone())));
                 asked.set_state(state.clone());
                 asked_for_code.set_state(state.clone());
+                asked_for_array.set_state(state.clone());
                 latest.set(state.clone());
             };
             loading::run(&requests, look, &project, &events, &share);
@@ -114,6 +120,8 @@ impl Workers {
         std::thread::spawn(move || probing::run(&asked, &events, budget));
         let (events, asked) = (outbox.clone(), inspector.clone());
         std::thread::spawn(move || inspecting::run(&asked, &events, budget));
+        let (events, asked) = (outbox.clone(), simulator.clone());
+        std::thread::spawn(move || simulating::run(&asked, &events, budget));
         let (events, latest) = (outbox.clone(), specialiser.clone());
         std::thread::spawn(move || specialising::run(&latest, facts, &events));
 
@@ -132,7 +140,7 @@ impl Workers {
             std::thread::spawn(move || drawing::run(context, open))
         };
         let drawing = Backend::INTERACTIVE.map(draw).into();
-        Self { outbox, slots, loader, prober, inspector, specialiser, drawing }
+        Self { outbox, slots, loader, prober, inspector, simulator, specialiser, drawing }
     }
 
     /// Sends a command.
@@ -144,6 +152,7 @@ impl Workers {
                 self.outbox.drop_images();
                 self.prober.forget();
                 self.inspector.forget();
+                self.simulator.forget();
                 self.request(Request::Open(source));
             }
             Command::Reload => self.request(Request::Look),
@@ -155,7 +164,8 @@ impl Workers {
             Command::Look(view) => {
                 self.slots.iter().for_each(|slot| slot.change(|request| request.view = Some(view.clone())));
                 self.prober.set_view(view.clone());
-                self.inspector.set_view(view);
+                self.inspector.set_view(view.clone());
+                self.simulator.set_view(view);
             }
             Command::Draw(machines) => {
                 for (machine, slot) in Backend::INTERACTIVE.into_iter().zip(&self.slots) {
@@ -170,6 +180,7 @@ impl Workers {
             Command::Retry(machine) => self.slots[machine.index()].change(|request| request.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
             Command::Inspect(instance) => self.inspector.ask(instance),
+            Command::Simulate(request) => self.simulator.ask(request),
         }
     }
 
@@ -191,6 +202,7 @@ impl Drop for Workers {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();
         self.inspector.quit();
+        self.simulator.quit();
         self.specialiser.quit();
         self.request(Request::End);
         for thread in self.drawing.drain(..) {

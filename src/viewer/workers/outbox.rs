@@ -62,10 +62,13 @@ fn machine(event: &Event) -> Option<Backend> {
 /// Whether a new event supersedes an old one.
 fn outdates(new: &Event, old: &Event) -> bool {
     let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
+    let is_about_array =
+        |event: &Event| matches!(event, Event::Simulating(_) | Event::Simulated(_) | Event::SimulationFailed { .. });
     let is_about_code = |event: &Event| matches!(event, Event::Inspected(_) | Event::InspectFailed(_));
     match new {
         Event::Loaded(_) => is_about_scene(old),
         Event::Inspected(_) | Event::InspectFailed(_) => is_about_code(old),
+        Event::Simulated(_) | Event::SimulationFailed { .. } => is_about_array(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
         Event::Image(_) | Event::MachineFailed(..) => {

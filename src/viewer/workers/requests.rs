@@ -72,6 +72,12 @@ impl<Q> Requests<Q> {
         self.changed.notify_all();
     }
 
+    /// Whether this is the scene that is shown, and the thread shall not end.
+    pub fn is_about(&self, state: &Arc<State>) -> bool {
+        let inner = self.lock();
+        !inner.quit && inner.state.as_ref().is_some_and(|current| Arc::ptr_eq(current, state))
+    }
+
     /// Ends the thread.
     pub fn quit(&self) {
         self.lock().quit = true;

@@ -29,7 +29,13 @@ pub fn sections(
         paging::replay(recording, &subvolumes, capacity, service).map_err(|e| unsupported(e.to_string()))
     };
     let (demand, ahead) = (paged(0)?, paged(capacity.prefetch)?);
-    let swapped = swapping::replay(recording, &subvolumes, capacity, service);
+    // Ray swapping has one subvolume in memory, as large as fits.
+    let large = (1..capacity.subvolumes)
+        .map(|on_axis| Subvolumes::of(model, on_axis))
+        .filter_map(Result::ok)
+        .find(|large| large.polygons.iter().all(|&polygons| polygons <= capacity.polygons));
+    let large = large.as_ref().unwrap_or(&subvolumes);
+    let swapped = swapping::replay(recording, large, capacity, service);
     let largest = subvolumes.polygons.iter().copied().max().unwrap_or(0);
     let occupied = subvolumes.polygons.iter().filter(|n| **n > 0).count();
     let share = 100.0 * f64::from(capacity.polygons) / model.polygons.len() as f64;
@@ -76,6 +82,7 @@ pub fn sections(
         vec![
             entry("spilled", "rays written", swapped.spilled, "each read again"),
             entry("peak", "rays at a time", swapped.peak, "at most"),
+            entry("subvolumes", "subvolumes", large.polygons.len(), "as large as the memory holds"),
             entry(
                 "prefetches",
                 "prefetches",

@@ -5,7 +5,7 @@
 //! the interface uploads what is ready and paints textures.
 
 mod difference;
-mod displayed;
+pub(super) mod displayed;
 mod framing;
 mod gestures;
 mod labels;
