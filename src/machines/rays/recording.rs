@@ -42,19 +42,6 @@ pub struct Work {
     pub words: u32,
 }
 
-impl Work {
-    /// Adds another ray's.
-    pub fn add(&mut self, other: &Work) {
-        self.cells += other.cells;
-        self.occupied += other.occupied;
-        self.waits += other.waits;
-        self.boxes += other.boxes;
-        self.tests += other.tests;
-        self.updates += other.updates;
-        self.words += other.words;
-    }
-}
-
 /// A machine's way to find the hit of a ray among the polygons of its model.
 pub trait Finder: Sync {
     /// The nearest hit, of equal distances that of the lower polygon; or any hit, for a ray that

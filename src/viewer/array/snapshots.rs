@@ -142,7 +142,7 @@ fn node_after(layout: &Layout, event: &TraceEvent) -> Option<u16> {
 /// The next event of each event's message.
 ///
 /// Some ends have no event: an answer of a map that is used, a ray that passes space by, what is
-/// thrown away when the array begins anew. Such messages are no more after their last event.
+/// thrown away when the array begins again. Such messages are no more after their last event.
 fn successors(layout: &Layout, trace: &Trace) -> Vec<u32> {
     let rays = trace.events.iter().map(|event| event.ray as usize + 1).max().unwrap_or(0);
     let mut latest = vec![UNKNOWN; rays * MESSAGES];

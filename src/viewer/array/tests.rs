@@ -1,12 +1,21 @@
 //! The states of a real simulation, against one that plays its events one after the other.
 
+use super::frame::Contributions;
 use super::run::simulate;
 use super::snapshots::SPACING;
 use super::*;
+use crate::image::Image;
+use crate::machines::array::config::Config;
 use crate::machines::array::mapping::{Direction, Layout, Mapping};
 use crate::machines::array::message::Kind;
+use crate::machines::array::render;
 use crate::machines::array::trace::{Happening, Trace, TraceEvent};
+use crate::machines::rays::model::Model as Polygons;
 use crate::project::View;
+use crate::render::DEFAULT_BUDGET;
+use crate::render::rpu::Loaded;
+use crate::render::sampling::Sampling;
+use crate::scene::Format;
 use crate::viewer::model::tests::{SPHERE, state};
 use std::collections::BTreeMap;
 
@@ -15,7 +24,7 @@ pub fn sphere(side: u16, mapping: Mapping, width: u32) -> ArrayRun {
     let state = state(SPHERE);
     let view = View { camera: state.scene.camera.clone(), format: state.scene.format };
     let request = ArrayRequest { side, mapping, width };
-    let run = simulate(&state, &view, request, crate::render::DEFAULT_BUDGET, &|_| true);
+    let run = simulate(&state, &view, request, DEFAULT_BUDGET, &|_| true);
     run.expect("it can be simulated").expect("nobody stops it")
 }
 
@@ -42,7 +51,7 @@ fn played(playback: &Playback, position: usize) -> BTreeMap<(u32, usize), TraceE
 
 #[test]
 fn a_state_is_that_of_playing_all_events_until_then() {
-    let run = sphere(4, Mapping::Torus, 40);
+    let run = sphere(4, Mapping::Torus, 128);
     let playback = &run.playback;
     let count = playback.events().len();
     assert!(count > 3 * SPACING && playback.left_out() == 0, "{count}");
@@ -99,7 +108,7 @@ fn scrubbing_to_a_time_by_any_way_gives_what_playing_to_it_gives() {
 
 #[test]
 fn steps_go_from_event_to_event_and_back() {
-    let run = sphere(2, Mapping::Plain, 8);
+    let run = sphere(2, Mapping::Plain, 40);
     let playback = &run.playback;
     let mut cursor = Cursor::default();
     let mut states = vec![cursor];
@@ -201,18 +210,28 @@ fn units_are_busy_for_about_the_time_that_the_simulation_counts() {
 
 #[test]
 fn the_frame_buffer_ends_with_the_image_that_the_array_makes() {
-    let run = sphere(3, Mapping::Plain, 24);
+    let state = state(SPHERE);
+    let format = Format { width: 48, height: 24, pixel_aspect: 1.0 };
+    let view = View { camera: state.scene.camera.clone(), format };
+    let job = state.job(&view, Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
+    let program = &job.program;
+    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("a program");
+    let polygons = Polygons::of(&state.scene).expect("polygons");
+    let config = Config::parse("trace = { events = 1000000 }").expect("numbers");
+    let rays = render::rays(&job, &loaded, &polygons, &config, &|_| {}).expect("rays");
+    let rendered = render::render(&job, &loaded, &polygons, &rays, &config).expect("an image");
+    let events = &rendered.simulation.trace.events;
+    let contributions = Contributions::new(&rays.workload, events, &rendered.image);
     let mut frame = FrameBuffer::default();
-    assert!(frame.seek(&run.contributions, 0));
-    let covered = |frame: &FrameBuffer| {
-        let image = frame.image(&run.contributions);
-        image.rgba.iter().filter(|pixel| pixel[3] > 0.0 && pixel[0] > 0.0).count()
-    };
-    assert_eq!(covered(&frame), 0);
-    assert!(frame.seek(&run.contributions, run.playback.events().len()));
-    assert!(!frame.seek(&run.contributions, usize::MAX), "nothing comes after the end");
-    let shown = frame.results();
-    assert!(shown > 50 && covered(&frame) > 30, "{shown} results");
+    assert!(frame.seek(&contributions, 0));
+    let mean = |image: &Image| image.rgba.iter().map(|pixel| pixel[0]).sum::<f32>();
+    let first = mean(&frame.image(&contributions));
+    assert!(frame.seek(&contributions, events.len()));
+    assert!(!frame.seek(&contributions, usize::MAX), "nothing comes after the end");
+    let image = frame.image(&contributions);
+    assert!(mean(&image) > first && frame.results() > 0);
+    let differs = |(a, b): &(&[f32; 4], &[f32; 4])| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-4);
+    assert_eq!(image.rgba.iter().zip(&rendered.image.rgba).filter(differs).count(), 0);
 }
 
 #[test]
@@ -221,6 +240,6 @@ fn a_simulation_whose_scene_is_gone_is_given_up() {
     let view = View { camera: state.scene.camera.clone(), format: state.scene.format };
     let request = ArrayRequest::default();
     let goes_on = |stage: Stage| stage != Stage::Array;
-    let run = simulate(&state, &view, request, crate::render::DEFAULT_BUDGET, &goes_on);
+    let run = simulate(&state, &view, request, DEFAULT_BUDGET, &goes_on);
     assert!(matches!(run, Ok(None)));
 }

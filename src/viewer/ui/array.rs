@@ -30,7 +30,7 @@ const LEGEND: f32 = 250.0;
 pub struct ArrayPanel {
     /// What is asked for next.
     request: ArrayRequest,
-    /// What is shown; with another one from the model, time begins anew.
+    /// What is shown; with another one from the model, time begins again.
     run: Option<Arc<ArrayRun>>,
     transport: Transport,
     heat: Heat,

@@ -85,7 +85,7 @@ const GESTURES: &[(&str, &str)] = &[
     ("Ctrl+wheel", "magnify the image to its pixels"),
     ("Ctrl+drag", "move the magnified image"),
     ("F10, F11, F12", "inspector: next step, into calls, out of this one; Shift: backwards"),
-    ("Space, ← →", "array: play or pause, event before, next event; Shift: a hundredth of the time"),
+    ("Space, Left, Right", "array: play or pause, event before, next event; Shift: a hundredth of the time"),
     ("drop a file", "open it"),
 ];
 

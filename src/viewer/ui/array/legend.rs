@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, run: &ArrayRun, state: &State) {
                     continue;
                 }
                 ui.horizontal(|ui| {
-                    ui.label(RichText::new("●").color(color(ui, kind)));
+                    ui.label(RichText::new("●").monospace().color(color(ui, kind)));
                     ui.label(name(kind));
                 });
                 ui.monospace(links[kind as usize].to_string());

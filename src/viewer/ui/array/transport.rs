@@ -4,7 +4,7 @@ use crate::machines::array::mapping::{Direction, Layout};
 use crate::machines::array::trace::{Happening, TraceEvent};
 use crate::machines::rays::events::{Picoseconds, microseconds, picoseconds};
 use crate::viewer::array::{Cursor, Playback};
-use egui::{Key, Modifiers, Slider, Ui};
+use egui::{Button, Key, Modifiers, RichText, Slider, Ui};
 
 /// Seconds in which a simulation is played at first.
 const PLAYED_IN: f64 = 20.0;
@@ -48,9 +48,9 @@ enum Move {
 /// The buttons, in order.
 const BUTTONS: [(Move, &str, &str); 5] = [
     (Move::Start, "|◀", "The start"),
-    (Move::Back, "◀", "The event before (←)"),
-    (Move::Play, "⏵", "Play (Space)"),
-    (Move::Next, "▶", "The next event (→)"),
+    (Move::Back, "◀", "The event before (Left)"),
+    (Move::Play, "Play", "Play (Space)"),
+    (Move::Next, "▶", "The next event (Right)"),
     (Move::End, "▶|", "The end"),
 ];
 
@@ -86,10 +86,11 @@ impl Transport {
         ui.horizontal(|ui| {
             for (way, name, hint) in BUTTONS {
                 let (name, hint) = match way {
-                    Move::Play if self.is_playing => ("⏸", "Pause (Space)"),
+                    Move::Play if self.is_playing => ("Pause", "Pause (Space)"),
                     _ => (name, hint),
                 };
-                if ui.button(name).on_hover_text(hint).clicked() {
+                let button = Button::new(RichText::new(name).monospace());
+                if ui.add(button).on_hover_text(hint).clicked() {
                     self.go(way, playback);
                 }
             }
