@@ -41,6 +41,32 @@ fn every_machine_renders_the_image_of_the_rpu() {
     }
 }
 
+/// A root of 12 bits accepts points many sizes away from a polygon: quadrilaterals of curved surfaces
+/// are stored as triangles, which need none.
+#[test]
+fn curved_surfaces_have_no_hits_far_from_their_polygons() {
+    for scene in ["assets/scenes/shapes.rib", "assets/scenes/solids.rib"] {
+        let report = report(scene, "rtp", &["--check", "rpu", "--metric", "rmse", "--threshold", "0.03"]);
+        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{scene}: {}", report["check"]);
+    }
+}
+
+#[test]
+fn options_of_other_machines_are_refused() {
+    let scene = repository(CUBES);
+    let scene = scene.to_string_lossy();
+    let cases: [&[&str]; 4] = [
+        &["--check", "rpu"],
+        &["--machine", "pixelflow", "--sweep"],
+        &["--machine", "rtp", "--cells", "4"],
+        &["--machine", "array", "--format", "f24"],
+    ];
+    for more in cases {
+        let output = shadewright(Path::new("."), &[&["simulate", &*scene, "--size", "8x8"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn the_peripheral_has_its_published_numbers() {
     let report = report(CUBES, "rtp", &[]);

@@ -31,8 +31,11 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     match args.model {
-        Model::Rpu => {}
-        Model::Pixelflow => return pixelflow::run(args),
+        Model::Rpu => rays::refuse_options(args)?,
+        Model::Pixelflow => {
+            rays::refuse_options(args)?;
+            return pixelflow::run(args);
+        }
         _ => return rays::run(args),
     }
     if args.print_config {

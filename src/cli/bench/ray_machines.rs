@@ -108,8 +108,9 @@ fn scene_designs(
     let config = config.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
     let run = |progress: Progress<'_>| array::render::rays(&job, &loaded, &model, &config, progress);
     let rays = with_progress(shown, run).map_err(fail)?;
+    let count = totals.map_or(0, |totals: Totals| totals.rays());
     let rendered = array::render::render(&job, &loaded, &model, &rays, &config).map_err(fail)?;
-    found.push(designs::array(&rendered.simulation.statistics, &model, &config));
+    found.push(designs::array(&rendered.simulation.statistics, count, &model, &config));
     found.push(shading(&scene_args, shown, program.memory.bytes() as f64)?);
     if let Some(totals) = totals {
         found.push(rpu(&job, &loaded, shown, today, (&totals, &model)).map_err(fail)?);

@@ -1,6 +1,6 @@
 //! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
 
-use super::super::args::{BackendChoice, Model, SamplerChoice, SimulateArgs, Size};
+use super::super::args::{BackendChoice, FloatFormat, Model, SamplerChoice, SimulateArgs, Size};
 use super::super::backend::{progressive, renderer, rpu_options, rpu_renderer, set_up_process};
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
@@ -15,6 +15,7 @@ use serde_json::json;
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::array;
+use shadewright::machines::array::statistics::Ending;
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::pipeline;
 use shadewright::machines::rays::capacity;
@@ -95,6 +96,15 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         let hint = "hint: use --machine rtp-grid or --machine array";
         return Err(Failure::input(format!("error: --sweep goes through the sizes of a grid or of an array\n{hint}")));
     }
+    refuse(&[
+        (args.cells.is_some() && args.model != Model::RtpGrid, "--cells is for --machine rtp-grid"),
+        (
+            args.measure_host && args.model == Model::Array,
+            "--measure-host is for machines with a host: the array has none",
+        ),
+        (args.world.is_some() || !args.set.is_empty(), "--in and --set are for programs of the RPU"),
+        (args.model == Model::Array && args.format != FloatFormat::F32, "--format is for machines with a host"),
+    ])?;
     if args.model != Model::Array && (args.nodes.is_some() || args.mapping.is_some()) {
         return Err(Failure::input("error: --nodes and --mapping are for --machine array"));
     }
@@ -110,6 +120,33 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("error: {}: {e}", folder.display())))?;
     }
     check_judgement(&args.judge)
+}
+
+/// Refuses the first of some options that is given.
+fn refuse(options: &[(bool, &str)]) -> Result<(), Failure> {
+    match options.iter().find(|(is_given, _)| *is_given) {
+        Some((_, why)) => Err(Failure::input(format!("error: {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options of ray-tracing machines on another machine.
+pub fn refuse_options(args: &SimulateArgs) -> Result<(), Failure> {
+    let rays = "is for ray-tracing machines: --machine rtp, pipeline or array";
+    let options = [
+        (args.check.is_some(), "--check"),
+        (args.sweep, "--sweep"),
+        (args.cells.is_some(), "--cells"),
+        (args.nodes.is_some(), "--nodes"),
+        (args.mapping.is_some(), "--mapping"),
+        (args.measure_host, "--measure-host"),
+        (args.charts.is_some(), "--charts"),
+        (args.sampler.sampler == SamplerChoice::Adaptive, "--sampler adaptive"),
+    ];
+    match options.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Failure::input(format!("error: {option} {rays}"))),
+        None => Ok(()),
+    }
 }
 
 /// The text of a machine's default configuration.
@@ -225,6 +262,9 @@ impl Machine<'_> {
         let rays = with_progress(SIMULATING, run).map_err(fail)?;
         let rendered = array::render::render(job, loaded, self.polygons, &rays, &config).map_err(fail)?;
         let statistics = &rendered.simulation.statistics;
+        if statistics.ending != Ending::Announced {
+            eprintln!("warning: the array did not announce the end of the image, which may be incomplete");
+        }
         let mut report = array::report::report(&rendered, &rays, self.polygons, &config);
         if self.args.sweep {
             let sides = [1, 2, 4, 8, 16, 32];

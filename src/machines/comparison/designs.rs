@@ -102,9 +102,10 @@ pub fn pipeline(simulation: &pipeline::Simulation) -> Design {
     }
 }
 
-/// An array.
-pub fn array(statistics: &Statistics, model: &Model, config: &ArrayConfig) -> Design {
-    let rays = statistics.rays.max(1) as f64;
+/// An array, which needs not make all of the image's `rays`: some never enter the scene, and some have
+/// no colour.
+pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayConfig) -> Design {
+    let rays = rays.max(1) as f64;
     let graph = Graph::intersector();
     // Operations up to t, up to u, and all: what a killed test has done.
     let whole = graph.operations() as f64;

@@ -113,7 +113,7 @@ impl Config {
         check("boxes.intersections", config.boxes.intersections, 1, 1000)?;
         check("boxes.leaf", config.boxes.leaf, 1, 1 << 20)?;
         check("octree.polygons", config.octree.polygons, 1, 1 << 20)?;
-        check("octree.levels", config.octree.levels, 1, 16)?;
+        check("octree.levels", config.octree.levels, 1, 10)?;
         Ok(config)
     }
 

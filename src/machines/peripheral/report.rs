@@ -26,7 +26,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     report.sections.push(sections::rays(totals));
     report.sections.push(time(simulation, config));
     report.sections.push(sections::host(host, timeline, totals));
-    if *choice == Choice::Grid {
+    if *choice == Choice::Grid && !model.polygons.is_empty() {
         report.sections.push(grid_estimate(simulation, model, config));
     }
     let left_out = match model.left_out.is_empty() {

@@ -5,7 +5,7 @@
 //! shaders ask for. Two triangles that follow each other in a mesh and make a planar convex
 //! quadrilateral become one polygon, any other triangle a polygon of its own.
 
-use super::polygon::{Polygon, Sides, TriangleCorners, bilinear};
+use super::polygon::{Case, Polygon, Sides, TriangleCorners, bilinear};
 use super::ray::Found;
 use crate::render::RenderError;
 use crate::scene::{MeshSpace, Object, Scene};
@@ -106,7 +106,7 @@ impl Model {
             let second = (triangle + 1 < mesh.triangles.len()).then(|| pair(corners(triangle), corners(triangle + 1)));
             let number = first + triangle as u32;
             let quad = second.flatten().and_then(|(quad, own, other)| {
-                let polygon = Polygon::of_quad(oriented(quad, mirrored), sides).ok()?;
+                let polygon = Polygon::of_quad(oriented(quad, mirrored), sides).ok().filter(needs_no_root)?;
                 let maps = [own, other].map(|map| map.map(|c| mirrored_corner(c, mirrored)));
                 Some((polygon, oriented(quad, mirrored), [(number, maps[0]), (number + 1, maps[1])]))
             });
@@ -153,7 +153,7 @@ impl Model {
 
     /// The sum of the polygons' areas.
     pub fn area(&self) -> f64 {
-        self.faces.iter().map(Face::area).sum()
+        self.faces.iter().fold(0.0, |sum, face| sum + face.area())
     }
 }
 
@@ -184,6 +184,12 @@ impl Face {
         let [a, b, c, d] = self.corners.map(|p| p.as_dvec3());
         0.5 * (c - a).cross(d - b).length()
     }
+}
+
+/// Whether both coordinates are quotients. A root of 12 bits is wrong by a part of itself, and far from
+/// the polygon roots are large: points many sizes away would count as hits.
+fn needs_no_root(polygon: &Polygon) -> bool {
+    [polygon.u.case, polygon.v.case] == [Case::Parallel; 2]
 }
 
 /// The weights of the second and the third corner at a point of a triangle's plane.
