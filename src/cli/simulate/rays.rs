@@ -322,6 +322,15 @@ impl Machine<'_> {
                 with_progress(shown, |progress| machine.render(self.job, progress)).map_err(self.fail())?
             }
         };
-        Judgement::of(image, &other, &self.args.judge, None)
+        Judgement::of(&rounded(image), &rounded(&other), &self.args.judge, None)
     }
+}
+
+/// The image with pixels that are opaque but for rounding made opaque: an image without transparency
+/// counts as one without alpha, and the sums of an array may be a bit off 1.
+fn rounded(image: &Image) -> Image {
+    let mut image = image.clone();
+    let alpha = image.rgba.iter_mut().map(|pixel| &mut pixel[3]);
+    alpha.filter(|alpha| (**alpha - 1.0).abs() < 1e-3).for_each(|alpha| *alpha = 1.0);
+    image
 }
