@@ -5,7 +5,7 @@
 //! unit, for a link, for the answer to a question about a map, or it is in hand. The functions of
 //! [`Node`] are the steps that the machine can take; which of several possible steps is next is the
 //! business of the caller. The [simulation](super::engine) takes them in the order of its clocks, the
-//! [search](super::check) in all orders.
+//! search (`check.rs`) in all orders.
 //!
 //! Buffers are given by [rank](super::ranks). A hit needs no buffer beyond its ray's: the buffer
 //! becomes the record, which makes its messages one at a time, each when there is a buffer for it,

@@ -30,7 +30,7 @@
 //! `count` are free. ∎
 //!
 //! A message that changes its kind or its cell without a new buffer may have the same rank or a
-//! higher one, which leaves the proof as it is. The exhaustive search of [`check`](super::check)
+//! higher one, which leaves the proof as it is. The exhaustive search of `check`
 //! finds the same for a small array, with the code that the simulation runs.
 //!
 //! # Ranks
