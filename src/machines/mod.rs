@@ -6,7 +6,7 @@
 //! | [`pixelflow`] | PixelFlow (Olano 1998): SIMD pixels that shade |
 //! | [`peripheral`] | a pipelined intersector beside a host (Ullner 1983, §2.3), with a grid and other structures |
 //! | [`pipeline`] | a processor for each polygon, past which rays are streamed (§2.4) |
-//! | [`array`] | a mesh of processors, each with a part of space, that pass rays on (§2.5) |
+//! | [`array`](mod@array) | a mesh of processors, each with a part of space, that pass rays on (§2.5) |
 //! | [`comparison`] | all of them beside each other, then and today |
 //! | [`rays`] | what the three ray-tracing machines share |
 //! | [`report`] | what machines report |

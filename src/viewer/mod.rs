@@ -3,9 +3,9 @@
 //!
 //! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws it
 //! with egui and returns the user's actions; [`workers`] has the worker threads that read, compile,
-//! render and simulate; [`array`] is the simulation that the array's view plays; `app` and `screen`
-//! know the window system and its device. Only these last three know winit or wgpu, and nothing here
-//! prints.
+//! render and simulate; [`array`](mod@array) is the simulation that the array's view plays; `app`
+//! and `screen` know the window system and its device. Only these last three know winit or wgpu, and
+//! nothing here prints.
 
 mod app;
 pub mod array;

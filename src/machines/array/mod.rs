@@ -17,7 +17,7 @@
 //! | [`termination`] | how the end is noticed |
 //! | [`reliable`] | links that lose, repeat and reorder messages |
 //! | [`recovery`] | when a pixel is complete, and what is done again after a death |
-//! | [`unit`] | the nine stages that intersect |
+//! | [`unit`](mod@unit) | the nine stages that intersect |
 //! | [`config`] | the machine's numbers |
 //! | [`workload`] | the rays of an image |
 //! | [`space`] | cells, polygons, and a ray's way through a node |

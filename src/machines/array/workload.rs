@@ -1,7 +1,7 @@
 //! The rays of an image, as the array is given them.
 //!
 //! Shaders whose result is a sum over their rays make a tree of rays with colours
-//! ([`tree`](crate::machines::rays::tree)), which the array traces as the thesis has it. For others,
+//! ([`tree`]), which the array traces as the thesis has it. For others,
 //! such as path tracers, only rays travel: the node of a pixel shades, sends one ray at a time, and
 //! waits for its hit. That is a replay of a [`Recording`].
 
