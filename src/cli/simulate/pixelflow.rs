@@ -21,7 +21,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     if args.heatmap.is_some() {
         return Err(Failure::input(
-            "error: --heatmap is for other machines: on PixelFlow all pixels of a region take the same time",
+            "error: --heatmap is for --machine rpu and for ray-tracing machines: on PixelFlow all pixels of a region take the \
+             same time",
         ));
     }
     if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
