@@ -1,6 +1,6 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
-use super::args::{BackendChoice, CompareArgs};
+use super::args::{BackendChoice, CompareArgs, MachineArgs, SceneArgs};
 use super::backend::{open, progressive, renderer, rpu_renderer, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
@@ -31,10 +31,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     let sampler = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let mut images = Vec::new();
     for backend in args.between.0 {
-        let image = match &sampler {
-            Some(sampler) => adaptive(args, backend, &job, sampler)?,
-            None => uniform(args, backend, &job)?,
-        };
+        let image = render(&args.scene, &args.machine, backend, &job, sampler.as_ref())?;
         if let Some(path) = &args.images {
             image_file::write(&with_suffix(path, backend.name()), &image)?;
         }
@@ -43,12 +40,26 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     judge(&images[0], &images[1], &args.judge, args.out.as_deref())
 }
 
+/// Renders a job on a back end, with a sampler or the job's own samples, and prints the device.
+pub fn render(
+    scene: &SceneArgs,
+    machine: &MachineArgs,
+    backend: Backend,
+    job: &Job,
+    sampler: Option<&AdaptiveSampler>,
+) -> Result<Image, Failure> {
+    match sampler {
+        Some(sampler) => adaptive(scene, machine, backend, job, sampler),
+        None => uniform(scene, machine, backend, job),
+    }
+}
+
 /// Renders with the same number of samples in every pixel.
-fn uniform(args: &CompareArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
-    let rpu = rpu_renderer(&args.scene);
+fn uniform(scene: &SceneArgs, options: &MachineArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
+    let rpu = rpu_renderer(scene);
     // Options of the GPU are for the side that uses one.
     let (mut machine, device) = match backend.info().uses_gpu {
-        true => renderer(BackendChoice::Named(backend), &args.machine, rpu)?,
+        true => renderer(BackendChoice::Named(backend), options, rpu)?,
         false => (open(backend.renderer(&of_rpu(rpu)))?, Device::of(backend, None)),
     };
     let name = backend.name();
@@ -59,10 +70,16 @@ fn uniform(args: &CompareArgs, backend: Backend, job: &Job) -> Result<Image, Fai
 }
 
 /// Renders with the adaptive sampler.
-fn adaptive(args: &CompareArgs, backend: Backend, job: &Job, sampler: &AdaptiveSampler) -> Result<Image, Failure> {
-    let rpu = rpu_renderer(&args.scene);
+fn adaptive(
+    scene: &SceneArgs,
+    options: &MachineArgs,
+    backend: Backend,
+    job: &Job,
+    sampler: &AdaptiveSampler,
+) -> Result<Image, Failure> {
+    let rpu = rpu_renderer(scene);
     let (mut machine, device) = match backend.info().uses_gpu {
-        true => progressive(BackendChoice::Named(backend), &args.machine, rpu)?,
+        true => progressive(BackendChoice::Named(backend), options, rpu)?,
         false => (open(backend.progressive(&of_rpu(rpu)))?, Device::of(backend, None)),
     };
     let name = backend.name();

@@ -40,6 +40,14 @@ impl Failure {
         Self { status: USAGE, text: text.into() }
     }
 
+    /// Wrong usage, if one of some options is given: the message of the first.
+    pub fn of_options(options: &[(bool, &str)], message: impl Fn(&str) -> String) -> Result<(), Self> {
+        match options.iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) => Err(Self::input(message(option))),
+            None => Ok(()),
+        }
+    }
+
     /// A missing device, or one that failed.
     pub fn device(text: impl Into<String>) -> Self {
         Self { status: DEVICE, text: text.into() }

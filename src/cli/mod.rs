@@ -14,6 +14,7 @@ mod backend;
 mod bake;
 mod bench;
 mod cache;
+mod charts;
 mod check;
 mod checkpoint;
 mod compare;

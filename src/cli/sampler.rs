@@ -61,10 +61,7 @@ pub fn settings_of_render(args: &RenderArgs) -> Result<Option<Settings>, Failure
 
 /// Refuses the first of some options that is given.
 fn refuse(options: &[(bool, &str)]) -> Result<(), Failure> {
-    match options.iter().find(|(is_given, _)| *is_given) {
-        Some((_, what)) => Err(Failure::input(format!("error: --sampler adaptive does not support {what}"))),
-        None => Ok(()),
-    }
+    Failure::of_options(options, |option| format!("error: --sampler adaptive does not support {option}"))
 }
 
 /// The sampler of a job that was made from `scene`.

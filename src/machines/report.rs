@@ -169,6 +169,13 @@ impl Cell {
 }
 
 impl Report {
+    /// Appends the sections, charts and notes of another.
+    pub fn append(&mut self, other: Report) {
+        self.sections.extend(other.sections);
+        self.charts.extend(other.charts);
+        self.notes.extend(other.notes);
+    }
+
     /// The sections as objects, and the notes. Published numbers are in an object `published`.
     pub fn json(&self) -> Value {
         let mut all = Map::new();

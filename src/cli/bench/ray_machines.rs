@@ -7,13 +7,13 @@
 use super::machines::scene_args;
 use crate::cli::args::{RayMachinesArgs, SceneArgs, Schedule, Shadows, Size};
 use crate::cli::backend::gpu_renderer;
+use crate::cli::charts;
 use crate::cli::failure::Failure;
 use crate::cli::input::{job_of, open_project, prepare_job};
 use crate::cli::output::print_json;
 use crate::cli::progress::{Work, with_progress};
 use crate::cli::simulate::read_config_with;
 use serde_json::{Map, Value, json};
-use shadewright::image::file as image_file;
 use shadewright::machines::comparison::{self, Assumptions, Design, designs};
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::rays::model::Model;
@@ -38,9 +38,7 @@ pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
     }
     let read = |path: &Path| read_config_with(path, Assumptions::parse);
     let today = args.assumptions.as_deref().map_or(Ok(Assumptions::default()), read)?;
-    if let Some(folder) = &args.charts {
-        std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("error: {}: {e}", folder.display())))?;
-    }
+    charts::make_folder(args.charts.as_deref())?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenes: Vec<PathBuf> = match args.scenes.is_empty() {
         true => SCENES.iter().map(|scene| folder.join(scene)).collect(),
@@ -62,11 +60,7 @@ pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
 
 /// Prints a report, or keeps it for the document, and writes its charts.
 fn show(args: &RayMachinesArgs, name: &str, report: &Report, document: &mut Map<String, Value>) -> Result<(), Failure> {
-    if let Some(folder) = &args.charts {
-        for chart in &report.charts {
-            image_file::write_bytes(&folder.join(format!("{}.svg", chart.name)), chart.svg.as_bytes())?;
-        }
-    }
+    charts::write(args.charts.as_deref(), report)?;
     match args.json {
         true => drop(document.insert(name.to_string(), report.json())),
         false => println!("{}\n", report.text()),
@@ -104,7 +98,7 @@ fn scene_designs(
     let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);
     found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
     let Size(columns, rows) = args.nodes;
-    let config = array::config::Config::parse(&format!("[array]\ncolumns = {columns}\nrows = {rows}"));
+    let config = array::config::Config::default().with_sides([columns, rows]);
     let config = config.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
     let run = |progress: Progress<'_>| array::render::rays(&job, &loaded, &model, &config, progress);
     let rays = with_progress(shown, run).map_err(fail)?;

@@ -1,12 +1,14 @@
 //! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
 
-use super::super::args::{BackendChoice, FloatFormat, Model, SamplerChoice, SimulateArgs, Size};
-use super::super::backend::{progressive, renderer, rpu_options, rpu_renderer, set_up_process};
+use super::super::args::{FloatFormat, Model, SamplerChoice, SimulateArgs, Size};
+use super::super::backend::{rpu_options, set_up_process};
+use super::super::charts;
+use super::super::compare;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
 use super::super::judgement::{Judgement, check_judgement};
 use super::super::output::print_json;
-use super::super::progress::{Work, with_progress};
+use super::super::progress::with_progress;
 use super::super::run::program::Form;
 use super::super::sampler;
 use super::{SIMULATING, heat_map, print_scale, read_config_with};
@@ -26,11 +28,14 @@ use shadewright::machines::report::Report;
 use shadewright::render::adaptive::AdaptiveSampler;
 use shadewright::render::rpu::{Loaded, draw};
 use shadewright::render::{Backend, Job, Progress, RenderError};
-use std::sync::atomic::AtomicBool;
+use shadewright::text::settings::SettingsError;
 use std::time::Instant;
 
 /// Sizes of grids that `--sweep` goes through.
 const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
+
+/// Sides of the arrays that it goes through.
+const SIDES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Renders the scene through the machine and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
@@ -59,11 +64,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         image_file::write(path, &image)?;
     }
-    for chart in &report.charts {
-        if let Some(folder) = &args.charts {
-            image_file::write_bytes(&folder.join(format!("{}.svg", chart.name)), chart.svg.as_bytes())?;
-        }
-    }
+    charts::write(args.charts.as_deref(), &report)?;
     let most = args.heatmap.as_deref().map(|path| heat_map(path, heat.size, &heat.values)).transpose()?;
     let judgement = args.check.map(|backend| machine.judge(&image, backend)).transpose()?;
     if args.judge.json {
@@ -92,47 +93,35 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
     if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
     }
-    if args.sweep && !matches!(args.model, Model::RtpGrid | Model::Array) {
-        let hint = "hint: use --machine rtp-grid or --machine array";
-        return Err(Failure::input(format!("error: --sweep goes through the sizes of a grid or of an array\n{hint}")));
-    }
-    refuse(&[
-        (args.cells.is_some() && args.model != Model::RtpGrid, "--cells is for --machine rtp-grid"),
+    let is_array = args.model == Model::Array;
+    let options = [
         (
-            args.measure_host && args.model == Model::Array,
-            "--measure-host is for machines with a host: the array has none",
+            args.sweep && args.model != Model::RtpGrid && !is_array,
+            "--sweep goes through the sizes of a grid or of an array\nhint: use --machine rtp-grid or --machine array",
         ),
+        (args.cells.is_some() && args.model != Model::RtpGrid, "--cells is for --machine rtp-grid"),
+        (args.measure_host && is_array, "--measure-host is for machines with a host: the array has none"),
         (args.world.is_some() || !args.set.is_empty(), "--in and --set are for programs of the RPU"),
-        (args.model == Model::Array && args.format != FloatFormat::F32, "--format is for machines with a host"),
-    ])?;
-    if args.model != Model::Array && (args.nodes.is_some() || args.mapping.is_some()) {
-        return Err(Failure::input("error: --nodes and --mapping are for --machine array"));
-    }
-    if args.model == Model::Array && args.sampler.sampler == SamplerChoice::Adaptive {
-        return Err(Failure::input(
-            "error: the array has one vision ray for each sample: use --sampler uniform, with --spp N",
-        ));
-    }
+        (is_array && args.format != FloatFormat::F32, "--format is for machines with a host"),
+        (
+            !is_array && (args.nodes.is_some() || args.mapping.is_some()),
+            "--nodes and --mapping are for --machine array",
+        ),
+        (
+            is_array && args.sampler.sampler == SamplerChoice::Adaptive,
+            "the array has one vision ray for each sample: use --sampler uniform, with --spp N",
+        ),
+    ];
+    Failure::of_options(&options, |why| format!("error: {why}"))?;
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
-    if let Some(folder) = &args.charts {
-        std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("error: {}: {e}", folder.display())))?;
-    }
+    charts::make_folder(args.charts.as_deref())?;
     check_judgement(&args.judge)
-}
-
-/// Refuses the first of some options that is given.
-fn refuse(options: &[(bool, &str)]) -> Result<(), Failure> {
-    match options.iter().find(|(is_given, _)| *is_given) {
-        Some((_, why)) => Err(Failure::input(format!("error: {why}"))),
-        None => Ok(()),
-    }
 }
 
 /// Refuses options of ray-tracing machines on another machine.
 pub fn refuse_options(args: &SimulateArgs) -> Result<(), Failure> {
-    let rays = "is for ray-tracing machines: --machine rtp, pipeline or array";
     let options = [
         (args.check.is_some(), "--check"),
         (args.sweep, "--sweep"),
@@ -143,10 +132,8 @@ pub fn refuse_options(args: &SimulateArgs) -> Result<(), Failure> {
         (args.charts.is_some(), "--charts"),
         (args.sampler.sampler == SamplerChoice::Adaptive, "--sampler adaptive"),
     ];
-    match options.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => Err(Failure::input(format!("error: {option} {rays}"))),
-        None => Ok(()),
-    }
+    let rays = "is for ray-tracing machines: --machine rtp, pipeline or array";
+    Failure::of_options(&options, |option| format!("error: {option} {rays}"))
 }
 
 /// The text of a machine's default configuration.
@@ -194,11 +181,8 @@ impl Machine<'_> {
     }
 
     /// A configuration from the file that the arguments name.
-    fn config<T, E: std::fmt::Display>(&self, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
-        match self.args.config.as_deref() {
-            Some(path) => read_config_with(path, parse),
-            None => parse("").map_err(|e| Failure::input(format!("error: the default configuration: {e}"))),
-        }
+    fn config<T: Default>(&self, parse: impl Fn(&str) -> Result<T, SettingsError>) -> Result<T, Failure> {
+        self.args.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -221,16 +205,14 @@ impl Machine<'_> {
         let run = |progress: Progress<'_>| peripheral::simulate(&self.subject(), choice, &config, measured, progress);
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let mut report = peripheral::report(&simulation, self.polygons, &config);
-        let waits = config.intersector.waits;
-        let service = |ray: &Traced| peripheral::service(&config, waits, &ray.work).occupancy;
+        let (times, waits) = (peripheral::RayTimes::of(&config), config.intersector.waits);
+        let service = |ray: &Traced| times.service(waits, &ray.work).occupancy;
         let more = capacity::sections(&simulation.recording, self.polygons, config.memory, &service);
         report.sections.extend(more.map_err(self.fail())?);
         if self.args.sweep {
             let points = peripheral::sweep(&simulation.recording, self.polygons, &config, &SWEEP);
             let points = points.map_err(self.fail())?;
-            let more = peripheral::sweep_report("grid", &points, &simulation, self.polygons, &config);
-            report.sections.extend(more.sections);
-            report.charts.extend(more.charts);
+            report.append(peripheral::sweep_report(&points, &simulation, self.polygons, &config));
         }
         let heat = Heat::tests(&simulation.recording);
         Ok((simulation.recording.image, heat, report))
@@ -249,10 +231,7 @@ impl Machine<'_> {
     fn array(&self) -> Result<Rendered, Failure> {
         let mut config = self.config(array::config::Config::parse)?;
         if let Some(Size(columns, rows)) = self.args.nodes {
-            let sides = format!("[array]\ncolumns = {columns}\nrows = {rows}");
-            let checked = array::config::Config::parse(&sides);
-            let array = checked.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?.array;
-            (config.array.columns, config.array.rows) = (array.columns, array.rows);
+            config = config.with_sides([columns, rows]).map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
         }
         if let Some(mapping) = self.args.mapping {
             config.array.mapping = mapping.into();
@@ -267,19 +246,14 @@ impl Machine<'_> {
         }
         let mut report = array::report::report(&rendered, &rays, self.polygons, &config);
         if self.args.sweep {
-            let sides = [1, 2, 4, 8, 16, 32];
-            let runs: Result<Vec<_>, RenderError> = sides
-                .into_par_iter()
-                .map(|side| {
-                    let mut config = config.clone();
-                    (config.array.columns, config.array.rows) = (side, side);
-                    let rendered = array::render::render(job, loaded, self.polygons, &rays, &config)?;
-                    Ok(rendered.simulation.statistics)
-                })
-                .collect();
-            let more = array::report::sizes_report(&runs.map_err(fail)?);
-            report.sections.extend(more.sections);
-            report.charts.extend(more.charts);
+            let run = |side: u32| {
+                let config = config.clone().with_sides([side; 2]);
+                let config = config.map_err(|e| Failure::input(format!("error: --sweep: {e}")))?;
+                let rendered = array::render::render(job, loaded, self.polygons, &rays, &config).map_err(fail)?;
+                Ok(rendered.simulation.statistics)
+            };
+            let runs: Result<Vec<_>, Failure> = SIDES.into_par_iter().map(run).collect();
+            report.append(array::report::sizes_report(&runs?));
         }
         let heat = Heat {
             what: "thousandths of the time in which a node is busy",
@@ -306,22 +280,7 @@ impl Machine<'_> {
 
     /// Renders the job on a back end, and compares.
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
-        let rpu = rpu_renderer(&self.args.scene);
-        let choice = BackendChoice::Named(backend);
-        let other = match self.sampler {
-            Some(sampler) => {
-                let (mut machine, device) = progressive(choice, &self.args.machine, rpu)?;
-                eprintln!("{}: {device}", backend.name());
-                let stop = AtomicBool::new(false);
-                sampler::image(sampler, &mut *machine, self.job, backend.name(), &stop).map_err(self.fail())?.0
-            }
-            None => {
-                let (mut machine, device) = renderer(choice, &self.args.machine, rpu)?;
-                eprintln!("{}: {device}", backend.name());
-                let shown = Work { what: backend.name(), samples: Some(self.job.sampling.count()) };
-                with_progress(shown, |progress| machine.render(self.job, progress)).map_err(self.fail())?
-            }
-        };
+        let other = compare::render(&self.args.scene, &self.args.machine, backend, self.job, self.sampler)?;
         Judgement::of(&rounded(image), &rounded(&other), &self.args.judge, None)
     }
 }

@@ -238,6 +238,12 @@ pub struct TraceConfig {
     pub events: u32,
 }
 
+impl Default for Config {
+    fn default() -> Self {
+        Self::parse("").expect("default.toml is part of the program, and a test reads it")
+    }
+}
+
 impl Config {
     /// The configuration of a text, with the default values for keys that it does not have.
     ///
@@ -247,6 +253,18 @@ impl Config {
         let config: Self = settings::parse(DEFAULT_TEXT, text, &[])?;
         config.check()?;
         Ok(config)
+    }
+
+    /// The same array with so many nodes in a row and in a column. It may have fewer cells than nodes.
+    ///
+    /// # Errors
+    /// When it has no node or too many.
+    pub fn with_sides(mut self, [columns, rows]: [u32; 2]) -> Result<Self, SettingsError> {
+        let nodes = u64::from(columns) * u64::from(rows);
+        SettingsError::check("array.columns * array.rows", nodes, 1, u64::from(MOST_NODES))?;
+        // Neither is more than their product.
+        (self.array.columns, self.array.rows) = (columns as u16, rows as u16);
+        Ok(self)
     }
 
     fn check(&self) -> Result<(), SettingsError> {

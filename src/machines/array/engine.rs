@@ -18,6 +18,7 @@ mod work;
 use super::config::{Config, Recovery};
 use super::mapping::Direction;
 use super::message::{Item, Kind};
+use super::phases::{Phases, phases};
 use super::protocol::{Network, Node};
 use super::ranks::{Admission, Ranks};
 use super::recovery::Ledger;
@@ -37,7 +38,7 @@ use glam::Vec3;
 use parts::{Event, Found, Job, Load, Passing, Site, Times};
 use std::collections::VecDeque;
 
-/// Buffers of a node beyond those that it needs, if the configuration has no number.
+/// Spare buffers of a node, if the configuration has no number.
 const SPARE: u16 = 256;
 
 /// Why an array cannot be simulated.
@@ -75,6 +76,8 @@ pub struct Simulation {
     pub colors: Vec<[f32; 4]>,
     /// Events for an animation.
     pub trace: Trace,
+    /// Loading and sorting the scene before.
+    pub phases: Phases,
 }
 
 /// Simulates an array. `corners` are those of the polygons, in order around each.
@@ -285,7 +288,10 @@ impl<'a, O: Operations> Engine<'a, O> {
         });
         statistics.total = microseconds(now);
         statistics.last_result = microseconds(self.last_result);
-        Simulation { statistics: self.statistics, colors: self.colors, trace: self.trace }
+        let (polygons, [width, height]) = (self.space.polygons().len() as u64, self.world.load.size);
+        let pixels = u64::from(width) * u64::from(height);
+        let phases = phases(self.config, polygons, pixels, self.statistics.buffers, |cell| self.space.list(cell));
+        Simulation { statistics: self.statistics, colors: self.colors, trace: self.trace, phases }
     }
 
     fn made(&mut self, kind: Kind) {

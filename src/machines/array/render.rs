@@ -3,12 +3,9 @@
 
 use super::config::Config;
 use super::engine::{self, ArrayError, Simulation};
-use super::phases::{Phases, phases};
-use super::space::Space;
 use super::workload::{Way, Workload};
 use crate::image::Image;
 use crate::machines::peripheral::{self, Choice, Peripheral, chooser};
-use crate::machines::rays::arithmetic::Ieee;
 use crate::machines::rays::model::Model;
 use crate::machines::rays::recording::{Recording, Subject, record};
 use crate::machines::rays::tree::{self, RayTree, Settings};
@@ -40,8 +37,6 @@ pub struct Rendered {
     pub image: Image,
     /// The simulation.
     pub simulation: Simulation,
-    /// Loading and sorting the scene.
-    pub phases: Phases,
 }
 
 /// Runs a job's shaders: a tree of rays with colours, or, for shaders whose result is no sum over
@@ -79,7 +74,7 @@ pub fn rays(
     Ok(Rays { workload, tree: None, recording: Some(recording), why_answers: Some(why_answers) })
 }
 
-/// Makes the image of a job with an array. `corners` are those of the model's polygons.
+/// Makes the image of a job with an array.
 ///
 /// # Errors
 /// When the scene or the rays do not fit the machine.
@@ -91,13 +86,7 @@ pub fn render(
     config: &Config,
 ) -> Result<Rendered, RenderError> {
     let failed = |e: ArrayError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
-    let corners = model.corners();
-    let simulation = engine::simulate(&rays.workload, &model.polygons, &corners, config).map_err(failed)?;
-    let space = Space::new(config.layout(), config.array.depth, Ieee, &model.polygons, &corners);
-    let space = space.map_err(|e| failed(e.into()))?;
-    let pixels = u64::from(job.window.width) * u64::from(job.window.height);
-    let buffers = simulation.statistics.buffers;
-    let phases = phases(config, model.polygons.len() as u64, pixels, buffers, |cell| space.list(cell));
+    let simulation = engine::simulate(&rays.workload, &model.polygons, &model.corners(), config).map_err(failed)?;
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),
         _ => {
@@ -110,5 +99,5 @@ pub fn render(
             samples.develop(&film, loaded)?
         }
     };
-    Ok(Rendered { image, simulation, phases })
+    Ok(Rendered { image, simulation })
 }

@@ -54,7 +54,7 @@ fn machine(rendered: &Rendered, config: &Config) -> Section {
     let statistics = &rendered.simulation.statistics;
     let [columns, rows] = statistics.sides;
     let nodes = statistics.nodes.len() as u32;
-    let phases = &rendered.phases;
+    let phases = &rendered.simulation.phases;
     let [x, y, z] = config.layout().cells;
     Section::entries(
         "machine",
@@ -200,8 +200,7 @@ fn notes(rendered: &Rendered, rays: &Rays, model: &Model, notes: &mut Vec<String
     if statistics.mismatches > 0 {
         notes.push(format!("{} rays hit what their shader did not see.", statistics.mismatches));
     }
-    let left_out = if model.left_out.is_empty() { "nothing".to_string() } else { model.left_out.join("; ") };
-    notes.push(format!("left out: {left_out}"));
+    notes.push(sections::left_out(model));
 }
 
 /// What each node did, for a heat map: the part of the time in which it was busy, in thousandths.

@@ -6,10 +6,9 @@ use super::mapping::{Heading, Layout};
 use super::unit::{Counts, Goal, Passage, Tests, Unit, UnitTimes};
 use crate::machines::rays::arithmetic::Operations;
 use crate::machines::rays::grid::{Grid, Lattice, Walk};
-use crate::machines::rays::intersector::{MachineRay, Outcome, accepts, coordinate, distance, intersect, point};
-use crate::machines::rays::polygon::{Polygon, WORDS};
+use crate::machines::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
+use crate::machines::rays::polygon::Polygon;
 use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::recording::{Finder, Work};
 use crate::machines::rays::volumes::StructureError;
 use crate::machines::rays::volumes::bounds::Bounds;
 use glam::Vec3;
@@ -100,6 +99,11 @@ impl<'a, O: Operations> Space<'a, O> {
         Some((self.cell(walk.cell()), self.order.map(|axis| request.direction[axis] >= 0.0)))
     }
 
+    /// All polygons.
+    pub fn polygons(&self) -> &[Polygon] {
+        self.polygons
+    }
+
     /// The polygons of a cell.
     pub fn list(&self, cell: u32) -> &[u32] {
         self.grid.as_ref().map_or(&[], |grid| grid.polygons(self.lattice_cell(cell)))
@@ -152,41 +156,6 @@ impl<'a, O: Operations> Space<'a, O> {
     }
 }
 
-/// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
-impl<O: Operations> Finder for Space<'_, O> {
-    fn find(&self, request: &Request) -> (Option<Found>, Work) {
-        let mut work = Work::default();
-        let walk = self.grid.as_ref().and_then(|grid| Some((grid, Walk::start(grid.lattice(), request)?)));
-        let Some((grid, mut walk)) = walk else { return (None, work) };
-        let ray = MachineRay::of_request(request);
-        loop {
-            let list = grid.polygons(walk.cell());
-            work.cells += 1;
-            work.occupied += u32::from(!list.is_empty());
-            let (mut best, mut found) = (request.limit, None);
-            for &polygon in list {
-                work.tests += 1;
-                work.words += WORDS as u32;
-                let outcome = intersect(self.operations, &self.polygons[polygon as usize], &ray, best);
-                if let Outcome::Hit(hit) = outcome {
-                    work.updates += 1;
-                    best = hit.t;
-                    found = Some(Found { polygon, t: hit.t, u: hit.u, v: hit.v });
-                    if request.kind == RayKind::Any {
-                        return (found, work);
-                    }
-                }
-            }
-            if found.is_some_and(|found| walk.settles(found.t)) {
-                return (found, work);
-            }
-            if walk.settles(request.limit) || walk.advance().is_none() {
-                return (None, work);
-            }
-        }
-    }
-}
-
 /// A cell's list of polygons before a ray.
 struct Listed<'a, O> {
     space: &'a Space<'a, O>,
@@ -217,5 +186,48 @@ impl<O: Operations> Tests for Listed<'_, O> {
         let operations = self.space.operations;
         let v = coordinate(operations, &self.polygon(place).v, point(operations, &self.ray, t));
         (!v.is_nan()).then_some(v)
+    }
+}
+
+#[cfg(test)]
+mod hits {
+    use super::*;
+    use crate::machines::rays::intersector::{Outcome, intersect};
+    use crate::machines::rays::polygon::WORDS;
+    use crate::machines::rays::recording::{Finder, Work};
+
+    /// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
+    impl<O: Operations> Finder for Space<'_, O> {
+        fn find(&self, request: &Request) -> (Option<Found>, Work) {
+            let mut work = Work::default();
+            let walk = self.grid.as_ref().and_then(|grid| Some((grid, Walk::start(grid.lattice(), request)?)));
+            let Some((grid, mut walk)) = walk else { return (None, work) };
+            let ray = MachineRay::of_request(request);
+            loop {
+                let list = grid.polygons(walk.cell());
+                work.cells += 1;
+                work.occupied += u32::from(!list.is_empty());
+                let (mut best, mut found) = (request.limit, None);
+                for &polygon in list {
+                    work.tests += 1;
+                    work.words += WORDS as u32;
+                    let outcome = intersect(self.operations, &self.polygons[polygon as usize], &ray, best);
+                    if let Outcome::Hit(hit) = outcome {
+                        work.updates += 1;
+                        best = hit.t;
+                        found = Some(Found { polygon, t: hit.t, u: hit.u, v: hit.v });
+                        if request.kind == RayKind::Any {
+                            return (found, work);
+                        }
+                    }
+                }
+                if found.is_some_and(|found| walk.settles(found.t)) {
+                    return (found, work);
+                }
+                if walk.settles(request.limit) || walk.advance().is_none() {
+                    return (None, work);
+                }
+            }
+        }
     }
 }

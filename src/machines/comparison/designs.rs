@@ -6,6 +6,7 @@ use crate::machines::array::statistics::Statistics;
 use crate::machines::peripheral;
 use crate::machines::pipeline;
 use crate::machines::pixelflow;
+use crate::machines::rays::capacity::POLYGON_BYTES;
 use crate::machines::rays::events::{Picoseconds, microseconds};
 use crate::machines::rays::graph::Graph;
 use crate::machines::rays::model::Model;
@@ -13,10 +14,6 @@ use crate::machines::rays::recording::Totals;
 use crate::render::rpu::breakdown::Breakdown;
 use crate::rpu::timed::Stats;
 
-/// Bytes of a polygon's parameters.
-const POLYGON_BYTES: f64 = 80.0;
-/// Bytes of a ray and its result between host and machine.
-const BUS_BYTES: f64 = 54.0;
 /// Bytes of a ray description in the pipeline.
 const HOP_BYTES: f64 = 52.0;
 /// Bytes of a word.
@@ -44,7 +41,7 @@ fn rate(rays: u64, total: Picoseconds) -> f64 {
 }
 
 fn scene_bytes(model: &Model) -> f64 {
-    model.polygons.len() as f64 * POLYGON_BYTES
+    (model.polygons.len() as u64 * POLYGON_BYTES) as f64
 }
 
 /// A peripheral, with the boxes that its structure tests.
@@ -61,9 +58,9 @@ pub fn peripheral(
         name: name.to_string(),
         then: Some(rate(totals.rays(), simulation.timeline.total)),
         operations: intersections as f64 * Graph::intersector().operations() as f64 / rays,
-        bytes: intersections as f64 * POLYGON_BYTES / rays,
+        bytes: (intersections * POLYGON_BYTES) as f64 / rays,
         scene: scene_bytes(model),
-        wires: BUS_BYTES,
+        wires: peripheral::BUS_BYTES,
         busy: 1.0,
         units: Units::Chip,
     }

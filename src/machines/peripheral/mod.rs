@@ -9,9 +9,9 @@ mod search;
 mod simulate;
 
 pub use config::{Config, DEFAULT_TEXT, Waits};
-pub use report::{estimate_report, report, sweep_report};
+pub use report::{BUS_BYTES, estimate_report, report, sweep_report};
 pub use search::{Choice, Chooser, Peripheral, chooser, recommended_cells};
-pub use simulate::{Simulation, SweepPoint, WAITS, service, simulate, sweep};
+pub use simulate::{RayTimes, Simulation, SweepPoint, WAITS, simulate, sweep};
 
 #[cfg(test)]
 pub(in crate::machines) mod tests;

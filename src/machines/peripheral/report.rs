@@ -2,18 +2,18 @@
 
 use super::analysis::{self, Scene};
 use super::config::Config;
-use super::search::Choice;
-use super::simulate::{Simulation, SweepPoint, WAITS};
+use super::search::{Choice, estimated_scene};
+use super::simulate::{Simulation, SweepPoint};
+use crate::machines::rays::capacity::POLYGON_BYTES;
 use crate::machines::rays::graph::{Device, Graph};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::sections;
 use crate::machines::report::{Cell, Chart, Entry, Report, Section, entry};
 use crate::plot::{Axis, Curve, Lines};
 
-/// Bytes of a ray on its way to the peripheral: two points and the shadow flag.
-const RAY_BYTES: f64 = 25.0;
-/// Bytes of a result: whether there is a hit, the polygon, the point, the coordinates and t.
-const RESULT_BYTES: f64 = 29.0;
+/// Bytes of a ray and its result on the host's bus: two points and the shadow flag, 25; whether there
+/// is a hit, the polygon, the point, the coordinates and t, 29.
+pub const BUS_BYTES: f64 = 25.0 + 29.0;
 /// Bytes of a word.
 const WORD_BYTES: f64 = 4.0;
 
@@ -29,11 +29,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     if *choice == Choice::Grid && !model.polygons.is_empty() {
         report.sections.push(grid_estimate(simulation, model, config));
     }
-    let left_out = match model.left_out.is_empty() {
-        true => "nothing".to_string(),
-        false => model.left_out.join("; "),
-    };
-    report.notes.push(format!("left out: {left_out}"));
+    report.notes.push(sections::left_out(model));
     report
 }
 
@@ -62,7 +58,12 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
             beside(entry("test_us", "test", 1.0 / config.intersector.rate, "us from one to the next"), 1.0 / 3.0),
             beside(entry("latency_us", "latency", config.latency(), "us"), 5.6),
             beside(entry("megaflops", "arithmetic", config.megaflops(), "million operations a second, at most"), 162.0),
-            entry("memory_bytes", "polygon memory", model.polygons.len() as u64 * 80, "bytes in 20 memories"),
+            entry(
+                "memory_bytes",
+                "polygon memory",
+                model.polygons.len() as u64 * POLYGON_BYTES,
+                "bytes in 20 memories",
+            ),
         ],
     )
 }
@@ -90,7 +91,7 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
                 "operations",
             ),
             entry("memory_bytes_per_ray", "memory a ray", words, "bytes of polygons"),
-            entry("bus_bytes_per_ray", "host bus a ray", RAY_BYTES + RESULT_BYTES, "bytes"),
+            entry("bus_bytes_per_ray", "host bus a ray", BUS_BYTES, "bytes"),
         ],
     )
 }
@@ -98,18 +99,8 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
 /// The scene as the estimate sees it, from a simulation: the distance that a ray travels follows
 /// from the cells that it enters.
 fn estimated(simulation: &Simulation, model: &Model, config: &Config) -> Scene {
-    let (low, high) = model.bounds;
-    let extent = f64::from((high - low).max_element()).max(f64::MIN_POSITIVE);
     let entered = simulation.totals.cells as f64 / simulation.totals.rays().max(1) as f64;
-    let distance = (entered - 1.0) / f64::from(simulation.cells.saturating_sub(1).max(1));
-    Scene {
-        polygons: model.polygons.len() as f64,
-        area: model.area() / extent.powi(2),
-        distance,
-        step: config.grid.step,
-        test: 1.0 / config.intersector.rate,
-        latency: config.latency(),
-    }
+    estimated_scene(model, config, (entered - 1.0) / f64::from(simulation.cells.saturating_sub(1).max(1)))
 }
 
 fn grid_estimate(simulation: &Simulation, model: &Model, config: &Config) -> Section {
@@ -129,13 +120,7 @@ fn grid_estimate(simulation: &Simulation, model: &Model, config: &Config) -> Sec
 }
 
 /// A sweep over the cells of a grid: a table, and the charts of figures 2-19 to 2-22.
-pub fn sweep_report(
-    name: &str,
-    points: &[SweepPoint],
-    simulation: &Simulation,
-    model: &Model,
-    config: &Config,
-) -> Report {
+pub fn sweep_report(points: &[SweepPoint], simulation: &Simulation, model: &Model, config: &Config) -> Report {
     let scene = estimated(simulation, model, config);
     let row = |p: &SweepPoint| {
         let mut row: Vec<Cell> = vec![p.cells.into(), p.entered.into(), p.occupied.into(), p.tests.into()];
@@ -172,9 +157,9 @@ pub fn sweep_report(
         name: name.to_string(),
         points: points.iter().map(|p| [f64::from(p.cells), of(p)]).collect(),
     };
-    let times = vec![curve("simulated", &|p| p.time[WAITS.len() - 3]), curve("estimated", &|p| scene.at(p.cells).time)];
+    let times = vec![curve("simulated", &|p| p.time[0]), curve("estimated", &|p| scene.at(p.cells).time)];
     let chart = |file: &str, title: &str, label: &str, logarithmic: bool, curves: Vec<Curve>| Chart {
-        name: format!("{name}-{file}"),
+        name: format!("grid-{file}"),
         svg: Lines {
             title: title.to_string(),
             x: Axis { label: "cells on an axis".into(), ..Axis::default() },

@@ -81,18 +81,21 @@ pub fn chooser(choice: Choice, model: &Model, cells: u32, config: &Config) -> Re
 /// The number of cells on an axis that the estimate of §2.3.4 recommends for a scene: for rays that
 /// cross half of it, and the polygons' area in units of a face of the scene's box.
 pub fn recommended_cells(model: &Model, config: &Config) -> u32 {
+    analysis::best(&estimated_scene(model, config, 0.5), MOST_CELLS).cells
+}
+
+/// A scene as the estimate of §2.3.4 sees it, where rays go `distance` of its box before they hit.
+pub(super) fn estimated_scene(model: &Model, config: &Config, distance: f64) -> analysis::Scene {
     let (low, high) = model.bounds;
-    let extent = (high - low).max_element().max(f32::MIN_POSITIVE);
-    let area = model.area() / f64::from(extent).powi(2);
-    let scene = analysis::Scene {
+    let extent = f64::from((high - low).max_element().max(f32::MIN_POSITIVE));
+    analysis::Scene {
         polygons: model.polygons.len() as f64,
-        area,
-        distance: 0.5,
+        area: model.area() / extent.powi(2),
+        distance,
         step: config.grid.step,
         test: 1.0 / config.intersector.rate,
         latency: config.latency(),
-    };
-    analysis::best(&scene, MOST_CELLS).cells
+    }
 }
 
 impl<'a> Peripheral<'a> {

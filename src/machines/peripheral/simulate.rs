@@ -1,11 +1,11 @@
 //! A render through the peripheral, and its time.
 
 use super::config::{Config, Waits};
-use super::search::{Choice, Peripheral, chooser, recommended_cells};
-use crate::machines::rays::events::picoseconds;
+use super::search::{Choice, Chooser, Peripheral, chooser, recommended_cells};
+use crate::machines::rays::events::{microseconds, picoseconds};
 use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
 use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Finder, Recording, Subject, Totals, Traced, Work, record};
+use crate::machines::rays::recording::{Finder, Recording, Subject, Totals, Work, record};
 use crate::render::{Progress, RenderError};
 use rayon::prelude::*;
 
@@ -31,8 +31,8 @@ pub struct Simulation {
 /// The ways to wait, in the order of [`Simulation::machine`].
 pub const WAITS: [Waits; 3] = [Waits::Ray, Waits::Cell, Waits::Never];
 
-/// Renders through the peripheral. `measured` is the time of a sample on a
-/// real host in microseconds, which replaces the configured times.
+/// Renders through the peripheral. `measured` is the time of a sample on a real host in
+/// microseconds, which replaces the configured times.
 ///
 /// # Errors
 /// As rendering; when the structure cannot be built.
@@ -52,29 +52,52 @@ pub fn simulate(
     let recording = record(subject, &peripheral, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
-    let timeline = replay(&recording, host, |ray| service(config, config.intersector.waits, &ray.work));
-    let machine = WAITS.map(|waits| machine_time(config, waits, &recording.rays));
+    let times = RayTimes::of(config);
+    let timeline = replay(&recording, host, |ray| times.service(config.intersector.waits, &ray.work));
+    let machine = times.occupied(recording.rays.iter().map(|ray| &ray.work));
     Ok(Simulation { choice, cells, recording, totals, host, timeline, machine })
 }
 
 /// The structure, or why there is none.
-fn built(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<super::search::Chooser, RenderError> {
+fn built(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<Chooser, RenderError> {
     chooser(choice, model, cells, config)
         .map_err(|e| RenderError::Unsupported { backend: "the ray tracing peripheral", reason: e.to_string() })
 }
 
-/// What a ray takes.
-pub fn service(config: &Config, waits: Waits, work: &Work) -> Service {
-    let intersections = f64::from(work.tests) + f64::from(work.boxes) * f64::from(config.boxes.intersections);
-    let work_time = f64::from(work.cells) * config.grid.step + intersections / config.intersector.rate;
-    let latency = config.latency();
-    let whole = work_time + latency * if waits == Waits::Cell { f64::from(work.waits.max(1)) } else { 1.0 };
-    let occupancy = if waits == Waits::Never { work_time } else { whole };
-    Service { occupancy: picoseconds(occupancy), latency: picoseconds(whole) }
+/// The times of the machine's parts, in microseconds: what a replay needs for each ray. The latency
+/// comes from the graph of the intersector, so it is computed once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RayTimes {
+    /// Moving to the next cell.
+    step: f64,
+    /// From one intersection to the next.
+    test: f64,
+    /// Intersections of a box.
+    box_tests: f64,
+    /// From the start of an intersection to its result.
+    latency: f64,
 }
 
-fn machine_time(config: &Config, waits: Waits, rays: &[Traced]) -> f64 {
-    rays.iter().map(|ray| service(config, waits, &ray.work).occupancy).sum::<u64>() as f64 * 1e-6
+impl RayTimes {
+    /// Those of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let (step, test) = (config.grid.step, 1.0 / config.intersector.rate);
+        Self { step, test, box_tests: f64::from(config.boxes.intersections), latency: config.latency() }
+    }
+
+    /// What a ray takes.
+    pub fn service(&self, waits: Waits, work: &Work) -> Service {
+        let intersections = f64::from(work.tests) + f64::from(work.boxes) * self.box_tests;
+        let busy = f64::from(work.cells) * self.step + intersections * self.test;
+        let whole = busy + self.latency * if waits == Waits::Cell { f64::from(work.waits.max(1)) } else { 1.0 };
+        let occupancy = if waits == Waits::Never { busy } else { whole };
+        Service { occupancy: picoseconds(occupancy), latency: picoseconds(whole) }
+    }
+
+    /// What rays occupy the machine for, together, in microseconds, for each of [`WAITS`].
+    fn occupied<'a>(&self, works: impl Iterator<Item = &'a Work> + Clone) -> [f64; 3] {
+        WAITS.map(|waits| microseconds(works.clone().map(|work| self.service(waits, work).occupancy).sum()))
+    }
 }
 
 /// One number of cells of a sweep, as means over the rays.
@@ -102,22 +125,18 @@ pub fn sweep(
     config: &Config,
     sizes: &[u32],
 ) -> Result<Vec<SweepPoint>, RenderError> {
-    let count = recording.rays.len().max(1) as f64;
+    let (count, times) = (recording.rays.len().max(1) as f64, RayTimes::of(config));
     let point = |&cells: &u32| {
         let grid = built(Choice::Grid, model, cells, config)?;
         let machine = Peripheral::new(model, grid, config.intersector.arithmetic);
         let works: Vec<Work> = recording.rays.par_iter().map(|ray| machine.find(&ray.request).1).collect();
         let sum = |of: fn(&Work) -> u32| works.iter().map(|w| u64::from(of(w))).sum::<u64>() as f64 / count;
-        let time = |waits| {
-            let services = works.iter().map(|work| service(config, waits, work).occupancy);
-            services.sum::<u64>() as f64 * 1e-6 / count
-        };
         Ok(SweepPoint {
             cells,
             entered: sum(|w| w.cells),
             occupied: sum(|w| w.occupied),
             tests: sum(|w| w.tests),
-            time: WAITS.map(time),
+            time: times.occupied(works.iter()).map(|time| time / count),
         })
     };
     sizes.iter().map(point).collect()

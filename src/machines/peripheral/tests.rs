@@ -105,11 +105,12 @@ fn the_image_is_that_of_the_rpu_but_for_the_arithmetic() {
 fn a_ray_takes_the_time_that_its_work_gives() {
     let config = Config::default();
     let work = Work { cells: 6, occupied: 2, waits: 2, tests: 9, ..Default::default() };
-    let time = |waits| microseconds(service(&config, waits, &work).latency);
+    let times = RayTimes::of(&config);
+    let time = |waits| microseconds(times.service(waits, &work).latency);
     let latency = config.latency();
     assert!((time(Waits::Ray) - (6.0 + 3.0 + latency)).abs() < 1e-5);
     assert!((time(Waits::Cell) - (9.0 + 2.0 * latency)).abs() < 1e-5);
-    let free = service(&config, Waits::Never, &work);
+    let free = times.service(Waits::Never, &work);
     assert!((microseconds(free.occupancy) - 9.0).abs() < 1e-5);
     assert!(free.latency > free.occupancy);
 }
@@ -132,7 +133,7 @@ fn a_sweep_of_one_size_repeats_the_simulation() {
     assert!((points[1].tests - run.totals.tests as f64 / rays).abs() < 1e-9);
     assert!((points[1].time[0] - run.machine[0] / rays).abs() < 1e-6);
     assert!(points[1].tests < points[0].tests && points[1].entered > points[0].entered);
-    let text = sweep_report("grid", &points, &run, &model, &config);
+    let text = sweep_report(&points, &run, &model, &config);
     assert_eq!(text.charts.len(), 3);
     assert!(text.text().contains("n_d"));
 }

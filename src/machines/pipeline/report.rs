@@ -88,9 +88,6 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
             busy,
         ],
         charts: Vec::new(),
-        notes: vec![format!(
-            "left out: {}",
-            if model.left_out.is_empty() { "nothing".to_string() } else { model.left_out.join("; ") }
-        )],
+        notes: vec![sections::left_out(model)],
     }
 }

@@ -32,8 +32,8 @@ pub struct Simulation {
     pub full: f64,
 }
 
-/// Renders through the pipeline. `measured` is the time of a sample on a
-/// real host in microseconds, which replaces the configured times.
+/// Renders through the pipeline. `measured` is the time of a sample on a real host in microseconds,
+/// which replaces the configured times.
 ///
 /// # Errors
 /// As rendering; when there are more polygons than processors.

@@ -77,6 +77,14 @@ pub fn host(times: &HostTimes, timeline: &Timeline, totals: &Totals) -> Section 
     )
 }
 
+/// What the machine does not hold, as a note.
+pub fn left_out(model: &Model) -> String {
+    match model.left_out.is_empty() {
+        true => "left out: nothing".to_string(),
+        false => format!("left out: {}", model.left_out.join("; ")),
+    }
+}
+
 /// The cost of every pixel: tests of its rays, row by row, summed over its samples.
 pub fn tests_of_pixels(recording: &Recording) -> Vec<u64> {
     let width = recording.image.width as usize;

@@ -51,8 +51,7 @@ impl ArrayRequest {
     }
 
     fn config(&self) -> Result<Config, SettingsError> {
-        let mut config = Config::parse("")?;
-        (config.array.columns, config.array.rows) = (self.side, self.side);
+        let mut config = Config::default().with_sides([u32::from(self.side); 2])?;
         config.array.mapping = self.mapping;
         config.trace.events = MOST_EVENTS;
         Ok(config)
