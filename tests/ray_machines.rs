@@ -125,7 +125,13 @@ fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
 fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
-    let cases: [(&[&str], &str); 4] = [
+    let folder = tempfile::tempdir().expect("a folder");
+    let dying = folder.path().join("dying.toml");
+    std::fs::write(&dying, "faults.deaths = [[5, 3, 100]]\n").expect("it can be written");
+    let dying = dying.to_string_lossy();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--machine", "array", "--config", &dying, "--nodes", "4x4"], "faults.deaths (column)"),
+        (&["--machine", "array", "--config", &dying, "--sweep"], "faults.deaths (column)"),
         (&["--machine", "rtp", "--sweep"], "rtp-grid"),
         (&["--machine", "rtp", "--nodes", "4x4"], "--machine array"),
         (&["--machine", "array", "--nodes", "64x64"], "1024"),

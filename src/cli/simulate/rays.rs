@@ -236,6 +236,12 @@ impl Machine<'_> {
         if let Some(mapping) = self.args.mapping {
             config.array.mapping = mapping.into();
         }
+        let sides: &[u32] = if self.args.sweep { &SIDES } else { &[] };
+        let of_side = |&side: &u32| {
+            let array = config.clone().with_sides([side; 2]);
+            array.map_err(|e| Failure::input(format!("error: --sweep: an array of {side}x{side} nodes: {e}")))
+        };
+        let swept = sides.iter().map(of_side).collect::<Result<Vec<_>, Failure>>()?;
         let (fail, job, loaded) = (self.fail(), self.job, self.loaded);
         let run = |progress: Progress<'_>| array::render::rays(job, loaded, self.polygons, &config, progress);
         let rays = with_progress(SIMULATING, run).map_err(fail)?;
@@ -246,14 +252,12 @@ impl Machine<'_> {
         }
         let mut report = array::report::report(&rendered, &rays, self.polygons, &config);
         if self.args.sweep {
-            let run = |side: u32| {
-                let config = config.clone().with_sides([side; 2]);
-                let config = config.map_err(|e| Failure::input(format!("error: --sweep: {e}")))?;
-                let rendered = array::render::render(job, loaded, self.polygons, &rays, &config).map_err(fail)?;
+            let run = |config: &array::config::Config| {
+                let rendered = array::render::render(job, loaded, self.polygons, &rays, config)?;
                 Ok(rendered.simulation.statistics)
             };
-            let runs: Result<Vec<_>, Failure> = SIDES.into_par_iter().map(run).collect();
-            report.append(array::report::sizes_report(&runs?));
+            let runs: Result<Vec<_>, RenderError> = swept.par_iter().map(run).collect();
+            report.append(array::report::sizes_report(&runs.map_err(fail)?));
         }
         let heat = Heat {
             what: "thousandths of the time in which a node is busy",

@@ -258,13 +258,24 @@ impl Config {
     /// The same array with so many nodes in a row and in a column. It may have fewer cells than nodes.
     ///
     /// # Errors
-    /// When it has no node or too many.
+    /// When it has no node or too many, or a node that dies is outside of it.
     pub fn with_sides(mut self, [columns, rows]: [u32; 2]) -> Result<Self, SettingsError> {
         let nodes = u64::from(columns) * u64::from(rows);
         SettingsError::check("array.columns * array.rows", nodes, 1, u64::from(MOST_NODES))?;
         // Neither is more than their product.
         (self.array.columns, self.array.rows) = (columns as u16, rows as u16);
+        self.check_deaths()?;
         Ok(self)
+    }
+
+    fn check_deaths(&self) -> Result<(), SettingsError> {
+        let [last_column, last_row] = [self.array.columns, self.array.rows].map(|side| f64::from(side - 1));
+        for &[column, row, time] in &self.faults.deaths {
+            SettingsError::check("faults.deaths (column)", column, 0.0, last_column)?;
+            SettingsError::check("faults.deaths (row)", row, 0.0, last_row)?;
+            SettingsError::check("faults.deaths (time)", time, 0.0, LONGEST)?;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), SettingsError> {
@@ -308,12 +319,7 @@ impl Config {
         SettingsError::check("image.samples", image.samples, 1, 1 << 20)?;
         SettingsError::check("faults.drop", faults.drop, 0.0, 0.9)?;
         SettingsError::check("faults.repeat", faults.repeat, 0.0, 0.9)?;
-        for &[column, row, time] in &faults.deaths {
-            SettingsError::check("faults.deaths (column)", column, 0.0, f64::from(array.columns - 1))?;
-            SettingsError::check("faults.deaths (row)", row, 0.0, f64::from(array.rows - 1))?;
-            SettingsError::check("faults.deaths (time)", time, 0.0, LONGEST)?;
-        }
-        Ok(())
+        self.check_deaths()
     }
 
     /// Nodes and cells.
