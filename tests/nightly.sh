@@ -65,6 +65,10 @@ for round in $(seq 0 $((rounds - 1))); do
     step "PROPTEST_RNG_SEED=$((seed + round))" cargo test --locked --lib -- $modules
 done
 
+# The library and the program without the back end for GPUs, and without the window.
+step cargo check --locked --no-default-features
+step cargo check --locked --no-default-features --features gpu
+
 # Random input to the window.
 step cargo test --locked --test monkey -- --seed "$seed" --seconds "$seconds"
 

@@ -51,6 +51,41 @@ fn curved_surfaces_have_no_hits_far_from_their_polygons() {
     }
 }
 
+/// Quadrics, net volumes and general polygons are the machines' own: the image has no other edges.
+#[test]
+fn surfaces_are_intersected_by_the_machines() {
+    for machine in ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"] {
+        let report =
+            report("assets/rtsl/polygons.rib", machine, &["--check", "rpu", "--metric", "max", "--threshold", "0.01"]);
+        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{machine}: {}", report["check"]);
+        assert_eq!(number(&report, "scene.surfaces"), 9.0, "{machine}");
+        assert!(report["notes"].to_string().contains("left out: nothing"), "{machine}: {}", report["notes"]);
+    }
+}
+
+#[test]
+fn a_class_that_bears_the_name_of_a_quadric_and_is_none_stays_with_the_host() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let class = "class Quadric : rt_Primitive;
+        void constructor(float coefficients[10], vec3 from, vec3 to) {}
+        void intersect() { hit(-rt_RayOrigin.z / rt_RayDirection.z); }
+        void computeNormal() { rt_GeometricNormal = vec3(0., 0., -1.); }
+        void computeBounds() { rt_BoundMin = vec3(-0.5); rt_BoundMax = vec3(0.5); }";
+    let scene = "Projection \"perspective\" \"fov\" [40]
+        Translate 0 0 4
+        WorldBegin
+        Surface \"constant\"
+        Geometry \"quadrics.rtsl:Quadric\" \"float[10] coefficients\" [1 0 0 0 1 0 0 1 0 -1] \"point from\" [-1 -1 -1] \"point to\" [1 1 1]
+        WorldEnd";
+    std::fs::write(folder.path().join("quadrics.rtsl"), class).expect("it can be written");
+    let path = folder.path().join("scene.rib");
+    std::fs::write(&path, scene).expect("it can be written");
+    let report = report(&path.to_string_lossy(), "rtp", &["--check", "rpu", "--metric", "max", "--threshold", "0.001"]);
+    assert_eq!(number(&report, "scene.surfaces"), 0.0);
+    assert!(report["notes"].to_string().contains("the name of a class with an intersector"), "{}", report["notes"]);
+    assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{}", report["check"]);
+}
+
 #[test]
 fn options_of_other_machines_are_refused() {
     let scene = repository(CUBES);

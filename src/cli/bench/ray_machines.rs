@@ -81,7 +81,7 @@ fn scene_designs(
     let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
     let program = &job.program;
     let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
-    let model = Model::of(&state.scene).map_err(fail)?;
+    let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: None };
     let shown = Work { what: name, samples: None };
     let mut found = Vec::new();

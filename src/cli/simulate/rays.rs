@@ -52,7 +52,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let options = rpu_options(&args.scene);
     let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.format.into());
-    let polygons = Polygons::of(&state.scene).map_err(fail)?;
+    let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let settings = sampler::settings(&args.sampler, &args.scene)?;
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };

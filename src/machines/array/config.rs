@@ -6,6 +6,7 @@ use super::ranks::Admission;
 use super::unit::{Kill, UnitTimes};
 use crate::machines::rays::arithmetic::Unit;
 use crate::machines::rays::events::picoseconds;
+use crate::machines::rays::graph::Flow;
 use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
 
@@ -336,10 +337,12 @@ impl Config {
         // Two accesses of 16 bits for a word; 4, 8 and 8 words for t, u and v.
         let accesses = [2 * unit.pointer_words, 8, 16, 16];
         let latency = unit.depths.map(|depth| picoseconds(f64::from(depth) * unit.operation));
+        let deepest = [Flow::quadric(), Flow::edge()].iter().map(Flow::depth).max().unwrap_or(0);
         UnitTimes {
             cycle: picoseconds(unit.cycle).max(1),
             accesses,
             latency,
+            surface_latency: picoseconds(f64::from(deepest) * unit.operation),
             interval: picoseconds(unit.interval),
             slots: unit.slots as usize,
             kill: unit.kill,

@@ -32,9 +32,8 @@ use super::workload::Workload;
 use super::world::World;
 use crate::machines::rays::arithmetic::{self, Commercial, Custom, Ieee, Operations};
 use crate::machines::rays::events::{Agenda, Picoseconds, microseconds, picoseconds};
-use crate::machines::rays::polygon::Polygon;
+use crate::machines::rays::model::Model;
 use crate::machines::rays::volumes::StructureError;
-use glam::Vec3;
 use parts::{Event, Found, Job, Load, Passing, Site, Times};
 use std::collections::VecDeque;
 
@@ -80,31 +79,25 @@ pub struct Simulation {
     pub phases: Phases,
 }
 
-/// Simulates an array. `corners` are those of the polygons, in order around each.
+/// Simulates an array with a model.
 ///
 /// # Errors
 /// When the scene or the rays do not fit the machine.
-pub fn simulate(
-    load: &Workload,
-    polygons: &[Polygon],
-    corners: &[[Vec3; 4]],
-    config: &Config,
-) -> Result<Simulation, ArrayError> {
+pub fn simulate(load: &Workload, model: &Model, config: &Config) -> Result<Simulation, ArrayError> {
     match config.unit.arithmetic {
-        arithmetic::Unit::Commercial => with(load, polygons, corners, config, Commercial),
-        arithmetic::Unit::Custom => with(load, polygons, corners, config, Custom),
-        arithmetic::Unit::Ieee => with(load, polygons, corners, config, Ieee),
+        arithmetic::Unit::Commercial => with(load, model, config, Commercial),
+        arithmetic::Unit::Custom => with(load, model, config, Custom),
+        arithmetic::Unit::Ieee => with(load, model, config, Ieee),
     }
 }
 
 fn with<O: Operations>(
     load: &Workload,
-    polygons: &[Polygon],
-    corners: &[[Vec3; 4]],
+    model: &Model,
     config: &Config,
     operations: O,
 ) -> Result<Simulation, ArrayError> {
-    let space = Space::new(config.layout(), config.array.depth, operations, polygons, corners)?;
+    let space = Space::new(config.layout(), config.array.depth, operations, model)?;
     Ok(Engine::new(load, &space, config)?.run())
 }
 
@@ -288,7 +281,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         });
         statistics.total = microseconds(now);
         statistics.last_result = microseconds(self.last_result);
-        let (polygons, [width, height]) = (self.space.polygons().len() as u64, self.world.load.size);
+        let (polygons, [width, height]) = (self.space.primitives() as u64, self.world.load.size);
         let pixels = u64::from(width) * u64::from(height);
         let phases = phases(self.config, polygons, pixels, self.statistics.buffers, |cell| self.space.list(cell));
         Simulation { statistics: self.statistics, colors: self.colors, trace: self.trace, phases }

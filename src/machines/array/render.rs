@@ -57,7 +57,13 @@ pub fn rays(
     let finder = Peripheral::new(model, hierarchy, config.unit.arithmetic);
     let size = [job.window.width, job.window.height];
     let settings = Settings { threshold: config.image.threshold };
-    let grown = tree::grow(job, &finder, &|found| model.resolve(found), settings, progress);
+    let grown = match model.leaves_some() {
+        true => {
+            let reason = "the host intersects some procedural primitives".to_string();
+            Err(RenderError::Unsupported { backend: BACKEND, reason })
+        }
+        false => tree::grow(job, &finder, &|found| model.resolve(found), settings, progress),
+    };
     let why_answers = match grown {
         Ok(tree) if tree.totals.nonaffine == 0 => {
             let workload = Workload::of_tree(&tree, size);
@@ -86,7 +92,7 @@ pub fn render(
     config: &Config,
 ) -> Result<Rendered, RenderError> {
     let failed = |e: ArrayError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
-    let simulation = engine::simulate(&rays.workload, &model.polygons, &model.corners(), config).map_err(failed)?;
+    let simulation = engine::simulate(&rays.workload, model, config).map_err(failed)?;
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),
         _ => {

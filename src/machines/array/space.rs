@@ -7,11 +7,12 @@ use super::unit::{Counts, Goal, Passage, Tests, Unit, UnitTimes};
 use crate::machines::rays::arithmetic::Operations;
 use crate::machines::rays::grid::{Grid, Lattice, Walk};
 use crate::machines::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
-use crate::machines::rays::polygon::Polygon;
+use crate::machines::rays::model::Model;
+use crate::machines::rays::polygon::{Coordinate, Polygon};
 use crate::machines::rays::ray::{Found, RayKind, Request};
+use crate::machines::rays::surfaces::Slots;
 use crate::machines::rays::volumes::StructureError;
 use crate::machines::rays::volumes::bounds::Bounds;
-use glam::Vec3;
 
 /// Most polygons in the lists of all cells together.
 const MOST_ENTRIES: usize = 1 << 27;
@@ -22,8 +23,8 @@ pub struct Space<'a, O> {
     /// Nodes and cells.
     pub layout: Layout,
     operations: O,
-    polygons: &'a [Polygon],
-    /// `None` when there are no polygons.
+    model: &'a Model,
+    /// `None` when there are no primitives.
     grid: Option<Grid>,
     /// The axes of space that are columns, rows and layers.
     order: [usize; 3],
@@ -52,31 +53,25 @@ pub enum VisitEnd {
 }
 
 impl<'a, O: Operations> Space<'a, O> {
-    /// Sorts polygons into the cells of a layout. `corners` are those of the polygons, in order
-    /// around each.
+    /// Sorts the primitives of a model into the cells of a layout.
     ///
     /// # Errors
     /// As [`Grid::new`].
-    pub fn new(
-        layout: Layout,
-        depth: Axis,
-        operations: O,
-        polygons: &'a [Polygon],
-        corners: &[[Vec3; 4]],
-    ) -> Result<Self, StructureError> {
+    pub fn new(layout: Layout, depth: Axis, operations: O, model: &'a Model) -> Result<Self, StructureError> {
         let order = depth.order();
         let mut counts = [1; 3];
         for (axis, &of_space) in order.iter().enumerate() {
             counts[of_space] = u32::from(layout.cells[axis]);
         }
-        let grid = match polygons.is_empty() {
+        let grid = match model.is_empty() {
             true => None,
             false => {
-                let lattice = Lattice::new(Bounds::around(corners)?, counts)?;
-                Some(Grid::new(lattice, corners, MOST_ENTRIES)?)
+                let extents = model.extents();
+                let lattice = Lattice::new(Bounds::around(&extents)?, counts)?;
+                Some(Grid::new(lattice, &extents, MOST_ENTRIES)?)
             }
         };
-        Ok(Self { layout, operations, polygons, grid, order })
+        Ok(Self { layout, operations, model, grid, order })
     }
 
     /// The array's cell of a cell of the lattice.
@@ -99,9 +94,9 @@ impl<'a, O: Operations> Space<'a, O> {
         Some((self.cell(walk.cell()), self.order.map(|axis| request.direction[axis] >= 0.0)))
     }
 
-    /// All polygons.
-    pub fn polygons(&self) -> &[Polygon] {
-        self.polygons
+    /// The number of primitives.
+    pub fn primitives(&self) -> usize {
+        self.model.len()
     }
 
     /// The polygons of a cell.
@@ -137,7 +132,8 @@ impl<'a, O: Operations> Space<'a, O> {
             visit.passage = unit.run(times, list.len() as u32, best, goal, &mut tests);
             let found = visit.passage.nearest.filter(|n| goal == Goal::Any || n.t <= exit);
             if let Some(n) = found {
-                visit.end = VisitEnd::Hit(Found { polygon: list[n.place as usize], t: n.t, u: n.u, v: n.v });
+                let point = point(self.operations, &MachineRay::of_request(request), n.t);
+                visit.end = VisitEnd::Hit(Found { index: list[n.place as usize], t: n.t, point });
                 return visit;
             }
         }
@@ -164,36 +160,46 @@ struct Listed<'a, O> {
 }
 
 impl<O: Operations> Listed<'_, O> {
-    fn polygon(&self, place: u32) -> &Polygon {
-        &self.space.polygons[self.list[place as usize] as usize]
+    fn polygon(&self, place: u32) -> Option<&Polygon> {
+        self.space.model.polygons.get(self.list[place as usize] as usize)
+    }
+
+    /// The coordinate of the point at a distance, if it is in range; any on other primitives.
+    fn on(&self, place: u32, t: f32, equation: impl Fn(&Polygon) -> &Coordinate) -> Option<f32> {
+        let operations = self.space.operations;
+        let Some(polygon) = self.polygon(place) else { return Some(0.0) };
+        let x = coordinate(operations, equation(polygon), point(operations, &self.ray, t));
+        (!x.is_nan()).then_some(x)
     }
 }
 
 impl<O: Operations> Tests for Listed<'_, O> {
     fn distance(&mut self, place: u32) -> Option<f32> {
-        let polygon = self.polygon(place);
+        let Some(polygon) = self.polygon(place) else {
+            let surface = self.space.model.surface(self.list[place as usize])?;
+            return surface.intersect(self.space.operations, &self.ray, f32::INFINITY);
+        };
         let distance = distance(self.space.operations, polygon, &self.ray);
         accepts(polygon, distance, f32::INFINITY).then_some(distance.t)
     }
 
+    fn surface(&self, place: u32) -> Option<(u32, Slots)> {
+        let surface = self.space.model.surface(self.list[place as usize])?;
+        Some((surface.words(), surface.slots()))
+    }
+
     fn u(&mut self, place: u32, t: f32) -> Option<f32> {
-        let operations = self.space.operations;
-        let u = coordinate(operations, &self.polygon(place).u, point(operations, &self.ray, t));
-        (!u.is_nan()).then_some(u)
+        self.on(place, t, |polygon| &polygon.u)
     }
 
     fn v(&mut self, place: u32, t: f32) -> Option<f32> {
-        let operations = self.space.operations;
-        let v = coordinate(operations, &self.polygon(place).v, point(operations, &self.ray, t));
-        (!v.is_nan()).then_some(v)
+        self.on(place, t, |polygon| &polygon.v)
     }
 }
 
 #[cfg(test)]
 mod hits {
     use super::*;
-    use crate::machines::rays::intersector::{Outcome, intersect};
-    use crate::machines::rays::polygon::WORDS;
     use crate::machines::rays::recording::{Finder, Work};
 
     /// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
@@ -209,13 +215,11 @@ mod hits {
                 work.occupied += u32::from(!list.is_empty());
                 let (mut best, mut found) = (request.limit, None);
                 for &polygon in list {
-                    work.tests += 1;
-                    work.words += WORDS as u32;
-                    let outcome = intersect(self.operations, &self.polygons[polygon as usize], &ray, best);
-                    if let Outcome::Hit(hit) = outcome {
+                    work.test(self.model, polygon);
+                    if let Some(hit) = self.model.test(self.operations, polygon, &ray, best) {
                         work.updates += 1;
                         best = hit.t;
-                        found = Some(Found { polygon, t: hit.t, u: hit.u, v: hit.v });
+                        found = Some(hit);
                         if request.kind == RayKind::Any {
                             return (found, work);
                         }

@@ -7,26 +7,21 @@ use super::space::Space;
 use super::statistics::Ending;
 use super::workload::{Ray, Sample, Way, Workload, generations};
 use crate::machines::rays::arithmetic::Custom;
+use crate::machines::rays::model::Model;
 use crate::machines::rays::polygon::{Polygon, Sides};
 use crate::machines::rays::ray::{RayKind, Request};
 use crate::machines::rays::recording::Finder;
 use crate::random::{hash, unit};
 use glam::{Mat3, Quat, Vec3};
 
-/// Polygons, with their corners.
-pub struct Cubes {
-    pub polygons: Vec<Polygon>,
-    pub corners: Vec<[Vec3; 4]>,
-}
-
 /// So many cubes of one size, turned at random, in the unit cube.
-pub fn cubes(count: usize, edge: f32) -> Cubes {
+pub fn cubes(count: usize, edge: f32) -> Model {
     let mut seed = 7u32;
     let mut random = move || {
         seed = seed.wrapping_add(0x9e37_79b9);
         unit(hash(seed))
     };
-    let mut scene = Cubes { polygons: Vec::new(), corners: Vec::new() };
+    let mut scene = Model::default();
     for _ in 0..count {
         let [a, b, c, d] = [(); 4].map(|()| random() * 2.0 - 1.0);
         let axes = Mat3::from_quat(Quat::from_xyzw(a, b, c, d + 0.01).normalize()) * (0.5 * edge);
@@ -35,8 +30,7 @@ pub fn cubes(count: usize, edge: f32) -> Cubes {
             let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
             let (n, p, q) = (axes.col(axis) * sign, axes.col((axis + 1) % 3), axes.col((axis + 2) % 3));
             let corners = [n - p - q, n + p - q, n + p + q, n - p + q].map(|x| centre + x);
-            scene.polygons.push(Polygon::of_quad(corners, Sides::Two).expect("a square"));
-            scene.corners.push(corners);
+            scene.add_polygon(Polygon::of_quad(corners, Sides::Two).expect("a square"), corners);
         }
     }
     scene
@@ -44,9 +38,8 @@ pub fn cubes(count: usize, edge: f32) -> Cubes {
 
 /// The rays of an image of `side` pixels, seen along an axis: at each hit a colour, a shadow ray to a
 /// light, and at the first hits of cubes with even numbers a reflected ray.
-pub fn workload(scene: &Cubes, config: &Config, side: u32, eye: Vec3, depth: u16) -> Workload {
-    let space =
-        Space::new(config.layout(), config.array.depth, Custom, &scene.polygons, &scene.corners).expect("cells");
+pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16) -> Workload {
+    let space = Space::new(config.layout(), config.array.depth, Custom, scene).expect("cells");
     let (middle, light) = (Vec3::splat(0.5), Vec3::new(0.9, 1.6, -0.4));
     let forward = (middle - eye).normalize();
     let right = forward.any_orthonormal_vector();
@@ -78,7 +71,7 @@ pub fn workload(scene: &Cubes, config: &Config, side: u32, eye: Vec3, depth: u16
                 None => rays[index].direct = (color * 0.1).extend(0.0).to_array(),
                 Some(_) if kind == Kind::Shadow => {}
                 Some(found) => {
-                    let normal = Vec3::from(scene.polygons[found.polygon as usize].n_p);
+                    let normal = Vec3::from(scene.polygons[found.index as usize].n_p);
                     let normal = if normal.dot(direction) > 0.0 { -normal } else { normal };
                     let point = origin + direction * found.t + normal * 1e-4;
                     rays[index].direct = (color * 0.2).extend(1.0).to_array();
@@ -88,7 +81,7 @@ pub fn workload(scene: &Cubes, config: &Config, side: u32, eye: Vec3, depth: u16
                             Request { origin: point, direction: light - point, limit: 1.0, kind: RayKind::Any };
                         rays.push(ray(to_light, Kind::Shadow, sample, (color * lit).to_array()));
                     }
-                    if level + 1 < depth && found.polygon / 6 % 2 == 0 {
+                    if level + 1 < depth && found.index / 6 % 2 == 0 {
                         let direction = direction - 2.0 * direction.dot(normal) * normal;
                         let mirror = Request { origin: point, direction, limit: f32::INFINITY, kind: RayKind::Nearest };
                         rays.push(ray(mirror, Kind::Vision, sample, (color * 0.4).to_array()));
@@ -115,8 +108,8 @@ fn config(text: &str) -> Config {
     Config::parse(text).expect("numbers")
 }
 
-fn run(scene: &Cubes, load: &Workload, config: &Config) -> Simulation {
-    simulate(load, &scene.polygons, &scene.corners, config).expect("it runs")
+fn run(scene: &Model, load: &Workload, config: &Config) -> Simulation {
+    simulate(load, scene, config).expect("it runs")
 }
 
 /// What the tree of rays adds up to.
@@ -165,7 +158,7 @@ fn buffers_for_whoever_comes_first_deadlock_and_by_rank_do_not() {
     assert_eq!(first.statistics.ending, Ending::Deadlock);
     assert!(first.statistics.left > 0 && differences(&load, &first) > 0);
     let few = Config::parse(&text("ranked").replace("25", "24")).expect("numbers");
-    let error = simulate(&load, &scene.polygons, &scene.corners, &few).expect_err("too few");
+    let error = simulate(&load, &scene, &few).expect_err("too few");
     assert!(error.to_string().contains("node.buffers"), "{error}");
 }
 
@@ -262,7 +255,7 @@ fn hits_wait_for_maps_that_other_nodes_have() {
     let mut load = workload(&scene, &config, 20, FRONT, 2);
     for ray in load.rays.iter_mut().filter(|ray| ray.hit.is_some() && ray.kind == Kind::Vision) {
         let first = load.look_ups.len() as u32;
-        load.look_ups.extend(ray.hit.map(|hit| [hit.u, hit.v]));
+        load.look_ups.extend(ray.hit.map(|hit| [hit.point[0], hit.point[1]].map(|x| x.rem_euclid(1.0))));
         load.look_ups.push([0.1, 0.9]);
         ray.look_ups = first..load.look_ups.len() as u32;
     }

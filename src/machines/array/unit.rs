@@ -23,10 +23,18 @@
 //! takes runs of accesses of one stage in one step. What stage 3 knows of the best `t` is what stage
 //! 9 had found by then: polygons that are on the way between them are dropped later or not at all,
 //! and cost their fetches.
+//!
+//! Primitives that are no polygons pass the same stages. Stage 2 fetches all of their words, stage 3
+//! has an intersector for them beside that of `t`, which takes a quadric or an edge at a time, and
+//! the stages of `u` and `v` let them pass.
 
 use crate::machines::rays::events::Picoseconds;
+use crate::machines::rays::surfaces::Slots;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// Words of a polygon that stage 2 fetches.
+const WORDS_OF_DISTANCE: u32 = 4;
 
 /// Whether polygons are dropped as soon as it is known that the ray does not hit them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +56,8 @@ pub struct UnitTimes {
     pub accesses: [u32; 4],
     /// Time from taking a polygon to its result, of stages 3, 4, 6 and 8.
     pub latency: [Picoseconds; 4],
+    /// Time from taking a primitive that is no polygon to its result, for one quadric or edge.
+    pub surface_latency: Picoseconds,
     /// Time between two polygons in an arithmetic stage.
     pub interval: Picoseconds,
     /// Polygons between stages 2 and 5; at least 1.
@@ -64,6 +74,10 @@ pub trait Tests {
     fn u(&mut self, polygon: u32, t: f32) -> Option<f32>;
     /// `v`, if it is in range.
     fn v(&mut self, polygon: u32, t: f32) -> Option<f32>;
+    /// Of a primitive that is no polygon: its words, and what its test takes. `distance` is all of it.
+    fn surface(&self, _primitive: u32) -> Option<(u32, Slots)> {
+        None
+    }
 }
 
 /// The nearest hit: the place in the list, and where.
@@ -94,6 +108,10 @@ pub struct Counts {
     pub hits: u64,
     /// Accesses to memory.
     pub accesses: u64,
+    /// Quadrics that stage 3 tested.
+    pub quadrics: u64,
+    /// Edges of general polygons that it tested.
+    pub edges: u64,
 }
 
 impl Counts {
@@ -105,6 +123,8 @@ impl Counts {
         self.outside_v += other.outside_v;
         self.hits += other.hits;
         self.accesses += other.accesses;
+        self.quadrics += other.quadrics;
+        self.edges += other.edges;
     }
 }
 
@@ -326,23 +346,25 @@ impl<T: Tests> Run<'_, T> {
 
     /// Gives a stage the port, until its fetch is complete or another stage may want it.
     fn fetch(&mut self, stage: Fetch) {
-        let [pointer, t, u, v] = self.times.accesses;
         let mut port = self.ports[stage as usize];
-        let (moving, left) = port.busy.take().unwrap_or_else(|| match stage {
-            Fetch::V => (self.unit.before_v.pop_front().unwrap_or(Moving::of(0)), v),
-            Fetch::U => {
-                self.between -= 1;
-                (self.unit.before_u.pop_front().unwrap_or(Moving::of(0)), u)
-            }
-            Fetch::T => {
-                self.between += 1;
-                (Moving::of(self.pointed.take().unwrap_or(0)), t)
-            }
-            Fetch::Pointer => {
-                self.passage.counts.tests += 1;
-                self.next += 1;
-                (Moving::of(self.next - 1), pointer)
-            }
+        let (moving, left) = port.busy.take().unwrap_or_else(|| {
+            let moving = match stage {
+                Fetch::V => self.unit.before_v.pop_front().unwrap_or(Moving::of(0)),
+                Fetch::U => {
+                    self.between -= 1;
+                    self.unit.before_u.pop_front().unwrap_or(Moving::of(0))
+                }
+                Fetch::T => {
+                    self.between += 1;
+                    Moving::of(self.pointed.take().unwrap_or(0))
+                }
+                Fetch::Pointer => {
+                    self.passage.counts.tests += 1;
+                    self.next += 1;
+                    Moving::of(self.next - 1)
+                }
+            };
+            (moving, self.accesses(stage, moving.place))
         });
         let until =
             self.wake(stage).map_or(u64::from(left), |time| (time - self.now).div_ceil(self.times.cycle.max(1)));
@@ -366,15 +388,49 @@ impl<T: Tests> Run<'_, T> {
         self.ports[stage as usize] = port;
     }
 
-    /// Hands a polygon to the arithmetic stage after a fetch, as soon as that can take it: then.
+    /// What a stage fetches for a primitive. Stage 2 fetches all of one that is no polygon.
+    fn accesses(&self, stage: Fetch, place: u32) -> u32 {
+        let [pointer, t, u, v] = self.times.accesses;
+        let polygon = match stage {
+            Fetch::Pointer => return pointer,
+            Fetch::T => t,
+            Fetch::U => u,
+            Fetch::V => v,
+        };
+        match self.tests.surface(place) {
+            None => polygon,
+            Some((words, _)) if stage == Fetch::T => words * (t / WORDS_OF_DISTANCE).max(1),
+            Some(_) => 0,
+        }
+    }
+
+    /// Hands a primitive to the arithmetic stage after a fetch, as soon as that can take it: then.
     fn compute(&mut self, stage: usize, latency: Picoseconds, moving: Moving) -> Picoseconds {
+        let interval = self.times.interval;
+        // One that is no polygon passes stage 3 piece by piece, and the others at once.
+        let (pieces, latency) = match (self.tests.surface(moving.place), stage) {
+            (None, _) => (1, latency),
+            (Some((_, slots)), 0) => {
+                self.passage.counts.quadrics += u64::from(slots.quadrics);
+                self.passage.counts.edges += u64::from(slots.edges);
+                (u64::from(slots.all().max(1)), self.times.surface_latency)
+            }
+            (Some(_), _) => (0, 0),
+        };
         let start = self.now.max(self.arithmetic[stage]);
-        self.arithmetic[stage] = start + self.times.interval;
-        let list = [&mut self.unit.in_t, &mut self.unit.in_u, &mut self.unit.in_v];
-        let [in_t, in_u, in_v] = list;
-        [in_t, in_u, in_v][stage].push_back(Moving { time: start + latency, ..moving });
+        let last = start + interval * pieces.saturating_sub(1);
+        self.arithmetic[stage] = start + interval * pieces;
+        let unit = &mut *self.unit;
+        let list = match stage {
+            0 => &mut unit.in_t,
+            1 => &mut unit.in_u,
+            _ => &mut unit.in_v,
+        };
+        // Results leave a stage in the order in which they came.
+        let time = list.back().map_or(0, |before| before.time).max(last + latency);
+        list.push_back(Moving { time, ..moving });
         if stage == 0 && moving.place + 1 == self.count {
-            self.passage.front = start;
+            self.passage.front = last;
         }
         start
     }

@@ -8,9 +8,10 @@ use crate::machines::pipeline;
 use crate::machines::pixelflow;
 use crate::machines::rays::capacity::POLYGON_BYTES;
 use crate::machines::rays::events::{Picoseconds, microseconds};
-use crate::machines::rays::graph::Graph;
+use crate::machines::rays::graph::{Flow, Graph};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::recording::Totals;
+use crate::machines::rays::sections;
 use crate::render::rpu::breakdown::Breakdown;
 use crate::rpu::timed::Stats;
 
@@ -41,7 +42,7 @@ fn rate(rays: u64, total: Picoseconds) -> f64 {
 }
 
 fn scene_bytes(model: &Model) -> f64 {
-    (model.polygons.len() as u64 * POLYGON_BYTES) as f64
+    model.bytes() as f64
 }
 
 /// A peripheral, with the boxes that its structure tests.
@@ -53,12 +54,13 @@ pub fn peripheral(
 ) -> Design {
     let totals = &simulation.totals;
     let rays = totals.rays().max(1) as f64;
-    let intersections = totals.tests + totals.boxes * u64::from(config.boxes.intersections);
+    let boxes = totals.boxes * u64::from(config.boxes.intersections);
+    let intersections = totals.tests + boxes;
     Design {
         name: name.to_string(),
         then: Some(rate(totals.rays(), simulation.timeline.total)),
-        operations: intersections as f64 * Graph::intersector().operations() as f64 / rays,
-        bytes: (intersections * POLYGON_BYTES) as f64 / rays,
+        operations: sections::operations(totals, intersections) / rays,
+        bytes: (totals.words as f64 * WORD_BYTES + boxes as f64 * POLYGON_BYTES as f64) / rays,
         scene: scene_bytes(model),
         wires: peripheral::BUS_BYTES,
         busy: 1.0,
@@ -70,13 +72,13 @@ pub fn peripheral(
 /// structure counts, tested as GPUs do. `then` is its speed on this computer, if it was measured.
 pub fn kernel(totals: &Totals, model: &Model, then: Option<f64>) -> Design {
     let rays = totals.rays().max(1) as f64;
-    let (boxes, tests) = (totals.boxes as f64 / rays, totals.tests as f64 / rays);
+    let (boxes, tests) = (totals.boxes as f64 / rays, totals.slots() as f64 / rays);
     Design {
         name: "GPU kernel, our BVH".to_string(),
         then,
         operations: boxes * SLAB_OPERATIONS + tests * TRIANGLE_OPERATIONS,
         bytes: boxes * BOX_BYTES + tests * TRIANGLE_BYTES,
-        scene: model.polygons.len() as f64 * (TRIANGLE_BYTES + 2.0 * BOX_BYTES),
+        scene: model.len() as f64 * (TRIANGLE_BYTES + 2.0 * BOX_BYTES),
         wires: 0.0,
         busy: 1.0,
         units: Units::Chip,
@@ -111,6 +113,8 @@ pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayCo
     let unit = &statistics.unit;
     let operations =
         unit.no_distance as f64 * to_t + unit.outside_u as f64 * to_u + (unit.outside_v + unit.hits) as f64 * whole;
+    let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations() as f64);
+    let operations = operations + unit.quadrics as f64 * quadric + unit.edges as f64 * edge;
     let processor: f64 = statistics.nodes.iter().map(|node| node.time.both + node.time.processor).sum();
     let words: u64 = statistics.links.iter().flatten().map(|link| link.words).sum();
     Design {

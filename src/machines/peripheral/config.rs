@@ -2,7 +2,7 @@
 
 use crate::machines::rays::arithmetic::{Adder, StageCounts, Unit};
 use crate::machines::rays::capacity::Capacity;
-use crate::machines::rays::graph::Graph;
+use crate::machines::rays::graph::{Flow, Graph};
 use crate::machines::rays::host::config::{Host, Lighting};
 use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
@@ -125,6 +125,13 @@ impl Config {
     /// From the start of an intersection to its result, in microseconds.
     pub fn latency(&self) -> f64 {
         f64::from(self.stages()) / self.intersector.rate
+    }
+
+    /// The same for primitives that are no polygons: for the longest of their pipelines.
+    pub fn surface_latency(&self) -> f64 {
+        let stages = StageCounts::commercial(self.intersector.adder);
+        let stages = [Flow::quadric(), Flow::edge()].map(|flow| flow.stages(&stages)).into_iter().max();
+        f64::from(stages.unwrap_or(0)) / self.intersector.rate
     }
 
     /// Arithmetic operations in a second when the pipeline is full, in millions.

@@ -4,7 +4,6 @@ use super::analysis::{self, Scene};
 use super::config::Config;
 use super::search::{Choice, estimated_scene};
 use super::simulate::{Simulation, SweepPoint};
-use crate::machines::rays::capacity::POLYGON_BYTES;
 use crate::machines::rays::graph::{Device, Graph};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::sections;
@@ -26,7 +25,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     report.sections.push(sections::rays(totals));
     report.sections.push(time(simulation, config));
     report.sections.push(sections::host(host, timeline, totals));
-    if *choice == Choice::Grid && !model.polygons.is_empty() {
+    if *choice == Choice::Grid && !model.is_empty() {
         report.sections.push(grid_estimate(simulation, model, config));
     }
     report.notes.push(sections::left_out(model));
@@ -58,12 +57,7 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
             beside(entry("test_us", "test", 1.0 / config.intersector.rate, "us from one to the next"), 1.0 / 3.0),
             beside(entry("latency_us", "latency", config.latency(), "us"), 5.6),
             beside(entry("megaflops", "arithmetic", config.megaflops(), "million operations a second, at most"), 162.0),
-            entry(
-                "memory_bytes",
-                "polygon memory",
-                model.polygons.len() as u64 * POLYGON_BYTES,
-                "bytes in 20 memories",
-            ),
+            entry("memory_bytes", "primitive memory", model.bytes(), "bytes in 20 memories"),
         ],
     )
 }
@@ -74,7 +68,8 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
     let [ray, cell, never] = simulation.machine;
     let per_ray = |time: f64| Cell::from(time / rays);
     let words = totals.words as f64 * WORD_BYTES / rays;
-    let operations = totals.tests as f64 + (totals.boxes * u64::from(config.boxes.intersections)) as f64;
+    let intersections = totals.tests + totals.boxes * u64::from(config.boxes.intersections);
+    let operations = sections::operations(totals, intersections);
     Section::entries(
         "time",
         "the machine alone",
@@ -84,13 +79,8 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
             entry("ray_full_us", "", per_ray(never), "us when it never empties"),
             entry("image_s", "image", ray * 1e-6, "s, all rays one after the other"),
             entry("rays_per_second", "rays a second", 1e6 * rays / ray.max(1e-9), ""),
-            entry(
-                "operations_per_ray",
-                "arithmetic a ray",
-                operations * Graph::intersector().operations() as f64 / rays,
-                "operations",
-            ),
-            entry("memory_bytes_per_ray", "memory a ray", words, "bytes of polygons"),
+            entry("operations_per_ray", "arithmetic a ray", operations / rays, "operations"),
+            entry("memory_bytes_per_ray", "memory a ray", words, "bytes of primitives"),
             entry("bus_bytes_per_ray", "host bus a ray", BUS_BYTES, "bytes"),
         ],
     )
@@ -112,7 +102,7 @@ fn grid_estimate(simulation: &Simulation, model: &Model, config: &Config) -> Sec
     let rows = vec![
         vec!["cells a ray, n_d".into(), mean(totals.cells).into(), at.cells_visited.into()],
         vec!["occupied cells a ray, n_c".into(), mean(totals.occupied).into(), at.occupied_visited.into()],
-        vec!["tests a ray, n_i".into(), mean(totals.tests).into(), at.tests.into()],
+        vec!["tests a ray, n_i".into(), mean(totals.slots()).into(), at.tests.into()],
         vec!["time of a ray, t_r (us)".into(), (simulation.machine[0] / rays).into(), at.time.into()],
     ];
     let title = format!("estimate (area {:.3}, distance {:.3} of the scene's box)", scene.area, scene.distance);

@@ -1,12 +1,11 @@
-//! The peripheral's way to find hits: a structure gives the polygons, the intersector tests them.
+//! The peripheral's way to find hits: a structure gives the primitives, the intersectors test them.
 
 use super::config::{Config, MOST_CELLS};
 use crate::machines::peripheral::analysis;
 use crate::machines::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
 use crate::machines::rays::grid::{Grid, Lattice};
-use crate::machines::rays::intersector::{MachineRay, Outcome, intersect};
+use crate::machines::rays::intersector::MachineRay;
 use crate::machines::rays::model::Model;
-use crate::machines::rays::polygon::WORDS;
 use crate::machines::rays::ray::{Found, RayKind, Request};
 use crate::machines::rays::recording::{Finder, Work};
 use crate::machines::rays::volumes::bounds::Bounds;
@@ -58,23 +57,23 @@ pub struct Peripheral<'a> {
 /// # Errors
 /// When the structure cannot be built for the model.
 pub fn chooser(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<Chooser, StructureError> {
-    let corners = || model.corners();
-    if model.polygons.is_empty() {
+    if model.is_empty() {
         return Ok(Chooser::All(All { polygons: 0 }));
     }
+    let extents = if choice == Choice::All { Vec::new() } else { model.extents() };
     Ok(match choice {
-        Choice::All => Chooser::All(All { polygons: model.polygons.len() as u32 }),
+        Choice::All => Chooser::All(All { polygons: model.len() as u32 }),
         Choice::Grid => {
-            let lattice = Lattice::new(Bounds::around(&corners())?, [cells; 3])?;
-            Chooser::Grid(Grid::new(lattice, &corners(), MOST_ENTRIES)?)
+            let lattice = Lattice::new(Bounds::around(&extents)?, [cells; 3])?;
+            Chooser::Grid(Grid::new(lattice, &extents, MOST_ENTRIES)?)
         }
-        Choice::Boxes => Chooser::Boxes(oriented::build(&corners(), config.boxes.leaf as usize)?),
+        Choice::Boxes => Chooser::Boxes(oriented::build(&extents, config.boxes.leaf as usize)?),
         Choice::Octree => {
             let most = config.octree.polygons as usize;
             let options = octree::Options { most, levels: config.octree.levels, limit: MOST_ENTRIES };
-            Chooser::Hierarchy(octree::build(&corners(), &options)?)
+            Chooser::Hierarchy(octree::build(&extents, &options)?)
         }
-        Choice::Bvh => Chooser::Hierarchy(ours::build(&corners())?),
+        Choice::Bvh => Chooser::Hierarchy(ours::build(&extents)?),
     })
 }
 
@@ -89,7 +88,7 @@ pub(super) fn estimated_scene(model: &Model, config: &Config, distance: f64) -> 
     let (low, high) = model.bounds;
     let extent = f64::from((high - low).max_element().max(f32::MIN_POSITIVE));
     analysis::Scene {
-        polygons: model.polygons.len() as f64,
+        polygons: model.len() as f64,
         area: model.area() / extent.powi(2),
         distance,
         step: config.grid.step,
@@ -147,15 +146,14 @@ impl<'a, O: Operations> Search<'a, O> {
 
 impl<O: Operations> Visitor for Search<'_, O> {
     fn polygon(&mut self, index: u32) -> f32 {
-        self.work.tests += 1;
-        self.work.words += WORDS as u32;
+        self.work.test(self.model, index);
         // Of hits at equal distance that of the lower polygon counts, whatever comes first.
-        let wins_ties = self.found.is_some_and(|found| index < found.polygon);
+        let wins_ties = self.found.is_some_and(|found| index < found.index);
         let best = if wins_ties { self.best.next_up() } else { self.best };
-        if let Outcome::Hit(hit) = intersect(self.operations, &self.model.polygons[index as usize], &self.ray, best) {
+        if let Some(found) = self.model.test(self.operations, index, &self.ray, best) {
             self.work.updates += 1;
-            self.best = hit.t;
-            self.found = Some(Found { polygon: index, t: hit.t, u: hit.u, v: hit.v });
+            self.best = found.t;
+            self.found = Some(found);
             if self.kind == RayKind::Any {
                 self.best = f32::NEG_INFINITY;
             }

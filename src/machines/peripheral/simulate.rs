@@ -76,20 +76,30 @@ pub struct RayTimes {
     box_tests: f64,
     /// From the start of an intersection to its result.
     latency: f64,
+    /// The same for primitives that are no polygons.
+    surface_latency: f64,
 }
 
 impl RayTimes {
     /// Those of a configuration.
     pub fn of(config: &Config) -> Self {
         let (step, test) = (config.grid.step, 1.0 / config.intersector.rate);
-        Self { step, test, box_tests: f64::from(config.boxes.intersections), latency: config.latency() }
+        Self {
+            step,
+            test,
+            box_tests: f64::from(config.boxes.intersections),
+            latency: config.latency(),
+            surface_latency: config.surface_latency(),
+        }
     }
 
     /// What a ray takes.
     pub fn service(&self, waits: Waits, work: &Work) -> Service {
-        let intersections = f64::from(work.tests) + f64::from(work.boxes) * self.box_tests;
+        let slots = f64::from(work.tests + work.slots.all());
+        let intersections = slots + f64::from(work.boxes) * self.box_tests;
         let busy = f64::from(work.cells) * self.step + intersections * self.test;
-        let whole = busy + self.latency * if waits == Waits::Cell { f64::from(work.waits.max(1)) } else { 1.0 };
+        let latency = if work.slots.all() > 0 { self.latency.max(self.surface_latency) } else { self.latency };
+        let whole = busy + latency * if waits == Waits::Cell { f64::from(work.waits.max(1)) } else { 1.0 };
         let occupancy = if waits == Waits::Never { busy } else { whole };
         Service { occupancy: picoseconds(occupancy), latency: picoseconds(whole) }
     }
@@ -109,7 +119,7 @@ pub struct SweepPoint {
     pub entered: f64,
     /// Those of them with polygons, n_c.
     pub occupied: f64,
-    /// Polygons that are tested, n_i.
+    /// Primitives that are tested, n_i.
     pub tests: f64,
     /// The time of a ray in microseconds, t_r, for each of [`WAITS`].
     pub time: [f64; 3],
@@ -135,7 +145,7 @@ pub fn sweep(
             cells,
             entered: sum(|w| w.cells),
             occupied: sum(|w| w.occupied),
-            tests: sum(|w| w.tests),
+            tests: sum(|w| w.tests + w.slots.all()),
             time: times.occupied(works.iter()).map(|time| time / count),
         })
     };

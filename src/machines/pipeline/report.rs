@@ -22,7 +22,12 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         "machine",
         "pipeline",
         vec![
-            entry("processors", "processors", *processors, format!("{} of them with a polygon", simulation.polygons)),
+            entry(
+                "processors",
+                "processors",
+                *processors,
+                format!("{} of them with a polygon, a quadric or an edge", simulation.held),
+            ),
             entry(
                 "chips",
                 "chips",

@@ -20,8 +20,8 @@ pub struct Simulation {
     pub totals: Totals,
     /// Intersection processors.
     pub processors: u32,
-    /// Those that have a polygon.
-    pub polygons: u32,
+    /// Those that hold a polygon, a quadric or an edge.
+    pub held: u32,
     /// The host's times.
     pub host: HostTimes,
     /// The replay with the host.
@@ -44,14 +44,17 @@ pub fn simulate(
     progress: Progress<'_>,
 ) -> Result<Simulation, RenderError> {
     let model = subject.model;
-    let polygons = model.polygons.len() as u32;
-    let processors = if config.processors.count == 0 { polygons } else { config.processors.count };
-    if polygons > processors {
-        let reason = format!("{polygons} polygons need as many processors, and there are {processors}");
+    // A quadric takes a processor, and so does an edge of a general polygon.
+    let held = model.polygons.len() as u32 + model.slots().all();
+    let processors = if config.processors.count == 0 { held } else { config.processors.count };
+    if held > processors {
+        let what = if model.surfaces.is_empty() { "polygons" } else { "polygons, quadrics and edges" };
+        let reason = format!("{held} {what} need as many processors, and there are {processors}");
         return Err(RenderError::Unsupported { backend: "the ray tracing pipeline", reason });
     }
-    // A processor tests its polygon against every ray, as the peripheral does one after the other.
-    let machine = Peripheral::new(model, Chooser::All(All { polygons }), config.processors.arithmetic);
+    // A processor tests what it holds against every ray, as the peripheral does one after the other.
+    let all = All { polygons: model.len() as u32 };
+    let machine = Peripheral::new(model, Chooser::All(all), config.processors.arithmetic);
     let recording = record(subject, &machine, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
@@ -60,7 +63,7 @@ pub fn simulate(
     let timeline = replay(&recording, host, |_| Service { occupancy: tick, latency });
     let load = f64::from(processors) * config.tick() * POLYGON_WORDS / f64::from(config.links.words);
     let full = microseconds(tick * totals.rays() + latency);
-    Ok(Simulation { recording, totals, processors, polygons, host, timeline, load, full })
+    Ok(Simulation { recording, totals, processors, held, host, timeline, load, full })
 }
 
 impl Simulation {

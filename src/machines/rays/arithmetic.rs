@@ -57,6 +57,11 @@ pub trait Operations: Copy + Sync {
 
     /// `√a`, 12 bits or better.
     fn sqrt(self, a: f32) -> f32;
+
+    /// `a/2`: an exponent less one, not an operation.
+    fn half(self, a: f32) -> f32 {
+        flushed(0.5 * a)
+    }
 }
 
 /// Commercial components (Ullner 1983, appendix A.1): the TRW 24-bit multiplier, barrel shifters

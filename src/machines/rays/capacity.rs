@@ -83,9 +83,9 @@ impl Subvolumes {
     /// # Errors
     /// When there are too many, or there is no polygon.
     pub fn of(model: &Model, on_axis: u32) -> Result<Self, StructureError> {
-        let corners = model.corners();
-        let lattice = Lattice::new(Bounds::around(&corners)?, [on_axis; 3])?;
-        let grid = Grid::new(lattice, &corners, MOST_ENTRIES)?;
+        let extents = model.extents();
+        let lattice = Lattice::new(Bounds::around(&extents)?, [on_axis; 3])?;
+        let grid = Grid::new(lattice, &extents, MOST_ENTRIES)?;
         let cell = |index: u32| [index % on_axis, index / on_axis % on_axis, index / on_axis / on_axis];
         let polygons = (0..on_axis.pow(3)).map(|index| grid.polygons(cell(index)).len() as u32).collect();
         Ok(Self { lattice, polygons })
@@ -160,7 +160,7 @@ mod tests {
             for (z, direction) in [(-1.0, Vec3::Z), (5.0, -Vec3::Z)] {
                 let (origin, limit) = (Vec3::new(x, 1.0, z), f32::INFINITY);
                 let request = Request { origin, direction, limit, kind: RayKind::Nearest };
-                let hit = (number % 3 == 0).then_some(Found { polygon: 0, t: 3.0, u: 0.0, v: 0.0 });
+                let hit = (number % 3 == 0).then_some(Found { index: 0, t: 3.0, point: [0.0; 3] });
                 recording.rays.push(Traced { request, hit, work: Work::default() });
             }
         }

@@ -11,13 +11,16 @@ use std::sync::{Mutex, PoisonError};
 use super::arithmetic::{OPERATIONS_PER_MICROSECOND, Operations, StageCounts};
 use super::intersector::{self, MachineRay};
 use super::polygon::{Case, Coordinate, Polygon};
+use super::surfaces::general;
+use super::surfaces::placement::{self, LocalRay, Placement};
+use super::surfaces::quadric::{self, Middle, Quadric};
 
 /// What a node computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
     /// A word of the polygon or of the ray.
     Input,
-    /// An inverted sign bit: a wire.
+    /// An inverted sign bit, or an exponent less one: a wire.
     Negation,
     /// A multiplier.
     Multiplier,
@@ -60,11 +63,20 @@ pub struct Node {
     pub operands: [u32; 2],
 }
 
-/// The intersection of a ray and a polygon as a graph. Nodes follow their operands.
+/// Arithmetic as a graph. Nodes follow their operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Graph {
+pub struct Flow {
     /// All nodes.
     pub nodes: Vec<Node>,
+    /// The nodes of the results.
+    pub ends: Vec<u32>,
+}
+
+/// The intersection of a ray and a polygon as a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The graph.
+    pub flow: Flow,
     /// The node of `t`.
     pub t: u32,
     /// The nodes of `p_r`.
@@ -94,8 +106,68 @@ impl Graph {
             [intersector::quotient(ops, planes), a, b].map(index)
         };
         let (u, v) = (values(&polygon.u), values(&polygon.v));
-        let nodes = recorder.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Graph { nodes, t: index(t), point: point.map(index), u, v }
+        let flow = Flow::recorded(recorder, [u, v].concat());
+        Graph { flow, t: index(t), point: point.map(index), u, v }
+    }
+
+    /// How many devices of that kind there are.
+    pub fn count(&self, device: Device) -> usize {
+        self.flow.count(device)
+    }
+
+    /// How many operations are computed at once when the pipeline is full.
+    pub fn operations(&self) -> usize {
+        self.flow.operations()
+    }
+
+    /// Stages of the pipeline of the whole intersector.
+    pub fn stages(&self, stages: &StageCounts) -> u32 {
+        self.flow.stages(stages)
+    }
+
+    /// Microseconds from the first stage to the result.
+    pub fn latency(&self, stages: &StageCounts) -> f64 {
+        f64::from(self.stages(stages)) / OPERATIONS_PER_MICROSECOND
+    }
+
+    /// Millions of floating-point operations a second when the pipeline is full.
+    pub fn mflops(&self) -> f64 {
+        self.operations() as f64 * OPERATIONS_PER_MICROSECOND
+    }
+}
+
+impl Flow {
+    /// What a quadric takes ([`Quadric::hits`]), the placement included.
+    pub fn quadric() -> Flow {
+        let recorder = Mutex::new(Vec::new());
+        let ops = Recording(&recorder);
+        let local = placed(ops);
+        let quadric = Quadric { words: [0; quadric::WORDS].map(|_| ops.record(Device::Input, None)) };
+        let middle = Middle::of(ops, &local);
+        let hits = quadric.crossings(ops, &local, &middle).t;
+        let points = hits.map(|t| placement::along(ops, local.origin, local.direction, t));
+        let ends = points.into_iter().flatten().map(index).collect();
+        Flow::recorded(recorder, ends)
+    }
+
+    /// What an edge of a general polygon takes, with the planes and the placement before all edges, and
+    /// the hit after them ([`General::hit`](super::surfaces::general::General::hit)).
+    pub fn edge() -> Flow {
+        let recorder = Mutex::new(Vec::new());
+        let ops = Recording(&recorder);
+        let vector = || [0; 3].map(|_| ops.record(Device::Input, None));
+        let local = placed(ops);
+        let (from, to) = (vector(), vector());
+        let planes = general::Planes::of(ops, &local, [from, to]);
+        let [from, to] = [from, to].map(|corner| general::corner(ops, &local, &planes, corner));
+        let crossing = general::crossing(ops, &planes, &from, &to);
+        let known = general::Crossing { place: vector(), away: ops.record(Device::Input, None) };
+        let t = general::between(ops, &local, &crossing, &known);
+        Flow::recorded(recorder, vec![index(t)])
+    }
+
+    fn recorded(recorder: Mutex<Vec<Node>>, ends: Vec<u32>) -> Flow {
+        Flow { nodes: recorder.into_inner().unwrap_or_else(PoisonError::into_inner), ends }
     }
 
     /// How many devices of that kind there are.
@@ -113,9 +185,9 @@ impl Graph {
         self.longest(nodes, |device| u32::from(device.is_operation()))
     }
 
-    /// Logical stages of the whole intersector.
+    /// Logical stages.
     pub fn depth(&self) -> u32 {
-        self.depth_of(&[self.u, self.v].concat())
+        self.depth_of(&self.ends)
     }
 
     /// Stages of the pipeline from the inputs to the last of those nodes.
@@ -123,19 +195,9 @@ impl Graph {
         self.longest(nodes, |device| device.stages(stages))
     }
 
-    /// Stages of the pipeline of the whole intersector.
+    /// Stages of the pipeline.
     pub fn stages(&self, stages: &StageCounts) -> u32 {
-        self.stages_of(&[self.u, self.v].concat(), stages)
-    }
-
-    /// Microseconds from the first stage to the result.
-    pub fn latency(&self, stages: &StageCounts) -> f64 {
-        f64::from(self.stages(stages)) / OPERATIONS_PER_MICROSECOND
-    }
-
-    /// Millions of floating-point operations a second when the pipeline is full.
-    pub fn mflops(&self) -> f64 {
-        self.operations() as f64 * OPERATIONS_PER_MICROSECOND
+        self.stages_of(&self.ends, stages)
     }
 
     /// The greatest sum of weights on a path to one of those nodes.
@@ -148,6 +210,14 @@ impl Graph {
         }
         ends.iter().filter_map(|&end| lengths.get(end as usize).copied()).max().unwrap_or(0)
     }
+}
+
+/// A ray in the space of a surface's box, with the arithmetic that takes it there.
+fn placed(ops: Recording<'_>) -> LocalRay {
+    let vector = || [0; 3].map(|_| ops.record(Device::Input, None));
+    let ray = MachineRay { r0: vector(), forward: vector(), backward: [0.0; 3] };
+    let row = || [0; 4].map(|_| ops.record(Device::Input, None));
+    Placement { rows: [row(), row(), row()] }.local(ops, &ray)
 }
 
 /// The index of a node, from the number that stands for it.
@@ -196,6 +266,10 @@ impl Operations for Recording<'_> {
     fn sqrt(self, a: f32) -> f32 {
         self.record(Device::Root, Some([a, a]))
     }
+
+    fn half(self, a: f32) -> f32 {
+        self.record(Device::Negation, Some([a, a]))
+    }
 }
 
 #[cfg(test)]
@@ -220,21 +294,21 @@ mod tests {
     fn it_reads_every_word_of_the_polygon_and_the_ray() {
         let graph = Graph::intersector();
         assert_eq!(graph.count(Device::Input), WORDS + 9);
-        for (own, node) in graph.nodes.iter().enumerate().filter(|(_, node)| node.device == Device::Input) {
+        for (own, node) in graph.flow.nodes.iter().enumerate().filter(|(_, node)| node.device == Device::Input) {
             let own = own as u32;
             assert_eq!(node.operands, [own; 2]);
-            assert!(graph.nodes.iter().any(|node| node.device != Device::Input && node.operands.contains(&own)));
+            assert!(graph.flow.nodes.iter().any(|node| node.device != Device::Input && node.operands.contains(&own)));
         }
     }
 
     #[test]
     fn it_has_thirteen_logical_stages() {
         let graph = Graph::intersector();
-        assert_eq!(graph.depth_of(&[graph.t]), 4);
-        assert_eq!(graph.depth_of(&graph.point), 4 + 2);
-        assert_eq!(graph.depth_of(&graph.u), 4 + 2 + 7);
-        assert_eq!(graph.depth_of(&graph.v), 4 + 2 + 7);
-        assert_eq!(graph.depth(), 13);
+        assert_eq!(graph.flow.depth_of(&[graph.t]), 4);
+        assert_eq!(graph.flow.depth_of(&graph.point), 4 + 2);
+        assert_eq!(graph.flow.depth_of(&graph.u), 4 + 2 + 7);
+        assert_eq!(graph.flow.depth_of(&graph.v), 4 + 2 + 7);
+        assert_eq!(graph.flow.depth(), 13);
     }
 
     #[test]
@@ -246,16 +320,29 @@ mod tests {
         assert_eq!(graph.stages(&multipliers), 33);
         assert!((graph.latency(&shifters) - 5.67).abs() < 0.01);
         assert_eq!(graph.latency(&multipliers), 11.0);
-        assert_eq!(graph.stages_of(&[graph.t], &shifters), 7);
-        assert_eq!(graph.stages_of(&graph.point, &shifters), 9);
+        assert_eq!(graph.flow.stages_of(&[graph.t], &shifters), 7);
+        assert_eq!(graph.flow.stages_of(&graph.point, &shifters), 9);
     }
 
     #[test]
     fn the_two_coordinates_are_found_side_by_side() {
         let graph = Graph::intersector();
         let shifters = StageCounts::commercial(Adder::BarrelShifter);
-        assert_eq!(graph.stages_of(&graph.u, &shifters), graph.stages_of(&graph.v, &shifters));
+        assert_eq!(graph.flow.stages_of(&graph.u, &shifters), graph.flow.stages_of(&graph.v, &shifters));
         // The quotient is ready before the roots are.
-        assert!(graph.stages_of(&graph.u[..1], &shifters) < graph.stages_of(&graph.u[1..], &shifters));
+        assert!(graph.flow.stages_of(&graph.u[..1], &shifters) < graph.flow.stages_of(&graph.u[1..], &shifters));
+    }
+
+    #[test]
+    fn surfaces_have_intersectors_of_these_operations() {
+        let counts = |flow: &Flow| {
+            let divisions = flow.count(Device::LongDivider) + flow.count(Device::ShortDivider);
+            let [products, sums, roots] = [Device::Multiplier, Device::Adder, Device::Root].map(|d| flow.count(d));
+            [products, sums, divisions, roots]
+        };
+        let (quadric, edge) = (Flow::quadric(), Flow::edge());
+        assert_eq!((counts(&quadric), quadric.operations()), ([62, 58, 4, 1], 125));
+        assert_eq!((counts(&edge), edge.operations()), ([51, 54, 3, 0], 108));
+        assert_eq!(quadric.count(Device::Input), 6 + placement::WORDS + quadric::WORDS);
     }
 }

@@ -35,8 +35,9 @@ pub use walk::Walk;
 
 use super::ray::Request;
 use super::volumes::bounds::{Bounds, growth};
+use super::volumes::outline::Outline;
 use super::volumes::{Shape, Structure, StructureError, Visitor};
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use std::ops::ControlFlow;
 
 /// A lattice with the list of polygons of each cell.
@@ -49,14 +50,14 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The lists of polygons, with corners in order around them, in the cells of a lattice. They
-    /// have at most `limit` entries together.
+    /// The lists of polygons, and other primitives, in the cells of a lattice. They have at most
+    /// `limit` entries together.
     ///
     /// # Errors
     /// [`StructureError::Outside`] if a polygon or its [slack](super::volumes::bounds::SLACK) is
     /// not inside the lattice, which would lose hits. [`StructureError::TooManyEntries`] beyond
     /// `limit`.
-    pub fn new(lattice: Lattice, polygons: &[[Vec3; 4]], limit: usize) -> Result<Self, StructureError> {
+    pub fn new<P: Outline>(lattice: Lattice, polygons: &[P], limit: usize) -> Result<Self, StructureError> {
         let limit = limit.min(u32::MAX as usize);
         let mut starts = vec![0u32; lattice.cells() + 1];
         let mut entries = 0;
@@ -95,7 +96,7 @@ impl Grid {
     ///
     /// # Errors
     /// As [`Bounds::around`], [`Lattice::new`] and [`new`](Self::new).
-    pub fn cube(polygons: &[[Vec3; 4]], cells: u32, limit: usize) -> Result<Self, StructureError> {
+    pub fn cube<P: Outline>(polygons: &[P], cells: u32, limit: usize) -> Result<Self, StructureError> {
         Self::new(Lattice::new(Bounds::around(polygons)?, [cells; 3])?, polygons, limit)
     }
 
@@ -148,8 +149,9 @@ impl Structure for Grid {
 }
 
 /// Calls `each` once with the number of every cell that a polygon overlaps, until it breaks.
-fn occupied<F>(lattice: &Lattice, polygon: &[Vec3; 4], each: &mut F) -> ControlFlow<()>
+fn occupied<P, F>(lattice: &Lattice, polygon: &P, each: &mut F) -> ControlFlow<()>
 where
+    P: Outline,
     F: FnMut(usize) -> ControlFlow<()>,
 {
     let reach = f64::from(lattice.margin() + growth(polygon));

@@ -1,8 +1,9 @@
 //! What the ray-tracing machines of Ullner ("Parallel Machines for Computer Graphics", 1983,
 //! chapter 2) have in common.
 //!
-//! A scene is a list of convex planar quadrilaterals ([`model`], [`polygon`]), which pipelined
-//! arithmetic ([`arithmetic`], [`graph`]) intersects with rays ([`intersector`]), all of them or
+//! A scene is a list of convex planar quadrilaterals and other surfaces ([`model`], [`polygon`],
+//! [`surfaces`]), which pipelined arithmetic ([`arithmetic`], [`graph`]) intersects with rays
+//! ([`intersector`]), all of them or
 //! those of the parts of space that a ray passes ([`grid`], [`volumes`]). Every machine is simulated
 //! in two steps. First the scene's shaders run on the RPU and send each ray to the machine's way of
 //! finding hits ([`recording`]): that gives the image, and the rays with the work that each is.
@@ -22,5 +23,6 @@ pub mod polygon;
 pub mod ray;
 pub mod recording;
 pub mod sections;
+pub mod surfaces;
 pub mod tree;
 pub mod volumes;

@@ -1,19 +1,35 @@
-//! A scene as ray-tracing machines store it: convex planar quadrilaterals.
+//! A scene as ray-tracing machines store it: convex planar quadrilaterals, and other surfaces.
 //!
 //! Takes a scene's meshes and gives polygons in world space, with what the host keeps of each: the
 //! corners, and the triangles that it stands for, whose numbers and barycentric coordinates the
 //! shaders ask for. Two triangles that follow each other in a mesh and make a planar convex
-//! quadrilateral become one polygon, any other triangle a polygon of its own.
+//! quadrilateral become one polygon, any other triangle a polygon of its own. Procedural primitives
+//! become polygons or [`surfaces`](super::surfaces) where there is an intersector for their class;
+//! the host intersects the others.
 
-use super::polygon::{Case, Polygon, Sides, TriangleCorners, bilinear};
-use super::ray::Found;
-use crate::render::RenderError;
+use super::arithmetic::{Ieee, Operations};
+use super::intersector::{MachineRay, Outcome, intersect};
+use super::polygon::{Case, Polygon, PolygonError, Sides, TriangleCorners, WORDS};
+use super::ray::{Found, RayKind, Request};
+use super::surfaces::scene::{Held, held};
+use super::surfaces::{Slots, Surface};
+use super::volumes::outline::{Extent, Outline};
+use crate::bvh::{BATCH, Ray, RayBatch};
+use crate::program::Program;
+use crate::random::{hash, unit};
+use crate::render::rpu::{Loaded, SceneTracer};
+use crate::render::{Job, RenderError};
 use crate::scene::{MeshSpace, Object, Scene};
 use glam::{DVec3, Mat4, Vec3};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Most bytes of a model: 24 million polygons.
 const MOST_BYTES: u64 = 4 << 30;
+
+/// Bytes of a word in a machine's memory.
+const WORD_BYTES: u64 = 4;
 
 /// The host's side of a polygon.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,42 +38,102 @@ pub struct Face {
     pub corners: [Vec3; 4],
     /// Its triangles: each its primitive number, and which corners its vertices are.
     triangles: [(u32, [u8; 3]); 2],
-    /// 1 or 2.
+    /// 1 or 2; 0 where it is of the procedural primitive of the first number.
     count: u8,
 }
 
-/// Where a hit lies on a triangle of the scene.
+/// Where a hit lies on a primitive of the scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resolved {
-    /// The triangle's primitive number.
+    /// Its primitive number.
     pub primitive: u32,
-    /// Weight of its second vertex, 0 to 1.
+    /// Weight of a triangle's second vertex, 0 to 1; 0 on a procedural primitive.
     pub u: f32,
-    /// Weight of its third vertex, 0 to 1.
+    /// Weight of a triangle's third vertex, 0 to 1; 0 on a procedural primitive.
     pub v: f32,
 }
 
-/// A scene in a machine's form.
+/// A surface in a machine's memory, and the host's side of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedSurface {
+    /// What the machine stores.
+    pub surface: Surface,
+    /// The body around it in the world.
+    pub extent: Extent,
+    /// Its primitive number.
+    pub primitive: u32,
+}
+
+/// A scene in a machine's form. Primitives are numbered: first all polygons, then the surfaces.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The parameters of the polygons, in the order of the scene's primitives.
     pub polygons: Vec<Polygon>,
     /// The host's side of each.
     pub faces: Vec<Face>,
+    /// The other primitives.
+    pub surfaces: Vec<PlacedSurface>,
     /// The polygons of each object that has any, with its index in the scene.
     pub objects: Vec<(usize, Range<u32>)>,
     /// The corners of the box around them; zero when there are none.
     pub bounds: (Vec3, Vec3),
+    /// Which of the scene's procedural primitives the host intersects, in their order.
+    on_host: Vec<usize>,
     /// What the machine does not hold.
     pub left_out: Vec<String>,
 }
 
 impl Model {
-    /// The polygons of a scene.
+    /// The primitives of a job's scene. Procedural primitives whose class has an intersector are held
+    /// if that finds the hits that the intersection shader finds, for rays at random; a class that
+    /// bears such a name and is something else is left to the host.
+    ///
+    /// # Errors
+    /// When they take more than 4 GiB; as rendering, where intersection shaders fail.
+    pub fn of_job(scene: &Scene, job: &Job, loaded: &Loaded) -> Result<Self, RenderError> {
+        let mut model = Self::of_meshes(scene)?;
+        let stop = AtomicBool::new(false);
+        let data = loaded.data(&job.program.memory.vectors);
+        let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
+        let mut same_name = 0;
+        let procedural = scene.objects.iter().filter_map(|object| Some((object, object.procedural?)));
+        for (number, ((object, shader), placed)) in procedural.zip(&job.program.primitives.placed).enumerate() {
+            let instance = &scene.shader_instances[shader.0 as usize];
+            let found = held(instance, object.object_to_world).and_then(|held| Candidate::of(held, placed.number));
+            let agrees = |candidate: &Candidate| {
+                let shader = |rays: &RayBatch| tracer.intersect_primitive(number, rays);
+                candidate.agrees(placed.bounds, object.object_to_world, shader)
+            };
+            match found {
+                Some(candidate) if agrees(&candidate) => model.hold(candidate),
+                other => {
+                    same_name += usize::from(other.is_some());
+                    model.on_host.push(number);
+                }
+            }
+        }
+        if let Some(error) = tracer.failure() {
+            return Err(loaded.explain(error, &job.program.module));
+        }
+        match model.on_host.len() {
+            0 => {}
+            1 => model.left_out.push("a procedural primitive, which the host intersects".to_string()),
+            n => model.left_out.push(format!("{n} procedural primitives, which the host intersects")),
+        }
+        if same_name > 0 {
+            model
+                .left_out
+                .push(format!("{same_name} of them have the name of a class with an intersector, and other hits"));
+        }
+        model.bounds = model.box_around();
+        Ok(model)
+    }
+
+    /// The polygons of a scene's meshes.
     ///
     /// # Errors
     /// When they take more than 4 GiB.
-    pub fn of(scene: &Scene) -> Result<Self, RenderError> {
+    pub fn of_meshes(scene: &Scene) -> Result<Self, RenderError> {
         let triangles: u64 = scene.objects.iter().map(|o| o.mesh.triangles.len() as u64).sum();
         let needed = triangles * (size_of::<Polygon>() + size_of::<Face>()) as u64;
         if needed > MOST_BYTES {
@@ -76,17 +152,87 @@ impl Model {
                 }
             }
         }
-        let corners = || model.faces.iter().flat_map(|f| f.corners);
-        model.bounds =
-            corners().map(|p| (p, p)).reduce(|(low, high), (p, _)| (low.min(p), high.max(p))).unwrap_or_default();
+        model.bounds = model.box_around();
         if flat > 0 {
             model.left_out.push(format!("{flat} triangles too thin for a plane"));
         }
-        let procedural = scene.objects.iter().filter(|o| o.procedural.is_some()).count();
-        if procedural > 0 {
-            model.left_out.push(format!("{procedural} procedural primitives, which the host intersects"));
-        }
         Ok(model)
+    }
+
+    /// The number of primitives.
+    pub fn len(&self) -> usize {
+        self.polygons.len() + self.surfaces.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the host intersects some of the scene's primitives.
+    pub fn leaves_some(&self) -> bool {
+        !self.on_host.is_empty()
+    }
+
+    /// The job without the procedural primitives that the machine holds: the renderer's part.
+    pub fn rest_of(&self, job: &Job) -> Job {
+        let primitives = job.program.primitives.only(|number| self.on_host.contains(&number));
+        Job { program: Program { primitives: Arc::new(primitives), ..job.program.clone() }, ..job.clone() }
+    }
+
+    /// The bodies around all primitives.
+    pub fn extents(&self) -> Vec<Extent> {
+        let polygons = self.faces.iter().map(|face| Extent::Polygon(face.corners));
+        polygons.chain(self.surfaces.iter().map(|surface| surface.extent.clone())).collect()
+    }
+
+    /// The surface of that number; `None` where it is a polygon's.
+    pub fn surface(&self, index: u32) -> Option<&Surface> {
+        let place = (index as usize).checked_sub(self.polygons.len())?;
+        self.surfaces.get(place).map(|placed| &placed.surface)
+    }
+
+    /// The hit of a ray on a primitive, if it is nearer than `best`.
+    #[inline]
+    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &MachineRay, best: f32) -> Option<Found> {
+        match self.polygons.get(index as usize) {
+            Some(polygon) => match intersect(ops, polygon, ray, best) {
+                Outcome::Hit(hit) => Some(Found { index, t: hit.t, point: hit.point }),
+                _ => None,
+            },
+            None => {
+                let t = self.surface(index)?.intersect(ops, ray, best)?;
+                Some(Found { index, t, point: super::intersector::point(ops, ray, t) })
+            }
+        }
+    }
+
+    /// What testing all surfaces takes.
+    pub fn slots(&self) -> Slots {
+        self.surfaces.iter().map(|placed| placed.surface.slots()).fold(Slots::default(), Slots::plus)
+    }
+
+    /// Bytes of the parameters of all primitives.
+    pub fn bytes(&self) -> u64 {
+        let surfaces: u64 = self.surfaces.iter().map(|placed| u64::from(placed.surface.words())).sum();
+        (self.polygons.len() as u64 * WORDS as u64 + surfaces) * WORD_BYTES
+    }
+
+    fn box_around(&self) -> (Vec3, Vec3) {
+        let corners = self.faces.iter().flat_map(|face| &face.corners);
+        let corners = corners.chain(self.surfaces.iter().flat_map(|placed| placed.extent.corners()));
+        let joined = corners.map(|&p| (p, p)).reduce(|(low, high), (p, _)| (low.min(p), high.max(p)));
+        joined.unwrap_or_default()
+    }
+
+    /// Adds what a procedural primitive is.
+    fn hold(&mut self, candidate: Candidate) {
+        let Candidate { polygons, surface, primitive } = candidate;
+        for (polygon, corners) in polygons {
+            self.polygons.push(polygon);
+            self.faces.push(Face { corners, triangles: [(primitive, [0; 3]); 2], count: 0 });
+        }
+        self.surfaces.extend(surface.map(|(surface, extent)| PlacedSurface { surface, extent, primitive }));
     }
 
     /// Adds an object, whose first primitive has the number `first`; gives the number of triangles
@@ -136,31 +282,131 @@ impl Model {
 
     /// Adds a polygon that stands for no triangle of a scene.
     #[cfg(test)]
-    pub(super) fn add_polygon(&mut self, polygon: Polygon, corners: [Vec3; 4]) {
+    pub(in crate::machines) fn add_polygon(&mut self, polygon: Polygon, corners: [Vec3; 4]) {
         self.polygons.push(polygon);
         self.faces.push(Face { corners, triangles: [(0, [0, 1, 3]); 2], count: 1 });
     }
 
     /// The triangle of the scene that a hit lies on.
     pub fn resolve(&self, found: &Found) -> Resolved {
-        self.faces[found.polygon as usize].resolve(found.u, found.v)
+        match self.faces.get(found.index as usize) {
+            Some(face) => face.resolve(found.point),
+            None => {
+                let place = found.index as usize - self.faces.len();
+                Resolved { primitive: self.surfaces[place].primitive, u: 0.0, v: 0.0 }
+            }
+        }
     }
 
-    /// The corners of every polygon.
-    pub fn corners(&self) -> Vec<[Vec3; 4]> {
-        self.faces.iter().map(|f| f.corners).collect()
-    }
-
-    /// The sum of the polygons' areas.
+    /// The sum of the polygons' areas, and those of the largest sides of the bodies around surfaces.
     pub fn area(&self) -> f64 {
-        self.faces.iter().fold(0.0, |sum, face| sum + face.area())
+        let surfaces = self.surfaces.iter().map(|placed| area(placed.extent.face()));
+        self.faces.iter().map(|face| area(face.corners)).chain(surfaces).fold(0.0, |sum, area| sum + area)
     }
 }
 
+/// What a procedural primitive may be in a machine's memory.
+struct Candidate {
+    polygons: Vec<(Polygon, [Vec3; 4])>,
+    surface: Option<(Surface, Extent)>,
+    primitive: u32,
+}
+
+impl Candidate {
+    /// `None` where a quadrilateral is none that machines can hold.
+    fn of(held: Held, primitive: u32) -> Option<Self> {
+        let mut candidate = Self { polygons: Vec::new(), surface: None, primitive };
+        match held {
+            Held::Surface(surface, extent) => candidate.surface = Some((surface, extent)),
+            Held::Polygons(all) => {
+                for corners in all {
+                    candidate.polygons.extend(quadrilateral(corners).ok()?);
+                }
+            }
+        }
+        Some(candidate)
+    }
+
+    /// The nearest hit of a ray, in single precision.
+    fn hit(&self, request: &Request) -> Option<f32> {
+        let ray = MachineRay::of_request(request);
+        let polygons =
+            self.polygons.iter().filter_map(|(polygon, _)| match intersect(Ieee, polygon, &ray, request.limit) {
+                Outcome::Hit(hit) => Some(hit.t),
+                _ => None,
+            });
+        let surface = self.surface.iter().filter_map(|(surface, _)| surface.intersect(Ieee, &ray, request.limit));
+        polygons.chain(surface).reduce(f32::min)
+    }
+
+    /// Whether rays at random hit it where a `shader` has them hit, which takes them in the
+    /// primitive's own space. A few may pass an edge on its other side.
+    fn agrees(
+        &self,
+        (low, high): (Vec3, Vec3),
+        to_world: Mat4,
+        shader: impl Fn(&RayBatch) -> Option<[f32; BATCH]>,
+    ) -> bool {
+        let mut seed = 0;
+        let mut random = || {
+            seed += 1;
+            unit(hash(seed))
+        };
+        let (middle, reach) = ((low + high) * 0.5, (high - low).max(Vec3::splat(1e-3 * (high - low).max_element())));
+        let mut point = |size: f32| middle + (Vec3::new(random(), random(), random()) - 0.5) * reach * size;
+        let mut rays = RayBatch::default();
+        for lane in 0..BATCH {
+            let (from, to) = (point(4.0), point(1.0));
+            rays.set(lane, &Ray::new(from, to - from));
+        }
+        let Some(expected) = shader(&rays) else { return false };
+        let differ = (0..BATCH).filter(|&lane| {
+            let ray = rays.ray(lane);
+            let (origin, direction) = (to_world.transform_point3(ray.origin), to_world.transform_vector3(ray.dir));
+            let request = Request { origin, direction, limit: f32::INFINITY, kind: RayKind::Nearest };
+            let expected = Some(expected[lane]).filter(|t| *t >= 0.0);
+            match (self.hit(&request), expected) {
+                (Some(t), Some(expected)) => (t - expected).abs() > SAME * expected.max(1.0),
+                (None, None) => false,
+                _ => true,
+            }
+        });
+        differ.count() <= DIFFERENT
+    }
+}
+
+/// By how much distances may differ in [`Candidate::agrees`], in units of the ray's direction, which
+/// is some sizes of the primitive long.
+const SAME: f32 = 1e-3;
+
+/// How many of 64 rays may differ there.
+const DIFFERENT: usize = 2;
+
+/// A planar convex quadrilateral as one polygon, or as two where its coordinates need roots.
+fn quadrilateral(corners: [Vec3; 4]) -> Result<Vec<(Polygon, [Vec3; 4])>, PolygonError> {
+    let whole = match Polygon::of_quad(corners, Sides::Two) {
+        Ok(polygon) if needs_no_root(&polygon) => return Ok(vec![(polygon, corners)]),
+        Ok(_) | Err(PolygonError::NearlyParallel) => corners,
+        Err(error) => return Err(error),
+    };
+    let [a, b, c, d] = whole;
+    let half = |corners| Ok((Polygon::of_triangle(corners, Sides::Two)?, TriangleCorners::of(corners).corners));
+    [[a, b, c], [c, d, a]].into_iter().map(half).collect()
+}
+
+/// The area of a quadrilateral.
+fn area([a, b, c, d]: [Vec3; 4]) -> f64 {
+    let [p, q] = [c - a, d - b].map(Vec3::as_dvec3);
+    0.5 * p.cross(q).length()
+}
+
 impl Face {
-    /// Which triangle the point at `(u, v)` lies on, and where.
-    fn resolve(&self, u: f32, v: f32) -> Resolved {
-        let point = bilinear(self.corners, [u, v]).as_dvec3();
+    /// Which triangle a point lies on, and where. The point has 24 bits, of which `u` and `v` keep 12.
+    fn resolve(&self, point: [f32; 3]) -> Resolved {
+        if self.count == 0 {
+            return Resolved { primitive: self.triangles[0].0, u: 0.0, v: 0.0 };
+        }
+        let point = Vec3::from(point).as_dvec3();
         let at = |k: usize| {
             let (primitive, map) = self.triangles[k];
             let [a, b, c] = map.map(|i| self.corners[usize::from(i)].as_dvec3());
@@ -178,11 +424,6 @@ impl Face {
         let [v1, v2] = w.map(|x| x.clamp(0.0, 1.0));
         let over = (v1 + v2).max(1.0);
         Resolved { primitive, u: (v1 / over) as f32, v: (v2 / over) as f32 }
-    }
-
-    fn area(&self) -> f64 {
-        let [a, b, c, d] = self.corners.map(|p| p.as_dvec3());
-        0.5 * (c - a).cross(d - b).length()
     }
 }
 
@@ -241,6 +482,7 @@ fn mirrored_corner(corner: u8, mirrored: bool) -> u8 {
 mod tests {
     use super::*;
     use crate::geometry::Mesh;
+    use crate::machines::rays::polygon::bilinear;
     use crate::scene::{OpenOptions, open};
     use crate::text::source::SourceMap;
     use std::path::Path;
@@ -275,16 +517,16 @@ mod tests {
     fn triangles_of_a_square_make_one_polygon_that_knows_both() {
         for placement in [Mat4::IDENTITY, Mat4::from_scale(Vec3::new(-2.0, 1.0, 1.0))] {
             let scene = scene_of(vec![(square(), MeshSpace::Object, placement)]);
-            let model = Model::of(&scene).expect("it fits");
+            let model = Model::of_meshes(&scene).expect("it fits");
             assert_eq!((model.polygons.len(), model.left_out.len()), (2, 0));
             let mesh = square();
             for step in 0..100 {
                 let [u, v] = [(step % 10) as f32 / 9.0, (step / 10) as f32 / 9.0];
                 for polygon in 0..2 {
-                    let hit = model.resolve(&Found { polygon, t: 1.0, u, v });
+                    let expected = bilinear(model.faces[polygon as usize].corners, [u, v]);
+                    let hit = model.resolve(&Found { index: polygon, t: 1.0, point: expected.to_array() });
                     let [a, b, c] = mesh.corners(hit.primitive as usize).map(|p| placement.transform_point3(p));
                     let point = a + (b - a) * hit.u + (c - a) * hit.v;
-                    let expected = bilinear(model.faces[polygon as usize].corners, [u, v]);
                     assert!(point.distance(expected) < 1e-5, "{u} {v}: {point} {expected}");
                     assert!(hit.u >= 0.0 && hit.v >= 0.0 && hit.u + hit.v < 1.0001);
                     assert_eq!(hit.primitive == 2, polygon == 1);
@@ -305,11 +547,12 @@ mod tests {
         mesh.triangles.insert(0, [0, 1, 1]);
         let world = (mesh, MeshSpace::World, Mat4::IDENTITY);
         let scene = scene_of(vec![(square(), MeshSpace::Object, Mat4::IDENTITY), world]);
-        let model = Model::of(&scene).expect("it fits");
+        let model = Model::of_meshes(&scene).expect("it fits");
         assert!(model.left_out[0].starts_with("1 triangles"), "{:?}", model.left_out);
         // Objects in world space come first.
-        let primitives: Vec<u32> =
-            (0..4).map(|polygon| model.resolve(&Found { polygon, t: 0.0, u: 0.2, v: 0.2 }).primitive).collect();
+        let at = |index: u32| bilinear(model.faces[index as usize].corners, [0.2; 2]).to_array();
+        let primitive = |index| model.resolve(&Found { index, t: 0.0, point: at(index) }).primitive;
+        let primitives: Vec<u32> = (0..4).map(primitive).collect();
         assert_eq!(primitives, [1, 3, 4, 6]);
         assert_eq!(model.objects, [(1, 0..2), (0, 2..4)]);
     }

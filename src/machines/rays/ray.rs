@@ -25,15 +25,14 @@ pub struct Request {
     pub kind: RayKind,
 }
 
-/// A hit as the machine reports it.
+/// A hit as the machine reports it (Ullner 1983, §2.3.1). The thesis also has `u` and `v`, of 12
+/// bits; the host takes the place on the polygon from the point, of 24.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// Index of the polygon in the machine's memory.
-    pub polygon: u32,
+    /// Number of the primitive in the machine's memory.
+    pub index: u32,
     /// Distance in units of the ray's direction.
     pub t: f32,
-    /// Position on the polygon, 0 to 1.
-    pub u: f32,
-    /// Position on the polygon, 0 to 1.
-    pub v: f32,
+    /// The point `p_r`.
+    pub point: [f32; 3],
 }

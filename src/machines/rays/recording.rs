@@ -7,7 +7,9 @@
 //! arrives, so the replay needs no shaders.
 
 use super::model::Model;
+use super::polygon::WORDS;
 use super::ray::{Found, RayKind, Request};
+use super::surfaces::Slots;
 use crate::bvh::ray::{Hit, lanes};
 use crate::image::Image;
 use crate::render::adaptive::AdaptiveSampler;
@@ -36,10 +38,28 @@ pub struct Work {
     pub boxes: u32,
     /// Polygons that were tested.
     pub tests: u32,
+    /// What tests of other primitives took.
+    pub slots: Slots,
     /// Tests that found a nearer hit.
     pub updates: u32,
-    /// Parameters of polygons that were fetched, in words of 32 bits.
+    /// Parameters of primitives that were fetched, in words of 32 bits.
     pub words: u32,
+}
+
+impl Work {
+    /// Adds the test of a primitive of a model.
+    pub fn test(&mut self, model: &Model, index: u32) {
+        match model.surface(index) {
+            None => {
+                self.tests += 1;
+                self.words += WORDS as u32;
+            }
+            Some(surface) => {
+                self.slots = self.slots.plus(surface.slots());
+                self.words += surface.words();
+            }
+        }
+    }
 }
 
 /// A machine's way to find the hit of a ray among the polygons of its model.
@@ -92,9 +112,13 @@ pub struct Totals {
     pub boxes: u64,
     /// Polygons that were tested.
     pub tests: u64,
+    /// Quadrics that were tested.
+    pub quadrics: u64,
+    /// Edges of general polygons that were tested.
+    pub edges: u64,
     /// Tests that found a nearer hit.
     pub updates: u64,
-    /// Words of polygons' parameters.
+    /// Words of primitives' parameters.
     pub words: u64,
 }
 
@@ -102,6 +126,11 @@ impl Totals {
     /// All rays.
     pub fn rays(&self) -> u64 {
         self.vision + self.shadow + self.secondary
+    }
+
+    /// Slots of all intersectors: tests of polygons, quadrics, and edges.
+    pub fn slots(&self) -> u64 {
+        self.tests + self.quadrics + self.edges
     }
 
     /// Shadow rays for each ray that is shaded: for how many lights the lighting model is computed.
@@ -143,6 +172,8 @@ impl Recording {
                 sums.waits += u64::from(ray.work.waits);
                 sums.boxes += u64::from(ray.work.boxes);
                 sums.tests += u64::from(ray.work.tests);
+                sums.quadrics += u64::from(ray.work.slots.quadrics);
+                sums.edges += u64::from(ray.work.slots.edges);
                 sums.updates += u64::from(ray.work.updates);
                 sums.words += u64::from(ray.work.words);
             }
@@ -169,7 +200,8 @@ pub struct Subject<'a> {
 /// # Errors
 /// As rendering; when the rays take more than 4 GiB.
 pub fn record(subject: &Subject<'_>, finder: &impl Finder, progress: Progress<'_>) -> Result<Recording, RenderError> {
-    let Subject { job, loaded, model, sampler } = *subject;
+    let Subject { loaded, model, sampler, .. } = *subject;
+    let job = &model.rest_of(subject.job);
     let (mut samples, mut rays) = (Vec::new(), Vec::new());
     let make = || Recorder { finder, model, rays: Mutex::new(array::from_fn(|_| Vec::new())) };
     let mut done = |numbers: &[Option<SampleNumber>; BLOCK], recorder: Recorder<'_, _>| {

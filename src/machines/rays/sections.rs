@@ -1,9 +1,11 @@
 //! Sections that the reports of the ray-tracing machines share.
 
 use super::events::microseconds;
+use super::graph::{Flow, Graph};
 use super::host::{HostTimes, Timeline};
 use super::model::Model;
 use super::recording::{Recording, Totals};
+use super::surfaces::Shape;
 use crate::image::Image;
 use crate::machines::report::{Cell, Entry, Section, entry};
 
@@ -15,11 +17,34 @@ pub fn scene(model: &Model, image: &Image) -> Section {
         "scene",
         vec![
             entry("polygons", "polygons", model.polygons.len(), "planar convex quadrilaterals and triangles"),
-            entry("objects", "objects", model.objects.len(), ""),
+            entry("surfaces", "other surfaces", model.surfaces.len(), surfaces(model)),
+            entry("objects", "objects with polygons", model.objects.len(), ""),
             entry("area", "area", area, "sum over the polygons, in squares of the scene's unit"),
             entry("pixels", "pixels", u64::from(image.width) * u64::from(image.height), ""),
         ],
     )
+}
+
+/// What surfaces there are.
+fn surfaces(model: &Model) -> String {
+    let mut counts = [0; 3];
+    for placed in &model.surfaces {
+        let kind = match placed.surface.shape {
+            Shape::Quadric(_) => 0,
+            Shape::Net(_) => 1,
+            Shape::General(_) => 2,
+        };
+        counts[kind] += 1;
+    }
+    let [quadrics, nets, polygons] = counts;
+    format!("{quadrics} quadrics, {nets} net volumes, {polygons} general polygons")
+}
+
+/// The arithmetic operations of all rays, of which so many `intersections` are those of polygons.
+pub fn operations(totals: &Totals, intersections: u64) -> f64 {
+    let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations() as f64);
+    let surfaces = totals.quadrics as f64 * quadric + totals.edges as f64 * edge;
+    intersections as f64 * Graph::intersector().operations() as f64 + surfaces
 }
 
 /// The rays, and the work that each is on average.
@@ -43,6 +68,12 @@ pub fn rays(totals: &Totals) -> Section {
     push(entry("cells_per_ray", "cells a ray", cells, "subvolumes that it enters, n_d"), totals.cells);
     let occupied = mean(totals.occupied);
     push(entry("occupied_per_ray", "occupied cells a ray", occupied, "those with polygons, n_c"), totals.occupied);
+    let quadrics = mean(totals.quadrics);
+    push(
+        entry("quadrics_per_ray", "quadrics a ray", quadrics, "intersections of a ray with a quadric"),
+        totals.quadrics,
+    );
+    push(entry("edges_per_ray", "edges a ray", mean(totals.edges), "of general polygons"), totals.edges);
     push(entry("boxes_per_ray", "boxes a ray", mean(totals.boxes), "bounding volumes that are tested"), totals.boxes);
     Section::entries("rays", "rays", entries)
 }
@@ -85,13 +116,13 @@ pub fn left_out(model: &Model) -> String {
     }
 }
 
-/// The cost of every pixel: tests of its rays, row by row, summed over its samples.
+/// The cost of every pixel: tests of polygons, quadrics and edges for its rays, row by row, summed over its samples.
 pub fn tests_of_pixels(recording: &Recording) -> Vec<u64> {
     let width = recording.image.width as usize;
     let mut cost = vec![0; width * recording.image.height as usize];
     for sample in &recording.samples {
         let [x, y] = sample.sample.pixel;
-        let tests = recording.of(sample).iter().map(|ray| u64::from(ray.work.tests));
+        let tests = recording.of(sample).iter().map(|ray| u64::from(ray.work.tests + ray.work.slots.all()));
         cost[y as usize * width + x as usize] += tests.sum::<u64>();
     }
     cost

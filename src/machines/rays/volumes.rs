@@ -11,7 +11,8 @@
 //! |---|---|
 //! | [`bounds`] | axis-aligned boxes, and how far from a polygon its hits may lie |
 //! | [`line`](mod@line) | a ray prepared for slab tests, and the slab test |
-//! | `overlap` | the overlap test of a polygon and a box |
+//! | [`outline`] | the body around a primitive |
+//! | `overlap` | the overlap test of a polygon, or another body, and a box |
 //! | [`hierarchy`] | bounding volume hierarchies and their traversal |
 //! | [`oriented`] | a hierarchy of oriented bounding boxes (Rubin & Whitted 1980) |
 //! | [`octree`] | an octree (Reddy & Rubin 1978) |
@@ -33,6 +34,7 @@ pub mod line;
 pub mod octree;
 pub mod oriented;
 pub mod ours;
+pub mod outline;
 mod overlap;
 
 #[cfg(test)]

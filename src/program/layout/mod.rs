@@ -88,11 +88,12 @@ pub fn lay_out(
     let memory = memory.with_block(emissive, &table);
     let linked = blocks::link(collected, memory.blocks.iter().copied(), &environments);
     let (memory, light_tables) = fill_light_tables(memory, first_table, collected, &linked, !area_lights.is_empty());
-    let tree = procedural::tree(scene, &memory, &placed).unwrap_or_else(|d| {
+    let primitives = procedural::primitives(scene, &memory, &placed, collected.primitive_kinds.len());
+    let primitives = primitives.unwrap_or_else(|d| {
         diagnostics.push(d);
         Default::default()
     });
-    let mut constants = frame_constants_around(scene, tree.bounds());
+    let mut constants = frame_constants_around(scene, primitives.tree.bounds());
     if options.output.is_some() {
         // No background is shown where a variable is.
         set_options(&mut constants, scene.max_depth, [0.0; 4]);
@@ -106,7 +107,7 @@ pub fn lay_out(
         light_tables,
         area_lights,
         environments,
-        primitives: Primitives { tree, kinds: collected.primitive_kinds.len() },
+        primitives,
         memory,
     })
 }

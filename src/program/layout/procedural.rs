@@ -37,6 +37,8 @@ pub struct ProceduralRecord {
 pub struct Primitives {
     /// The acceleration structure over their bounds, whose data are the addresses of their blocks.
     pub tree: ProceduralBvh,
+    /// What it is over, in the order of the scene's objects.
+    pub placed: Vec<ProceduralBounds>,
     /// How many kinds there are, each with an intersection entry.
     pub kinds: usize,
 }
@@ -45,6 +47,15 @@ impl Primitives {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
+    }
+
+    /// Those whose numbers, which count them in the order of the scene's objects, are wanted.
+    pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let numbered = self.placed.iter().enumerate();
+        let placed: Vec<_> = numbered.filter(|(number, _)| is_wanted(*number)).map(|(_, p)| *p).collect();
+        // All of them could be built into one.
+        let tree = ProceduralBvh::build(&placed).unwrap_or_default();
+        Self { tree, placed, kinds: self.kinds }
     }
 }
 
@@ -79,12 +90,17 @@ pub fn block(primitive: &BoundPrimitive, kind: u32, object: &Object, pdf_scale: 
     block
 }
 
-/// The acceleration structure over the procedural primitives of a scene.
+/// The procedural primitives of a scene of so many kinds, and the acceleration structure over them.
 ///
 /// # Errors
 ///
 /// A primitive whose bounds in the world are non-finite.
-pub fn tree(scene: &Scene, memory: &MemoryImage, placed: &[PlacedPrimitive]) -> Result<ProceduralBvh, Diagnostic> {
+pub fn primitives(
+    scene: &Scene,
+    memory: &MemoryImage,
+    placed: &[PlacedPrimitive],
+    kinds: usize,
+) -> Result<Primitives, Diagnostic> {
     let boxes = placed.iter().map(|&PlacedPrimitive { object, record, bounds }| ProceduralBounds {
         bounds,
         object_to_world: scene.objects[object].object_to_world,
@@ -92,11 +108,13 @@ pub fn tree(scene: &Scene, memory: &MemoryImage, placed: &[PlacedPrimitive]) -> 
         data: memory.objects[object] + 1 + INSTANCE_VECTORS + record.offset,
     });
     debug_assert_eq!(procedural_objects(scene).count(), placed.len());
-    ProceduralBvh::build(&boxes.collect::<Vec<_>>()).map_err(|error| {
+    let boxes: Vec<_> = boxes.collect();
+    let tree = ProceduralBvh::build(&boxes).map_err(|error| {
         let ProceduralError::NonFinite { index } = error else { return Diagnostic::error(error.to_string()) };
         let object = &scene.objects[placed[index].object];
         let d = Diagnostic::error("a primitive has non-finite bounds in the world");
         let d = object.span.into_iter().fold(d, |d, span| d.at(span, "this primitive"));
         d.hint("its box, or the transform around it, is too large")
-    })
+    })?;
+    Ok(Primitives { tree, placed: boxes, kinds })
 }

@@ -299,7 +299,8 @@ impl Loaded {
         })
     }
 
-    pub(super) fn explain(&self, error: MachineError, module: &Module) -> RenderError {
+    /// An error of a run, with its place in the source.
+    pub fn explain(&self, error: MachineError, module: &Module) -> RenderError {
         let span = |pc: u32| self.program.locs.get(pc as usize).and_then(|&loc| module.span(loc));
         match error {
             MachineError::Budget { pc, budget } => RenderError::Budget { budget, span: span(pc) },

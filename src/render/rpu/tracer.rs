@@ -208,6 +208,15 @@ impl<'a> SceneTracer<'a> {
         }
     }
 
+    /// The nearest hits of rays, in the space of the procedural primitive of that number in the order
+    /// of the scene's objects, by its intersection shader: below 0 for a miss. `None` where there is
+    /// no such primitive.
+    pub fn intersect_primitive(&self, number: usize, rays: &RayBatch) -> Option<[f32; BATCH]> {
+        let procedural = self.procedural.as_ref()?;
+        let placed = procedural.primitives.placed.get(number)?;
+        Some(procedural.intersect(placed.data, rays))
+    }
+
     /// The error of an intersection shader, if one failed: the cause, where the render was stopped.
     pub fn failure(&self) -> Option<MachineError> {
         let procedural = self.procedural.as_ref()?;

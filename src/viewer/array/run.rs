@@ -106,7 +106,7 @@ pub fn simulate(
     let fail = |e: crate::render::RenderError| e.to_string();
     let program = &job.program;
     let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
-    let polygons = Polygons::of(&state.scene).map_err(fail)?;
+    let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     if !goes_on(Stage::Rays(0.0)) {
         return Ok(None);
     }

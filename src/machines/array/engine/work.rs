@@ -245,7 +245,7 @@ impl<O: Operations> Engine<'_, O> {
         if !matches!(visit.end, VisitEnd::Next(_)) {
             self.statistics.rays += 1;
             let agrees = match (visit.end, ray.hit) {
-                (VisitEnd::Hit(found), Some(hit)) => is_shadow || (found.polygon, found.t) == (hit.polygon, hit.t),
+                (VisitEnd::Hit(found), Some(hit)) => is_shadow || (found.index, found.t) == (hit.index, hit.t),
                 (VisitEnd::Left, None) => true,
                 _ => false,
             };

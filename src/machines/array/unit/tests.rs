@@ -23,6 +23,7 @@ const TIMES: UnitTimes = UnitTimes {
     cycle: 1,
     accesses: [2, 8, 16, 16],
     latency: [60, 30, 105, 105],
+    surface_latency: 200,
     interval: 15,
     slots: 8,
     kill: Kill::Early,

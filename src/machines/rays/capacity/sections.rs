@@ -1,7 +1,7 @@
 //! Sections of a report on a scene that is larger than the memory.
 
 use super::paging::{self, Paged};
-use super::{Capacity, POLYGON_BYTES, Subvolumes, swapping};
+use super::{Capacity, Subvolumes, swapping};
 use crate::machines::rays::events::{Picoseconds, microseconds};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::recording::{Recording, Traced};
@@ -19,7 +19,7 @@ pub fn sections(
     capacity: Capacity,
     service: &dyn Fn(&Traced) -> Picoseconds,
 ) -> Result<Vec<Section>, RenderError> {
-    if capacity.polygons == 0 || model.polygons.is_empty() {
+    if capacity.polygons == 0 || model.is_empty() {
         return Ok(Vec::new());
     }
     let unsupported = |reason: String| RenderError::Unsupported { backend: "the machine's memory", reason };
@@ -38,7 +38,7 @@ pub fn sections(
     let swapped = swapping::replay(recording, large, capacity, service);
     let largest = subvolumes.polygons.iter().copied().max().unwrap_or(0);
     let occupied = subvolumes.polygons.iter().filter(|n| **n > 0).count();
-    let share = 100.0 * f64::from(capacity.polygons) / model.polygons.len() as f64;
+    let share = 100.0 * f64::from(capacity.polygons) / model.len() as f64;
     let memory = Section::entries(
         "memory",
         "memory and disk",
@@ -46,7 +46,7 @@ pub fn sections(
             entry("polygons", "memory", capacity.polygons, format!("polygons, {share:.1} % of the scene")),
             entry("subvolumes", "subvolumes", occupied, "with polygons"),
             entry("largest", "largest subvolume", largest, "polygons"),
-            entry("scene_bytes", "scene", model.polygons.len() as u64 * POLYGON_BYTES, "bytes"),
+            entry("scene_bytes", "scene", model.bytes(), "bytes"),
         ],
     );
     let seconds = |time: Picoseconds| Cell::from(microseconds(time) * 1e-6);

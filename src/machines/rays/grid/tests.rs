@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::machines::rays::volumes::samples::{Random, hit, request, trace_all};
+use glam::Vec3;
 
 /// A lattice whose planes are at the given places, without the margin of others.
 pub(super) fn bare(min: f32, size: f32, counts: [u32; 3]) -> Lattice {
@@ -282,7 +283,7 @@ fn a_hit_that_lies_beyond_the_cell_does_not_count_yet() {
         walk.advance().unwrap();
     }
     assert_eq!(walk.cell(), [3, 2, 2]);
-    assert_eq!(trace_all(&polygons, &ray).map(|found| found.polygon), Some(0));
+    assert_eq!(trace_all(&polygons, &ray).map(|found| found.index), Some(0));
 }
 
 #[test]

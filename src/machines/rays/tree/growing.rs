@@ -4,7 +4,7 @@ use super::asking::{Asked, Purpose};
 use super::exploring::{Affine, Affinity, AtHit, Call, Explorer, Term};
 use super::lookups::Lookup;
 use super::probe::{Called, Probe, Transmission, surface_arguments};
-use super::{BACKEND, Kind, MOST_BYTES, NO_RAY, Ray, RayTree, Sample, Settings};
+use super::{Kind, MOST_BYTES, NO_RAY, Ray, RayTree, Sample, Settings};
 use crate::machines::rays::model::Resolved;
 use crate::machines::rays::ray::{Found, RayKind, Request};
 use crate::machines::rays::recording::{Finder, request};
@@ -58,12 +58,11 @@ struct Outcome {
     affinity: Option<Affinity>,
 }
 
-/// Makes the tree of a job. `finder` finds hits, and `resolve` gives the triangle that a hit lies
-/// on. The result does not depend on the number of threads.
+/// Makes the tree of a job. `finder` finds the hits on all primitives, and `resolve` gives that of
+/// the scene which a hit lies on. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// As rendering; for programs that trace paths and scenes with procedural primitives; when the rays
-/// take more than 4 GiB.
+/// As rendering; for programs that trace paths; when the rays take more than 4 GiB.
 pub fn grow(
     job: &Job,
     finder: &impl Finder,
@@ -71,7 +70,6 @@ pub fn grow(
     settings: Settings,
     progress: Progress<'_>,
 ) -> Result<RayTree, RenderError> {
-    refuse_procedural(job)?;
     let probe = Probe::new(job)?;
     let stop = AtomicBool::new(false);
     let data = probe.loaded.data(&probe.vectors);
@@ -90,17 +88,6 @@ pub fn grow(
     tree.levels.push(tree.rays.len() as u32);
     progress(1.0);
     Ok(tree)
-}
-
-/// Only the scene's own tracer finds hits on procedural primitives.
-fn refuse_procedural(job: &Job) -> Result<(), RenderError> {
-    match job.program.primitives.is_empty() {
-        true => Ok(()),
-        false => {
-            let reason = "its machines hold polygons, and the scene has procedural primitives".to_string();
-            Err(RenderError::Unsupported { backend: BACKEND, reason })
-        }
-    }
 }
 
 struct Grower<'a, F> {

@@ -21,6 +21,7 @@
 //! away may miss hits.
 
 use super::StructureError;
+use super::outline::Outline;
 use glam::Vec3;
 
 /// By how much hits are accepted outside `u` and `v` of 0 to 1, together with the error of these:
@@ -46,21 +47,22 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The box around the corners of a polygon.
-    pub fn of(polygon: &[Vec3; 4]) -> Self {
-        let [a, b, c, d] = *polygon;
-        Self { min: a.min(b).min(c.min(d)), max: a.max(b).max(c.max(d)) }
+    /// The box around the corners of a polygon, or another primitive's.
+    pub fn of<P: Outline>(polygon: &P) -> Self {
+        let corners = || polygon.corners().iter().copied();
+        let min = corners().fold(Vec3::INFINITY, Vec3::min);
+        Self { min, max: corners().fold(Vec3::NEG_INFINITY, Vec3::max) }
     }
 
     /// The box around everything that may be hit of the polygons, but for rounding.
     ///
     /// # Errors
     /// When there are no polygons, or a coordinate is not finite or beyond [`LARGEST`].
-    pub fn around(polygons: &[[Vec3; 4]]) -> Result<Self, StructureError> {
+    pub fn around<P: Outline>(polygons: &[P]) -> Result<Self, StructureError> {
         let grown = polygons.iter().map(|polygon| Self::of(polygon).grown(growth(polygon)));
         let bounds = grown.reduce(Self::joined).ok_or(StructureError::Empty)?;
         // The box of a NaN leaves it out, so the corners themselves are asked.
-        let are_finite = polygons.iter().flatten().all(|corner| corner.is_finite());
+        let are_finite = polygons.iter().flat_map(P::corners).all(|corner| corner.is_finite());
         if are_finite && bounds.is_valid() { Ok(bounds) } else { Err(StructureError::Coordinates) }
     }
 
@@ -99,10 +101,11 @@ impl Bounds {
     }
 }
 
-/// How far from a polygon points with `u` and `v` in `−SLACK` to `1 + SLACK` lie at most.
-pub fn growth(polygon: &[Vec3; 4]) -> f32 {
-    let [a, b, c, d] = *polygon;
-    let longest = [b - a, c - b, d - c, a - d].map(Vec3::length).into_iter().fold(0.0, f32::max);
+/// How far from a polygon points with `u` and `v` in `−SLACK` to `1 + SLACK` lie at most; of another
+/// primitive as much outside its body.
+pub fn growth<P: Outline>(polygon: &P) -> f32 {
+    let (edges, count, ..) = polygon.directions();
+    let longest = edges[..count].iter().map(|edge| edge.length()).fold(0.0, f64::max);
     // The slack's square, and the rounding of the lengths, are in the .01.
-    2.01 * SLACK * longest
+    2.01 * SLACK * longest as f32
 }

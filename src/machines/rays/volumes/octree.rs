@@ -10,8 +10,8 @@
 
 use super::bounds::{Bounds, growth};
 use super::hierarchy::{Content, Hierarchy, Node};
+use super::outline::Outline;
 use super::{Shape, StructureError};
-use glam::Vec3;
 use std::collections::VecDeque;
 
 /// The most times that space is halved on an axis. The traversal's stack would allow 18.
@@ -47,12 +47,12 @@ struct Pending {
     level: u32,
 }
 
-/// The octree over polygons with corners in order around them.
+/// The octree over polygons and other primitives.
 ///
 /// # Errors
 /// When there are no polygons, a coordinate is not finite or beyond
 /// [`LARGEST`](super::bounds::LARGEST), or there are more entries than the options allow.
-pub fn build(polygons: &[[Vec3; 4]], options: &Options) -> Result<Hierarchy<Bounds>, StructureError> {
+pub fn build<P: Outline>(polygons: &[P], options: &Options) -> Result<Hierarchy<Bounds>, StructureError> {
     let around = Bounds::around(polygons)?;
     let margin = around.margin();
     let space = around.grown(margin);
@@ -87,7 +87,7 @@ pub fn build(polygons: &[[Vec3; 4]], options: &Options) -> Result<Hierarchy<Boun
 }
 
 /// The lists of the eight parts of a cell, ascending like the cell's own.
-fn divided(polygons: &[[Vec3; 4]], own: &[u32], cell: Bounds, margin: f32) -> [Vec<u32>; 8] {
+fn divided<P: Outline>(polygons: &[P], own: &[u32], cell: Bounds, margin: f32) -> [Vec<u32>; 8] {
     let mut parts: [Vec<u32>; 8] = Default::default();
     for &polygon in own {
         let corners = &polygons[polygon as usize];
@@ -121,6 +121,7 @@ fn octant(cell: Bounds, part: usize) -> Bounds {
 mod tests {
     use super::super::samples::Random;
     use super::*;
+    use glam::Vec3;
 
     #[test]
     fn cells_are_divided_until_few_polygons_are_left_or_the_levels_are_used_up() {

@@ -15,6 +15,7 @@ use super::StructureError;
 use super::bounds::{Bounds, growth};
 use super::hierarchy::{Content, Hierarchy, Node, Volume};
 use super::line::{Line, slabs};
+use super::outline::Outline;
 use glam::{DMat3, DVec3, Vec3};
 
 /// A rectangular parallelepiped of any orientation.
@@ -45,16 +46,19 @@ impl Volume for OrientedBox {
     }
 }
 
-/// The hierarchy over polygons with corners in order around them. Leaves have at most `leaf`
+/// The hierarchy over polygons and other primitives. Leaves have at most `leaf`
 /// polygons, which is at least 1, and each polygon is in one leaf. Takes time `n log n`.
 ///
 /// # Errors
 /// When there are no polygons, or a coordinate is not finite or beyond
 /// [`LARGEST`](super::bounds::LARGEST).
-pub fn build(polygons: &[[Vec3; 4]], leaf: usize) -> Result<Hierarchy<OrientedBox>, StructureError> {
+pub fn build<P: Outline>(polygons: &[P], leaf: usize) -> Result<Hierarchy<OrientedBox>, StructureError> {
     let margin = Bounds::around(polygons)?.margin();
-    let centroids: Vec<DVec3> =
-        polygons.iter().map(|polygon| polygon.iter().map(|corner| corner.as_dvec3()).sum::<DVec3>() * 0.25).collect();
+    let centroid = |polygon: &P| {
+        let corners = polygon.corners();
+        corners.iter().map(|corner| corner.as_dvec3()).sum::<DVec3>() * (1.0 / corners.len() as f64)
+    };
+    let centroids: Vec<DVec3> = polygons.iter().map(centroid).collect();
     let mut order: Vec<u32> = (0..polygons.len() as u32).collect();
     let placeholder = |first: usize, count: usize| {
         let content = Content::Polygons { first: first as u32, count: count as u32 };
@@ -94,9 +98,10 @@ fn longest(lengths: Vec3) -> usize {
 }
 
 /// The smallest of the three boxes around polygons, with room for their hits and the margin.
-fn fit(polygons: &[[Vec3; 4]], own: &[u32], margin: f64) -> OrientedBox {
+fn fit<P: Outline>(polygons: &[P], own: &[u32], margin: f64) -> OrientedBox {
     let own = || own.iter().map(|&polygon| &polygons[polygon as usize]);
-    let frames = [principal(own().flatten().map(|corner| corner.as_dvec3())), largest(own()), Some(DMat3::IDENTITY)];
+    let corners = own().flat_map(P::corners).map(|corner| corner.as_dvec3());
+    let frames = [principal(corners), largest(own().map(P::face)), Some(DMat3::IDENTITY)];
     let mut best = (f64::INFINITY, OrientedBox { centre: Vec3::ZERO, axes: Vec3::AXES, half: Vec3::ZERO });
     for frame in frames.into_iter().flatten() {
         // Single precision first: what the box has to contain is measured along the axes it has.
@@ -104,7 +109,7 @@ fn fit(polygons: &[[Vec3; 4]], own: &[u32], margin: f64) -> OrientedBox {
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for polygon in own() {
             let reach = f64::from(growth(polygon)) + margin;
-            for corner in polygon {
+            for corner in polygon.corners() {
                 let along = DVec3::from(axes.map(|axis| axis.as_dvec3().dot(corner.as_dvec3())));
                 low = low.min(along - reach);
                 high = high.max(along + reach);
@@ -122,7 +127,7 @@ fn fit(polygons: &[[Vec3; 4]], own: &[u32], margin: f64) -> OrientedBox {
 
 /// The plane of the polygon with the largest area, and its longest side; `None` if that is not an
 /// area.
-fn largest<'a>(polygons: impl Iterator<Item = &'a [Vec3; 4]>) -> Option<DMat3> {
+fn largest(polygons: impl Iterator<Item = [Vec3; 4]>) -> Option<DMat3> {
     let mut best = (0.0, None);
     for polygon in polygons {
         let [a, b, c, d] = polygon.map(|corner| corner.as_dvec3());
@@ -198,7 +203,7 @@ mod tests {
             let polygon = random.polygon(1e-3).map(|corner| corner + 7.0);
             let principal = principal(polygon.iter().map(|corner| corner.as_dvec3())).unwrap();
             assert_is_rotation([principal.x_axis, principal.y_axis, principal.z_axis]);
-            let own = largest([&polygon].into_iter()).unwrap();
+            let own = largest([polygon].into_iter()).unwrap();
             assert_is_rotation([own.x_axis, own.y_axis, own.z_axis]);
         }
     }

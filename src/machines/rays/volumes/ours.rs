@@ -5,12 +5,13 @@ use super::StructureError;
 use super::bounds::{Bounds, growth};
 use super::bvh::{Link, Node, hierarchy};
 use super::hierarchy::Hierarchy;
+use super::outline::Outline;
 use crate::bvh::node::{self, Child};
 use crate::bvh::{BuildOptions, Bvh, Quality, Triangle};
 use glam::Vec3;
 
-/// The hierarchy that the surface area heuristic of [`crate::bvh`] gives for polygons with corners
-/// in order around them, 4 at most in a leaf and each in one leaf.
+/// The hierarchy that the surface area heuristic of [`crate::bvh`] gives for polygons and other
+/// primitives, 4 at most in a leaf and each in one leaf.
 ///
 /// That builder takes triangles and, for [`Quality::Sah`], looks only at their boxes. A polygon is
 /// given as the flat triangle between two opposite corners of its box.
@@ -18,7 +19,7 @@ use glam::Vec3;
 /// # Errors
 /// When there are no polygons, more than the builder takes, or a coordinate is not finite or beyond
 /// [`LARGEST`](super::bounds::LARGEST).
-pub fn build(polygons: &[[Vec3; 4]]) -> Result<Hierarchy<Bounds>, StructureError> {
+pub fn build<P: Outline>(polygons: &[P]) -> Result<Hierarchy<Bounds>, StructureError> {
     Bounds::around(polygons)?;
     let diagonals: Vec<Triangle> = polygons
         .iter()
@@ -72,7 +73,7 @@ mod tests {
             let rays: Vec<_> = (0..600).map(|_| random.ray(&polygons)).collect();
             assert_same_hits(&build(&polygons).unwrap(), &polygons, &rays, "our BVH");
         }
-        assert!(build(&[]).is_err());
+        assert!(build::<[Vec3; 4]>(&[]).is_err());
     }
 
     #[test]

@@ -1,46 +1,40 @@
-//! The overlap test of a polygon and an axis-aligned box.
+//! The overlap test of a convex body, such as a polygon, and an axis-aligned box.
 //!
 //! Two convex bodies are disjoint if and only if their projections onto some axis are (the
-//! separating axis theorem). For a convex planar polygon and a box the candidates are the axes of
-//! the box, the polygon's normal, and the cross products of their edges (Gottschalk, Lin & Manocha,
-//! "OBBTree", 1996). The arithmetic is in double precision, whose errors are far below the margin
-//! that volumes have anyway.
+//! separating axis theorem). The candidates are the axes of the box, the normals of the body's
+//! faces, and the cross products of their edges (Gottschalk, Lin & Manocha, "OBBTree", 1996). The
+//! arithmetic is in double precision, whose errors are far below the margin that volumes have
+//! anyway.
 
-use glam::{DVec3, Vec3};
+use super::outline::{AXES, Outline};
+use glam::DVec3;
 
-/// Axes: three of the box, the normal, and four edges times three axes.
-const AXES: usize = 16;
-
-/// A polygon, prepared for many tests.
+/// A body, prepared for many tests.
 pub struct Shape {
-    /// Each axis, its absolute values, and the middle and half the length of the polygon's
-    /// projection onto it.
+    /// Each axis, its absolute values, and the middle and half the length of the body's projection
+    /// onto it.
     axes: [(DVec3, DVec3, f64, f64); AXES],
 }
 
 impl Shape {
-    /// Prepares a polygon with corners in order around it. Equal corners are fine.
-    pub fn new(polygon: &[Vec3; 4]) -> Self {
-        let corners = polygon.map(|corner| corner.as_dvec3());
-        let [a, b, c, d] = corners;
+    /// Prepares a body. Equal corners are fine.
+    pub fn new<P: Outline>(body: &P) -> Self {
         let units = [DVec3::X, DVec3::Y, DVec3::Z];
-        let edges = [b - a, c - b, d - c, a - d];
-        let axis = |number: usize| match number {
-            0..3 => units[number],
-            3 => (c - a).cross(d - b),
-            _ => edges[(number - 4) / 3].cross(units[(number - 4) % 3]),
-        };
-        let prepared = |number| {
-            let axis = axis(number);
-            let along = corners.map(|corner| axis.dot(corner));
-            let low = along.into_iter().fold(f64::INFINITY, f64::min);
-            let high = along.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let (edges, edge_count, normals, normal_count) = body.directions();
+        let mut axes = [DVec3::ZERO; AXES];
+        let crosses = edges[..edge_count].iter().flat_map(|edge| units.map(|unit| edge.cross(unit)));
+        let all = units.into_iter().chain(normals[..normal_count].iter().copied()).chain(crosses);
+        axes.iter_mut().zip(all).for_each(|(axis, direction)| *axis = direction);
+        let prepared = |axis: DVec3| {
+            let along = || body.corners().iter().map(|corner| axis.dot(corner.as_dvec3()));
+            let low = along().fold(f64::INFINITY, f64::min);
+            let high = along().fold(f64::NEG_INFINITY, f64::max);
             (axis, axis.abs(), (low + high) * 0.5, (high - low) * 0.5)
         };
-        Self { axes: std::array::from_fn(prepared) }
+        Self { axes: axes.map(prepared) }
     }
 
-    /// Whether the polygon meets the box between two corners; touching counts.
+    /// Whether the body meets the box between two corners; touching counts.
     pub fn meets(&self, low: DVec3, high: DVec3) -> bool {
         let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
         self.axes.iter().all(|(axis, size, centre, reach)| (axis.dot(middle) - centre).abs() <= size.dot(half) + reach)
@@ -51,6 +45,7 @@ impl Shape {
 mod tests {
     use super::super::samples::Random;
     use super::*;
+    use glam::Vec3;
 
     fn meets(polygon: [[f32; 3]; 4], low: [f64; 3], high: [f64; 3]) -> bool {
         Shape::new(&polygon.map(Vec3::from)).meets(DVec3::from(low), DVec3::from(high))

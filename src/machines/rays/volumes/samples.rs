@@ -145,7 +145,7 @@ pub fn hit(polygon: &[Vec3; 4], index: u32, request: &Request, best: f32) -> Opt
         let outward = (q - p).cross(normal).normalize_or_zero();
         outward.dot(point - p) <= longest / 2048.0
     });
-    is_inside.then_some(Found { polygon: index, t, u: 0.0, v: 0.0 })
+    is_inside.then_some(Found { index, t, point: point.to_array() })
 }
 
 /// The work of rays.
@@ -183,7 +183,7 @@ impl Visitor for Search<'_> {
     fn polygon(&mut self, index: u32) -> f32 {
         self.work.polygons += 1;
         // A hit at the same distance counts if its polygon comes before that of the best hit.
-        let wins_ties = self.found.is_some_and(|found| index < found.polygon);
+        let wins_ties = self.found.is_some_and(|found| index < found.index);
         let below = if wins_ties { self.best.next_up() } else { self.best };
         if let Some(found) = hit(&self.polygons[index as usize], index, self.request, below) {
             self.best = found.t;

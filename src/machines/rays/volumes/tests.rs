@@ -116,7 +116,7 @@ fn of_polygons_that_a_ray_starts_on_the_first_is_hit() {
     let polygons: Vec<_> = (0..20).rev().map(|i| fan(i as f32 * 0.3)).collect();
     let rays: Vec<_> = (0..20).map(|i| request(Vec3::Z * 0.5, fan(i as f32 * 0.3 + 0.1)[1])).collect();
     assert_all_structures(&polygons, &rays, "a fan");
-    assert!(rays.iter().all(|ray| trace_all(&polygons, ray).is_some_and(|found| (found.t, found.polygon) == (0.0, 0))));
+    assert!(rays.iter().all(|ray| trace_all(&polygons, ray).is_some_and(|found| (found.t, found.index) == (0.0, 0))));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn of_polygons_in_the_same_place_the_first_is_hit() {
     polygons.extend(copies);
     let rays: Vec<_> = (0..400).map(|_| random.ray(&polygons)).collect();
     assert_all_structures(&polygons, &rays, "each polygon twice");
-    assert!(rays.iter().filter_map(|ray| trace_all(&polygons, ray)).all(|found| found.polygon < 60));
+    assert!(rays.iter().filter_map(|ray| trace_all(&polygons, ray)).all(|found| found.index < 60));
 }
 
 #[test]
@@ -162,13 +162,13 @@ fn flat_scenes_and_single_polygons_are_fine() {
 fn what_cannot_be_divided_is_refused() {
     let polygon = [Vec3::ZERO, Vec3::X, Vec3::ONE, Vec3::Y];
     let with = |corner: Vec3| Bounds::around(&[polygon, [Vec3::ZERO, Vec3::X, corner, Vec3::Y]]).err();
-    assert_eq!(Bounds::around(&[]).err(), Some(StructureError::Empty));
+    assert_eq!(Bounds::around::<[Vec3; 4]>(&[]).err(), Some(StructureError::Empty));
     assert_eq!(with(Vec3::ONE), None);
     for broken in [f32::NAN, f32::INFINITY, -f32::INFINITY, 2e9] {
         assert_eq!(with(Vec3::new(0.5, broken, 0.5)), Some(StructureError::Coordinates), "{broken}");
     }
-    assert!(oriented::build(&[], 4).is_err());
-    assert!(octree::build(&[], &octree::Options::default()).is_err());
+    assert!(oriented::build::<[Vec3; 4]>(&[], 4).is_err());
+    assert!(octree::build::<[Vec3; 4]>(&[], &octree::Options::default()).is_err());
 }
 
 #[test]
