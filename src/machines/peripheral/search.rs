@@ -88,7 +88,7 @@ pub(super) fn estimated_scene(model: &Model, config: &Config, distance: f64) -> 
     let (low, high) = model.bounds;
     let extent = f64::from((high - low).max_element().max(f32::MIN_POSITIVE));
     analysis::Scene {
-        polygons: model.len() as f64,
+        polygons: model.polygons.len() as f64 + f64::from(model.slots().all()),
         area: model.area() / extent.powi(2),
         distance,
         step: config.grid.step,
