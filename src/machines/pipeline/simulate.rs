@@ -48,7 +48,7 @@ pub fn simulate(
     let processors = if config.processors.count == 0 { polygons } else { config.processors.count };
     if polygons > processors {
         let reason = format!("{polygons} polygons need as many processors, and there are {processors}");
-        return Err(RenderError::Unsupported { backend: "the ray tracing pipeline", reason });
+        return Err(RenderError::Machine { machine: "the ray tracing pipeline", reason });
     }
     // A processor tests its polygon against every ray, as the peripheral does one after the other.
     let machine = Peripheral::new(model, Chooser::All(All { polygons }), config.processors.arithmetic);
