@@ -55,8 +55,13 @@ fn curved_surfaces_have_no_hits_far_from_their_polygons() {
 fn options_of_other_machines_are_refused() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
-    let cases: [&[&str]; 4] = [
+    let cases: [&[&str]; 9] = [
         &["--check", "rpu"],
+        &["--frames", "1..3"],
+        &["--adapter", "any"],
+        &["--machine", "rtp", "--frames", "1..3"],
+        &["--machine", "rtp", "--schedule", "wavefront", "--check", "rpu"],
+        &["--machine", "array", "--traversal", "while-while"],
         &["--machine", "pixelflow", "--sweep"],
         &["--machine", "rtp", "--cells", "4"],
         &["--machine", "array", "--format", "f24"],
@@ -110,6 +115,18 @@ fn an_array_ends_by_itself_and_its_heat_map_has_a_pixel_a_node() {
 }
 
 #[test]
+fn an_array_whose_nodes_have_too_little_memory_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("small.toml");
+    std::fs::write(&config, "node.memory_bytes = 30000\n").expect("it can be written");
+    let small = report(CUBES, "array", &["--config", &config.to_string_lossy()]);
+    let nodes = number(&small, "machine.too_small");
+    let note = format!("The scene does not fit: {nodes} of 64 nodes need more than the 30000 bytes");
+    assert!(nodes > 0.0 && small["notes"].to_string().contains(&note), "{}", small["notes"]);
+    assert!(!report(CUBES, "array", &[])["notes"].to_string().contains("does not fit"));
+}
+
+#[test]
 fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("small.toml");
@@ -129,7 +146,12 @@ fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
     let dying = folder.path().join("dying.toml");
     std::fs::write(&dying, "faults.deaths = [[5, 3, 100]]\n").expect("it can be written");
     let dying = dying.to_string_lossy();
-    let cases: [(&[&str], &str); 6] = [
+    let few = folder.path().join("few.toml");
+    std::fs::write(&few, "node.buffers = 1\n").expect("it can be written");
+    let few = few.to_string_lossy();
+    let cases: [(&[&str], &str); 8] = [
+        (&["--machine", "array", "--config", &few], "error: the ray tracing array cannot render this: `node.buffers`"),
+        (&["--machine", "rtp", "--sampler", "adaptive", "--sampler-threshold", "1.5"], "must be from 0 to 1"),
         (&["--machine", "array", "--config", &dying, "--nodes", "4x4"], "faults.deaths (column)"),
         (&["--machine", "array", "--config", &dying, "--sweep"], "faults.deaths (column)"),
         (&["--machine", "rtp", "--sweep"], "rtp-grid"),
