@@ -139,6 +139,28 @@ fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
 }
 
 #[test]
+fn a_benchmark_prints_the_study_of_the_array_and_the_comparison() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let charts = folder.path().to_string_lossy();
+    let (scene, adapter) = (repository(CUBES), "none has this name");
+    let fixed = ["bench", "ray-machines", &*scene.to_string_lossy(), "--size", "16x16", "--adapter", adapter];
+    let run = |more: &[&str]| {
+        let output = shadewright(Path::new("."), &[&fixed, more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        output.stdout
+    };
+    let text = String::from_utf8(run(&["--charts", &charts])).expect("text");
+    assert!(text.contains("by memory bandwidth, as published") && text.contains("\n  torus  "), "{text}");
+    assert!(folder.path().join("sizes.svg").exists());
+    let report: Value = serde_json::from_slice(&run(&["--json"])).expect("JSON");
+    for (table, rows) in [("bandwidth", 6), ("mappings", 3), ("sizes", 6)] {
+        assert_eq!(report["array"][table].as_array().map(Vec::len), Some(rows), "{table}");
+    }
+    assert_eq!(number(&report["array"]["bandwidth"][0], "nodes_100_plain"), 2.5);
+    assert!(report["cubes-83"].is_object() && report["estimate"].is_object());
+}
+
+#[test]
 fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
