@@ -90,8 +90,13 @@ fn a_class_that_bears_the_name_of_a_quadric_and_is_none_stays_with_the_host() {
 fn options_of_other_machines_are_refused() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
-    let cases: [&[&str]; 4] = [
+    let cases: [&[&str]; 9] = [
         &["--check", "rpu"],
+        &["--frames", "1..3"],
+        &["--adapter", "any"],
+        &["--machine", "rtp", "--frames", "1..3"],
+        &["--machine", "rtp", "--schedule", "wavefront", "--check", "rpu"],
+        &["--machine", "array", "--traversal", "while-while"],
         &["--machine", "pixelflow", "--sweep"],
         &["--machine", "rtp", "--cells", "4"],
         &["--machine", "array", "--format", "f24"],
@@ -145,6 +150,18 @@ fn an_array_ends_by_itself_and_its_heat_map_has_a_pixel_a_node() {
 }
 
 #[test]
+fn an_array_whose_nodes_have_too_little_memory_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("small.toml");
+    std::fs::write(&config, "node.memory_bytes = 30000\n").expect("it can be written");
+    let small = report(CUBES, "array", &["--config", &config.to_string_lossy()]);
+    let nodes = number(&small, "machine.too_small");
+    let note = format!("The scene does not fit: {nodes} of 64 nodes need more than the 30000 bytes");
+    assert!(nodes > 0.0 && small["notes"].to_string().contains(&note), "{}", small["notes"]);
+    assert!(!report(CUBES, "array", &[])["notes"].to_string().contains("does not fit"));
+}
+
+#[test]
 fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("small.toml");
@@ -157,6 +174,28 @@ fn a_scene_larger_than_the_memory_is_paged_and_swapped() {
 }
 
 #[test]
+fn a_benchmark_prints_the_study_of_the_array_and_the_comparison() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let charts = folder.path().to_string_lossy();
+    let (scene, adapter) = (repository(CUBES), "none has this name");
+    let fixed = ["bench", "ray-machines", &*scene.to_string_lossy(), "--size", "16x16", "--adapter", adapter];
+    let run = |more: &[&str]| {
+        let output = shadewright(Path::new("."), &[&fixed, more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        output.stdout
+    };
+    let text = String::from_utf8(run(&["--charts", &charts])).expect("text");
+    assert!(text.contains("by memory bandwidth, as published") && text.contains("\n  torus  "), "{text}");
+    assert!(folder.path().join("sizes.svg").exists());
+    let report: Value = serde_json::from_slice(&run(&["--json"])).expect("JSON");
+    for (table, rows) in [("bandwidth", 6), ("mappings", 3), ("sizes", 6)] {
+        assert_eq!(report["array"][table].as_array().map(Vec::len), Some(rows), "{table}");
+    }
+    assert_eq!(number(&report["array"]["bandwidth"][0], "nodes_100_plain"), 2.5);
+    assert!(report["cubes-83"].is_object() && report["estimate"].is_object());
+}
+
+#[test]
 fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
@@ -164,7 +203,12 @@ fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
     let dying = folder.path().join("dying.toml");
     std::fs::write(&dying, "faults.deaths = [[5, 3, 100]]\n").expect("it can be written");
     let dying = dying.to_string_lossy();
-    let cases: [(&[&str], &str); 6] = [
+    let few = folder.path().join("few.toml");
+    std::fs::write(&few, "node.buffers = 1\n").expect("it can be written");
+    let few = few.to_string_lossy();
+    let cases: [(&[&str], &str); 8] = [
+        (&["--machine", "array", "--config", &few], "error: the ray tracing array cannot render this: `node.buffers`"),
+        (&["--machine", "rtp", "--sampler", "adaptive", "--sampler-threshold", "1.5"], "must be from 0 to 1"),
         (&["--machine", "array", "--config", &dying, "--nodes", "4x4"], "faults.deaths (column)"),
         (&["--machine", "array", "--config", &dying, "--sweep"], "faults.deaths (column)"),
         (&["--machine", "rtp", "--sweep"], "rtp-grid"),

@@ -30,6 +30,7 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    refuse_unused(args)?;
     match args.model {
         Model::Rpu => rays::refuse_options(args)?,
         Model::Pixelflow => {
@@ -73,6 +74,23 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses options that other commands share and no simulation uses.
+fn refuse_unused(args: &SimulateArgs) -> Result<(), Failure> {
+    let machine = &args.machine;
+    let uses_gpu = args.check.is_some_and(|backend| backend.info().uses_gpu);
+    let options = [
+        (
+            args.scene.frames.is_some_and(|frames| frames.first != frames.last),
+            "--frames: a simulation has one frame; give its number",
+        ),
+        (machine.adapter.is_some() && !uses_gpu, "--adapter chooses a GPU, which only --check gpu uses"),
+        (machine.schedule.is_some() && !uses_gpu, "--schedule is an option of the GPU, which only --check gpu uses"),
+        (machine.traversal.is_some() && !uses_gpu, "--traversal is an option of the GPU, which only --check gpu uses"),
+        (machine.engine.is_some(), "--engine is for `render` and `run`: a simulation has no choice of engines"),
+    ];
+    Failure::of_options(&options, |why| format!("error: {why}"))
 }
 
 /// A scene with its shaders.

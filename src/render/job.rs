@@ -191,6 +191,14 @@ pub enum RenderError {
         /// Why.
         reason: String,
     },
+    /// A model of hardware cannot render the scene with its configuration.
+    #[error("{machine} cannot render this: {reason}")]
+    Machine {
+        /// The machine.
+        machine: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// The scene or the image exceeds what the device can hold.
     #[error("{what} needs {needed} bytes; this device allows {limit}")]
     TooLarge {

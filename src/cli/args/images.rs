@@ -193,7 +193,7 @@ pub struct SamplerArgs {
     /// Greatest difference of the corners of a square that --sampler adaptive does not subdivide, as a
     /// share of the display's range, from 0 to 1 (square roots of linear colors, and alpha); 0.05 by
     /// default
-    #[arg(long, value_name = "X", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::SAMPLING)]
+    #[arg(long, value_name = "X", value_parser = share, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub sampler_threshold: Option<f32>,
     /// How often --sampler adaptive halves a pixel at most: up to (2^N + 1)² samples in it; 2 by
     /// default

@@ -189,8 +189,9 @@ pub enum Benchmark {
     Rays(RaysArgs),
     /// Frames of scenes and a mesh on the RPU (CPU) and on the GPU
     Machines(MachinesArgs),
-    /// Ray-tracing machines on the same scenes: published numbers, rays a second, operations and bytes
-    /// a ray, and the same designs with today's clocks and memories
+    /// Ray-tracing machines on the same scenes: published numbers, the array against the peripheral,
+    /// rays a second, operations and bytes a ray, and the same designs with today's clocks and
+    /// memories
     RayMachines(RayMachinesArgs),
     /// Time from the start of the program to the image of the built-in scene
     Startup(StartupArgs),
@@ -276,13 +277,14 @@ pub struct MachinesArgs {
 /// `bench ray-machines`.
 #[derive(Debug, Args)]
 pub struct RayMachinesArgs {
-    /// The scenes; three of the repository by default
+    /// The scenes; three of the repository by default. Arrays of several sizes and mappings are
+    /// simulated in the first
     #[arg(value_name = "SCENE")]
     pub scenes: Vec<PathBuf>,
     /// Width and height of the images
     #[arg(long, value_name = "WxH", default_value = "64x64", value_parser = frame_size, help_heading = heading::CAMERA)]
     pub size: Size,
-    /// Nodes of the array in a row and in a column
+    /// Nodes of the array in a row and in a column, in the comparison of all machines
     #[arg(long, value_name = "WxH", default_value = "8x8", help_heading = heading::MODEL)]
     pub nodes: Size,
     /// Numbers of today's chip that differ from the defaults (TOML, see --print-assumptions)

@@ -159,9 +159,23 @@ pub fn positive(text: &str) -> Result<f32, String> {
     if number > 0.0 && number.is_finite() { Ok(number) } else { Err("must be finite, and above 0".to_string()) }
 }
 
+/// A number from 0 to 1.
+pub fn share(text: &str) -> Result<f32, String> {
+    let number: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    if (0.0..=1.0).contains(&number) { Ok(number) } else { Err("must be from 0 to 1".to_string()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_from_0_to_1() {
+        assert_eq!(["0", "0.05", "1"].map(share), [Ok(0.0), Ok(0.05), Ok(1.0)]);
+        for wrong in ["1.01", "-0.1", "NaN", "inf", "half"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_register_takes_a_value_for_each_component_or_one_for_all() {

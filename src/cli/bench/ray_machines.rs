@@ -1,5 +1,5 @@
-//! `bench ray-machines`: the published numbers of ray-tracing machines beside ours, and all machines on
-//! the same images.
+//! `bench ray-machines`: the published numbers of ray-tracing machines beside ours, the array against
+//! the peripheral, and all machines on the same images.
 //!
 //! All numbers are simulated, and the same on every computer, but those of the row of the GPU kernel:
 //! its rays a second are measured on the GPU, or the software driver, of this one.
@@ -14,10 +14,11 @@ use crate::cli::output::print_json;
 use crate::cli::progress::{Work, with_progress};
 use crate::cli::simulate::read_config_with;
 use serde_json::{Map, Value, json};
+use shadewright::machines::array::study::{self, Subject};
 use shadewright::machines::comparison::{self, Assumptions, Design, designs};
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::rays::model::Model;
-use shadewright::machines::rays::recording::{Subject, Totals};
+use shadewright::machines::rays::recording::{self, Totals};
 use shadewright::machines::report::Report;
 use shadewright::machines::{array, pipeline, pixelflow};
 use shadewright::render::rpu::breakdown::{Breakdown, Places};
@@ -30,7 +31,7 @@ use std::time::Instant;
 /// The scenes of the repository that are measured.
 const SCENES: [&str; 3] = ["assets/machines/cubes-83.rib", "assets/scenes/mirrors.rib", "assets/scenes/quadrics.rib"];
 
-/// Prints the estimate and the comparison of every scene.
+/// Prints the estimate, the study of the array on the first scene, and the comparison of every scene.
 pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
     if args.print_assumptions {
         print!("{}", comparison::DEFAULT_TEXT);
@@ -46,10 +47,17 @@ pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
     };
     let mut document = Map::new();
     show(args, "estimate", &peripheral::estimate_report(), &mut document)?;
-    for scene in &scenes {
-        let name = scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let designs = scene_designs(args, scene, &name, &today)?;
-        show(args, &name, &comparison::report(&name, &designs, &today), &mut document)?;
+    for (number, path) in scenes.iter().enumerate() {
+        let scene = Opened::new(path, args.size)?;
+        let Size(columns, rows) = args.nodes;
+        let config = array::config::Config::default().with_sides([columns, rows]);
+        let config = config.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
+        let rays = scene.array_rays(&config)?;
+        if number == 0 {
+            show(args, "array", &scene.study(&config, &rays)?, &mut document)?;
+        }
+        let designs = scene.designs(args, &today, &config, &rays)?;
+        show(args, &scene.name, &comparison::report(&scene.name, &designs, &today), &mut document)?;
     }
     if args.json {
         document.insert("assumptions".to_string(), json!(today));
@@ -68,50 +76,86 @@ fn show(args: &RayMachinesArgs, name: &str, report: &Report, document: &mut Map<
     Ok(())
 }
 
-/// The machines on a scene.
-fn scene_designs(
-    args: &RayMachinesArgs,
-    scene: &Path,
-    name: &str,
-    today: &Assumptions,
-) -> Result<Vec<Design>, Failure> {
-    let scene_args = scene_args(scene, args.size, None);
-    let (_, state) = open_project(&scene_args)?;
-    let job = job_of(&scene_args, &state)?;
-    let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
-    let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
-    let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
-    let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: None };
-    let shown = Work { what: name, samples: None };
-    let mut found = Vec::new();
-    let config = peripheral::Config::default();
-    let run = |choice: Choice, progress: Progress<'_>| peripheral::simulate(&subject, choice, &config, None, progress);
-    let mut totals = None;
-    for (choice, machine) in
-        [(Choice::All, "peripheral"), (Choice::Grid, "peripheral, grid"), (Choice::Bvh, "peripheral, our BVH")]
-    {
-        let simulation = with_progress(shown, |progress| run(choice, progress)).map_err(fail)?;
-        found.push(designs::peripheral(machine, &simulation, &model, &config));
-        totals = Some(simulation.totals);
+/// A scene that is ready to be rendered.
+struct Opened {
+    args: SceneArgs,
+    name: String,
+    job: Job,
+    loaded: Loaded,
+    model: Model,
+}
+
+impl Opened {
+    fn new(path: &Path, size: Size) -> Result<Self, Failure> {
+        let args = scene_args(path, size, None);
+        let (_, state) = open_project(&args)?;
+        let job = job_of(&args, &state)?;
+        let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
+        let program = &job.program;
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+        let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { args, name, job, loaded, model })
     }
-    let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);
-    found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
-    let Size(columns, rows) = args.nodes;
-    let config = array::config::Config::default().with_sides([columns, rows]);
-    let config = config.map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
-    let run = |progress: Progress<'_>| array::render::rays(&job, &loaded, &model, &config, progress);
-    let rays = with_progress(shown, run).map_err(fail)?;
-    let count = totals.map_or(0, |totals: Totals| totals.rays());
-    let rendered = array::render::render(&job, &loaded, &model, &rays, &config).map_err(fail)?;
-    found.push(designs::array(&rendered.simulation.statistics, count, &model, &config));
-    found.push(shading(&scene_args, shown, program.memory.bytes() as f64)?);
-    if let Some(totals) = totals {
-        found.push(rpu(&job, &loaded, shown, today, (&totals, &model)).map_err(fail)?);
-        let seconds = gpu_seconds(args, &job).map_err(fail)?;
-        found.push(designs::kernel(&totals, &model, seconds.map(|s| totals.rays() as f64 / s)));
+
+    fn fail(&self) -> impl Fn(RenderError) -> Failure + Copy + '_ {
+        |e| Failure::render(&e, &self.job.program.sources)
     }
-    Ok(found)
+
+    fn shown(&self) -> Work<'_> {
+        Work { what: &self.name, samples: None }
+    }
+
+    /// The rays that arrays are given.
+    fn array_rays(&self, config: &array::config::Config) -> Result<array::render::Rays, Failure> {
+        let run = |progress: Progress<'_>| array::render::rays(&self.job, &self.loaded, &self.model, config, progress);
+        with_progress(self.shown(), run).map_err(self.fail())
+    }
+
+    /// The study of the array.
+    fn study(&self, config: &array::config::Config, rays: &array::render::Rays) -> Result<Report, Failure> {
+        let subject = Subject { rays: &rays.workload, model: &self.model };
+        let run = |progress: Progress<'_>| study::report(&subject, config, progress);
+        let report = with_progress(Work { what: "arrays", samples: None }, run);
+        report.map_err(|e| Failure::input(format!("error: {}: {e}", self.name)))
+    }
+
+    /// The machines on the scene.
+    fn designs(
+        &self,
+        args: &RayMachinesArgs,
+        today: &Assumptions,
+        array: &array::config::Config,
+        rays: &array::render::Rays,
+    ) -> Result<Vec<Design>, Failure> {
+        let Self { job, loaded, model, .. } = self;
+        let (fail, shown) = (self.fail(), self.shown());
+        let subject = recording::Subject { job, loaded, model, sampler: None };
+        let mut found = Vec::new();
+        let config = peripheral::Config::default();
+        let run =
+            |choice: Choice, progress: Progress<'_>| peripheral::simulate(&subject, choice, &config, None, progress);
+        let mut totals = None;
+        for (choice, machine) in
+            [(Choice::All, "peripheral"), (Choice::Grid, "peripheral, grid"), (Choice::Bvh, "peripheral, our BVH")]
+        {
+            let simulation = with_progress(shown, |progress| run(choice, progress)).map_err(fail)?;
+            found.push(designs::peripheral(machine, &simulation, model, &config));
+            totals = Some(simulation.totals);
+        }
+        let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);
+        found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
+        let count = totals.map_or(0, |totals: Totals| totals.rays());
+        let rendered = array::render::render(job, loaded, model, rays, array).map_err(fail)?;
+        found.push(designs::array(&rendered.simulation.statistics, count, model, array));
+        found.push(shading(&self.args, shown, job.program.memory.bytes() as f64)?);
+        if let Some(totals) = totals {
+            found.push(rpu(job, loaded, shown, today, (&totals, model)).map_err(fail)?);
+            let seconds = gpu_seconds(args, job).map_err(fail)?;
+            found.push(designs::kernel(&totals, model, seconds.map(|s| totals.rays() as f64 / s)));
+        }
+        Ok(found)
+    }
 }
 
 /// The timed RPU.

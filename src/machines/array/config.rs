@@ -271,9 +271,16 @@ impl Config {
 
     fn check_deaths(&self) -> Result<(), SettingsError> {
         let [last_column, last_row] = [self.array.columns, self.array.rows].map(|side| f64::from(side - 1));
+        let node = |key: &'static str, number: f64, last: f64| {
+            SettingsError::check(key, number, 0.0, last)?;
+            match number.fract() == 0.0 {
+                true => Ok(()),
+                false => Err(SettingsError::Kind { key: key.into(), found: "a fraction", wanted: "a whole number" }),
+            }
+        };
         for &[column, row, time] in &self.faults.deaths {
-            SettingsError::check("faults.deaths (column)", column, 0.0, last_column)?;
-            SettingsError::check("faults.deaths (row)", row, 0.0, last_row)?;
+            node("faults.deaths (column)", column, last_column)?;
+            node("faults.deaths (row)", row, last_row)?;
             SettingsError::check("faults.deaths (time)", time, 0.0, LONGEST)?;
         }
         Ok(())
@@ -370,7 +377,11 @@ mod tests {
             ("array.cells = [4, 0, 0]", "array.cells"),
             ("unit.slots = 0", "unit.slots"),
             ("faults.drop = 1.0", "faults.drop"),
-            ("faults.deaths = [[8, 0, 10]]", "faults.deaths"),
+            ("faults.deaths = [[8, 0, 10]]", "faults.deaths (column)"),
+            ("faults.deaths = [[-1, 0, 10]]", "faults.deaths (column)"),
+            ("faults.deaths = [[1.5, 0, 10]]", "`faults.deaths (column)` is a fraction"),
+            ("faults.deaths = [[1, 0.5, 10]]", "`faults.deaths (row)` is a fraction"),
+            ("faults.deaths = [[1, nan, 10]]", "faults.deaths (row)"),
             ("node.route = -1.0", "node.route"),
         ] {
             let error = Config::parse(text).expect_err(text).to_string();

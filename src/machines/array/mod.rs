@@ -26,6 +26,7 @@
 //! | [`trace`] | what it keeps for an animation |
 //! | [`render`] | a job's image |
 //! | [`report`] | what an image reports |
+//! | [`study`] | arrays against the peripheral, by mapping and by size |
 //! | [`phases`] | loading and sorting the scene |
 //! | [`estimate`] | the thesis's comparison by memory bandwidth |
 
@@ -46,6 +47,7 @@ pub mod report;
 pub mod routes;
 pub mod space;
 pub mod statistics;
+pub mod study;
 pub mod termination;
 #[cfg(test)]
 pub(in crate::machines) mod tests;

@@ -15,7 +15,7 @@ use crate::render::rpu::traced::Samples;
 use crate::render::{Job, Progress, RenderError};
 
 /// The machine's name in messages.
-const BACKEND: &str = "the ray tracing array";
+const MACHINE: &str = "the ray tracing array";
 
 /// The rays of a job, from which arrays of any size make its image.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub fn rays(
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Rays, RenderError> {
-    let failed = |e: StructureError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
+    let failed = |e: StructureError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
     // Any structure gives the hits that the nodes find.
     let hierarchy = chooser(Choice::Bvh, model, 1, &peripheral::Config::default()).map_err(failed)?;
     let finder = Peripheral::new(model, hierarchy, config.unit.arithmetic);
@@ -60,7 +60,7 @@ pub fn rays(
     let grown = match model.leaves_some() {
         true => {
             let reason = "the host intersects some procedural primitives".to_string();
-            Err(RenderError::Unsupported { backend: BACKEND, reason })
+            Err(RenderError::Unsupported { backend: MACHINE, reason })
         }
         false => tree::grow(job, &finder, &|found| model.resolve(found), settings, progress),
     };
@@ -91,7 +91,7 @@ pub fn render(
     rays: &Rays,
     config: &Config,
 ) -> Result<Rendered, RenderError> {
-    let failed = |e: ArrayError| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() };
+    let failed = |e: ArrayError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
     let simulation = engine::simulate(&rays.workload, model, config).map_err(failed)?;
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),

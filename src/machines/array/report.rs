@@ -46,7 +46,7 @@ pub fn report(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config) 
         ));
     }
     report.charts = charts(statistics);
-    notes(rendered, rays, model, &mut report.notes);
+    notes(rendered, rays, model, config, &mut report.notes);
     report
 }
 
@@ -184,7 +184,7 @@ fn charts(statistics: &Statistics) -> Vec<Chart> {
     vec![Chart { name: "nodes".into(), svg: bars.svg() }]
 }
 
-fn notes(rendered: &Rendered, rays: &Rays, model: &Model, notes: &mut Vec<String>) {
+fn notes(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config, notes: &mut Vec<String>) {
     let statistics = &rendered.simulation.statistics;
     notes.push(match statistics.ending {
         Ending::Announced => "The array announced the end of the image.".to_string(),
@@ -196,6 +196,17 @@ fn notes(rendered: &Rendered, rays: &Rays, model: &Model, notes: &mut Vec<String
     }
     if let Some(totals) = rays.tree.filter(|totals| totals.queries > 0) {
         notes.push(format!("{} rays of shaders for a distance were answered by the host.", totals.queries));
+    }
+    let phases = &rendered.simulation.phases;
+    if phases.too_small > 0 {
+        notes.push(format!(
+            "The scene does not fit: {} of {} nodes need more than the {} bytes of `node.memory_bytes`, {} at most. \
+             The times are those of nodes with enough memory.",
+            phases.too_small,
+            statistics.nodes.len(),
+            config.node.memory_bytes,
+            phases.most_bytes
+        ));
     }
     if statistics.mismatches > 0 {
         notes.push(format!("{} rays hit what their shader did not see.", statistics.mismatches));

@@ -204,6 +204,12 @@ impl Statistics {
         self.nodes.iter().map(|node| node.time.busy()).sum::<f64>() / self.nodes.len().max(1) as f64
     }
 
+    /// The mean of the intersection units' busy parts of the time, 0 to 1.
+    pub fn unit_busy(&self) -> f64 {
+        let busy: f64 = self.nodes.iter().map(|node| node.time.both + node.time.unit).sum();
+        busy / (self.total * self.nodes.len() as f64).max(f64::MIN_POSITIVE)
+    }
+
     /// How much busier the busiest node is than the mean: 1 when all are alike.
     pub fn imbalance(&self) -> f64 {
         let most = self.nodes.iter().map(|node| node.time.busy()).fold(0.0, f64::max);

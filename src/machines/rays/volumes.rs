@@ -111,6 +111,12 @@ pub enum StructureError {
         /// The limit.
         limit: usize,
     },
+    /// More nodes of a tree than the limit.
+    #[error("the tree has more than {limit} nodes; use fewer levels, or more polygons in a cell")]
+    TooManyNodes {
+        /// The limit.
+        limit: usize,
+    },
     /// A grid with no cell, more than 2^16 cells on an axis, or more than 2^26 in all.
     #[error("{counts:?} cells: 1 to 65536 on an axis and at most 67108864 in all are possible")]
     Cells {

@@ -22,11 +22,11 @@ pub fn sections(
     if capacity.polygons == 0 || model.is_empty() {
         return Ok(Vec::new());
     }
-    let unsupported = |reason: String| RenderError::Unsupported { backend: "the machine's memory", reason };
-    let subvolumes = Subvolumes::of(model, capacity.subvolumes).map_err(|e| unsupported(e.to_string()))?;
+    let refused = |reason: String| RenderError::Machine { machine: "the ray tracing peripheral", reason };
+    let subvolumes = Subvolumes::of(model, capacity.subvolumes).map_err(|e| refused(e.to_string()))?;
     let paged = |prefetch| {
         let capacity = Capacity { prefetch, ..capacity };
-        paging::replay(recording, &subvolumes, capacity, service).map_err(|e| unsupported(e.to_string()))
+        paging::replay(recording, &subvolumes, capacity, service).map_err(|e| refused(e.to_string()))
     };
     let (demand, ahead) = (paged(0)?, paged(capacity.prefetch)?);
     // Ray swapping has one subvolume in memory, as large as fits.

@@ -28,7 +28,8 @@ pub struct Options {
     pub most: usize,
     /// Up to so many times, at most [`MOST_LEVELS`].
     pub levels: u32,
-    /// The most entries that the lists of all cells may have, while and after the tree is built.
+    /// The most entries that the lists of all cells may have, while and after the tree is built, and
+    /// the most nodes.
     pub limit: usize,
 }
 
@@ -51,7 +52,7 @@ struct Pending {
 ///
 /// # Errors
 /// When there are no polygons, a coordinate is not finite or beyond
-/// [`LARGEST`](super::bounds::LARGEST), or there are more entries than the options allow.
+/// [`LARGEST`](super::bounds::LARGEST), or there are more entries or nodes than the options allow.
 pub fn build<P: Outline>(polygons: &[P], options: &Options) -> Result<Hierarchy<Bounds>, StructureError> {
     let around = Bounds::around(polygons)?;
     let margin = around.margin();
@@ -65,6 +66,9 @@ pub fn build<P: Outline>(polygons: &[P], options: &Options) -> Result<Hierarchy<
     while let Some(Pending { node, cell, polygons: own, level }) = pending.pop_front() {
         if entries > options.limit {
             return Err(StructureError::TooManyEntries { limit: options.limit });
+        }
+        if nodes.len() > options.limit {
+            return Err(StructureError::TooManyNodes { limit: options.limit });
         }
         let is_dividable = own.len() > options.most && level < options.levels.min(MOST_LEVELS);
         let parts = is_dividable.then(|| divided(polygons, &own, cell, margin));
@@ -152,5 +156,17 @@ mod tests {
         assert!(build(&fan, &options).is_ok());
         let options = Options { limit: 30, ..options };
         assert_eq!(build(&fan, &options).err(), Some(StructureError::TooManyEntries { limit: 30 }));
+    }
+
+    #[test]
+    fn cells_within_cells_are_bounded_in_number() {
+        // A cluster in the corner of a large space: each division separates nothing from it.
+        let square = |at: Vec3, side: f32| [Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y].map(|c| at + c * side);
+        let mut polygons: Vec<[Vec3; 4]> = (0..9).map(|i| square(Vec3::Z * (1e-7 * i as f32), 1e-6)).collect();
+        polygons.push(square(Vec3::splat(0.9), 0.1));
+        let options = Options { most: 8, levels: 16, limit: 15 };
+        assert_eq!(build(&polygons, &options).err(), Some(StructureError::TooManyNodes { limit: 15 }));
+        let tree = build(&polygons, &Options { limit: 20, ..options }).unwrap();
+        assert!(tree.polygons().len() <= 15 && tree.nodes().len() > 15, "{}", tree.nodes().len());
     }
 }
