@@ -9,13 +9,14 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::{Value, json};
 use shadewright::program::Specialize;
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{Options, Outcome, Project, Source, State};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, RenderError, Renderer};
 use shadewright::scene::OpenOptions;
 use shadewright::text::diagnostics::Diagnostics;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 // The program's own: times of building scenes depend on it.
@@ -112,10 +113,23 @@ pub fn scene_job(path: &Path, size: (u32, u32)) -> anyhow::Result<Job> {
 /// # Errors
 /// When the file has errors.
 pub fn specialized_job(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::Result<Job> {
+    opened(path, size, specialize).map(|state| job_of(&state))
+}
+
+/// A job for an opened scene with one sample per pixel.
+pub fn job_of(state: &State) -> Job {
+    state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)
+}
+
+/// A scene or mesh file with its program.
+///
+/// # Errors
+/// When the file has errors.
+pub fn opened(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::Result<Arc<State>> {
     let open = OpenOptions { size: Some(size), allow_read: vec![repository("")], ..OpenOptions::default() };
     let options = Options { open, samples: Some(1), specialize, ..Options::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
-        Outcome::Ready(state) => Ok(state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)),
+        Outcome::Ready(state) => Ok(state),
         Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),
         Outcome::Unchanged => Err(anyhow!("{}: nothing was read", path.display())),
     }

@@ -10,6 +10,7 @@
 //! The simulation is a function of its inputs: events of one time come in the order in which they were
 //! made.
 
+mod calendar;
 mod faults;
 mod links;
 mod parts;
@@ -31,10 +32,11 @@ use super::unit::{Unit, UnitTimes};
 use super::workload::Workload;
 use super::world::World;
 use crate::machines::rays::arithmetic::{self, Commercial, Custom, Ieee, Operations};
-use crate::machines::rays::events::{Agenda, Picoseconds, microseconds, picoseconds};
+use crate::machines::rays::events::{Picoseconds, microseconds, picoseconds};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::volumes::StructureError;
-use parts::{Event, Found, Job, Load, Passing, Site, Times};
+use calendar::Calendar;
+use parts::{Event, Found, Job, Load, Offer, Passing, Site, Times};
 use std::collections::VecDeque;
 
 /// Spare buffers of a node, if the configuration has no number.
@@ -109,10 +111,10 @@ struct Engine<'a, O> {
     space: &'a Space<'a, O>,
     world: World<'a>,
     sites: Vec<Site>,
-    /// Which cells have polygons, and which have lost them.
-    occupied: Vec<bool>,
+    /// What the links of each node could send next.
+    offers: Vec<[Offer; 4]>,
     unit: Unit,
-    agenda: Agenda<(u32, Event)>,
+    agenda: Calendar<(u32, Event)>,
     /// Grows when all that is under way is thrown away.
     era: u32,
     root: u16,
@@ -140,7 +142,8 @@ impl<'a, O: Operations> Engine<'a, O> {
         if config.node.admission == Admission::Ranked && buffers < needed {
             return Err(ArrayError::TooFewBuffers { needed, buffers });
         }
-        let network = Network::new(layout, routes, ranks, config.node.admission, buffers);
+        let mut network = Network::new(layout, routes, ranks, config.node.admission, buffers);
+        network.set_occupied((0..layout.cell_count() as u32).map(|cell| !space.list(cell).is_empty()).collect());
         let mut statistics = Statistics::new(&layout);
         (statistics.ranks, statistics.buffers, statistics.dark) = (ranks.count(), buffers, world.dark);
         Ok(Self {
@@ -148,11 +151,11 @@ impl<'a, O: Operations> Engine<'a, O> {
             times: Times::of(config),
             unit_times: config.unit_times(),
             sites: Vec::new(),
-            occupied: (0..layout.cell_count() as u32).map(|cell| !space.list(cell).is_empty()).collect(),
+            offers: vec![Default::default(); layout.nodes()],
             network,
             space,
             unit: Unit::default(),
-            agenda: Agenda::default(),
+            agenda: Calendar::default(),
             era: 0,
             root: 0,
             ending: None,
@@ -170,7 +173,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         let nodes = self.network.layout.nodes();
         self.sites = (0..nodes).map(|_| Site::default()).collect();
         for (number, &[.., time]) in self.config.faults.deaths.iter().enumerate() {
-            self.agenda.after(picoseconds(time), (0, Event::Death(number)));
+            self.agenda.after(picoseconds(time), (0, Event::Death(number as u32)));
         }
         self.begin(|_| true);
         while self.ending.is_none() {
@@ -249,11 +252,16 @@ impl<'a, O: Operations> Engine<'a, O> {
         };
         site.meter.set(now, activity);
         let counts = &mut self.statistics.nodes[index];
-        let most = |peak: &mut u16, length: usize| *peak = (*peak).max(length as u16);
-        most(&mut counts.buffers_peak, usize::from(site.node.used));
-        most(&mut counts.arrived_peak, site.node.arrived.len());
-        most(&mut counts.rays_peak, site.node.rays.len());
-        most(&mut counts.link_peak, site.node.out.iter().map(Vec::len).max().unwrap_or(0));
+        raise(&mut counts.buffers_peak, usize::from(site.node.used));
+        raise(&mut counts.arrived_peak, site.node.arrived.len());
+    }
+
+    /// Records the longest queues of those that grow only by what the processor does.
+    fn record_queues(&mut self, node: u16) {
+        let Node { rays, passing, out, .. } = &self.sites[usize::from(node)].node;
+        let counts = &mut self.statistics.nodes[usize::from(node)];
+        raise(&mut counts.rays_peak, rays.len() + passing.len());
+        raise(&mut counts.link_peak, out.iter().map(Vec::len).max().unwrap_or(0));
     }
 
     fn after(&mut self, delay: Picoseconds, event: Event) {
@@ -290,6 +298,11 @@ impl<'a, O: Operations> Engine<'a, O> {
     fn made(&mut self, kind: Kind) {
         self.statistics.kinds[kind as usize].made += 1;
     }
+}
+
+/// Raises a peak to the length that a queue has.
+fn raise(peak: &mut u16, length: usize) {
+    *peak = (*peak).max(length as u16);
 }
 
 /// The ranks of a workload's messages; `None` if they are too many.

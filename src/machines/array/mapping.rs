@@ -156,13 +156,24 @@ impl Layout {
     /// Links that a ray with this heading may have crossed when it comes to a cell: it grows by one
     /// with each step to another node, is the same after a step within a node or grows, and is less
     /// than [`longest_walk`](Self::longest_walk).
-    pub fn progress(&self, [x, y, z]: [u16; 3], heading: Heading) -> u16 {
+    pub fn progress(&self, cell: [u16; 3], heading: Heading) -> u16 {
+        self.progress_at(self.place(cell), heading)
+    }
+
+    /// The column and the row of a cell's node, before layers are shifted, and its layer.
+    pub fn place(&self, [x, y, z]: [u16; 3]) -> [u16; 3] {
+        [self.block(0, x), self.block(1, y), z]
+    }
+
+    /// The [progress](Self::progress) of a ray in a cell, given the cell's [place](Self::place).
+    #[inline]
+    pub fn progress_at(&self, [column, row, layer]: [u16; 3], heading: Heading) -> u16 {
         let along = |position: u16, count: u16, forward: bool| if forward { position } else { count - 1 - position };
         let depth = match self.mapping {
             Mapping::Plain => 0,
-            Mapping::Skew | Mapping::Torus => along(z, self.cells[2], heading[2]),
+            Mapping::Skew | Mapping::Torus => along(layer, self.cells[2], heading[2]),
         };
-        along(self.block(0, x), self.sides[0], heading[0]) + along(self.block(1, y), self.sides[1], heading[1]) + depth
+        along(column, self.sides[0], heading[0]) + along(row, self.sides[1], heading[1]) + depth
     }
 
     /// The number of values that [`progress`](Self::progress) has.

@@ -32,17 +32,33 @@ pub struct Network {
     pub buffers: u16,
     /// The node that works on each cell.
     hosts: Vec<u16>,
+    /// The [place](Layout::place) of each cell.
+    places: Vec<[u16; 3]>,
+    /// Which cells have polygons.
+    occupied: Vec<bool>,
     /// Where each node's links lead.
     neighbours: Vec<[Option<u16>; 4]>,
 }
 
 impl Network {
-    /// Tables for an array.
+    /// Tables for an array all of whose cells have polygons.
     pub fn new(layout: Layout, routes: Routes, ranks: Ranks, admission: Admission, buffers: u16) -> Self {
         let hosts = (0..layout.cell_count() as u32).map(|cell| routes.host(layout.node(layout.cell(cell)))).collect();
+        let places = (0..layout.cell_count() as u32).map(|cell| layout.place(layout.cell(cell))).collect();
+        let occupied = vec![true; layout.cell_count()];
         let links = |node| Direction::ALL.map(|direction| layout.neighbour(node, direction));
         let neighbours = (0..layout.nodes() as u16).map(links).collect();
-        Self { layout, routes, ranks, admission, buffers, hosts, neighbours }
+        Self { layout, routes, ranks, admission, buffers, hosts, places, occupied, neighbours }
+    }
+
+    /// Sets which cells have polygons.
+    pub fn set_occupied(&mut self, occupied: Vec<bool>) {
+        self.occupied = occupied;
+    }
+
+    /// Which cells have polygons.
+    pub fn occupied(&self) -> &[bool] {
+        &self.occupied
     }
 
     /// The node that works on a cell.
@@ -58,8 +74,15 @@ impl Network {
     }
 
     /// The rank of an item at a node.
+    #[inline]
     pub fn rank(&self, item: &Item, node: u16) -> u16 {
-        self.ranks.of(&self.layout, &self.routes, item, node)
+        self.rank_with(item, self.routes.distance(node, item.to).unwrap_or(0))
+    }
+
+    /// The rank of an item at a node with so many links left to where it goes.
+    #[inline]
+    fn rank_with(&self, item: &Item, left: u16) -> u16 {
+        self.ranks.of(item, left, || self.layout.progress_at(self.places[item.cell as usize], item.heading))
     }
 }
 
@@ -137,12 +160,15 @@ pub struct Node {
     /// Buffers in use, those for messages that are on their way in included.
     pub used: u16,
     /// Messages that the processor has to look at.
-    pub arrived: Vec<Item>,
+    pub arrived: VecDeque<Item>,
     /// Records of hits.
     pub records: Vec<Item>,
     /// Rays for the intersection unit.
-    pub rays: Vec<Item>,
-    /// Messages for each link, with their rank at the other end.
+    pub rays: VecDeque<Item>,
+    /// Rays in cells without polygons, for the processor.
+    pub passing: VecDeque<Item>,
+    /// Messages for each link, with their rank at the other end: by rank, and of one rank the one that
+    /// came first last, so that the next to be sent is the last of all.
     pub out: [Vec<(u16, Item)>; 4],
     /// Records that wait for the answer of a map.
     pub asking: Vec<Item>,
@@ -182,7 +208,7 @@ impl Node {
 
     /// Takes a message into the buffer that was set aside for it.
     pub fn arrive(&mut self, item: Item) {
-        self.arrived.push(item);
+        self.arrived.push_back(item);
     }
 
     /// The next ray that the node emits, as a message; `None` when there is none, or no buffer for
@@ -213,7 +239,7 @@ impl Node {
 
     /// Takes an arrived message in hand.
     pub fn begin_arrived(&mut self, position: usize) -> Task {
-        Task { item: self.arrived.remove(position), is_record: false, reserved: false }
+        in_hand(self.arrived.remove(position))
     }
 
     /// Takes a record in hand, of which [`can_make`](Self::can_make) says that it can go on.
@@ -226,7 +252,7 @@ impl Node {
 
     /// Takes a ray in hand for the intersection unit.
     pub fn begin_ray(&mut self, position: usize) -> Task {
-        Task { item: self.rays.remove(position), is_record: false, reserved: false }
+        in_hand(self.rays.remove(position))
     }
 
     /// The processor is done with what it had in hand.
@@ -263,8 +289,8 @@ impl Node {
 
     /// The message of the highest rank that waits for a link, and its rank at the other end.
     pub fn offer(&self, direction: Direction) -> Option<(usize, u16)> {
-        let waiting = self.out[direction as usize].iter().enumerate();
-        waiting.map(|(position, &(rank, _))| (position, rank)).reduce(|a, b| if b.1 > a.1 { b } else { a })
+        let waiting = &self.out[direction as usize];
+        waiting.last().map(|&(rank, _)| (waiting.len() - 1, rank))
     }
 
     /// Takes a message out of the queue of a link. Its buffer stays in use until it is
@@ -283,10 +309,11 @@ impl Node {
     /// Puts an item where it goes next.
     pub fn place(&mut self, network: &Network, rays: &impl Rays, mut item: Item) -> Placed {
         if item.to != self.index {
-            let way = network.routes.first(self.index, item.to);
-            let step = way.and_then(|direction| Some((direction, network.neighbour(self.index, direction)?)));
-            let Some((direction, next)) = step else { return self.die() };
-            self.out[direction as usize].push((network.rank(&item, next), item));
+            let Some((direction, left)) = network.routes.step(self.index, item.to) else { return self.die() };
+            let rank = network.rank_with(&item, left);
+            let waiting = &mut self.out[direction as usize];
+            let position = waiting.partition_point(|&(other, _)| other < rank);
+            waiting.insert(position, (rank, item));
             return Placed::Kept;
         }
         match item.kind {
@@ -295,7 +322,8 @@ impl Node {
                 if item.kind == Kind::New {
                     item.kind = rays.kind(item.ray);
                 }
-                self.rays.push(item);
+                let waiting = if network.occupied[item.cell as usize] { &mut self.rays } else { &mut self.passing };
+                waiting.push_back(item);
                 Placed::Kept
             }
             Kind::Result | Kind::Copy => {
@@ -356,6 +384,11 @@ impl Node {
         };
         Some((item, is_last))
     }
+}
+
+/// A message that is taken in hand, of a position at which there is one.
+fn in_hand(item: Option<Item>) -> Task {
+    Task { item: item.expect("an item at this position"), is_record: false, reserved: false }
 }
 
 /// The cell of rays that pass space by.

@@ -94,13 +94,14 @@ impl Ranks {
         self.farthest + 1 + self.generations * self.steps()
     }
 
-    /// The rank of an item in a buffer of a node.
-    pub fn of(&self, layout: &Layout, routes: &Routes, item: &Item, node: u16) -> u16 {
-        let left = routes.distance(node, item.to).unwrap_or(0);
+    /// The rank of an item in a buffer of a node that has `left` links left to where it goes;
+    /// `progress` is that of a ray in its cell.
+    #[inline]
+    pub fn of(&self, item: &Item, left: u16, progress: impl FnOnce() -> u16) -> u16 {
         let way = self.farthest - left.min(self.farthest);
         let step = || {
             let last = self.detour - 1;
-            layout.progress(layout.cell(item.cell), item.heading) * self.detour + last - left.min(last)
+            progress() * self.detour + last - left.min(last)
         };
         match item.kind {
             Kind::New => way,
@@ -169,7 +170,10 @@ mod tests {
             heading: [true; 3],
             part: 0,
         };
-        let at = |item: Item, node: u16| ranks.of(&layout, &routes, &item, node);
+        let at = |item: Item, node: u16| {
+            let left = routes.distance(node, item.to).expect("a way");
+            ranks.of(&item, left, || layout.progress(layout.cell(item.cell), item.heading))
+        };
         let vision = |generation| at(Item { kind: Kind::Vision, generation, ..item }, item.to);
         let route: Vec<u16> = [at(item, 0), at(item, item.to), vision(0), vision(1), vision(4)]
             .into_iter()

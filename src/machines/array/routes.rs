@@ -10,14 +10,23 @@ use std::collections::VecDeque;
 /// No way.
 const NONE: u16 = u16::MAX;
 
+/// Bits of a way's length; the longest has fewer links than there are nodes.
+const LENGTH_BITS: u32 = 14;
+
+/// The length of a way.
+const LENGTH: u16 = (1 << LENGTH_BITS) - 1;
+
 /// The array as messages see it. Computed once, and again when a node dies.
 #[derive(Clone, Debug)]
 pub struct Routes {
     nodes: usize,
-    /// Links from `a` to `b` at `a·nodes + b`.
-    distances: Vec<u16>,
-    /// The first of them, as a number of [`Direction::ALL`].
-    first: Vec<u8>,
+    /// The way from `a` to `b` at `b·nodes + a`: how many links it has, and in the upper bits the first
+    /// of them, as a number of [`Direction::ALL`]. In one word, as simulations of large arrays wait for
+    /// this table to come from memory.
+    ways: Vec<u16>,
+    /// The live nodes at the other ends of each node's links, [`NONE`] where there is none: most steps
+    /// of rays are there, and need not look into the large table.
+    near: Vec<[u16; 4]>,
     /// For each node the live one that does its work.
     hosts: Vec<u16>,
     farthest: u16,
@@ -29,35 +38,41 @@ impl Routes {
     /// one of them lives.
     pub fn new(layout: &Layout, dead: &[bool]) -> Self {
         let nodes = layout.nodes();
-        let (mut distances, mut first) = (vec![NONE; nodes * nodes], vec![0u8; nodes * nodes]);
-        let mut queue = VecDeque::new();
+        let (mut ways, mut distances) = (vec![NONE; nodes * nodes], vec![NONE; nodes]);
+        let (mut queue, mut farthest) = (VecDeque::new(), 0);
         let alive = |node: u16| !dead.get(usize::from(node)).copied().unwrap_or(false);
-        let links = |node: u16| {
-            let link = move |(d, &direction)| Some((d as u8, layout.neighbour(node, direction)?));
-            Direction::ALL.iter().enumerate().filter_map(link).filter(move |&(_, other)| alive(other))
-        };
+        let links_of = |node: u16| Direction::ALL.map(|d| layout.neighbour(node, d).filter(|&other| alive(other)));
+        let links: Vec<[Option<u16>; 4]> = (0..nodes as u16).map(links_of).collect();
         for target in (0..nodes as u16).filter(|&n| alive(n)) {
-            let at = |node: u16| usize::from(node) * nodes + usize::from(target);
-            distances[at(target)] = 0;
+            distances.fill(NONE);
+            distances[usize::from(target)] = 0;
             queue.push_back(target);
             while let Some(node) = queue.pop_front() {
-                for (_, other) in links(node) {
-                    if distances[at(other)] == NONE {
-                        distances[at(other)] = distances[at(node)] + 1;
+                let next = distances[usize::from(node)] + 1;
+                for other in links[usize::from(node)].into_iter().flatten() {
+                    if distances[usize::from(other)] == NONE {
+                        distances[usize::from(other)] = next;
                         queue.push_back(other);
                     }
                 }
             }
-            for node in (0..nodes as u16).filter(|&n| alive(n) && n != target) {
-                let nearer = links(node).find(|&(_, n)| {
-                    let there = distances[at(n)];
-                    there != NONE && there + 1 == distances[at(node)]
-                });
-                first[at(node)] = nearer.map_or(0, |(d, _)| d);
+            let ways = &mut ways[usize::from(target) * nodes..][..nodes];
+            for ((way, &distance), links) in ways.iter_mut().zip(&distances).zip(&links) {
+                if distance == NONE {
+                    continue;
+                }
+                farthest = farthest.max(distance);
+                let is_nearer =
+                    |n: &Option<u16>| n.is_some_and(|n| distances[usize::from(n)].wrapping_add(1) == distance);
+                let first = links.iter().position(is_nearer).unwrap_or(0);
+                *way = distance | (first as u16) << LENGTH_BITS;
             }
         }
-        let farthest = distances.iter().copied().filter(|&d| d != NONE).max().unwrap_or(0);
-        let mut routes = Self { nodes, distances, first, hosts: Vec::new(), farthest, detour: 1 };
+        let near_of = |(node, links): (usize, &[Option<u16>; 4])| {
+            links.map(|link| link.filter(|_| alive(node as u16)).unwrap_or(NONE))
+        };
+        let near = links.iter().enumerate().map(near_of).collect();
+        let mut routes = Self { nodes, ways, near, hosts: Vec::new(), farthest, detour: 1 };
         routes.hosts = (0..nodes as u16).map(|node| host(layout, node, &alive)).collect();
         routes.detour = routes.longest_step(layout);
         routes
@@ -69,16 +84,27 @@ impl Routes {
     }
 
     /// Links on the way; `None` when there is no way.
+    #[inline]
     pub fn distance(&self, from: u16, to: u16) -> Option<u16> {
-        let distance = self.distances[usize::from(from) * self.nodes + usize::from(to)];
-        (distance != NONE).then_some(distance)
+        let way = self.ways[usize::from(to) * self.nodes + usize::from(from)];
+        (way != NONE).then_some(way & LENGTH)
     }
 
     /// Where the way goes first; `None` when it has no link or there is none.
+    #[inline]
     pub fn first(&self, from: u16, to: u16) -> Option<Direction> {
-        let distance = self.distance(from, to)?;
-        let number = self.first[usize::from(from) * self.nodes + usize::from(to)];
-        (distance > 0).then(|| Direction::ALL[usize::from(number)])
+        self.step(from, to).map(|(direction, _)| direction)
+    }
+
+    /// The same, and how many links are left after that one.
+    #[inline]
+    pub fn step(&self, from: u16, to: u16) -> Option<(Direction, u16)> {
+        if let Some(near) = self.near[usize::from(from)].iter().position(|&node| node == to) {
+            return Some((Direction::ALL[near], 0));
+        }
+        let way = self.ways[usize::from(to) * self.nodes + usize::from(from)];
+        let left = (way & LENGTH).checked_sub(1).filter(|_| way != NONE)?;
+        Some((Direction::ALL[usize::from(way >> LENGTH_BITS)], left))
     }
 
     /// The longest way.

@@ -252,14 +252,18 @@ impl Default for Meter {
 
 impl Meter {
     /// The node does this from now on.
+    #[inline]
     pub fn set(&mut self, now: Picoseconds, activity: Activity) {
-        self.sums[self.activity as usize] += now - self.since;
-        (self.since, self.activity) = (now, activity);
+        if activity != self.activity {
+            self.sums[self.activity as usize] += now - self.since;
+            (self.since, self.activity) = (now, activity);
+        }
     }
 
     /// The sums until now.
     pub fn times(&mut self, now: Picoseconds) -> NodeTime {
-        self.set(now, self.activity);
+        self.sums[self.activity as usize] += now - self.since;
+        self.since = now;
         let [both, processor, unit, waiting, idle] = self.sums.map(microseconds);
         NodeTime { both, processor, unit, waiting, idle }
     }

@@ -324,24 +324,31 @@ impl<T: Tests> Run<'_, T> {
     }
 
     /// When something next may change for a stage or one of higher priority.
+    #[inline]
     fn wake(&self, stage: Fetch) -> Option<Picoseconds> {
-        let front = |list: &VecDeque<Moving>| list.front().map(|m| m.time);
-        let waits =
-            |list: &VecDeque<Moving>, port: Fetch| front(list).map(|time| time.max(self.ports[port as usize].free_at));
-        let unit = &self.unit;
-        let idle = |port: Fetch, wants: bool| wants.then_some(self.ports[port as usize].free_at);
-        let all = [
-            (Fetch::V, waits(&unit.before_v, Fetch::V)),
-            (Fetch::V, front(&unit.in_u)),
-            (Fetch::V, front(&unit.in_v)),
-            (Fetch::U, waits(&unit.before_u, Fetch::U)),
-            (Fetch::U, front(&unit.in_t)),
-            (Fetch::T, idle(Fetch::T, self.pointed.is_some())),
-        ];
-        let later = |&(s, time): &(Fetch, Option<Picoseconds>)| {
-            time.filter(|&time| time > self.now && (s as usize) <= stage as usize)
+        let mut wake = Picoseconds::MAX;
+        let mut at = |time: Picoseconds| {
+            if time > self.now {
+                wake = wake.min(time);
+            }
         };
-        all.iter().filter_map(later).min()
+        let (unit, ports) = (&self.unit, &self.ports);
+        let mut comes = |list: &VecDeque<Moving>, free_at: Picoseconds| {
+            if let Some(first) = list.front() {
+                at(first.time.max(free_at));
+            }
+        };
+        comes(&unit.before_v, ports[Fetch::V as usize].free_at);
+        comes(&unit.in_u, 0);
+        comes(&unit.in_v, 0);
+        if stage as usize >= Fetch::U as usize {
+            comes(&unit.before_u, ports[Fetch::U as usize].free_at);
+            comes(&unit.in_t, 0);
+        }
+        if stage as usize >= Fetch::T as usize && self.pointed.is_some() {
+            at(ports[Fetch::T as usize].free_at);
+        }
+        (wake < Picoseconds::MAX).then_some(wake)
     }
 
     /// Gives a stage the port, until its fetch is complete or another stage may want it.

@@ -116,8 +116,8 @@ pub fn accepts(polygon: &Polygon, distance: Distance, best: f32) -> bool {
 #[inline(always)]
 pub fn distance<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay) -> Distance {
     let n_p = polygon.n_p;
-    let [q1, q2, q3] = [0, 1, 2].map(|i| ops.mul(n_p[i], ray.r0[i]));
-    let [q4, q5, q6] = [0, 1, 2].map(|i| ops.mul(ray.backward[i], n_p[i]));
+    let [q1, q2, q3] = each(|i| ops.mul(n_p[i], ray.r0[i]));
+    let [q4, q5, q6] = each(|i| ops.mul(ray.backward[i], n_p[i]));
     let (q7, q8, q9) = (ops.add(q1, q2), ops.add(q3, polygon.d_p), ops.add(q4, q5));
     let (q10, q11) = (ops.add(q7, q8), ops.add(q9, q6));
     Distance { t: ops.divide(q10, q11), facing: q11 }
@@ -126,7 +126,7 @@ pub fn distance<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay) -> D
 /// The second step: `p_r = (r₁ − r₀)·t + r₀`.
 #[inline(always)]
 pub fn point<O: Operations>(ops: O, ray: &MachineRay, t: f32) -> [f32; 3] {
-    [0, 1, 2].map(|i| ops.add(ops.mul(ray.forward[i], t), ray.r0[i]))
+    each(|i| ops.add(ops.mul(ray.forward[i], t), ray.r0[i]))
 }
 
 /// The third step, for `u` or `v`: the coordinate of a point in the polygon's plane, clamped to
@@ -151,10 +151,17 @@ pub fn coordinate<O: Operations>(ops: O, equation: &Coordinate, point: [f32; 3])
 #[inline(always)]
 pub fn planes<O: Operations>(ops: O, equation: &Coordinate, point: [f32; 3]) -> [f32; 2] {
     let plane = |normal: [f32; 3], offset: f32| {
-        let [x, y, z] = [0, 1, 2].map(|i| ops.mul(normal[i], point[i]));
+        let [x, y, z] = each(|i| ops.mul(normal[i], point[i]));
         ops.add(ops.add(x, y), ops.add(z, offset))
     };
     [plane(equation.n, equation.d1), plane(equation.m, equation.d0)]
+}
+
+/// Something for each axis. Not the `map` of arrays, which stays a call for each where the
+/// function is long.
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f32) -> [f32; 3] {
+    [f(0), f(1), f(2)]
 }
 
 /// `−C/B`: the coordinate in the parallel case.

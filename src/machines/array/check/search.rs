@@ -61,8 +61,11 @@ impl State {
     /// Items of one kind and place are alike, whatever the order in which they came.
     fn in_order(mut self) -> Self {
         for node in &mut self.nodes {
-            for list in [&mut node.arrived, &mut node.records, &mut node.rays, &mut node.asking] {
+            for list in [&mut node.records, &mut node.asking] {
                 list.sort_unstable();
+            }
+            for list in [&mut node.arrived, &mut node.rays] {
+                list.make_contiguous().sort_unstable();
             }
             node.out.iter_mut().for_each(|list| list.sort_unstable());
         }

@@ -27,8 +27,8 @@ pub(super) fn most_ranks(config: &Config, load: &Workload) -> Option<u16> {
 
 impl<O: Operations> Engine<'_, O> {
     /// A node dies, with everything in it.
-    pub(super) fn die(&mut self, number: usize) {
-        let [column, row, _] = self.config.faults.deaths[number];
+    pub(super) fn die(&mut self, number: u32) {
+        let [column, row, _] = self.config.faults.deaths[number as usize];
         let node = self.network.layout.at([column as u16, row as u16]);
         let index = usize::from(node);
         if self.sites[index].dead {
@@ -57,6 +57,12 @@ impl<O: Operations> Engine<'_, O> {
         *site = super::Site { dead: true, meter: site.meter, ..super::Site::default() };
         let now = self.agenda.now();
         self.sites[index].meter.set(now, super::Activity::Idle);
+        self.refresh(node);
+        for direction in Direction::ALL {
+            if let Some(other) = self.network.neighbour(node, direction) {
+                self.refresh(other);
+            }
+        }
         match self.config.reliability.recovery {
             Recovery::Off => self.lose(node),
             Recovery::On => {
@@ -101,7 +107,8 @@ impl<O: Operations> Engine<'_, O> {
     pub(super) fn destroy(&mut self, node: u16, direction: Direction) {
         let site = &mut self.sites[usize::from(node)];
         let lost: Vec<_> = site.node.out[direction as usize].drain(..).collect();
-        site.control[direction as usize].clear();
+        site.control.retain(|(to, _)| *to != direction);
+        self.offers[usize::from(node)][direction as usize] = super::Offer::Nothing;
         for (_, item) in lost {
             self.sites[usize::from(node)].node.release();
             self.statistics.faults.lost_at_nodes += 1;
@@ -121,12 +128,14 @@ impl<O: Operations> Engine<'_, O> {
         let routes = Routes::new(&layout, &dead);
         // There are few enough, as [`most_ranks`] has seen.
         let ranks = super::ranks(self.config, self.world.load, &routes).unwrap_or(self.network.ranks);
+        let mut occupied = self.network.occupied().to_vec();
         self.network = Network::new(layout, routes, ranks, self.network.admission, self.network.buffers);
         self.statistics.ranks = self.statistics.ranks.max(self.network.ranks.count());
         for site in self.sites.iter_mut() {
             self.statistics.faults.thrown_away += u64::from(site.node.used);
             *site = super::Site { dead: site.dead, meter: site.meter, ..super::Site::default() };
         }
+        self.offers.fill(<[super::Offer; 4]>::default());
         // Copies are with buddies; what both had is lost.
         let is_lost = |node: u16| {
             let other = buddy(&layout, node);
@@ -135,9 +144,10 @@ impl<O: Operations> Engine<'_, O> {
         let mut lost = 0;
         for cell in 0..layout.cell_count() as u32 {
             if is_lost(layout.node(layout.cell(cell))) {
-                lost += u64::from(std::mem::replace(&mut self.occupied[cell as usize], false));
+                lost += u64::from(std::mem::replace(&mut occupied[cell as usize], false));
             }
         }
+        self.network.set_occupied(occupied);
         if lost > 0 {
             self.statistics.faults.polygons_lost = self.only_in(is_lost);
         }

@@ -3,7 +3,7 @@
 //! Errors and repetitions happen to messages only. Control messages are a few words; they are taken to
 //! be protected in any case, as counts that are lost would end the rounds, and not show in the image.
 
-use super::{Engine, Event, Load};
+use super::{Engine, Event, Load, Offer};
 use crate::machines::array::config::{Links, Recovery};
 use crate::machines::array::mapping::Direction;
 use crate::machines::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
@@ -28,23 +28,28 @@ enum Fate {
 impl<O: Operations> Engine<'_, O> {
     /// Starts a transfer, if the link is free and there is something that the other end takes.
     pub(super) fn start_link(&mut self, node: u16, direction: Direction) {
-        let Some(other) = self.network.neighbour(node, direction) else { return };
         let (index, port) = (usize::from(node), direction as usize);
-        if self.sites[index].dead || self.sites[index].sending[port].is_some() {
+        let offer = self.offers[index][port];
+        debug_assert_eq!(offer, self.sites[index].offer(direction));
+        if offer == Offer::Nothing {
             return;
         }
+        let Some(other) = self.network.neighbour(node, direction) else { return };
         if self.sites[usize::from(other)].dead {
             self.destroy(node, direction);
             return;
         }
-        if let Some(control) = self.sites[index].control[port].pop_front() {
+        let controls = &mut self.sites[index].control;
+        if let Some(position) = controls.iter().position(|(to, _)| *to == direction) {
+            let (_, control) = controls.remove(position);
             self.transfer(node, direction, other, Load::Control(control), CONTROL_WORDS);
             return;
         }
-        let Some((position, rank)) = self.sites[index].node.offer(direction) else { return };
+        let Offer::Message(rank) = offer else { return };
         if !self.sites[usize::from(other)].node.admits(&self.network, rank) {
             return;
         }
+        let Some((position, _)) = self.sites[index].node.offer(direction) else { return };
         self.sites[usize::from(other)].node.reserve();
         let site = &mut self.sites[index];
         let item = site.node.begin_sending(direction, position);
@@ -70,6 +75,12 @@ impl<O: Operations> Engine<'_, O> {
         self.transfer(node, direction, other, Load::Message(item, number, size), size);
     }
 
+    /// Sees what a node's links could send next.
+    pub(super) fn refresh(&mut self, node: u16) {
+        let site = &self.sites[usize::from(node)];
+        self.offers[usize::from(node)] = Direction::ALL.map(|direction| site.offer(direction));
+    }
+
     /// A transfer of so many words begins.
     fn transfer(&mut self, node: u16, direction: Direction, other: u16, load: Load, words: u32) {
         let memory = 2 * Picoseconds::from(words) * self.unit_times.cycle;
@@ -80,6 +91,7 @@ impl<O: Operations> Engine<'_, O> {
         let site = &mut self.sites[usize::from(node)];
         site.sending[direction as usize] = Some(load);
         site.transfers[direction as usize] += 1;
+        self.offers[usize::from(node)][direction as usize] = Offer::Nothing;
         let link = &mut self.statistics.links[usize::from(node)][direction as usize];
         link.words += u64::from(words);
         link.busy += time;
@@ -91,6 +103,7 @@ impl<O: Operations> Engine<'_, O> {
         let (index, port) = (usize::from(node), direction as usize);
         let Some(other) = self.network.neighbour(node, direction) else { return };
         let Some(load) = self.sites[index].sending[port].take() else { return };
+        self.offers[index][port] = self.sites[index].offer(direction);
         let fate = self.fate(node, direction);
         match load {
             Load::Control(control) => self.control(other, control),
@@ -106,13 +119,14 @@ impl<O: Operations> Engine<'_, O> {
                     let again = 2 * Picoseconds::from(size) * self.unit_times.cycle + self.times.handshake;
                     self.sites[index].sending[port] = Some(load);
                     self.sites[index].transfers[port] += 1;
+                    self.offers[index][port] = Offer::Nothing;
                     self.statistics.links[index][port].words += u64::from(size);
                     self.statistics.links[index][port].busy += again;
                     self.after(wait + again, Event::Link(node, direction));
                     return;
                 }
                 self.sites[index].node.release();
-                let (rank, back) = (self.network.rank(&item, other), direction.opposite() as usize);
+                let back = direction.opposite() as usize;
                 let copies = 1 + u32::from(fate == Fate::Repeated);
                 let receiver = &mut self.sites[usize::from(other)];
                 if fate == Fate::Dropped {
@@ -128,7 +142,7 @@ impl<O: Operations> Engine<'_, O> {
                     self.sites[index].senders[port].acknowledged(number);
                 } else {
                     receiver.node.arrive(item);
-                    if copies > 1 && receiver.node.admits(&self.network, rank) {
+                    if copies > 1 && receiver.node.admits(&self.network, self.network.rank(&item, other)) {
                         receiver.node.reserve();
                         receiver.node.arrive(item);
                         self.statistics.faults.taken_twice += 1;
@@ -164,8 +178,9 @@ impl<O: Operations> Engine<'_, O> {
         self.sites[usize::from(node)].counting.ask();
         let below: Vec<Direction> = self.below(node).collect();
         for direction in below {
-            self.sites[usize::from(node)].control[direction as usize].push_back(Control::Ask);
+            self.sites[usize::from(node)].control.push((direction, Control::Ask));
         }
+        self.refresh(node);
         self.settle(node);
     }
 
@@ -185,7 +200,8 @@ impl<O: Operations> Engine<'_, O> {
         match site.counting.count(site.node.tally, node == self.root) {
             Counted::Up(tally) => {
                 if let Some(up) = self.network.routes.first(node, self.root) {
-                    site.control[up as usize].push_back(Control::Count(tally));
+                    site.control.push((up, Control::Count(tally)));
+                    self.offers[usize::from(node)][up as usize] = site.offer(up);
                     self.start_link(node, up);
                 }
             }

@@ -24,7 +24,7 @@ pub(super) enum Event {
     /// The root begins a round.
     Round,
     /// A node dies: a number of the list of deaths.
-    Death(usize),
+    Death(u32),
     /// All know of the deaths.
     Restart,
 }
@@ -67,6 +67,18 @@ pub(super) enum Load {
     Control(Control),
 }
 
+/// What a link could send next. The links' ends look at this instead of the sender's queues: most of
+/// the times that they look there is nothing, and the nodes of a large array do not fit into caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// Nothing, or the link is in use.
+    #[default]
+    Nothing,
+    Control,
+    /// A message of this rank at the other end.
+    Message(u16),
+}
+
 /// A node with its clocked parts.
 #[derive(Default)]
 pub(super) struct Site {
@@ -78,7 +90,8 @@ pub(super) struct Site {
     pub draining: VecDeque<(Item, Found)>,
     pub found: VecDeque<(Item, Found)>,
     pub sending: [Option<Load>; 4],
-    pub control: [VecDeque<Control>; 4],
+    /// Control messages that wait, and for which link.
+    pub control: Vec<(Direction, Control)>,
     /// Sequence numbers, of what is sent and of what comes in from that direction.
     pub senders: [Sender; 4],
     pub receivers: [Receiver; 4],
@@ -91,6 +104,21 @@ pub(super) struct Site {
     pub dead: bool,
     /// Buffers in use when it was last looked whether messages can come in.
     pub seen_used: u16,
+}
+
+impl Site {
+    /// What the link in a direction could send next.
+    #[inline]
+    pub fn offer(&self, direction: Direction) -> Offer {
+        let port = direction as usize;
+        if self.sending[port].is_some() {
+            return Offer::Nothing;
+        }
+        if self.control.iter().any(|(to, _)| *to == direction) {
+            return Offer::Control;
+        }
+        self.node.offer(direction).map_or(Offer::Nothing, |(_, rank)| Offer::Message(rank))
+    }
 }
 
 /// The tasks' times.

@@ -32,9 +32,8 @@ impl<O: Operations> Engine<'_, O> {
         if let Some((item, found)) = site.found.pop_front() {
             return Some((Job::Crossed(item, found.crossing), self.times.cell * Picoseconds::from(found.cells)));
         }
-        if let Some(position) = site.node.rays.iter().position(|ray| !self.occupied[ray.cell as usize]) {
+        if let Some(item) = site.node.passing.pop_front() {
             // There is nothing for the unit.
-            let item = site.node.begin_ray(position).item;
             let (found, _) = self.visit(node, &item);
             return Some((Job::Crossed(item, found.crossing), self.times.cell * Picoseconds::from(found.cells)));
         }
@@ -108,7 +107,9 @@ impl<O: Operations> Engine<'_, O> {
                 self.placed(node, &Item { kind, ..task.item }, placed);
             }
         }
+        self.refresh(node);
         self.settle(node);
+        self.record_queues(node);
     }
 
     /// Counts the message that a record makes.
@@ -182,8 +183,7 @@ impl<O: Operations> Engine<'_, O> {
         if site.unit.is_some() {
             return;
         }
-        let Some(position) = site.node.rays.iter().position(|ray| self.occupied[ray.cell as usize]) else { return };
-        let item = site.node.begin_ray(position).item;
+        let Some(item) = site.node.rays.pop_front() else { return };
         let (found, passage) = self.visit(node, &item);
         self.note(node, &item, Happening::Tested);
         let fetching = passage.counts.accesses * self.unit_times.cycle;
