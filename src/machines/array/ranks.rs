@@ -133,7 +133,7 @@ impl Admission {
     /// Whether a message of this rank gets one of the `free` buffers.
     pub fn admits(self, free: u16, rank: u16, ranks: u16) -> bool {
         match self {
-            Self::Ranked => free + rank >= ranks,
+            Self::Ranked => u32::from(free) + u32::from(rank) >= u32::from(ranks),
             Self::FirstCome => free > 0,
         }
     }
@@ -143,6 +143,14 @@ impl Admission {
 mod tests {
     use super::super::mapping::Mapping;
     use super::*;
+
+    #[test]
+    fn as_many_buffers_as_there_can_be_admit_every_rank() {
+        for rank in [0, 1, 9] {
+            assert!(Admission::Ranked.admits(u16::MAX, rank, 10));
+        }
+        assert!(!Admission::Ranked.admits(3, 6, 10) && Admission::Ranked.admits(4, 6, 10));
+    }
 
     fn torus() -> (Layout, Routes, Ranks) {
         let layout = Layout { mapping: Mapping::Torus, sides: [8, 8], cells: [8, 8, 16] };
