@@ -132,7 +132,7 @@ impl Admission {
     /// Whether a message of this rank gets one of the `free` buffers.
     pub fn admits(self, free: u16, rank: u16, ranks: u16) -> bool {
         match self {
-            Self::Ranked => free + rank >= ranks,
+            Self::Ranked => free >= ranks.saturating_sub(rank),
             Self::FirstCome => free > 0,
         }
     }
@@ -142,6 +142,13 @@ impl Admission {
 mod tests {
     use super::super::mapping::Mapping;
     use super::*;
+
+    #[test]
+    fn the_higher_the_rank_the_fewer_buffers_need_be_free() {
+        let admits = |free, rank| Admission::Ranked.admits(free, rank, 10);
+        assert!(admits(10, 0) && !admits(9, 0) && admits(1, 9) && !admits(0, 9));
+        assert!(admits(u16::MAX, 9));
+    }
 
     fn torus() -> (Layout, Routes, Ranks) {
         let layout = Layout { mapping: Mapping::Torus, sides: [8, 8], cells: [8, 8, 16] };
