@@ -133,7 +133,7 @@ impl Admission {
     /// Whether a message of this rank gets one of the `free` buffers.
     pub fn admits(self, free: u16, rank: u16, ranks: u16) -> bool {
         match self {
-            Self::Ranked => u32::from(free) + u32::from(rank) >= u32::from(ranks),
+            Self::Ranked => free >= ranks.saturating_sub(rank),
             Self::FirstCome => free > 0,
         }
     }
@@ -145,11 +145,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_buffers_as_there_can_be_admit_every_rank() {
-        for rank in [0, 1, 9] {
-            assert!(Admission::Ranked.admits(u16::MAX, rank, 10));
-        }
-        assert!(!Admission::Ranked.admits(3, 6, 10) && Admission::Ranked.admits(4, 6, 10));
+    fn the_higher_the_rank_the_fewer_buffers_need_be_free() {
+        let admits = |free, rank| Admission::Ranked.admits(free, rank, 10);
+        assert!(admits(10, 0) && !admits(9, 0) && admits(1, 9) && !admits(0, 9));
+        assert!(admits(u16::MAX, 9));
     }
 
     fn torus() -> (Layout, Routes, Ranks) {

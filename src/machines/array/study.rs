@@ -14,7 +14,7 @@ use super::engine::{ArrayError, simulate};
 use super::estimate::by_bandwidth;
 use super::mapping::Mapping;
 use super::report::sizes_report;
-use super::statistics::Statistics;
+use super::statistics::{Ending, Statistics};
 use super::unit::Kill;
 use super::workload::Workload;
 use crate::machines::rays::model::Model;
@@ -88,11 +88,19 @@ pub struct Subject<'a> {
 pub fn report(subject: &Subject<'_>, config: &Config, progress: Progress<'_>) -> Result<Report, ArrayError> {
     let mut base = config.clone();
     base.faults.deaths.clear();
-    let study = Study { subject: *subject, base, progress, done: AtomicUsize::new(0) };
+    let study =
+        Study { subject: *subject, base, progress, done: AtomicUsize::new(0), unannounced: AtomicUsize::new(0) };
     let mut report = Report::default();
     report.sections.push(study.bandwidth()?);
     report.sections.push(study.mappings()?);
     report.append(study.sizes()?);
+    let unannounced = study.unannounced.into_inner();
+    if unannounced > 0 {
+        report.notes.push(format!(
+            "{unannounced} of {} arrays did not announce the end of the image: their numbers are those of a part of it.",
+            Study::RUNS
+        ));
+    }
     Ok(report)
 }
 
@@ -102,6 +110,8 @@ struct Study<'a> {
     base: Config,
     progress: Progress<'a>,
     done: AtomicUsize,
+    /// Simulations that deadlocked, or lost messages.
+    unannounced: AtomicUsize,
 }
 
 impl Study<'_> {
@@ -119,6 +129,8 @@ impl Study<'_> {
             let simulation = simulate(rays, model, config)?;
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(done as f32 / Self::RUNS as f32);
+            let is_announced = simulation.statistics.ending == Ending::Announced;
+            self.unannounced.fetch_add(usize::from(!is_announced), Ordering::Relaxed);
             Ok(simulation.statistics)
         };
         configs.par_iter().map(one).collect()
@@ -274,6 +286,7 @@ mod tests {
             assert!(column[1] < column[0] && column[1] < column[2], "{column:?}");
             assert!(column[2..].is_sorted_by(|a, b| a > b), "{column:?}");
         }
+        assert!(report.notes.is_empty(), "{:?}", report.notes);
         // Of a test that ends early less is fetched.
         assert!(never[3] == 100.0 && early[3] < 75.0);
 
