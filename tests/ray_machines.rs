@@ -63,6 +63,42 @@ fn surfaces_are_intersected_by_the_machines() {
     }
 }
 
+/// The comparison with the intersection shader does not depend on where a primitive is, how thin or
+/// how small in its box.
+#[test]
+fn flat_and_small_surfaces_far_away_are_held() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in ["polygons.rtsl", "quadrics.rtsl"] {
+        let library = repository("assets/rtsl").join(file);
+        std::fs::copy(library, folder.path().join(file)).expect("it can be copied");
+    }
+    let mut scene = String::from("Projection \"perspective\" \"fov\" [40]\nWorldBegin\nSurface \"matte\"\n");
+    for number in 0..24 {
+        let turn = number * 37;
+        scene += &format!(
+            "AttributeBegin Translate {} {} 20 Rotate {turn} 1 2 3 Scale .05 .05 .05\n",
+            number % 6 - 3,
+            number / 6 - 2
+        );
+        scene += match number % 3 {
+            0 => "Geometry \"polygons.rtsl:Polygon\" \"int count\" [4] \"point[4] corners\" [0 0 0 2 1 0 0 2 0 .5 1 0]",
+            1 => {
+                "Geometry \"polygons.rtsl:Quadrilateral\" \"point p00\" [0 0 0] \"point p10\" [1 0 0] \"point p11\" [1 1 0] \"point p01\" [0 1 0]"
+            }
+            _ => {
+                "Geometry \"quadrics.rtsl:Quadric\" \"float[10] coefficients\" [1 0 0 0 1 0 0 1 0 -1] \"point from\" [-8 -8 -8] \"point to\" [8 8 8]"
+            }
+        };
+        scene += "\nAttributeEnd\n";
+    }
+    scene += "WorldEnd\n";
+    let path = folder.path().join("scene.rib");
+    std::fs::write(&path, scene).expect("it can be written");
+    let report = report(&path.to_string_lossy(), "rtp-grid", &[]);
+    assert!(report["notes"].to_string().contains("left out: nothing"), "{}", report["notes"]);
+    assert_eq!((number(&report, "scene.polygons"), number(&report, "scene.surfaces")), (8.0, 16.0));
+}
+
 #[test]
 fn a_class_that_bears_the_name_of_a_quadric_and_is_none_stays_with_the_host() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -82,7 +118,7 @@ fn a_class_that_bears_the_name_of_a_quadric_and_is_none_stays_with_the_host() {
     std::fs::write(&path, scene).expect("it can be written");
     let report = report(&path.to_string_lossy(), "rtp", &["--check", "rpu", "--metric", "max", "--threshold", "0.001"]);
     assert_eq!(number(&report, "scene.surfaces"), 0.0);
-    assert!(report["notes"].to_string().contains("the name of a class with an intersector"), "{}", report["notes"]);
+    assert!(report["notes"].to_string().contains("1 not hit as the intersector"), "{}", report["notes"]);
     assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{}", report["check"]);
 }
 

@@ -144,7 +144,7 @@ impl Opened {
             totals = Some(simulation.totals);
         }
         let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);
-        found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?));
+        found.push(designs::pipeline(&with_progress(shown, run).map_err(fail)?, model));
         let count = totals.map_or(0, |totals: Totals| totals.rays());
         let rendered = array::render::render(job, loaded, model, rays, array).map_err(fail)?;
         found.push(designs::array(&rendered.simulation.statistics, count, model, array));

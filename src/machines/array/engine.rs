@@ -289,9 +289,9 @@ impl<'a, O: Operations> Engine<'a, O> {
         });
         statistics.total = microseconds(now);
         statistics.last_result = microseconds(self.last_result);
-        let (polygons, [width, height]) = (self.space.primitives() as u64, self.world.load.size);
+        let (words, [width, height]) = (self.space.words(), self.world.load.size);
         let pixels = u64::from(width) * u64::from(height);
-        let phases = phases(self.config, polygons, pixels, self.statistics.buffers, |cell| self.space.list(cell));
+        let phases = phases(self.config, &words, pixels, self.statistics.buffers, |cell| self.space.list(cell));
         Simulation { statistics: self.statistics, colors: self.colors, trace: self.trace, phases }
     }
 

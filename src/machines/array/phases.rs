@@ -5,9 +5,9 @@ use super::config::Config;
 use super::mapping::Layout;
 use serde::Serialize;
 
-/// Words of a polygon in a broadcast: 20 for the intersection, 12 for the normals at its corners, 3 for
-/// its colour, 4 for its coefficients, and the number of its maps.
-pub const POLYGON_WORDS: u32 = 40;
+/// Words of a primitive in a broadcast, beside those for its intersection, of which a polygon has 20: 12
+/// for the normals at its corners, 3 for its colour, 4 for its coefficients, and the number of its maps.
+pub const SHADING_WORDS: u32 = 20;
 
 /// Bytes of a buffer: the longest message of 13 words, and what recovery adds.
 const BUFFER_BYTES: u64 = 4 * 17;
@@ -32,10 +32,11 @@ pub struct Phases {
     pub too_small: u64,
 }
 
-/// The phases of a scene whose cell `c` has the polygons `list(c)`, of `polygons` in all.
+/// The phases of a scene whose cell `c` has the primitives `list(c)`, each with so many `words` for its
+/// intersection.
 pub fn phases<'a>(
     config: &Config,
-    polygons: u64,
+    words: &[u32],
     pixels: u64,
     buffers: u16,
     list: impl Fn(u32) -> &'a [u32],
@@ -56,7 +57,8 @@ pub fn phases<'a>(
         let count = kept.len() as u64;
         phases.most_polygons = phases.most_polygons.max(count);
         let own = pixels.div_ceil(nodes as u64) * PIXEL_BYTES;
-        let bytes = count * u64::from(4 * POLYGON_WORDS)
+        let words = kept.iter().map(|&primitive| u64::from(words[primitive as usize] + SHADING_WORDS)).sum::<u64>();
+        let bytes = 4 * words
             + entries[node] * 4
             + layout.cell_count() as u64 / nodes as u64 * 4
             + u64::from(buffers) * BUFFER_BYTES
@@ -66,10 +68,11 @@ pub fn phases<'a>(
     }
     // Every node passes each polygon on to two others at most, and tests it meanwhile; the last node
     // begins when the first polygon has come to it.
-    let transfer = f64::from(2 * POLYGON_WORDS) * config.unit.cycle + config.link.handshake;
-    let step = (2.0 * transfer).max(config.node.route + config.node.store_test);
+    let transfer = |words: u32| f64::from(2 * (words + SHADING_WORDS)) * config.unit.cycle + config.link.handshake;
+    let step = |&words: &u32| (2.0 * transfer(words)).max(config.node.route + config.node.store_test);
     let depth = f64::from(layout.sides[0]) + f64::from(layout.sides[1]) - 2.0;
-    phases.load = polygons as f64 * step + depth * (transfer + config.node.route);
+    let first = words.first().map_or(0.0, |&words| transfer(words) + config.node.route);
+    phases.load = words.iter().map(step).fold(0.0, |sum, step| sum + step) + depth * first;
     phases.sort = most_entries as f64 * config.node.sort;
     phases
 }
@@ -83,7 +86,7 @@ mod tests {
         let config = Config::parse("array = { columns = 2, rows = 1, cells = [0, 0, 3] }").expect("numbers");
         // The first node has polygon 0 in two of its cells and polygon 1; the other has polygon 1.
         let lists: [&[u32]; 6] = [&[0], &[], &[0, 1], &[1], &[], &[]];
-        let phases = phases(&config, 2, 100, 10, |cell| lists[cell as usize]);
+        let phases = phases(&config, &[20, 20], 100, 10, |cell| lists[cell as usize]);
         assert_eq!((phases.most_entries, phases.most_polygons, phases.too_small), (3, 2, 0));
         assert_eq!(phases.sort, 150.0);
         assert!((phases.load - (2.0 * 440.0 + 76.667)).abs() < 0.1, "{phases:?}");

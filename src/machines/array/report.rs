@@ -20,7 +20,7 @@ pub fn report(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config) 
     report.sections.push(sections::scene(model, &rendered.image));
     report.sections.push(machine(rendered, config));
     report.sections.push(time(statistics));
-    report.sections.push(intersection(statistics));
+    report.sections.push(intersection(statistics, config));
     report.sections.push(messages(statistics));
     report.sections.push(nodes(statistics));
     let faults = &statistics.faults;
@@ -100,24 +100,26 @@ fn time(statistics: &Statistics) -> Section {
     )
 }
 
-fn intersection(statistics: &Statistics) -> Section {
+fn intersection(statistics: &Statistics, config: &Config) -> Section {
     let unit = &statistics.unit;
     let rays = statistics.rays.max(1) as f64;
-    let (words, share) = statistics.words();
-    let share_of = |count: u64| Cell::Number(100.0 * count as f64 / unit.tests.max(1) as f64, 1);
-    Section::entries(
-        "unit",
-        "intersection units",
-        vec![
-            entry("tests_per_ray", "tests a ray", unit.tests as f64 / rays, ""),
-            entry("killed_t_percent", "ended by t", share_of(unit.no_distance), "% after 4 words"),
-            entry("killed_u_percent", "ended by u", share_of(unit.outside_u), "% after 12 words"),
-            entry("killed_v_percent", "ended by v", share_of(unit.outside_v), "% after 20 words"),
-            entry("hits_percent", "hits", share_of(unit.hits), "%"),
-            entry("words", "words fetched", words, format!("{:.1} % of 20 a test", 100.0 * share)),
-            entry("memory_bytes_per_ray", "memory a ray", words as f64 * WORD_BYTES / rays, "bytes"),
-        ],
-    )
+    let (words, share) = unit.words(config.unit.pointer_words);
+    let share_of = |count: u64| Cell::Number(100.0 * count as f64 / unit.polygons().max(1) as f64, 1);
+    let mut entries = vec![entry("tests_per_ray", "tests a ray", unit.polygons() as f64 / rays, "of polygons")];
+    if unit.surfaces > 0 {
+        let surfaces = format!("{} others were tested, {} hit", unit.surfaces, unit.surface_hits);
+        entries.push(entry("quadrics_per_ray", "quadrics a ray", unit.quadrics as f64 / rays, surfaces));
+        entries.push(entry("edges_per_ray", "edges a ray", unit.edges as f64 / rays, "of general polygons"));
+    }
+    entries.extend([
+        entry("killed_t_percent", "ended by t", share_of(unit.no_distance), "% after 4 words"),
+        entry("killed_u_percent", "ended by u", share_of(unit.outside_u), "% after 12 words"),
+        entry("killed_v_percent", "ended by v", share_of(unit.outside_v), "% after 20 words"),
+        entry("hits_percent", "hits", share_of(unit.polygon_hits()), "% of the tests of polygons"),
+        entry("words", "words fetched", words, format!("{:.1} % of all of what was tested", 100.0 * share)),
+        entry("memory_bytes_per_ray", "memory a ray", words as f64 * WORD_BYTES / rays, "bytes"),
+    ]);
+    Section::entries("unit", "intersection units", entries)
 }
 
 fn messages(statistics: &Statistics) -> Section {

@@ -8,9 +8,9 @@ use crate::machines::rays::arithmetic::Operations;
 use crate::machines::rays::grid::{Grid, Lattice, Walk};
 use crate::machines::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
 use crate::machines::rays::model::Model;
-use crate::machines::rays::polygon::{Coordinate, Polygon};
+use crate::machines::rays::polygon::{Coordinate, Polygon, WORDS};
 use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::surfaces::Slots;
+use crate::machines::rays::surfaces::{Slots, Surface};
 use crate::machines::rays::volumes::StructureError;
 use crate::machines::rays::volumes::bounds::Bounds;
 
@@ -94,9 +94,10 @@ impl<'a, O: Operations> Space<'a, O> {
         Some((self.cell(walk.cell()), self.order.map(|axis| request.direction[axis] >= 0.0)))
     }
 
-    /// The number of primitives.
-    pub fn primitives(&self) -> usize {
-        self.model.len()
+    /// The words of each primitive.
+    pub fn words(&self) -> Vec<u32> {
+        let polygon = WORDS as u32;
+        (0..self.model.len() as u32).map(|index| self.model.surface(index).map_or(polygon, Surface::words)).collect()
     }
 
     /// The polygons of a cell.

@@ -217,16 +217,10 @@ impl Statistics {
     }
 
     /// How many times as many tests in its time as a peripheral, which makes three in a microsecond
-    /// (Ullner 1983, §2.3.3).
+    /// (Ullner 1983, §2.3.3): of polygons, quadrics and edges.
     pub fn peripherals(&self) -> f64 {
-        self.unit.tests as f64 / 3.0 / self.total.max(f64::MIN_POSITIVE)
-    }
-
-    /// Words of polygons' parameters that were fetched, and their part of twenty for each test.
-    pub fn words(&self) -> (u64, f64) {
-        let Counts { tests, no_distance, outside_u, outside_v, hits, .. } = self.unit;
-        let words = 4 * no_distance + 12 * outside_u + 20 * (outside_v + hits);
-        (words, words as f64 / (20 * tests.max(1)) as f64)
+        let Counts { quadrics, edges, .. } = self.unit;
+        (self.unit.polygons() + quadrics + edges) as f64 / 3.0 / self.total.max(f64::MIN_POSITIVE)
     }
 
     /// The busiest link's part of the time in use, 0 to 1.

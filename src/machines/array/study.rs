@@ -156,7 +156,8 @@ impl Study<'_> {
             let mut row: Vec<Cell> = vec![model.name.into()];
             row.extend(runs.iter().map(|run| Cell::Number(run.peripherals(), 2)));
             let [first, ..] = runs else { continue };
-            let accesses = first.unit.accesses as f64 / (ACCESSES * first.unit.tests.max(1)) as f64;
+            let whole = ACCESSES * first.unit.polygons() + 2 * first.unit.surface_words;
+            let accesses = first.unit.accesses as f64 / whole.max(1) as f64;
             row.extend([accesses, first.unit_busy()].map(|share| Cell::Number(100.0 * share, 0)));
             rows.push(row);
         }

@@ -29,6 +29,7 @@
 //! the stages of `u` and `v` let them pass.
 
 use crate::machines::rays::events::Picoseconds;
+use crate::machines::rays::polygon::WORDS;
 use crate::machines::rays::surfaces::Slots;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -96,7 +97,7 @@ pub struct Nearest {
 /// What a ray took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Polygons that stage 1 read.
+    /// Primitives that stage 1 read.
     pub tests: u64,
     /// Dropped by stage 3.
     pub no_distance: u64,
@@ -108,6 +109,12 @@ pub struct Counts {
     pub hits: u64,
     /// Accesses to memory.
     pub accesses: u64,
+    /// Primitives that are no polygons, of those.
+    pub surfaces: u64,
+    /// Their words.
+    pub surface_words: u64,
+    /// Their hits that came to stage 9.
+    pub surface_hits: u64,
     /// Quadrics that stage 3 tested.
     pub quadrics: u64,
     /// Edges of general polygons that it tested.
@@ -115,6 +122,23 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Polygons of the primitives that were tested.
+    pub fn polygons(&self) -> u64 {
+        self.tests - self.surfaces.min(self.tests)
+    }
+
+    /// Hits on polygons.
+    pub fn polygon_hits(&self) -> u64 {
+        self.hits - self.surface_hits
+    }
+
+    /// Words that were fetched, where a pointer has so many, and their part of all parameters of what
+    /// was tested. A word takes two accesses.
+    pub fn words(&self, pointer_words: u32) -> (u64, f64) {
+        let words = (self.accesses / 2).saturating_sub(u64::from(pointer_words) * self.tests);
+        (words, words as f64 / (WORDS as u64 * self.polygons() + self.surface_words).max(1) as f64)
+    }
+
     /// Adds others.
     pub fn add(&mut self, other: &Counts) {
         self.tests += other.tests;
@@ -123,6 +147,9 @@ impl Counts {
         self.outside_v += other.outside_v;
         self.hits += other.hits;
         self.accesses += other.accesses;
+        self.surfaces += other.surfaces;
+        self.surface_words += other.surface_words;
+        self.surface_hits += other.surface_hits;
         self.quadrics += other.quadrics;
         self.edges += other.edges;
     }
@@ -270,6 +297,7 @@ impl<T: Tests> Run<'_, T> {
                 continue;
             };
             self.passage.counts.hits += 1;
+            self.passage.counts.surface_hits += u64::from(self.tests.surface(moving.place).is_some());
             if moving.t < self.best {
                 self.best = moving.t;
                 let Moving { place, t, u, .. } = moving;
@@ -296,7 +324,7 @@ impl<T: Tests> Run<'_, T> {
             }
             let t = self.tests.distance(moving.place).filter(|&t| t < self.known);
             if t.is_none() {
-                self.passage.counts.no_distance += 1;
+                self.passage.counts.no_distance += u64::from(self.tests.surface(moving.place).is_none());
                 self.end = self.end.max(moving.time);
             }
             if t.is_some() || self.times.kill == Kill::Never {
@@ -417,7 +445,9 @@ impl<T: Tests> Run<'_, T> {
         // One that is no polygon passes stage 3 piece by piece, and the others at once.
         let (pieces, latency) = match (self.tests.surface(moving.place), stage) {
             (None, _) => (1, latency),
-            (Some((_, slots)), 0) => {
+            (Some((words, slots)), 0) => {
+                self.passage.counts.surfaces += 1;
+                self.passage.counts.surface_words += u64::from(words);
                 self.passage.counts.quadrics += u64::from(slots.quadrics);
                 self.passage.counts.edges += u64::from(slots.edges);
                 (u64::from(slots.all().max(1)), self.times.surface_latency)

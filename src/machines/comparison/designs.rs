@@ -85,10 +85,15 @@ pub fn kernel(totals: &Totals, model: &Model, then: Option<f64>) -> Design {
     }
 }
 
-/// The pipeline.
-pub fn pipeline(simulation: &pipeline::Simulation) -> Design {
-    let units = f64::from(simulation.processors);
-    let operations = Graph::intersector().operations() as f64;
+/// The pipeline, which holds a model.
+pub fn pipeline(simulation: &pipeline::Simulation, model: &Model) -> Design {
+    let (units, slots) = (f64::from(simulation.processors), model.slots());
+    let [polygon, quadric, edge] =
+        [Graph::intersector().flow, Flow::quadric(), Flow::edge()].map(|f| f.operations() as f64);
+    let all =
+        model.polygons.len() as f64 * polygon + f64::from(slots.quadrics) * quadric + f64::from(slots.edges) * edge;
+    // On average; spare processors are as many as polygons' would be.
+    let operations = (all + (units - f64::from(simulation.held)) * polygon) / units.max(1.0);
     Design {
         name: "pipeline".to_string(),
         then: Some(rate(simulation.totals.rays(), simulation.timeline.total)),
@@ -111,8 +116,9 @@ pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayCo
     let coordinate = 18.0;
     let [to_t, to_u] = [whole - 2.0 * coordinate - 6.0, whole - coordinate];
     let unit = &statistics.unit;
-    let operations =
-        unit.no_distance as f64 * to_t + unit.outside_u as f64 * to_u + (unit.outside_v + unit.hits) as f64 * whole;
+    let operations = unit.no_distance as f64 * to_t
+        + unit.outside_u as f64 * to_u
+        + (unit.outside_v + unit.polygon_hits()) as f64 * whole;
     let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations() as f64);
     let operations = operations + unit.quadrics as f64 * quadric + unit.edges as f64 * edge;
     let processor: f64 = statistics.nodes.iter().map(|node| node.time.both + node.time.processor).sum();
@@ -121,7 +127,7 @@ pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayCo
         name: format!("array, {} by {}", config.array.columns, config.array.rows),
         then: Some(1e6 * rays / statistics.total.max(1e-9)),
         operations: operations / rays,
-        bytes: statistics.words().0 as f64 * WORD_BYTES / rays,
+        bytes: unit.words(config.unit.pointer_words).0 as f64 * WORD_BYTES / rays,
         scene: scene_bytes(model),
         wires: words as f64 * WORD_BYTES / rays,
         busy: statistics.busy(),

@@ -4,10 +4,10 @@ use super::analysis::{self, Scene};
 use super::config::Config;
 use super::search::{Choice, estimated_scene};
 use super::simulate::{Simulation, SweepPoint};
-use crate::machines::rays::graph::{Device, Graph};
+use crate::machines::rays::graph::{Device, Flow, Graph};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::sections;
-use crate::machines::report::{Cell, Chart, Entry, Report, Section, entry};
+use crate::machines::report::{Body, Cell, Chart, Entry, Report, Section, entry};
 use crate::plot::{Axis, Curve, Lines};
 
 /// Bytes of a ray and its result on the host's bus: two points and the shadow flag, 25; whether there
@@ -48,7 +48,7 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
         [Device::Multiplier, Device::Adder, Device::LongDivider, Device::ShortDivider, Device::Root]
             .map(|d| graph.count(d));
     let devices = format!("{products} products, {sums} sums, {} divisions, {roots} square roots", long + short);
-    Section::entries(
+    let mut section = Section::entries(
         "machine",
         format!("peripheral: {name}"),
         vec![
@@ -59,7 +59,23 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
             beside(entry("megaflops", "arithmetic", config.megaflops(), "million operations a second, at most"), 162.0),
             entry("memory_bytes", "primitive memory", model.bytes(), "bytes in 20 memories"),
         ],
-    )
+    );
+    if let (false, Body::Entries(entries)) = (model.surfaces.is_empty(), &mut section.body) {
+        let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations());
+        let rate = config.intersector.rate;
+        entries.extend([
+            entry("quadric_operations", "for a quadric", quadric, "operations at once, in an intersector of its own"),
+            entry("edge_operations", "for an edge", edge, "operations at once, in another"),
+            entry("surface_latency_us", "their latency", config.surface_latency(), "us, of the longer"),
+            entry(
+                "surface_megaflops",
+                "their arithmetic",
+                (quadric + edge) as f64 * rate,
+                "million operations a second, at most",
+            ),
+        ]);
+    }
+    section
 }
 
 fn time(simulation: &Simulation, config: &Config) -> Section {
@@ -102,7 +118,7 @@ fn grid_estimate(simulation: &Simulation, model: &Model, config: &Config) -> Sec
     let rows = vec![
         vec!["cells a ray, n_d".into(), mean(totals.cells).into(), at.cells_visited.into()],
         vec!["occupied cells a ray, n_c".into(), mean(totals.occupied).into(), at.occupied_visited.into()],
-        vec!["tests a ray, n_i".into(), mean(totals.slots()).into(), at.tests.into()],
+        vec!["tests of all kinds, n_i".into(), mean(totals.slots()).into(), at.tests.into()],
         vec!["time of a ray, t_r (us)".into(), (simulation.machine[0] / rays).into(), at.time.into()],
     ];
     let title = format!("estimate (area {:.3}, distance {:.3} of the scene's box)", scene.area, scene.distance);

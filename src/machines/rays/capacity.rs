@@ -73,7 +73,7 @@ impl Capacity {
 #[derive(Debug)]
 pub struct Subvolumes {
     lattice: Lattice,
-    /// Polygons of each subvolume.
+    /// The polygons' memory that each subvolume takes.
     pub polygons: Vec<u32>,
 }
 
@@ -87,7 +87,8 @@ impl Subvolumes {
         let lattice = Lattice::new(Bounds::around(&extents)?, [on_axis; 3])?;
         let grid = Grid::new(lattice, &extents, MOST_ENTRIES)?;
         let cell = |index: u32| [index % on_axis, index / on_axis % on_axis, index / on_axis / on_axis];
-        let polygons = (0..on_axis.pow(3)).map(|index| grid.polygons(cell(index)).len() as u32).collect();
+        let weight = |list: &[u32]| list.iter().map(|&primitive| model.weight(primitive)).sum();
+        let polygons = (0..on_axis.pow(3)).map(|index| weight(grid.polygons(cell(index)))).collect();
         Ok(Self { lattice, polygons })
     }
 

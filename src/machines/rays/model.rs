@@ -11,7 +11,7 @@ use super::arithmetic::{Ieee, Operations};
 use super::intersector::{MachineRay, Outcome, intersect};
 use super::polygon::{Case, Polygon, PolygonError, Sides, TriangleCorners, WORDS};
 use super::ray::{Found, RayKind, Request};
-use super::surfaces::scene::{Held, held};
+use super::surfaces::scene::{Held, has_intersector, held};
 use super::surfaces::{Slots, Surface};
 use super::volumes::outline::{Extent, Outline};
 use crate::bvh::{BATCH, Ray, RayBatch};
@@ -77,15 +77,16 @@ pub struct Model {
     pub objects: Vec<(usize, Range<u32>)>,
     /// The corners of the box around them; zero when there are none.
     pub bounds: (Vec3, Vec3),
-    /// Which of the scene's procedural primitives the host intersects, in their order.
-    on_host: Vec<usize>,
+    /// Which of the scene's procedural primitives are held, in their order; the host intersects the
+    /// others.
+    held: Vec<bool>,
     /// What the machine does not hold.
     pub left_out: Vec<String>,
 }
 
 impl Model {
     /// The primitives of a job's scene. Procedural primitives whose class has an intersector are held
-    /// if that finds the hits that the intersection shader finds, for rays at random; a class that
+    /// if that finds the hits that the intersection shader finds, for some hundred rays; a class that
     /// bears such a name and is something else is left to the host.
     ///
     /// # Errors
@@ -95,35 +96,37 @@ impl Model {
         let stop = AtomicBool::new(false);
         let data = loaded.data(&job.program.memory.vectors);
         let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
-        let mut same_name = 0;
+        let (mut unfit, mut different) = (0, 0);
         let procedural = scene.objects.iter().filter_map(|object| Some((object, object.procedural?)));
         for (number, ((object, shader), placed)) in procedural.zip(&job.program.primitives.placed).enumerate() {
             let instance = &scene.shader_instances[shader.0 as usize];
-            let found = held(instance, object.object_to_world).and_then(|held| Candidate::of(held, placed.number));
-            let agrees = |candidate: &Candidate| {
-                let shader = |rays: &RayBatch| tracer.intersect_primitive(number, rays);
-                candidate.agrees(placed.bounds, object.object_to_world, shader)
-            };
-            match found {
-                Some(candidate) if agrees(&candidate) => model.hold(candidate),
-                other => {
-                    same_name += usize::from(other.is_some());
-                    model.on_host.push(number);
-                }
+            let candidate =
+                |to_world: Mat4| held(instance, to_world).and_then(|held| Candidate::of(held, placed.number));
+            let shader = |rays: &RayBatch| tracer.intersect_primitive(number, rays);
+            match (candidate(object.object_to_world), candidate(Mat4::IDENTITY)) {
+                (Some(here), Some(own)) if own.agrees(placed.bounds, shader) => model.hold(here),
+                (Some(_), Some(_)) => different += 1,
+                _ => unfit += usize::from(has_intersector(instance)),
+            }
+            if model.held.len() <= number {
+                model.held.push(false);
             }
         }
         if let Some(error) = tracer.failure() {
             return Err(loaded.explain(error, &job.program.module));
         }
-        match model.on_host.len() {
+        match model.held.iter().filter(|is_held| !**is_held).count() {
             0 => {}
             1 => model.left_out.push("a procedural primitive, which the host intersects".to_string()),
             n => model.left_out.push(format!("{n} procedural primitives, which the host intersects")),
         }
-        if same_name > 0 {
+        if different > 0 {
+            model.left_out.push(format!("of these, {different} not hit as the intersector for their class would"));
+        }
+        if unfit > 0 {
             model
                 .left_out
-                .push(format!("{same_name} of them have the name of a class with an intersector, and other hits"));
+                .push(format!("of these, {unfit} with parameters that the intersector for their class does not take"));
         }
         model.bounds = model.box_around();
         Ok(model)
@@ -171,12 +174,12 @@ impl Model {
 
     /// Whether the host intersects some of the scene's primitives.
     pub fn leaves_some(&self) -> bool {
-        !self.on_host.is_empty()
+        self.held.contains(&false)
     }
 
     /// The job without the procedural primitives that the machine holds: the renderer's part.
     pub fn rest_of(&self, job: &Job) -> Job {
-        let primitives = job.program.primitives.only(|number| self.on_host.contains(&number));
+        let primitives = job.program.primitives.only(|number| !self.held.get(number).copied().unwrap_or(false));
         Job { program: Program { primitives: Arc::new(primitives), ..job.program.clone() }, ..job.clone() }
     }
 
@@ -212,6 +215,11 @@ impl Model {
         self.surfaces.iter().map(|placed| placed.surface.slots()).fold(Slots::default(), Slots::plus)
     }
 
+    /// How many polygons' memory a primitive takes.
+    pub fn weight(&self, index: u32) -> u32 {
+        self.surface(index).map_or(1, |surface| surface.words().div_ceil(WORDS as u32))
+    }
+
     /// Bytes of the parameters of all primitives.
     pub fn bytes(&self) -> u64 {
         let surfaces: u64 = self.surfaces.iter().map(|placed| u64::from(placed.surface.words())).sum();
@@ -232,6 +240,7 @@ impl Model {
             self.polygons.push(polygon);
             self.faces.push(Face { corners, triangles: [(primitive, [0; 3]); 2], count: 0 });
         }
+        self.held.push(true);
         self.surfaces.extend(surface.map(|(surface, extent)| PlacedSurface { surface, extent, primitive }));
     }
 
@@ -339,48 +348,63 @@ impl Candidate {
         polygons.chain(surface).reduce(f32::min)
     }
 
-    /// Whether rays at random hit it where a `shader` has them hit, which takes them in the
-    /// primitive's own space. A few may pass an edge on its other side.
-    fn agrees(
-        &self,
-        (low, high): (Vec3, Vec3),
-        to_world: Mat4,
-        shader: impl Fn(&RayBatch) -> Option<[f32; BATCH]>,
-    ) -> bool {
+    /// Whether rays hit it where a `shader` has them hit; both in the primitive's own space, in which
+    /// the shader's box has these corners. Rays come from around the box and from inside. Half of them
+    /// go anywhere in it, and the others to places that were hit: so small surfaces in large boxes are
+    /// met, too. What is never hit is not known to be the same.
+    fn agrees(&self, (low, high): (Vec3, Vec3), shader: impl Fn(&RayBatch) -> Option<[f32; BATCH]>) -> bool {
         let mut seed = 0;
         let mut random = || {
             seed += 1;
             unit(hash(seed))
         };
-        let (middle, reach) = ((low + high) * 0.5, (high - low).max(Vec3::splat(1e-3 * (high - low).max_element())));
-        let mut point = |size: f32| middle + (Vec3::new(random(), random(), random()) - 0.5) * reach * size;
-        let mut rays = RayBatch::default();
-        for lane in 0..BATCH {
-            let (from, to) = (point(4.0), point(1.0));
-            rays.set(lane, &Ray::new(from, to - from));
-        }
-        let Some(expected) = shader(&rays) else { return false };
-        let differ = (0..BATCH).filter(|&lane| {
-            let ray = rays.ray(lane);
-            let (origin, direction) = (to_world.transform_point3(ray.origin), to_world.transform_vector3(ray.dir));
-            let request = Request { origin, direction, limit: f32::INFINITY, kind: RayKind::Nearest };
-            let expected = Some(expected[lane]).filter(|t| *t >= 0.0);
-            match (self.hit(&request), expected) {
-                (Some(t), Some(expected)) => (t - expected).abs() > SAME * expected.max(1.0),
-                (None, None) => false,
-                _ => true,
+        let extents = self.polygons.iter().flat_map(|(_, corners)| corners);
+        let extents = extents.chain(self.surface.iter().flat_map(|(_, extent)| extent.corners()));
+        let (low, high) = extents.fold((low, high), |(low, high), p| (low.min(*p), high.max(*p)));
+        // Of one size on all axes, or rays would meet a flat primitive edge on.
+        let (middle, size) = ((low + high) * 0.5, (high - low).max_element());
+        let mut point = || Vec3::new(random(), random(), random()) - 0.5;
+        let (mut places, mut hits, mut differ) = (Vec::new(), 0, 0);
+        for round in 0..ROUNDS {
+            let mut rays = RayBatch::default();
+            for lane in 0..BATCH {
+                let from = middle + point() * size * if lane % 2 == 0 { 4.0 } else { 1.0 };
+                let anywhere = middle + point() * (high - low);
+                let place = places.get(if round % 2 == 0 { usize::MAX } else { lane });
+                rays.set(lane, &Ray::new(from, place.copied().unwrap_or(anywhere) - from));
             }
-        });
-        differ.count() <= DIFFERENT
+            let Some(expected) = shader(&rays) else { return false };
+            for (lane, &expected) in expected.iter().enumerate() {
+                let ray = rays.ray(lane);
+                let (origin, direction) = (ray.origin, ray.dir);
+                let request = Request { origin, direction, limit: f32::INFINITY, kind: RayKind::Nearest };
+                let expected = Some(expected).filter(|t| *t >= 0.0);
+                places.extend(expected.map(|t| origin + direction * t));
+                let found = self.hit(&request);
+                hits += usize::from(found.is_some() || expected.is_some());
+                differ += usize::from(match (found, expected) {
+                    (Some(t), Some(expected)) => (t - expected).abs() * direction.length() > SAME * size,
+                    (None, None) => false,
+                    _ => true,
+                });
+            }
+            places.reverse();
+        }
+        hits >= LEAST_HITS && differ as f32 <= DIFFERENT * hits as f32
     }
 }
 
-/// By how much distances may differ in [`Candidate::agrees`], in units of the ray's direction, which
-/// is some sizes of the primitive long.
+/// Batches of rays for [`Candidate::agrees`].
+const ROUNDS: usize = 6;
+
+/// By how much places may differ there, in sizes of the primitive.
 const SAME: f32 = 1e-3;
 
-/// How many of 64 rays may differ there.
-const DIFFERENT: usize = 2;
+/// Hits that are needed.
+const LEAST_HITS: usize = 24;
+
+/// The share of them that may differ: a few rays pass an edge on its other side.
+const DIFFERENT: f32 = 0.03;
 
 /// A planar convex quadrilateral as one polygon, or as two where its coordinates need roots.
 fn quadrilateral(corners: [Vec3; 4]) -> Result<Vec<(Polygon, [Vec3; 4])>, PolygonError> {

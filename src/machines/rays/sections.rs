@@ -12,17 +12,20 @@ use crate::machines::report::{Cell, Entry, Section, entry};
 /// The scene in the machine's memory.
 pub fn scene(model: &Model, image: &Image) -> Section {
     let area = model.area();
-    Section::entries(
-        "scene",
-        "scene",
-        vec![
-            entry("polygons", "polygons", model.polygons.len(), "planar convex quadrilaterals and triangles"),
-            entry("surfaces", "other surfaces", model.surfaces.len(), surfaces(model)),
-            entry("objects", "objects with polygons", model.objects.len(), ""),
-            entry("area", "area", area, "sum over the polygons, in squares of the scene's unit"),
-            entry("pixels", "pixels", u64::from(image.width) * u64::from(image.height), ""),
-        ],
-    )
+    let polygons = "planar convex quadrilaterals and triangles";
+    let mut entries = vec![entry("polygons", "polygons", model.polygons.len(), polygons)];
+    let mut what = "sum over the polygons, in squares of the scene's unit";
+    if !model.surfaces.is_empty() {
+        entries.push(entry("surfaces", "other surfaces", model.surfaces.len(), surfaces(model)));
+        what = "sum over the polygons and a side of the box of each surface, in squares of the scene's unit";
+    }
+    let pixels = u64::from(image.width) * u64::from(image.height);
+    entries.extend([
+        entry("objects", "meshes", model.objects.len(), ""),
+        entry("area", "area", area, what),
+        entry("pixels", "pixels", pixels, ""),
+    ]);
+    Section::entries("scene", "scene", entries)
 }
 
 /// What surfaces there are.

@@ -19,7 +19,8 @@ pub fn sections(
     capacity: Capacity,
     service: &dyn Fn(&Traced) -> Picoseconds,
 ) -> Result<Vec<Section>, RenderError> {
-    if capacity.polygons == 0 || model.is_empty() {
+    let whole: u64 = (0..model.len() as u32).map(|primitive| u64::from(model.weight(primitive))).sum();
+    if capacity.polygons == 0 || u64::from(capacity.polygons) >= whole {
         return Ok(Vec::new());
     }
     let refused = |reason: String| RenderError::Machine { machine: "the ray tracing peripheral", reason };
@@ -38,7 +39,7 @@ pub fn sections(
     let swapped = swapping::replay(recording, large, capacity, service);
     let largest = subvolumes.polygons.iter().copied().max().unwrap_or(0);
     let occupied = subvolumes.polygons.iter().filter(|n| **n > 0).count();
-    let share = 100.0 * f64::from(capacity.polygons) / model.len() as f64;
+    let share = 100.0 * f64::from(capacity.polygons) / whole as f64;
     let memory = Section::entries(
         "memory",
         "memory and disk",

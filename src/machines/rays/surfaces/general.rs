@@ -9,6 +9,9 @@
 use super::placement::{LocalRay, along, cross, dot, minus};
 use crate::machines::rays::arithmetic::Operations;
 
+/// Most corners of a polygon.
+pub const MOST_CORNERS: usize = 16;
+
 /// Words of a corner.
 pub const CORNER_WORDS: usize = 3;
 

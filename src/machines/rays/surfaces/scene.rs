@@ -6,7 +6,7 @@
 //! and by its parameters; whoever places it in a machine's memory compares the two
 //! ([`Model`](super::super::model::Model::of_job)).
 
-use super::general::General;
+use super::general::{General, MOST_CORNERS};
 use super::net::{MOST, Net};
 use super::placement::{Placement, corners};
 use super::quadric::{Quadric, WORDS};
@@ -37,6 +37,19 @@ pub fn held(shader: &ShaderInstance, object_to_world: Mat4) -> Option<Held> {
         ("primitives", "Box") => given.box_faces(),
         _ => None,
     }
+}
+
+/// Whether there is an intersector for a primitive's class.
+pub fn has_intersector(shader: &ShaderInstance) -> bool {
+    let classes = [
+        ("polygons", "Quadrilateral"),
+        ("polygons", "Polygon"),
+        ("quadrics", "Quadric"),
+        ("quadrics", "NetVolume"),
+        ("primitives", "Sphere"),
+        ("primitives", "Box"),
+    ];
+    classes.contains(&(shader.shader.stem(), shader.shader.name()))
 }
 
 /// An affine map with an inverse.
@@ -123,8 +136,7 @@ impl Given<'_> {
 
     fn polygon(&self) -> Option<Held> {
         let (count, points) = (self.number("count")?, self.points("corners")?);
-        let count = (count as usize).min(points.len());
-        let own = points.get(..count).filter(|own| own.len() >= 3)?;
+        let own = points.get(..count as usize).filter(|own| (3..=MOST_CORNERS).contains(&own.len()))?;
         let low = own.iter().copied().fold(DVec3::INFINITY, DVec3::min);
         let high = own.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
         // Of one size on all axes: that of a planar polygon is 0 on some.
