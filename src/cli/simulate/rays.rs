@@ -34,9 +34,6 @@ use std::time::Instant;
 /// Sizes of grids that `--sweep` goes through.
 const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
 
-/// Sides of the arrays that it goes through.
-const SIDES: [u32; 6] = [1, 2, 4, 8, 16, 32];
-
 /// Renders the scene through the machine and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if args.print_config {
@@ -236,9 +233,9 @@ impl Machine<'_> {
         if let Some(mapping) = self.args.mapping {
             config.array.mapping = mapping.into();
         }
-        let sides: &[u32] = if self.args.sweep { &SIDES } else { &[] };
-        let of_side = |&side: &u32| {
-            let array = config.clone().with_sides([side; 2]);
+        let sides: &[u16] = if self.args.sweep { &array::study::SIDES } else { &[] };
+        let of_side = |&side: &u16| {
+            let array = config.clone().with_sides([side.into(); 2]);
             array.map_err(|e| Failure::input(format!("error: --sweep: an array of {side}x{side} nodes: {e}")))
         };
         let swept = sides.iter().map(of_side).collect::<Result<Vec<_>, Failure>>()?;

@@ -39,7 +39,7 @@ use calendar::Calendar;
 use parts::{Event, Found, Job, Load, Offer, Passing, Site, Times};
 use std::collections::VecDeque;
 
-/// Spare buffers of a node, if the configuration has no number.
+/// Buffers of a node beyond those that it needs, if the configuration has no number.
 const SPARE: u16 = 256;
 
 /// Why an array cannot be simulated.

@@ -8,9 +8,9 @@ use crate::machines::rays::arithmetic::Operations;
 use crate::machines::rays::grid::{Grid, Lattice, Walk};
 use crate::machines::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
 use crate::machines::rays::model::Model;
-use crate::machines::rays::polygon::{Coordinate, Polygon, WORDS};
+use crate::machines::rays::polygon::{Coordinate, Polygon};
 use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::surfaces::{Slots, Surface};
+use crate::machines::rays::surfaces::Slots;
 use crate::machines::rays::volumes::StructureError;
 use crate::machines::rays::volumes::bounds::Bounds;
 
@@ -96,8 +96,7 @@ impl<'a, O: Operations> Space<'a, O> {
 
     /// The words of each primitive.
     pub fn words(&self) -> Vec<u32> {
-        let polygon = WORDS as u32;
-        (0..self.model.len() as u32).map(|index| self.model.surface(index).map_or(polygon, Surface::words)).collect()
+        (0..self.model.len() as u32).map(|index| self.model.words(index)).collect()
     }
 
     /// The polygons of a cell.
@@ -133,7 +132,7 @@ impl<'a, O: Operations> Space<'a, O> {
             visit.passage = unit.run(times, list.len() as u32, best, goal, &mut tests);
             let found = visit.passage.nearest.filter(|n| goal == Goal::Any || n.t <= exit);
             if let Some(n) = found {
-                let point = point(self.operations, &MachineRay::of_request(request), n.t);
+                let point = point(self.operations, &tests.ray, n.t);
                 visit.end = VisitEnd::Hit(Found { index: list[n.place as usize], t: n.t, point });
                 return visit;
             }

@@ -35,7 +35,7 @@ const MAPPINGS: [(&str, Mapping); 3] = [("plain", Mapping::Plain), ("skew", Mapp
 const MAPPED_SIDE: u16 = 8;
 
 /// Sides of the square arrays of one to 1024 nodes.
-const SIDES: [u16; 6] = [1, 2, 4, 8, 16, 32];
+pub const SIDES: [u16; 6] = [1, 2, 4, 8, 16, 32];
 
 /// The cells that these have in common: a node of a small array has a block of them. With as many
 /// cells as nodes, a larger array would also test fewer polygons.

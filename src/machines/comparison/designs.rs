@@ -8,7 +8,7 @@ use crate::machines::pipeline;
 use crate::machines::pixelflow;
 use crate::machines::rays::capacity::POLYGON_BYTES;
 use crate::machines::rays::events::{Picoseconds, microseconds};
-use crate::machines::rays::graph::{Flow, Graph};
+use crate::machines::rays::graph::{Graph, surface_operations};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::recording::Totals;
 use crate::machines::rays::sections;
@@ -88,12 +88,10 @@ pub fn kernel(totals: &Totals, model: &Model, then: Option<f64>) -> Design {
 /// The pipeline, which holds a model.
 pub fn pipeline(simulation: &pipeline::Simulation, model: &Model) -> Design {
     let (units, slots) = (f64::from(simulation.processors), model.slots());
-    let [polygon, quadric, edge] =
-        [Graph::intersector().flow, Flow::quadric(), Flow::edge()].map(|f| f.operations() as f64);
-    let all =
-        model.polygons.len() as f64 * polygon + f64::from(slots.quadrics) * quadric + f64::from(slots.edges) * edge;
-    // On average; spare processors are as many as polygons' would be.
-    let operations = (all + (units - f64::from(simulation.held)) * polygon) / units.max(1.0);
+    let surfaces = surface_operations(slots.quadrics.into(), slots.edges.into());
+    // On average; spare processors are those of polygons.
+    let of_polygons = units - f64::from(slots.all());
+    let operations = (of_polygons * Graph::intersector().operations() as f64 + surfaces) / units.max(1.0);
     Design {
         name: "pipeline".to_string(),
         then: Some(rate(simulation.totals.rays(), simulation.timeline.total)),
@@ -119,8 +117,7 @@ pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayCo
     let operations = unit.no_distance as f64 * to_t
         + unit.outside_u as f64 * to_u
         + (unit.outside_v + unit.polygon_hits()) as f64 * whole;
-    let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations() as f64);
-    let operations = operations + unit.quadrics as f64 * quadric + unit.edges as f64 * edge;
+    let operations = operations + surface_operations(unit.quadrics, unit.edges);
     let processor: f64 = statistics.nodes.iter().map(|node| node.time.both + node.time.processor).sum();
     let words: u64 = statistics.links.iter().flatten().map(|link| link.words).sum();
     Design {

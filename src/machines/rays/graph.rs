@@ -136,6 +136,12 @@ impl Graph {
     }
 }
 
+/// The arithmetic operations of so many quadrics and edges of general polygons.
+pub fn surface_operations(quadrics: u64, edges: u64) -> f64 {
+    let [quadric, edge] = Flow::of_surfaces().map(|flow| flow.operations() as f64);
+    quadrics as f64 * quadric + edges as f64 * edge
+}
+
 impl Flow {
     /// What a quadric takes ([`Quadric::hits`]), the placement included.
     pub fn quadric() -> Flow {
@@ -164,6 +170,11 @@ impl Flow {
         let known = general::Crossing { place: vector(), away: ops.record(Device::Input, None) };
         let t = general::between(ops, &local, &crossing, &known);
         Flow::recorded(recorder, vec![index(t)])
+    }
+
+    /// Those of the primitives that are no polygons: of a quadric and of an edge.
+    pub fn of_surfaces() -> [Flow; 2] {
+        [Flow::quadric(), Flow::edge()]
     }
 
     fn recorded(recorder: Mutex<Vec<Node>>, ends: Vec<u32>) -> Flow {

@@ -21,6 +21,7 @@ use crate::render::rpu::{Loaded, SceneTracer};
 use crate::render::{Job, RenderError};
 use crate::scene::{MeshSpace, Object, Scene};
 use glam::{DVec3, Mat4, Vec3};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -97,15 +98,19 @@ impl Model {
         let data = loaded.data(&job.program.memory.vectors);
         let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
         let (mut unfit, mut different) = (0, 0);
+        // It is made in the primitive's own space: instances share it.
+        let mut agreeing = HashMap::new();
         let procedural = scene.objects.iter().filter_map(|object| Some((object, object.procedural?)));
-        for (number, ((object, shader), placed)) in procedural.zip(&job.program.primitives.placed).enumerate() {
-            let instance = &scene.shader_instances[shader.0 as usize];
+        for (number, ((object, id), placed)) in procedural.zip(&job.program.primitives.placed).enumerate() {
+            let instance = &scene.shader_instances[id.0 as usize];
             let candidate =
                 |to_world: Mat4| held(instance, to_world).and_then(|held| Candidate::of(held, placed.number));
             let shader = |rays: &RayBatch| tracer.intersect_primitive(number, rays);
-            match (candidate(object.object_to_world), candidate(Mat4::IDENTITY)) {
-                (Some(here), Some(own)) if own.agrees(placed.bounds, shader) => model.hold(here),
-                (Some(_), Some(_)) => different += 1,
+            let mut agrees = || candidate(Mat4::IDENTITY).map(|own| own.agrees(placed.bounds, shader));
+            let agrees = *agreeing.entry(id).or_insert_with(&mut agrees);
+            match (candidate(object.object_to_world), agrees) {
+                (Some(here), Some(true)) => model.hold(here),
+                (Some(_), Some(false)) => different += 1,
                 _ => unfit += usize::from(has_intersector(instance)),
             }
             if model.held.len() <= number {
@@ -215,9 +220,14 @@ impl Model {
         self.surfaces.iter().map(|placed| placed.surface.slots()).fold(Slots::default(), Slots::plus)
     }
 
+    /// Words of a primitive's parameters.
+    pub fn words(&self, index: u32) -> u32 {
+        self.surface(index).map_or(WORDS as u32, Surface::words)
+    }
+
     /// How many polygons' memory a primitive takes.
     pub fn weight(&self, index: u32) -> u32 {
-        self.surface(index).map_or(1, |surface| surface.words().div_ceil(WORDS as u32))
+        self.words(index).div_ceil(WORDS as u32)
     }
 
     /// Bytes of the parameters of all primitives.

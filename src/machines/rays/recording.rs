@@ -7,7 +7,6 @@
 //! arrives, so the replay needs no shaders.
 
 use super::model::Model;
-use super::polygon::WORDS;
 use super::ray::{Found, RayKind, Request};
 use super::surfaces::Slots;
 use crate::bvh::ray::{Hit, lanes};
@@ -49,15 +48,10 @@ pub struct Work {
 impl Work {
     /// Adds the test of a primitive of a model.
     pub fn test(&mut self, model: &Model, index: u32) {
+        self.words += model.words(index);
         match model.surface(index) {
-            None => {
-                self.tests += 1;
-                self.words += WORDS as u32;
-            }
-            Some(surface) => {
-                self.slots = self.slots.plus(surface.slots());
-                self.words += surface.words();
-            }
+            None => self.tests += 1,
+            Some(surface) => self.slots = self.slots.plus(surface.slots()),
         }
     }
 }

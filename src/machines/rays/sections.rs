@@ -1,7 +1,7 @@
 //! Sections that the reports of the ray-tracing machines share.
 
 use super::events::microseconds;
-use super::graph::{Flow, Graph};
+use super::graph::{Graph, surface_operations};
 use super::host::{HostTimes, Timeline};
 use super::model::Model;
 use super::recording::{Recording, Totals};
@@ -45,9 +45,8 @@ fn surfaces(model: &Model) -> String {
 
 /// The arithmetic operations of all rays, of which so many `intersections` are those of polygons.
 pub fn operations(totals: &Totals, intersections: u64) -> f64 {
-    let [quadric, edge] = [Flow::quadric(), Flow::edge()].map(|flow| flow.operations() as f64);
-    let surfaces = totals.quadrics as f64 * quadric + totals.edges as f64 * edge;
-    intersections as f64 * Graph::intersector().operations() as f64 + surfaces
+    let polygons = intersections as f64 * Graph::intersector().operations() as f64;
+    polygons + surface_operations(totals.quadrics, totals.edges)
 }
 
 /// The rays, and the work that each is on average.

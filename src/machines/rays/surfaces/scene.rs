@@ -27,29 +27,25 @@ pub enum Held {
 /// A primitive as a machine may hold it, with the map from its own space to the world; `None` where
 /// no intersector is for its class, or its numbers make none.
 pub fn held(shader: &ShaderInstance, object_to_world: Mat4) -> Option<Held> {
-    let given = Given { params: &shader.params, to_world: to_world(object_to_world)? };
-    match (shader.shader.stem(), shader.shader.name()) {
-        ("polygons", "Quadrilateral") => given.quadrilateral(),
-        ("polygons", "Polygon") => given.polygon(),
-        ("quadrics", "Quadric") => given.quadric(),
-        ("quadrics", "NetVolume") => given.net(),
-        ("primitives", "Sphere") => given.sphere(),
-        ("primitives", "Box") => given.box_faces(),
-        _ => None,
-    }
+    class(shader)?(&Given { params: &shader.params, to_world: to_world(object_to_world)? })
 }
 
 /// Whether there is an intersector for a primitive's class.
 pub fn has_intersector(shader: &ShaderInstance) -> bool {
-    let classes = [
-        ("polygons", "Quadrilateral"),
-        ("polygons", "Polygon"),
-        ("quadrics", "Quadric"),
-        ("quadrics", "NetVolume"),
-        ("primitives", "Sphere"),
-        ("primitives", "Box"),
-    ];
-    classes.contains(&(shader.shader.stem(), shader.shader.name()))
+    class(shader).is_some()
+}
+
+/// What makes a primitive of its parameters, where its class has an intersector.
+fn class<'a>(shader: &ShaderInstance) -> Option<fn(&Given<'a>) -> Option<Held>> {
+    Some(match (shader.shader.stem(), shader.shader.name()) {
+        ("polygons", "Quadrilateral") => Given::quadrilateral,
+        ("polygons", "Polygon") => Given::polygon,
+        ("quadrics", "Quadric") => Given::quadric,
+        ("quadrics", "NetVolume") => Given::net,
+        ("primitives", "Sphere") => Given::sphere,
+        ("primitives", "Box") => Given::box_faces,
+        _ => return None,
+    })
 }
 
 /// An affine map with an inverse.
