@@ -8,6 +8,7 @@
 //! | [`pipeline`] | a processor for each polygon, past which rays are streamed (§2.4) |
 //! | [`array`](mod@array) | a mesh of processors, each with a part of space, that pass rays on (§2.5) |
 //! | [`comparison`] | all of them beside each other, then and today |
+//! | [`polygons`] | machines that show polygons in real time (chapter 3) |
 //! | [`rays`] | what the three ray-tracing machines share |
 //! | [`report`] | what machines report |
 
@@ -16,5 +17,6 @@ pub mod comparison;
 pub mod peripheral;
 pub mod pipeline;
 pub mod pixelflow;
+pub mod polygons;
 pub mod rays;
 pub mod report;

@@ -1,0 +1,13 @@
+//! Machines that show polygons in real time (Ullner, "Parallel Machines for Computer Graphics",
+//! 1983, chapter 3). They transform, clip and rasterise the same scenes that the ray-tracing machines
+//! trace, and their images are held against a ray tracer's of the same polygons and colours.
+//!
+//! | file or folder | holds |
+//! |---|---|
+//! | [`model`] | the polygons, colours and lights of a scene, and its view |
+//! | [`screen`] | what a host sends to machines that take polygons in screen space: clipping, culling |
+//! | `of_job` | a scene as a model |
+//! | `painted` | the scene that a ray tracer renders to check a machine: the same polygons and colours |
+
+pub mod model;
+pub mod screen;
