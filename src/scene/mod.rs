@@ -33,6 +33,7 @@ mod instancing;
 mod integrator;
 pub mod interiors;
 mod meshfile;
+pub mod params;
 mod repair;
 mod rib;
 mod shader;

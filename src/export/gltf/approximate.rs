@@ -4,7 +4,7 @@
 
 use super::Writer;
 use super::materials::{Material, color_of, opacity_of};
-use super::params::Params;
+use crate::scene::params::Params;
 use super::{number, numbers};
 use crate::scene::{Object, ShaderInstance};
 use glam::Vec3;

@@ -2,7 +2,7 @@
 //! reads it, and others pass over it.
 
 use super::Writer;
-use super::params::Params;
+use crate::scene::params::Params;
 use super::{number, numbers};
 use crate::scene::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, PixelFilter};
 use glam::Vec3;

@@ -8,7 +8,7 @@
 //! | `ambientlight` | an ambient light in the scene's `extras` | |
 //! | others, and area lights | | all of it |
 
-use super::params::Params;
+use crate::scene::params::Params;
 use super::{Writer, number, numbers};
 use crate::scene::{Integrator, Light};
 use glam::{Mat4, Quat, Vec3};

@@ -17,7 +17,6 @@ mod extras;
 mod lights;
 mod materials;
 mod meshes;
-mod params;
 mod textures;
 
 use super::assets::{Assets, Copied};

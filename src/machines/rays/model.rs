@@ -435,6 +435,12 @@ fn area([a, b, c, d]: [Vec3; 4]) -> f64 {
 }
 
 impl Face {
+    /// The triangles that it stands for, each its primitive number, and which corners its vertices
+    /// are; none for a procedural primitive's.
+    pub(in crate::machines) fn triangles(&self) -> &[(u32, [u8; 3])] {
+        &self.triangles[..usize::from(self.count)]
+    }
+
     /// Which triangle a point lies on, and where. The point has 24 bits, of which `u` and `v` keep 12.
     fn resolve(&self, point: [f32; 3]) -> Resolved {
         if self.count == 0 {

@@ -197,7 +197,7 @@ pub fn record(subject: &Subject<'_>, finder: &impl Finder, progress: Progress<'_
     let Subject { loaded, model, sampler, .. } = *subject;
     let job = &model.rest_of(subject.job);
     let (mut samples, mut rays) = (Vec::new(), Vec::new());
-    let make = || Recorder { finder, model, rays: Mutex::new(array::from_fn(|_| Vec::new())) };
+    let make = |_: &_| Recorder { finder, model, rays: Mutex::new(array::from_fn(|_| Vec::new())) };
     let mut done = |numbers: &[Option<SampleNumber>; BLOCK], recorder: Recorder<'_, _>| {
         let lanes = recorder.rays.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (sample, traced) in numbers.iter().zip(&lanes) {

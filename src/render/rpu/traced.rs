@@ -144,15 +144,16 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Renders a job as [`super::draw`] does, but with a tracer for each block of samples. `done` takes
-/// each block's tracer after the block's run, with the sample of each lane, in the order of blocks.
+/// Renders a job as [`super::draw`] does, but with a tracer for each block of samples. `make` makes
+/// it for the samples of the lanes; `done` takes it after the block's run, with the same samples, in
+/// the order of blocks.
 ///
 /// # Errors
 /// As rendering, and those of `done`.
 pub fn draw_traced<T: BlockTracer>(
     job: &Job,
     loaded: &Loaded,
-    make: &(dyn Fn() -> T + Sync),
+    make: &(dyn Fn(&[Option<SampleNumber>; BLOCK]) -> T + Sync),
     mut done: impl FnMut(&[Option<SampleNumber>; BLOCK], T) -> Result<(), RenderError>,
     progress: Progress<'_>,
 ) -> Result<Image, RenderError> {
@@ -180,7 +181,7 @@ pub fn colors_traced<T: BlockTracer>(
     loaded: &Loaded,
     positions: &[Vec2],
     first: u32,
-    make: &(dyn Fn() -> T + Sync),
+    make: &(dyn Fn(&[Option<SampleNumber>; BLOCK]) -> T + Sync),
     mut done: impl FnMut(&[Option<SampleNumber>; BLOCK], T) -> Result<(), RenderError>,
 ) -> Result<Vec<[f32; 4]>, RenderError> {
     let [right, bottom] = [job.window.width, job.window.height].map(|size| size.saturating_sub(1));
@@ -216,7 +217,7 @@ fn run_blocks<T: BlockTracer>(
     loaded: &Loaded,
     count: usize,
     block: &(dyn Fn(usize) -> SampleBlock + Sync),
-    make: &(dyn Fn() -> T + Sync),
+    make: &(dyn Fn(&[Option<SampleNumber>; BLOCK]) -> T + Sync),
     mut done: impl FnMut(&[Option<SampleNumber>; BLOCK], [[f32; 4]; BLOCK], T) -> Result<(), RenderError>,
     progress: Progress<'_>,
 ) -> Result<(), RenderError> {
@@ -226,7 +227,7 @@ fn run_blocks<T: BlockTracer>(
     let finished = AtomicUsize::new(0);
     let run = |state: &mut Block, &number: &usize| {
         let SampleBlock { samples, active, inputs } = block(number);
-        let tracer = WithProcedural { triangles: make(), scene: &scene };
+        let tracer = WithProcedural { triangles: make(&samples), scene: &scene };
         let machine = loaded.machine(&data, &tracer, job.budget, &stop);
         state.reset();
         let rows = loaded.run(&machine, state, CAMERA_ENTRY, &inputs, active, &job.program.module)?;
@@ -290,7 +291,7 @@ mod tests {
                 seen.extend(samples.iter().flatten().map(|s| (s.pixel, s.index)));
                 Ok(())
             };
-            let image = draw_traced(&job, &loaded, &|| Plain(&job.bvh), done, &|_| {}).expect("renders");
+            let image = draw_traced(&job, &loaded, &|_| Plain(&job.bvh), done, &|_| {}).expect("renders");
             assert_eq!(image, plain, "{file}");
             let all = seen.len();
             seen.sort_unstable();

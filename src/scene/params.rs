@@ -1,6 +1,6 @@
 //! The parameters that a scene gives to a shader, by name.
 
-use crate::scene::{ParamValue, ShaderInstance};
+use super::{ParamValue, ShaderInstance};
 use glam::Vec3;
 
 /// The parameters of a shader; none of the default surface.

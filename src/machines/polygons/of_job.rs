@@ -1,0 +1,295 @@
+//! A scene as a [`Model`]: polygons of its meshes, the view of its camera, its lights, and colours at
+//! the corners.
+
+use super::colors::{Place, colors};
+use super::model::{Light, Model, Polygon, View};
+use crate::geometry::Mesh;
+use crate::machines::rays::model::{Face, Model as Rays};
+use crate::render::rpu::Loaded;
+use crate::render::{Job, RenderError};
+use crate::scene::params::Params;
+use crate::scene::{CameraFrame, Integrator, Object, Scene};
+use glam::{Mat3, Mat4, Vec2, Vec3};
+
+/// What messages call the machines.
+pub const MACHINE: &str = "the polygon machine";
+
+/// Where the colours at corners come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colors {
+    /// The scene's shaders, which the host runs at each corner.
+    #[default]
+    Shaders,
+    /// The machine's own lighting, of ambient and directional lights (§3.3.1).
+    Machine,
+}
+
+/// How colours go across a polygon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpolation {
+    /// A polygon has one colour.
+    Constant,
+    /// The colours of the corners are interpolated (Gouraud 1971).
+    #[default]
+    Smooth,
+}
+
+/// The part of the farthest depth at which the near side of the volume is where polygons reach up to
+/// the eye: a share of 2⁻¹⁰ leaves 2 of the 12 bits of depth for the farthest half.
+const NEAREST: f32 = 1.0 / 1024.0;
+
+impl Model {
+    /// The polygons that a job's camera may see, with colours.
+    ///
+    /// # Errors
+    /// When the camera is a shader; when the polygons take more than 4 GiB; as rendering, where
+    /// shaders fail.
+    pub fn of_job(
+        scene: &Scene,
+        job: &Job,
+        loaded: &Loaded,
+        from: Colors,
+        interpolation: Interpolation,
+    ) -> Result<Self, RenderError> {
+        if scene.camera_shader.is_some() || scene.ray_function.is_some() {
+            let reason = "its camera is a shader, and the machine has the transformation of a perspective or parallel projection".to_string();
+            return Err(RenderError::Machine { machine: MACHINE, reason });
+        }
+        let rays = Rays::of_meshes(scene)?;
+        let frame = scene.camera_frame();
+        let view = view(scene, job, &frame, &rays.faces);
+        let [red, green, blue, _] = scene.background;
+        let mut model = Self {
+            polygons: Vec::with_capacity(rays.faces.len()),
+            ambient: Vec3::ZERO,
+            lights: Vec::new(),
+            view,
+            background: Vec3::new(red, green, blue),
+            left_out: rays.left_out.clone(),
+        };
+        model.take_lights(scene, rays.bounds);
+        let mut places = Vec::with_capacity(4 * rays.faces.len());
+        let (mut facing_away, mut first) = (0, 0);
+        for (index, range) in &rays.objects {
+            let object = &scene.objects[*index];
+            first = start_of(&rays.faces[range.start as usize]).unwrap_or(first);
+            if !object.attributes.visibility.camera {
+                continue;
+            }
+            for face in &rays.faces[range.start as usize..range.end as usize] {
+                let Some(found) = Corners::of(face, object, first) else { continue };
+                let towards = view.eye - found.corners[0];
+                if object.sides == 1 && found.plane.dot(towards) < 0.0 {
+                    facing_away += 1;
+                    continue;
+                }
+                let normals = found.normals.map(|n| if n.dot(towards) < 0.0 { -n } else { n });
+                let normals =
+                    if interpolation == Interpolation::Constant { [found.plane_towards(towards); 4] } else { normals };
+                places.push(found.places(face, &view, interpolation));
+                model.polygons.push(Polygon {
+                    corners: found.corners,
+                    count: found.count,
+                    normals,
+                    reflectance: found.color,
+                    colors: [found.color; 4],
+                    object: *index as u32,
+                });
+            }
+        }
+        if facing_away > 0 {
+            model.left_out.push(format!("{facing_away} one-sided polygons that face away from the eye"));
+        }
+        model.take_notes(scene);
+        match from {
+            Colors::Machine => model.light(),
+            Colors::Shaders => {
+                let found = colors(job, loaded, &view, &places)?;
+                model.polygons.iter_mut().zip(found).for_each(|(polygon, colors)| polygon.colors = colors);
+            }
+        }
+        Ok(model)
+    }
+
+    /// Computes the colours by the machine's own lighting.
+    fn light(&mut self) {
+        let (ambient, lights) = (self.ambient, &self.lights);
+        for polygon in &mut self.polygons {
+            let of_light = |n: Vec3, light: &Light| light.color * n.dot(light.direction).max(0.0);
+            let lit = |n: Vec3| lights.iter().fold(ambient, |sum, light| sum + of_light(n, light));
+            polygon.colors = polygon.normals.map(|n| lit(n) * polygon.reflectance);
+        }
+    }
+
+    /// Takes the lights that the machine's own lighting can stand for.
+    fn take_lights(&mut self, scene: &Scene, (low, high): (Vec3, Vec3)) {
+        let middle = 0.5 * (low + high);
+        let mut others = 0;
+        for light in &scene.lights {
+            let instance = &scene.shader_instances[light.shader.0 as usize];
+            let params = Params(Some(instance));
+            let color = params.float_or("intensity", 1.0) * params.color_or("lightcolor", 1.0);
+            let from = params.point_or("from", Vec3::ZERO);
+            let away = match instance.shader.as_str() {
+                "ambientlight" => {
+                    self.ambient += color;
+                    continue;
+                }
+                "distantlight" => from - params.point_or("to", Vec3::Z),
+                "pointlight" | "spotlight" | "gltflight" => from - middle,
+                _ => {
+                    others += 1;
+                    continue;
+                }
+            };
+            self.lights.push(Light { direction: away.normalize_or_zero(), color });
+        }
+        if others > 0 {
+            self.left_out.push(format!("{others} lights that the machine's own lighting does not know"));
+        }
+    }
+
+    /// Says what else of a scene the machines do not show.
+    fn take_notes(&mut self, scene: &Scene) {
+        let procedural = scene.objects.iter().filter(|o| o.procedural.is_some()).count();
+        let notes = [
+            (procedural > 0, format!("{procedural} procedural primitives, which have no polygons")),
+            (scene.camera.lens.is_some(), "the camera's lens: everything is in focus".to_string()),
+            (scene.imager.is_some(), "the imager".to_string()),
+            (
+                scene.integrator == Integrator::Path,
+                "the noise of path tracing: a corner has the colour of one path (another --integrator has none)"
+                    .to_string(),
+            ),
+        ];
+        self.left_out.extend(notes.into_iter().filter(|(applies, _)| *applies).map(|(_, note)| note));
+    }
+}
+
+/// The primitive number of a polygon's first triangle.
+fn start_of(face: &Face) -> Option<u32> {
+    face.triangles().first().map(|&(primitive, _)| primitive)
+}
+
+/// The camera's transformation, with the depths of what it sees as the volume's near and far side.
+fn view(scene: &Scene, job: &Job, frame: &CameraFrame, faces: &[Face]) -> View {
+    let forward = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse().row(2);
+    let depths = faces.iter().flat_map(|face| face.corners).map(|corner| forward.dot(corner - frame.origin));
+    let (lowest, highest) = depths.fold((f32::MAX, f32::MIN), |(low, high), z| (low.min(z), high.max(z)));
+    let (lowest, highest) = if lowest <= highest { (lowest, highest) } else { (1.0, 2.0) };
+    // A little around them, so that rounding cuts nothing.
+    let margin = 1e-4 * (highest - lowest).abs().max(1e-3 * highest.abs()).max(f32::MIN_POSITIVE);
+    let far = (highest + margin).min(scene.camera.far);
+    let near = if frame.orthographic { lowest - margin } else { (lowest - margin).max(NEAREST * far) };
+    let near = near.max(scene.camera.near).min(far - margin);
+    let distant = if frame.orthographic { frame.z * (lowest.abs().max(highest.abs()) * 1e3 + 1.0) } else { Vec3::ZERO };
+    View {
+        to_clip: frame.to_ndc([near, far.max(near + margin)]),
+        eye: frame.origin - distant,
+        size: [job.window.width, job.window.height],
+    }
+}
+
+/// A polygon's corners with what its mesh has there.
+struct Corners {
+    corners: [Vec3; 4],
+    count: usize,
+    normals: [Vec3; 4],
+    /// The vector perpendicular to the polygon, as its triangles go round.
+    plane: Vec3,
+    color: Vec3,
+    /// For each corner its triangle in [`Face::triangles`], and its vertex in that.
+    vertices: [(usize, usize); 4],
+}
+
+impl Corners {
+    /// Those of a polygon that stands for triangles of an object, whose first has a number.
+    fn of(face: &Face, object: &Object, first: u32) -> Option<Self> {
+        let triangles = face.triangles();
+        let (mesh, placement) = (&object.mesh, object.placement());
+        let count = match triangles.len() {
+            0 => return None,
+            n => n + 2,
+        };
+        // A triangle's fourth corner is none of the mesh's.
+        let of_triangle = [0, 1, 2].map(|vertex| (0, vertex));
+        let find = |corner: u8| {
+            let numbered = triangles.iter().enumerate();
+            let mut found = numbered.flat_map(|(k, (_, map))| map.iter().enumerate().map(move |(v, c)| (k, v, *c)));
+            found.find(|&(_, _, c)| c == corner).map(|(k, v, _)| (k, v))
+        };
+        let vertices = match count {
+            3 => [of_triangle[0], of_triangle[1], of_triangle[2], of_triangle[2]],
+            _ => [find(0)?, find(1)?, find(2)?, find(3)?],
+        };
+        let index = |(k, v): (usize, usize)| {
+            let triangle = triangles.get(k)?.0.checked_sub(first)? as usize;
+            mesh.triangles.get(triangle).map(|t| t[v] as usize)
+        };
+        let indices = [index(vertices[0])?, index(vertices[1])?, index(vertices[2])?, index(vertices[3])?];
+        let corners = indices.map(|i| placement.transform_point3(mesh.positions[i]));
+        let mirrored = if placement.determinant() < 0.0 { -1.0 } else { 1.0 };
+        let normal = Mat3::from_mat4(placement).inverse().transpose();
+        let plane = mirrored * (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+        let facet = plane.normalize_or_zero();
+        let normals = indices.map(|i| mesh.normals.get(i).map_or(facet, |&n| (normal * n).normalize_or(facet)));
+        let color = color_of(mesh, object, triangles[0].0.checked_sub(first)? as usize, indices[0]);
+        // Quadrilaterals of a mirrored object go round the other way already.
+        let plane = if count == 4 { mirrored * plane } else { plane };
+        Some(Self { corners, count, normals, plane, color, vertices })
+    }
+
+    /// The normal of the plane on the side of the eye.
+    fn plane_towards(&self, towards: Vec3) -> Vec3 {
+        let n = self.plane.normalize_or_zero();
+        if n.dot(towards) < 0.0 { -n } else { n }
+    }
+
+    /// Where its colours are computed.
+    fn places(&self, face: &Face, view: &View, interpolation: Interpolation) -> [Option<Place>; 4] {
+        let triangles = face.triangles();
+        let at = |k: usize, weights: [f32; 3]| {
+            let (primitive, map) = *triangles.get(k)?;
+            let vertex = |v: usize| match self.count {
+                3 => self.corners[v],
+                _ => self.corners[usize::from(map[v])],
+            };
+            let point = (0..3).fold(Vec3::ZERO, |sum, v| sum + weights[v] * vertex(v));
+            Some(Place { primitive, weights: Vec2::new(weights[1], weights[2]), point })
+        };
+        if interpolation == Interpolation::Constant {
+            // The middle of a triangle, and of the diagonal of a quadrilateral.
+            let weights = match self.count {
+                3 => [1.0 / 3.0; 3],
+                _ => triangles[0].1.map(|corner| if corner % 2 == 1 { 0.5 } else { 0.0 }),
+            };
+            return [at(0, weights); 4];
+        }
+        let clip = self.corners.map(|corner| view.transform(corner));
+        let foremost = (0..self.count).max_by(|&a, &b| clip[a].w.total_cmp(&clip[b].w)).unwrap_or(0);
+        std::array::from_fn(|corner| {
+            // A corner behind the eye takes the colour of the one farthest in front of it.
+            let seen = if clip[corner].w > 0.0 { corner } else { foremost };
+            let (k, v) = self.vertices[seen];
+            let mut weights = [0.0; 3];
+            weights[v] = 1.0;
+            at(k, weights)
+        })
+    }
+}
+
+/// The reflectance at a vertex of a triangle: the colour that the scene gives it.
+fn color_of(mesh: &Mesh, object: &Object, triangle: usize, vertex: usize) -> Vec3 {
+    let own = mesh.vertex_colors.get(vertex).or_else(|| mesh.triangle_colors.get(triangle));
+    own.copied().unwrap_or(object.color)
+}
+
+impl Object {
+    /// The matrix that places its mesh in the world.
+    fn placement(&self) -> Mat4 {
+        match self.mesh_space {
+            crate::scene::MeshSpace::World => Mat4::IDENTITY,
+            crate::scene::MeshSpace::Object => self.object_to_world,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The scene that a ray tracer renders to check a machine: the machine's polygons, each with the
+//! machine's colours at its corners, and nothing else.
+
+use super::model::{Model, Polygon};
+use crate::geometry::Mesh;
+use crate::lang::shader_ref::ShaderRef;
+
+use crate::scene::{
+    Camera, FilterKind, Format, MeshSpace, Object, ObjectAttributes, PixelFilter, Scene, ShaderId, ShaderInstance,
+    ShaderKind,
+};
+use glam::{Mat4, Vec3};
+use std::sync::Arc;
+
+/// The surface of all polygons: it has the colour that the mesh gives it.
+const SURFACE: &str = "constant";
+
+impl Model {
+    /// The model as a scene with these dimensions, seen by a camera.
+    pub fn painted(&self, camera: &Camera, format: Format) -> Scene {
+        let mut scene = Scene::empty("the machine's polygons");
+        scene.format = format;
+        scene.camera = Camera { lens: None, ..camera.clone() };
+        scene.film.filter = PixelFilter { kind: FilterKind::Box, width: [1.0; 2] };
+        let [red, green, blue] = self.background.to_array();
+        scene.background = [red, green, blue, 0.0];
+        scene.shader_instances = vec![ShaderInstance {
+            kind: ShaderKind::Surface,
+            shader: ShaderRef::new(SURFACE),
+            params: Vec::new(),
+            to_world: Mat4::IDENTITY,
+            span: None,
+            objects: Arc::default(),
+        }];
+        scene.objects.push(Object {
+            name: "polygons".to_string(),
+            surface: Some(ShaderId(0)),
+            attributes: Arc::new(ObjectAttributes::default()),
+            lights: Arc::default(),
+            sides: 2,
+            color: Vec3::ONE,
+            opacity: Vec3::ONE,
+            mesh: Arc::new(mesh(&self.polygons)),
+            mesh_space: MeshSpace::World,
+            procedural: None,
+            solid: None,
+            object_to_world: Mat4::IDENTITY,
+            span: None,
+        });
+        scene
+    }
+}
+
+/// The polygons as triangles around their first corners.
+fn mesh(polygons: &[Polygon]) -> Mesh {
+    let mut mesh = Mesh::default();
+    for polygon in polygons {
+        let first = mesh.positions.len() as u32;
+        for (k, &corner) in polygon.corners().iter().enumerate() {
+            mesh.positions.push(corner);
+            mesh.normals.push(polygon.normals[k]);
+            mesh.vertex_colors.push(polygon.colors[k]);
+        }
+        mesh.triangles.extend((2..polygon.count as u32).map(|k| [first, first + k - 1, first + k]));
+    }
+    mesh
+}
