@@ -3,6 +3,7 @@
 use super::*;
 use clap::{Args, Subcommand, ValueEnum};
 use shadewright::machines::array::mapping::Mapping;
+use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::program::Specialize;
 use shadewright::render::Backend;
 use shadewright::volume::raster::Axis;
@@ -18,7 +19,7 @@ pub struct SimulateArgs {
     /// machine; of the array, how busy each node is
     #[arg(long, value_name = "OUT.png", help_heading = heading::OUTPUT)]
     pub heatmap: Option<PathBuf>,
-    /// Write charts as SVG to this folder (ray-tracing machines)
+    /// Write charts as SVG to this folder (ray-tracing machines and machines for polygons)
     #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     pub charts: Option<PathBuf>,
     /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with
@@ -49,8 +50,8 @@ pub struct SimulateArgs {
     /// Rows of the tables of functions, source lines and operations
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = heading::DIAGNOSTICS)]
     pub lines: usize,
-    /// Ray-tracing machines: the same rays through grids of 1 to 32 cells on an axis (rtp-grid), or
-    /// through arrays of 1 to 1024 nodes (array)
+    /// The same rays through grids of 1 to 32 cells on an axis (rtp-grid), or through arrays of 1 to
+    /// 1024 nodes (array); the same polygons on machines of other sizes
     #[arg(long, help_heading = heading::MODEL)]
     pub sweep: bool,
     /// Nodes of the array in a row and in a column, at most 1024 in all
@@ -65,8 +66,17 @@ pub struct SimulateArgs {
     /// Ray-tracing machines: time the shaders on this computer, and take that as the host's time
     #[arg(long, help_heading = heading::MODEL)]
     pub measure_host: bool,
+    /// Machines for polygons: where the colours at the corners come from; the scene's shaders by
+    /// default
+    #[arg(long, value_enum, value_name = "SOURCE", help_heading = heading::MODEL)]
+    pub colors: Option<ColorSource>,
+    /// Machines for polygons: one colour a polygon (constant), or interpolated colours (smooth), the
+    /// default
+    #[arg(long, value_enum, help_heading = heading::MODEL)]
+    pub interpolation: Option<ShadingInterpolation>,
     /// Ray-tracing machines: compare the image with that of a backend, rpu or gpu; exit status 1 if
-    /// they differ
+    /// they differ. Machines for polygons: compare it with the backend's image of the same polygons
+    /// and colours
     #[arg(long, value_name = "BACKEND", value_parser = named_backend, help_heading = heading::COMPARISON)]
     pub check: Option<Backend>,
     /// How pixels are sampled, on ray-tracing machines.
@@ -104,6 +114,73 @@ pub enum Model {
     Pipeline,
     /// The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on
     Array,
+    /// The scan-line tree: a processor for each polygon, and a tree that merges their segments
+    ScanLineTree,
+    /// The hidden-line pipeline: a processor for each edge of each polygon, past which lines are
+    /// streamed; its output may be an .svg file
+    HiddenLine,
+    /// Fuchs: processors that share the pixels out among them, each with a depth buffer
+    Fuchs,
+    /// Parke: a tree that splits polygons down to depth buffers for blocks of the image
+    Parke,
+    /// Parke's tree to some level, and Fuchs's processors below it
+    Hybrid,
+    /// Pixel-planes: a linear function of every polygon at every pixel
+    PixelPlanes,
+    /// Demetrescu: a processor for each polygon, past which pixels are streamed
+    Demetrescu,
+}
+
+impl Model {
+    /// Whether it shows polygons, and traces no rays.
+    pub fn shows_polygons(self) -> bool {
+        matches!(
+            self,
+            Self::ScanLineTree
+                | Self::HiddenLine
+                | Self::Fuchs
+                | Self::Parke
+                | Self::Hybrid
+                | Self::PixelPlanes
+                | Self::Demetrescu
+        )
+    }
+}
+
+/// Where a machine for polygons has its colours from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorSource {
+    /// The scene's shaders, which the host runs at the corners
+    Shaders,
+    /// The machine's own lighting: ambient and distant lights on matte surfaces
+    Machine,
+}
+
+impl From<ColorSource> for Colors {
+    fn from(source: ColorSource) -> Self {
+        match source {
+            ColorSource::Shaders => Self::Shaders,
+            ColorSource::Machine => Self::Machine,
+        }
+    }
+}
+
+/// How a machine for polygons interpolates colours, in the words of `ShadingInterpolation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShadingInterpolation {
+    /// Each polygon has one colour
+    Constant,
+    /// The colours of the corners are interpolated (Gouraud)
+    Smooth,
+}
+
+impl From<ShadingInterpolation> for Interpolation {
+    fn from(interpolation: ShadingInterpolation) -> Self {
+        match interpolation {
+            ShadingInterpolation::Constant => Self::Constant,
+            ShadingInterpolation::Smooth => Self::Smooth,
+        }
+    }
 }
 
 /// Mappings of an array.

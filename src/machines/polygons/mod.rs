@@ -8,10 +8,10 @@
 //! | [`screen`] | what a host sends to machines that take polygons in screen space: clipping, culling |
 //! | [`of_job`] | a scene as a model |
 //! | [`colors`] | the colours that its shaders give at corners |
-//! | `painted` | the scene that a ray tracer renders to check a machine: the same polygons and colours |
+//! | [`painted`] | the scene that a ray tracer renders to check a machine: the same polygons and colours |
 
 pub mod colors;
 pub mod model;
 pub mod of_job;
-mod painted;
+pub mod painted;
 pub mod screen;

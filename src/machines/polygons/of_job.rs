@@ -293,3 +293,92 @@ impl Object {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::image::Image;
+    use crate::machines::polygons::screen::screen_polygons;
+    use crate::program::{LinkOptions, link};
+    use crate::render::sampling::Sampling;
+    use crate::render::{DEFAULT_BUDGET, Window, prepare, rpu};
+    use crate::scene::{OpenOptions, Shadows, open};
+    use crate::text::source::SourceMap;
+    use std::path::Path;
+
+    const SIZE: (u32, u32) = (40, 30);
+
+    fn scene(file: &str, sources: &mut SourceMap) -> Scene {
+        let options = OpenOptions { size: Some(SIZE), shadows: Shadows::Off, ..OpenOptions::default() };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        open(&path, &options, sources).expect("a scene").scene
+    }
+
+    /// A sphere of plastic in front of a distant light.
+    const SPHERE: &str = "Projection \"perspective\" \"fov\" [30] Translate 0 0 4 WorldBegin \
+        LightSource \"distantlight\" 1 \"from\" [-3 6 -4] LightSource \"ambientlight\" 2 \"intensity\" [0.2] \
+        Surface \"plastic\" Color [0.9 0.6 0.3] Sphere 1 -1 1 360 WorldEnd";
+
+    fn job(scene: &Scene, sources: SourceMap) -> (Job, Loaded) {
+        let program = link(scene, sources, &LinkOptions::default()).expect("its shaders compile");
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+        let sampling = Sampling { strata: [1, 1], seed: 0 };
+        let job = prepare(program, scene, Window::whole(SIZE.0, SIZE.1), sampling, DEFAULT_BUDGET).expect("it fits");
+        (job, loaded)
+    }
+
+    fn render(job: &Job, loaded: &Loaded) -> Image {
+        rpu::draw(job, loaded, &|_| {}).expect("renders")
+    }
+
+    /// The scene's image, and that of its polygons with their colours.
+    fn both(file: &str, from: Colors, interpolation: Interpolation) -> (Image, Image, Model) {
+        let mut sources = SourceMap::new();
+        let scene = scene(file, &mut sources);
+        let (own, loaded) = job(&scene, sources);
+        let model = Model::of_job(&scene, &own, &loaded, from, interpolation).expect("a model");
+        let (painted, shown) = job(&model.painted(&scene.camera, scene.format), SourceMap::new());
+        let (mut own, painted) = (render(&own, &loaded), render(&painted, &shown));
+        own.rgba.iter_mut().for_each(|pixel| pixel[3] = 1.0);
+        (own, painted, model)
+    }
+
+    #[test]
+    fn polygons_lit_from_afar_look_as_the_ray_tracer_draws_them() {
+        for from in [Colors::Shaders, Colors::Machine] {
+            for interpolation in [Interpolation::Smooth, Interpolation::Constant] {
+                let (scene, painted, model) = both("assets/machines/cubes-21.rib", from, interpolation);
+                assert_eq!(model.polygons.len(), 126);
+                let report = compare(&scene, &painted).expect("of one size");
+                assert!(report.difference.rmse < 1e-4, "{from:?}, {interpolation:?}: {report}");
+                assert!(scene.rgba.iter().filter(|pixel| pixel[1] > 0.1).count() > 100, "nothing is seen");
+            }
+        }
+    }
+
+    #[test]
+    fn a_curved_mesh_has_the_colours_of_its_shaders_at_the_corners() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("sphere.rib");
+        std::fs::write(&file, SPHERE).expect("it is written");
+        let error = |interpolation| {
+            let (scene, painted, _) = both(&file.to_string_lossy(), Colors::Shaders, interpolation);
+            compare(&scene, &painted).expect("of one size").difference.rmse
+        };
+        let (smooth, constant) = (error(Interpolation::Smooth), error(Interpolation::Constant));
+        assert!(smooth < 0.01 && smooth < 0.5 * constant, "{smooth} and {constant}");
+    }
+
+    #[test]
+    fn the_view_has_all_polygons_between_its_sides() {
+        let (_, _, model) = both("assets/machines/cubes-21.rib", Colors::Machine, Interpolation::Constant);
+        let polygons = screen_polygons(&model, |polygon, k| polygon.colors[k]);
+        assert_eq!(polygons.len(), model.polygons.len());
+        let depths = polygons.iter().flat_map(|p| &p.vertices).map(|v| v.position.z);
+        let (low, high) = depths.fold((1.0, 0.0), |(low, high): (f64, f64), z| (low.min(z), high.max(z)));
+        assert!((0.0..0.01).contains(&low) && (0.99..=1.0).contains(&high), "{low} to {high}");
+        let raster = model.view.raster(model.polygons[0].corners[0]).expect("in front of the eye");
+        assert!(raster.x > 0.0 && raster.x < 40.0 && raster.y > 0.0 && raster.y < 30.0, "{raster}");
+    }
+}

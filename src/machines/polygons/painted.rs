@@ -3,13 +3,14 @@
 
 use super::model::{Model, Polygon};
 use crate::geometry::Mesh;
+use crate::image::{Image, SizeError};
 use crate::lang::shader_ref::ShaderRef;
 
 use crate::scene::{
     Camera, FilterKind, Format, MeshSpace, Object, ObjectAttributes, PixelFilter, Scene, ShaderId, ShaderInstance,
     ShaderKind,
 };
-use glam::{Mat4, Vec3};
+use glam::{Mat4, Vec2, Vec3};
 use std::sync::Arc;
 
 /// The surface of all polygons: it has the colour that the mesh gives it.
@@ -23,7 +24,7 @@ impl Model {
         scene.camera = Camera { lens: None, ..camera.clone() };
         scene.film.filter = PixelFilter { kind: FilterKind::Box, width: [1.0; 2] };
         let [red, green, blue] = self.background.to_array();
-        scene.background = [red, green, blue, 0.0];
+        scene.background = [red, green, blue, 1.0];
         scene.shader_instances = vec![ShaderInstance {
             kind: ShaderKind::Surface,
             shader: ShaderRef::new(SURFACE),
@@ -49,6 +50,32 @@ impl Model {
         });
         scene
     }
+}
+
+/// The raster positions of the samples of an image: `side`×`side` in a pixel, in the middles of
+/// equal squares, pixel by pixel.
+pub fn positions([width, height]: [u32; 2], side: u32) -> Vec<Vec2> {
+    let step = 1.0 / side.max(1) as f32;
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+    let samples = move |[x, y]: [u32; 2]| {
+        let places = (0..side).flat_map(move |j| (0..side).map(move |i| Vec2::new(i as f32, j as f32)));
+        places.map(move |place| Vec2::new(x as f32, y as f32) + (place + 0.5) * step)
+    };
+    pixels.flat_map(samples).collect()
+}
+
+/// The image of which each pixel is the mean of the colours of its samples, in the order of
+/// [`positions`]. It is opaque.
+///
+/// # Errors
+/// When the size is out of range.
+pub fn image([width, height]: [u32; 2], side: u32, colors: &[[f32; 4]]) -> Result<Image, SizeError> {
+    let samples = (side * side).max(1) as usize;
+    let mean = |colors: &[[f32; 4]]| {
+        let sum = colors.iter().fold(Vec3::ZERO, |sum, color| sum + Vec3::from_slice(color));
+        (sum / samples as f32).extend(1.0).to_array()
+    };
+    Image::new(width, height, colors.chunks(samples).map(mean).collect())
 }
 
 /// The polygons as triangles around their first corners.
