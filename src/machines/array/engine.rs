@@ -10,7 +10,6 @@
 //! The simulation is a function of its inputs: events of one time come in the order in which they were
 //! made.
 
-mod calendar;
 mod faults;
 mod links;
 mod parts;
@@ -32,10 +31,10 @@ use super::unit::{Unit, UnitTimes};
 use super::workload::Workload;
 use super::world::World;
 use crate::machines::rays::arithmetic::{self, Commercial, Custom, Ieee, Operations};
+use crate::machines::rays::calendar::Calendar;
 use crate::machines::rays::events::{Picoseconds, microseconds, picoseconds};
 use crate::machines::rays::model::Model;
 use crate::machines::rays::volumes::StructureError;
-use calendar::Calendar;
 use parts::{Event, Found, Job, Load, Offer, Passing, Site, Times};
 use std::collections::VecDeque;
 

@@ -8,7 +8,8 @@
 
 pub mod config;
 
-use super::events::{Agenda, Picoseconds, Queue, picoseconds};
+use super::calendar::Calendar;
+use super::events::{Picoseconds, Queue, picoseconds};
 use super::ray::RayKind;
 use super::recording::{Recording, Traced};
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ struct Replay<'a, S> {
     recording: &'a Recording,
     times: HostTimes,
     service: S,
-    agenda: Agenda<Event>,
+    agenda: Calendar<Event>,
     rays: Queue<Ray>,
     results: Queue<Ray>,
     /// Rays for which the first queue has no room.
@@ -111,7 +112,7 @@ pub fn replay(recording: &Recording, times: HostTimes, service: impl Fn(&Traced)
         recording,
         times,
         service,
-        agenda: Agenda::default(),
+        agenda: Calendar::default(),
         rays: Queue::new(times.rays.max(1) as usize),
         results: Queue::new(times.results.max(1) as usize),
         waiting: VecDeque::new(),

@@ -7,11 +7,12 @@
 //! those of the parts of space that a ray passes ([`grid`], [`volumes`]). Every machine is simulated
 //! in two steps. First the scene's shaders run on the RPU and send each ray to the machine's way of
 //! finding hits ([`recording`]): that gives the image, and the rays with the work that each is.
-//! Then a model of time replays the recording ([`host`], [`events`]), also with
+//! Then a model of time replays the recording ([`host`], [`calendar`], [`events`]), also with
 //! a memory that does not hold the scene ([`capacity`]). Machines that send colours with rays use a
 //! [`tree`] in place of the recording.
 
 pub mod arithmetic;
+pub mod calendar;
 pub mod capacity;
 pub mod events;
 pub mod graph;

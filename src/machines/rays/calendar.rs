@@ -8,7 +8,7 @@
 //! With 1024 nodes a heap of all events took 15 % of the time of a simulation (`perf`), and this takes
 //! less than half of that.
 
-use crate::machines::rays::events::Picoseconds;
+use super::events::Picoseconds;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -24,7 +24,7 @@ const WORD: u64 = u64::BITS as u64;
 
 /// What happens when. Events of the same time come in the order in which they were added.
 #[derive(Debug)]
-pub(super) struct Calendar<E> {
+pub struct Calendar<E> {
     /// Events of today in the opposite order: the next is the last.
     today: Vec<Entry<E>>,
     /// Those of the days of the year that begins with today, by the day's remainder.
