@@ -4,8 +4,8 @@
 
 use super::Writer;
 use super::materials::{Material, color_of, opacity_of};
-use crate::scene::params::Params;
 use super::{number, numbers};
+use crate::scene::params::Params;
 use crate::scene::{Object, ShaderInstance};
 use glam::Vec3;
 use serde_json::json;

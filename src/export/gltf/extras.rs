@@ -2,8 +2,8 @@
 //! reads it, and others pass over it.
 
 use super::Writer;
-use crate::scene::params::Params;
 use super::{number, numbers};
+use crate::scene::params::Params;
 use crate::scene::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, PixelFilter};
 use glam::Vec3;
 use serde_json::{Value, json};

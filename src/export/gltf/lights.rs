@@ -8,8 +8,8 @@
 //! | `ambientlight` | an ambient light in the scene's `extras` | |
 //! | others, and area lights | | all of it |
 
-use crate::scene::params::Params;
 use super::{Writer, number, numbers};
+use crate::scene::params::Params;
 use crate::scene::{Integrator, Light};
 use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 //! The shader `gltf` and the classes `GltfScene` and `GltfLayered` have the properties of glTF for
 //! parameters; [`LAYERS`] lists those that belong to extensions.
 
-use crate::scene::params::Params;
 use super::{Writer, number, numbers};
+use crate::scene::params::Params;
 use crate::scene::{Object, ShaderId};
 use glam::Vec3;
 use serde_json::{Map, Value, json};

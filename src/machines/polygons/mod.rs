@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`model`] | the polygons, colours and lights of a scene, and its view |
 //! | [`screen`] | what a host sends to machines that take polygons in screen space: clipping, culling |
+//! | [`prior`] | machines with depth buffers: Fuchs, Parke, Pixel-planes, Demetrescu (§3.2) |
+//! | [`raster`] | which pixels a polygon covers, and its colours and depths there |
 //! | [`of_job`] | a scene as a model |
 //! | [`colors`] | the colours that its shaders give at corners |
 //! | [`painted`] | the scene that a ray tracer renders to check a machine: the same polygons and colours |
@@ -14,4 +16,6 @@ pub mod colors;
 pub mod model;
 pub mod of_job;
 pub mod painted;
+pub mod prior;
+pub mod raster;
 pub mod screen;
