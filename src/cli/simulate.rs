@@ -1,6 +1,7 @@
 //! `shadewright simulate SCENE`: how long the hardware would take, and why.
 
 mod pixelflow;
+mod polygons;
 mod rays;
 
 use super::args::{Model, SimulateArgs, Size};
@@ -37,6 +38,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
             rays::refuse_options(args)?;
             return pixelflow::run(args);
         }
+        model if model.shows_polygons() => return polygons::run(args),
         _ => return rays::run(args),
     }
     if args.print_config {
@@ -88,6 +90,10 @@ fn refuse_unused(args: &SimulateArgs) -> Result<(), Failure> {
         (machine.adapter.is_some() && !uses_gpu, "--adapter chooses a GPU, which only --check gpu uses"),
         (machine.schedule.is_some() && !uses_gpu, "--schedule is an option of the GPU, which only --check gpu uses"),
         (machine.traversal.is_some() && !uses_gpu, "--traversal is an option of the GPU, which only --check gpu uses"),
+        (
+            !args.model.shows_polygons() && (args.colors.is_some() || args.interpolation.is_some()),
+            "--colors and --interpolation are for machines for polygons, such as --machine scan-line-tree",
+        ),
         (machine.engine.is_some(), "--engine is for `render` and `run`: a simulation has no choice of engines"),
     ];
     Failure::of_options(&options, |why| format!("error: {why}"))

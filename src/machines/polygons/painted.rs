@@ -64,6 +64,18 @@ pub fn positions([width, height]: [u32; 2], side: u32) -> Vec<Vec2> {
     pixels.flat_map(samples).collect()
 }
 
+/// The image of which each pixel is the mean of `side`×`side` pixels of another.
+///
+/// # Errors
+/// When the size is out of range.
+pub fn reduced(samples: &Image, side: u32) -> Result<Image, SizeError> {
+    let side = side.max(1);
+    let size = [samples.width / side, samples.height / side];
+    let of_pixel = |at: Vec2| samples.rgba[at.y as usize * samples.width as usize + at.x as usize];
+    let places = positions(size, side).into_iter().map(|place| place * side as f32);
+    image(size, side, &places.map(of_pixel).collect::<Vec<_>>())
+}
+
 /// The image of which each pixel is the mean of the colours of its samples, in the order of
 /// [`positions`]. It is opaque.
 ///

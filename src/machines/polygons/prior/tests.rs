@@ -81,7 +81,7 @@ fn machines_with_depth_buffers_have_the_same_bits() {
     }
 }
 
-/// Pixel-planes rounds edges to 2⁻¹⁴ of a pixel and colours to 8 bits, where the others round vertices
+/// Pixel-planes rounds edges to 2⁻¹⁴ of a pixel and colours to 12 bits, where the others round vertices
 /// to 2⁻⁸ of a pixel: few pixels at edges differ.
 #[test]
 fn pixel_planes_has_the_image_but_for_edges_and_the_bits_of_its_colors() {
@@ -95,7 +95,7 @@ fn pixel_planes_has_the_image_but_for_edges_and_the_bits_of_its_colors() {
         let simulation = simulate(&model, Kind::PixelPlanes, &config).expect("a small image");
         for (a, b) in simulation.image.rgba.iter().zip(&expected.rgba) {
             let difference = (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
-            edges += usize::from(difference > 1.01 / 255.0);
+            edges += usize::from(difference > 1.01 / 4095.0);
             all += 1;
         }
     }
@@ -120,7 +120,10 @@ fn colors_that_are_not_linear_are_cut_into_triangles() {
     let simulation = simulate(&model, Kind::PixelPlanes, &Config::default()).expect("a small image");
     let Costs::PixelPlanes(costs) = simulation.costs else { panic!("of another machine") };
     assert_eq!((costs.polygons, costs.edges), (3, 10));
-    assert_eq!(pixel_planes::rounded(DVec3::splat(0.5), &Config::default().pixel_planes), DVec3::splat(128.0 / 255.0));
+    assert_eq!(
+        pixel_planes::rounded(DVec3::splat(0.5), &Config::default().pixel_planes),
+        DVec3::splat(2048.0 / 4095.0)
+    );
 }
 
 #[test]
