@@ -1,0 +1,19 @@
+//! The hidden-line pipeline.
+
+pub mod config;
+pub mod crossings;
+pub mod drawing;
+pub mod edges;
+pub mod host;
+pub mod join;
+pub mod numbers;
+pub mod planes;
+pub mod raster;
+pub mod space;
+pub mod svg;
+pub mod tiles;
+pub mod visibility;
+pub mod weld;
+
+#[cfg(test)]
+mod scenes;
