@@ -31,8 +31,7 @@ impl Solid<'_> {
 fn solid(polygon: &ScreenPolygon) -> Option<Solid<'_>> {
     let points = || polygon.vertices.iter().map(|vertex| vertex.position);
     let origin = points().next()?;
-    let sum: DVec3 =
-        points().zip(points().cycle().skip(1)).map(|(a, b)| (a - origin).cross(b - origin)).sum();
+    let sum: DVec3 = points().zip(points().cycle().skip(1)).map(|(a, b)| (a - origin).cross(b - origin)).sum();
     let normal = sum.try_normalize()?;
     let low = points().fold(DVec3::INFINITY, |low, p| low.min(p));
     let high = points().fold(DVec3::NEG_INFINITY, |high, p| high.max(p));
@@ -52,9 +51,8 @@ pub fn crossings(
 ) -> Result<Vec<Line>, HiddenLineError> {
     let mut solids: Vec<Solid<'_>> = polygons.iter().filter_map(solid).collect();
     solids.sort_by(|a, b| a.low.x.total_cmp(&b.low.x));
-    let vertices = |solid: &Solid<'_>| {
-        mesh.faces.get(solid.polygon.source as usize).map_or(&[][..], |face| face.vertices())
-    };
+    let vertices =
+        |solid: &Solid<'_>| mesh.faces.get(solid.polygon.source as usize).map_or(&[][..], |face| face.vertices());
     let found = std::sync::atomic::AtomicUsize::new(0);
     let lines_of = |number: usize| {
         let mut lines = Vec::new();

@@ -76,13 +76,7 @@ pub fn evaluate(
 }
 
 /// The hidden parts of a segment, merged.
-fn hidden_parts(
-    segment: &Segment,
-    planes: &Planes,
-    format: Format,
-    tiles: &Tiles,
-    search: &mut Search,
-) -> Vec<Part> {
+fn hidden_parts(segment: &Segment, planes: &Planes, format: Format, tiles: &Tiles, search: &mut Search) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     tiles.near(segment, planes, search, |number| {
         let polygon = planes.occluders.get(number as usize);
