@@ -22,3 +22,5 @@ pub mod weld;
 
 #[cfg(test)]
 mod scenes;
+#[cfg(test)]
+mod tests;
