@@ -48,8 +48,8 @@ pub struct Line {
 pub struct Host {
     /// The machine's coordinates.
     pub space: Space,
-    /// The polygons within the visible volume.
-    pub polygons: usize,
+    /// The polygons within the visible volume, on the screen.
+    pub polygons: Vec<ScreenPolygon>,
     /// The planes.
     pub planes: Planes,
     /// The lines.
@@ -97,7 +97,7 @@ impl Host {
         lines.retain(|line| !is_point(line));
         let segments = lines.iter().map(place).collect();
         let drawn = lines.iter().filter(|line| line.kind != Kind::Crossing).count();
-        Ok(Self { space, polygons: polygons.len(), planes, lines, segments, left_out: all - drawn })
+        Ok(Self { space, polygons, planes, lines, segments, left_out: all - drawn })
     }
 }
 
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn what_is_outside_the_volume_is_left_out() {
         let host = Host::new(&model(&[(0, square([0.0, 0.0, -3.0]))]), &Config::default()).expect("a small scene");
-        assert_eq!((host.polygons, host.planes.planes.len(), host.segments.len(), host.left_out), (0, 0, 0, 4));
+        assert_eq!((host.polygons.len(), host.planes.planes.len(), host.segments.len(), host.left_out), (0, 0, 0, 4));
     }
 
     #[test]
     fn a_polygon_seen_edge_on_hides_nothing() {
         let edge_on = [[0.0, -1.0, 4.0], [0.0, 1.0, 4.0], [0.0, 1.0, 6.0], [0.0, -1.0, 6.0]];
         let host = Host::new(&model(&[(0, edge_on)]), &Config::default()).expect("a small scene");
-        assert_eq!((host.polygons, host.planes.planes.len(), host.segments.len()), (1, 0, 4));
+        assert_eq!((host.polygons.len(), host.planes.planes.len(), host.segments.len()), (1, 0, 4));
     }
 }

@@ -133,6 +133,9 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
     if !(length > 0.0 && sum.z.abs() > 1e-12 * length) {
         return None;
     }
+    if space.format != Format::Exact && sum.z.abs() < THINNEST * longest(corners) {
+        return None;
+    }
     let normal = -sum.z.signum() * sum / length;
     let one = space.format.one();
     let normal = if space.format == Format::Exact { normal } else { (normal * one).round() };
@@ -149,6 +152,16 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
         }
     };
     (normal.z != 0.0).then_some((Plane { normal, d }, high - low <= allowed))
+}
+
+/// With bits, polygons that are thinner than this on the screen hide nothing, in last places: rounding
+/// turns their short edges in any direction, and what they hide reaches far past their ends.
+const THINNEST: f64 = 4.0;
+
+/// The longest edge on the screen.
+fn longest(corners: &[DVec3]) -> f64 {
+    let around = corners.iter().zip(corners.iter().cycle().skip(1));
+    around.map(|(a, b)| a.xy().distance(b.xy())).fold(0.0, f64::max)
 }
 
 /// How far the planes through edges are outside their polygon, without bits.

@@ -100,11 +100,11 @@ impl Random {
 /// Cubes at random places, each an object.
 pub fn cubes(count: u32, size: f32, seed: u32) -> Vec<(u32, Quad)> {
     let mut random = Random(seed);
-    let one = |object: u32| {
+    let mut one = |object: u32| {
         let (centre, turn) = (random.point(4.0, 12.0), random.turn());
         turned_cube(object, centre, size, turn)
     };
-    (0..count).flat_map({ one }).collect()
+    (0..count).flat_map(&mut one).collect()
 }
 
 /// Triangles and rectangles at random places, each an object.

@@ -3,11 +3,10 @@
 use super::config::Config;
 use super::display::Display;
 use super::drawing::{Drawing, Parts, draw};
-use super::edges::Kind;
 use super::host::{HiddenLineError, Host};
 use super::pipe::{Stage, passes, run, stages};
 use super::processors::{Counts, Intersection, Message};
-use super::variants::{EdgePipe, edge_pipe};
+use super::variants::{Pipe, edge_pipe, polygon_pipe};
 use super::visibility::{Part, evaluate};
 use crate::machines::polygons::model::Model;
 
@@ -21,14 +20,16 @@ pub struct Simulation {
     pub drawing: Drawing,
     /// What was drawn.
     pub parts: Parts,
-    /// Lines by kind, in the order of [`Kind::ALL`].
+    /// Lines by kind, in the order of [`Kind::ALL`](super::Kind::ALL).
     pub lines: [usize; 5],
     /// What the machine holds.
     pub load: Load,
     /// The time that it takes.
     pub timing: Timing,
     /// The pipeline that compares edges with polygons.
-    pub edge_pipe: EdgePipe,
+    pub edge_pipe: Pipe,
+    /// The pipeline that compares polygons with polygons.
+    pub polygon_pipe: Pipe,
 }
 
 /// What the machine holds.
@@ -132,22 +133,54 @@ impl Section {
     }
 }
 
-/// Draws a scene, and times the machine with it. `names` are those of the objects, where they have one.
+/// Draws a scene. `names` are those of the objects, where they have one.
 ///
 /// # Errors
 /// When the scene has too many polygons or lines, or the image a size that none can have.
+pub fn render(
+    model: &Model,
+    names: &[Option<String>],
+    config: &Config,
+    progress: Progress<'_>,
+) -> Result<Drawing, HiddenLineError> {
+    let rendered = rendered(model, names, config, progress)?;
+    progress(1.0);
+    Ok(rendered.drawing)
+}
+
+/// A scene and its drawing.
+struct Rendered {
+    host: Host,
+    hidden: Vec<Vec<Part>>,
+    drawing: Drawing,
+    parts: Parts,
+}
+
+fn rendered(
+    model: &Model,
+    names: &[Option<String>],
+    config: &Config,
+    progress: Progress<'_>,
+) -> Result<Rendered, HiddenLineError> {
+    crate::image::check_size(model.view.size[0], model.view.size[1])?;
+    let host = Host::new(model, config)?;
+    progress(0.2);
+    let hidden = evaluate(&host.segments, &host.planes, host.space.format, &|share| progress(0.2 + 0.5 * share));
+    let (drawing, parts) = draw(&host, &hidden, model, names, config);
+    Ok(Rendered { host, hidden, drawing, parts })
+}
+
+/// Draws a scene, and times the machine with it. `names` are those of the objects, where they have one.
+///
+/// # Errors
+/// As [`render`].
 pub fn simulate(
     model: &Model,
     names: &[Option<String>],
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Simulation, HiddenLineError> {
-    crate::image::check_size(model.view.size[0], model.view.size[1])?;
-    let host = Host::new(model, config)?;
-    progress(0.2);
-    let format = host.space.format;
-    let hidden = evaluate(&host.segments, &host.planes, format, &|share| progress(0.2 + 0.5 * share));
-    let (drawing, parts) = draw(&host, &hidden, model, names, config);
+    let Rendered { host, hidden, drawing, parts } = rendered(model, names, config, progress)?;
     progress(0.75);
     let mut lines = [0; 5];
     for line in &host.lines {
@@ -158,8 +191,9 @@ pub fn simulate(
     let timing = time(&host, &hidden, &chosen, config);
     progress(0.95);
     let edge_pipe = edge_pipe(&host, &chosen);
+    let polygon_pipe = polygon_pipe(&host, config.simulation.hops);
     progress(1.0);
-    Ok(Simulation { drawing, parts, lines, load, timing, edge_pipe })
+    Ok(Simulation { drawing, parts, lines, load, timing, edge_pipe, polygon_pipe })
 }
 
 /// What the machine holds of a scene.
@@ -170,7 +204,7 @@ fn load(host: &Host, config: &Config) -> Load {
         count => count,
     };
     Load {
-        polygons: host.polygons,
+        polygons: host.polygons.len(),
         occluders: host.planes.occluders.len(),
         planes,
         plane_processors,

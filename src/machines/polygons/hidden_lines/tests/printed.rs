@@ -280,7 +280,8 @@ fn a_segment_of_which_nothing_is_hidden_is_lost_when_it_is_not_released() {
 fn empty_parts_that_are_kept_only_cost_messages() {
     // They end before they begin, so merging never takes one for a part; but they hold places, and parts go unmerged.
     let host = host(&scene());
-    let [(kept, kept_messages), (dropped, messages)] = [Fault::Empty, Fault::None].map(|fault| printed(&host, fault, 60));
+    let [(kept, kept_messages), (dropped, messages)] =
+        [Fault::Empty, Fault::None].map(|fault| printed(&host, fault, 60));
     assert_eq!(kept, dropped);
     assert!(kept_messages > messages, "{kept_messages} {messages}");
 }
