@@ -68,6 +68,32 @@ fn clipped(view: &View, polygon: &Polygon, color: &impl Fn(&Polygon, usize) -> V
     divided.map(|(position, color)| Vertex { position: position.truncate() / position.w, color }).collect()
 }
 
+/// The part of a line within the visible volume, in screen coordinates; an end that is visible has the
+/// position that the same corner of a polygon has.
+pub fn screen_line(view: &View, ends: [DVec3; 2]) -> Option<[DVec3; 2]> {
+    let [from, to] = ends.map(|end| view.to_clip.as_dmat4() * end.extend(1.0));
+    let (mut first, mut last) = (0.0f64, 1.0f64);
+    for plane in PLANES.map(DVec4::from) {
+        let [start, end] = [plane.dot(from), plane.dot(to)];
+        match (start >= 0.0, end >= 0.0) {
+            (true, true) => {}
+            (false, false) => return None,
+            (false, true) => first = first.max(start / (start - end)),
+            (true, false) => last = last.min(start / (start - end)),
+        }
+    }
+    if first > last {
+        return None;
+    }
+    let at = |t: f64| match t {
+        0.0 => from,
+        1.0 => to,
+        t => from.lerp(to, t),
+    };
+    let [from, to] = [at(first), at(last)];
+    (from.w > 0.0 && to.w > 0.0).then(|| [from.truncate() / from.w, to.truncate() / to.w])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +149,19 @@ mod tests {
         assert_eq!(near, 2);
         // At depth 1 the sides are a quarter of the way from the front to the back.
         assert!(vertices.iter().all(|v| v.position.x.abs() <= 0.75 + 1e-6), "{vertices:?}");
+    }
+
+    #[test]
+    fn a_line_is_cut_where_it_leaves_the_volume() {
+        let view = model([[0.0; 3]; 3]).view;
+        let line = |ends: [[f64; 3]; 2]| screen_line(&view, ends.map(DVec3::from));
+        let [from, to] = line([[0.0, 0.0, 2.0], [4.0, 0.0, 2.0]]).expect("half of it is visible");
+        assert!((from - DVec3::new(0.0, 0.0, 9.0 / 16.0)).length() < 1e-6);
+        assert!((to - DVec3::new(1.0, 0.0, 9.0 / 16.0)).length() < 1e-6);
+        let [near, _] = line([[0.0, 0.0, -2.0], [0.0, 0.0, 3.0]]).expect("it begins behind the eye");
+        assert!(near.z.abs() < 1e-6, "{near}");
+        assert_eq!(line([[3.0, 0.0, 2.0], [0.0, 3.0, 2.0]]), None);
+        assert_eq!(line([[3.0, 0.0, 2.0], [4.0, 0.0, 2.0]]), None);
     }
 
     #[test]

@@ -1,0 +1,192 @@
+//! The numbers of the machine and of its drawing: `default.toml` has each with its source.
+
+use crate::text::settings::{self, SettingsError};
+use serde::{Deserialize, Serialize};
+
+/// The text of the default configuration, comments included.
+pub const DEFAULT_TEXT: &str = include_str!("default.toml");
+
+/// The numbers of a machine and of its drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What is drawn, and how.
+    pub drawing: Style,
+    /// How numbers are represented.
+    pub numbers: Numbers,
+    /// The processors and what connects them.
+    pub machine: Machine,
+    /// The simulation of time.
+    pub simulation: Limits,
+}
+
+/// What is drawn, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Style {
+    /// Which edges.
+    pub edges: Edges,
+    /// The angle above which two polygons meet in a crease, in degrees.
+    pub crease: f64,
+    /// The angle below which two polygons are in one plane, in degrees.
+    pub flat: f64,
+    /// Whether the host adds the lines in which polygons cross.
+    pub intersections: bool,
+    /// What becomes of hidden parts.
+    pub hidden: Hidden,
+    /// The length below which a part of a line is not drawn, in pixels.
+    pub shortest: f64,
+    /// Width of lines, in pixels.
+    pub stroke_width: f64,
+    /// Colour of lines.
+    pub color: Color,
+    /// What is behind them.
+    pub background: Background,
+}
+
+/// Which edges are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edges {
+    /// Each edge but those between polygons in one plane.
+    All,
+    /// Edges with one polygon, silhouettes and creases.
+    Features,
+}
+
+/// What becomes of hidden parts of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hidden {
+    /// They are left out.
+    None,
+    /// They are dashed.
+    Dashed,
+}
+
+/// Colour of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Color {
+    /// Black.
+    Black,
+    /// The mean colour of the object's polygons.
+    Object,
+}
+
+/// What is behind the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Background {
+    /// White.
+    White,
+    /// Nothing: the image is transparent.
+    None,
+}
+
+/// How numbers are represented.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Numbers {
+    /// Bits of coordinates, coefficients and parameters; 0 for double precision.
+    pub bits: u32,
+    /// The error of a corner's position in pixels that is allowed for, without bits.
+    pub guard: f64,
+    /// The same with bits, in last places.
+    pub guard_units: u32,
+    /// The distance within which corners are one, as a part of the object's size.
+    pub weld: f64,
+}
+
+/// The processors and what connects them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Machine {
+    /// Plane processors; 0 for one per plane of the scene.
+    pub plane_processors: u32,
+    /// Plane processors of a chip, which also has a clean-up processor after them.
+    pub plane_processors_per_chip: u32,
+    /// Clean-up processors at the end.
+    pub tail: u32,
+    /// Sending a bit, in microseconds.
+    pub bit: f64,
+    /// Bits of a message on each wire.
+    pub bits_per_wire: u32,
+    /// Time of an image, in seconds.
+    pub frame: f64,
+}
+
+/// Limits of the simulation of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Messages times processors.
+    pub hops: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::parse("").expect("default.toml is part of the program, and a test reads it")
+    }
+}
+
+impl Config {
+    /// Reads a configuration; keys that it does not have keep their defaults.
+    ///
+    /// # Errors
+    /// Text that is no TOML, unknown keys and words, and numbers out of range.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let config: Self = settings::parse(DEFAULT_TEXT, text, &[])?;
+        let Self { drawing, numbers, machine, simulation } = &config;
+        SettingsError::check("drawing.crease", drawing.crease, 0.0, 180.0)?;
+        SettingsError::check("drawing.flat", drawing.flat, 0.0, 90.0)?;
+        SettingsError::check("drawing.shortest", drawing.shortest, 0.0, 1e3)?;
+        SettingsError::check("drawing.stroke-width", drawing.stroke_width, 0.01, 1e3)?;
+        if numbers.bits != 0 {
+            // Products of 24 bits and their sums are exact in double precision.
+            SettingsError::check("numbers.bits", numbers.bits, 8, 24)?;
+        }
+        SettingsError::check("numbers.guard", numbers.guard, 0.0, 10.0)?;
+        SettingsError::check("numbers.guard-units", numbers.guard_units, 0, 1000)?;
+        SettingsError::check("numbers.weld", numbers.weld, 0.0, 0.01)?;
+        if machine.plane_processors != 0 {
+            // The planes of a polygon are never in two passes: clipped polygons have up to 11.
+            SettingsError::check("machine.plane-processors", machine.plane_processors, 16, 1 << 24)?;
+        }
+        let per_chip = machine.plane_processors_per_chip;
+        SettingsError::check("machine.plane-processors-per-chip", per_chip, 1, 1 << 16)?;
+        SettingsError::check("machine.tail", machine.tail, 1, 1 << 16)?;
+        SettingsError::check("machine.bit", machine.bit, 1e-6, 1e6)?;
+        SettingsError::check("machine.bits-per-wire", machine.bits_per_wire, 1, 1 << 10)?;
+        SettingsError::check("machine.frame", machine.frame, 1e-6, 1e6)?;
+        SettingsError::check("simulation.hops", simulation.hops, 1, u32::MAX)?;
+        Ok(config)
+    }
+
+    /// The time of a message in microseconds: each of its values goes over a wire of its own.
+    pub fn tick(&self) -> f64 {
+        self.machine.bit * f64::from(self.machine.bits_per_wire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_takes_eight_microseconds() {
+        let config = Config::default();
+        assert!((config.tick() - 8.0).abs() < 1e-9, "{}", config.tick());
+    }
+
+    #[test]
+    fn words_and_ranges_are_checked() {
+        let style = |text: &str| Config::parse(&format!("[drawing]\n{text}"));
+        assert_eq!(style("edges = \"all\"").expect("a word it knows").drawing.edges, Edges::All);
+        assert!(style("edges = \"some\"").is_err());
+        assert!(style("stroke-width = 0").is_err());
+        assert!(Config::parse("[numbers]\nbits = 16").is_ok());
+        assert!(Config::parse("[numbers]\nbits = 4").is_err());
+        assert!(Config::parse("[machine]\nplane-processors = 5").is_err());
+    }
+}
