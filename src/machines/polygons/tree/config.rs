@@ -219,6 +219,8 @@ pub struct Display {
 pub struct Study {
     /// Trees with other numbers of split levels.
     pub sweep: bool,
+    /// What roots can take.
+    pub capacity: bool,
 }
 
 impl Default for Config {
@@ -236,7 +238,8 @@ impl Config {
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let config: Self = settings::parse(DEFAULT_TEXT, text, &[])?;
         config.check_numbers()?;
-        let together = |wrong: bool, message: &str| if wrong { Err(SettingsError::Value(message.into())) } else { Ok(()) };
+        let together =
+            |wrong: bool, message: &str| if wrong { Err(SettingsError::Value(message.into())) } else { Ok(()) };
         let normals = config.segments.normals && config.image.shading == Shading::Shader;
         together(normals, "`segments.normals` needs `image.shading = \"machine\"`: shaders give colors, not normals")?;
         let is_array = config.front.kind == FrontKind::Array;

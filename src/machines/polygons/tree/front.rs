@@ -47,11 +47,8 @@ impl<'a> FrontEnd<'a> {
             },
             texture: config.segments.texture != Texture::None,
         };
-        let format = Format {
-            lines,
-            depths: (1 << config.segments.depth_bits) - 1,
-            slope_bits: config.segments.slope_bits,
-        };
+        let format =
+            Format { lines, depths: (1 << config.segments.depth_bits) - 1, slope_bits: config.segments.slope_bits };
         Self { model, config, format, program: frame.program(), white }
     }
 

@@ -88,7 +88,8 @@ fn spread(leaves: Vec<Vec<u32>>, polygons: &[Polygon], tree: &Tree) -> Vec<Vec<u
             leaves.into_iter().zip(middles).map(|(leaf, middle)| (cell(middle), leaf)).collect()
         }
     };
-    keyed.sort_by(|(a, leaf_a), (b, leaf_b)| a.cmp(b).then_with(|| first(leaf_a).cmp(&first(leaf_b))));
+    // Within a cell at random: the rows of meshes would meet the same subtrees in every cell.
+    keyed.sort_by_cached_key(|(key, leaf)| (*key, hash(first(leaf)), first(leaf)));
     keyed.into_iter().map(|(_, leaf)| leaf).collect()
 }
 

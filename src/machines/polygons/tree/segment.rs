@@ -93,6 +93,8 @@ fn clamped(x: i32) -> u16 {
 
 #[cfg(test)]
 pub mod tests {
+    //! A segment for tests of whoever takes segments.
+
     use super::*;
 
     /// A segment with depths at its ends and the same colour everywhere.

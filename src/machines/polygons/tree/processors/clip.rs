@@ -8,9 +8,7 @@
 //! stands for the crossing itself.
 
 use super::instructions::{Condition, Instruction as I, Operand, at, of};
-use super::layout::{
-    COUNT, CROSSING, CROSSINGS, INPUTS, LISTS, MADE, ONE, OUTPUTS, W, WORK, X, Y, Z, field,
-};
+use super::layout::{COUNT, CROSSING, CROSSINGS, INPUTS, LISTS, MADE, ONE, OUTPUTS, W, WORK, X, Y, Z, field};
 
 /// The distances of the vertex and of the one before, and the parameter of an intersection.
 const DISTANCE: u8 = WORK;

@@ -53,6 +53,12 @@ pub fn program(fields: Fields<'_>, texture: bool) -> Vec<I> {
     body
 }
 
+/// Instructions of the program with the one light of figure 3-11.
+pub fn with_one_light() -> usize {
+    let light = Light { direction: Vec3::ZERO, color: Vec3::ZERO };
+    program(Fields::Lit { ambient: Vec3::ZERO, lights: &[light] }, false).len()
+}
+
 /// The three words of each corner, and the fields that they become.
 fn corners() -> impl Iterator<Item = (u8, u8)> {
     (0..4).flat_map(|vertex| (0..3).map(move |c| (NORMALS + 3 * vertex + c, field(usize::from(c)) + vertex)))

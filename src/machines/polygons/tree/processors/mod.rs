@@ -51,7 +51,8 @@ impl Frame<'_> {
     pub fn program(&self) -> Program {
         // Scan lines are numbered from the top.
         let downwards = Mat4::from_diagonal(Vec4::new(1.0, -1.0, 1.0, 1.0));
-        let moving: Vec<(u32, Mat4)> = self.moving.iter().map(|&(object, matrix)| (object, downwards * matrix)).collect();
+        let moving: Vec<(u32, Mat4)> =
+            self.moving.iter().map(|&(object, matrix)| (object, downwards * matrix)).collect();
         let fields = self.field_count();
         let mut program = Program::default();
         program.push(Phase::Transform, transform::program(&(downwards * self.to_clip), &moving));
@@ -67,10 +68,10 @@ impl Frame<'_> {
 /// colours from 0 to 1.
 pub fn memory(polygon: &Polygon, vectors: &[Vec3; 4]) -> [f32; layout::WORDS] {
     let mut memory = [0.0; layout::WORDS];
-    for corner in 0..4 {
-        let [position, vector] = [layout::CORNERS, layout::NORMALS].map(|base| usize::from(base) + 3 * corner);
-        memory[position..position + 3].copy_from_slice(&polygon.corners[corner].to_array());
-        memory[vector..vector + 3].copy_from_slice(&vectors[corner].to_array());
+    for (base, triples) in [(layout::CORNERS, &polygon.corners), (layout::NORMALS, vectors)] {
+        for (words, triple) in memory[usize::from(base)..].chunks_exact_mut(3).zip(triples) {
+            words.copy_from_slice(&triple.to_array());
+        }
     }
     let reflectance = usize::from(layout::REFLECTANCE);
     memory[reflectance..reflectance + 3].copy_from_slice(&polygon.reflectance.to_array());

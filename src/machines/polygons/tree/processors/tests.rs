@@ -128,6 +128,28 @@ fn printed_clip(polygon: &[Vec2]) -> Vec<Vec2> {
     kept
 }
 
+/// Figure 3-12 as printed, for polygons inside the volume: its second loop test, `i > n`, compares
+/// with the vertices that are in the output so far.
+fn printed_copy(polygon: &[Vec3]) -> Vec<Vec3> {
+    let mut kept = Vec::new();
+    for (i, &vertex) in (1..).zip(polygon) {
+        if i <= kept.len() {
+            kept.push(vertex);
+        }
+    }
+    kept
+}
+
+#[test]
+fn the_printed_program_copies_no_vertex_at_all() {
+    let square = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(|[x, y]| Vec3::new(x, y, 1.5));
+    assert!(printed_copy(&square).is_empty());
+    let polygon = Polygon { corners: square, ..polygons(2)[1] };
+    let found = vertices(&polygon, &frame(Fields::Host), Phase::Clip);
+    let y: Vec<f64> = found.iter().map(|(position, _)| position.y).collect();
+    assert_eq!(y, [-0.5, -0.5, 0.5, 0.5]);
+}
+
 #[test]
 fn the_printed_program_loses_the_vertex_where_an_edge_leaves_the_volume() {
     let square = [Vec2::new(0.0, -0.5), Vec2::new(2.0, -0.5), Vec2::new(2.0, 0.5), Vec2::new(0.0, 0.5)];
