@@ -1,0 +1,20 @@
+//! The program of the perspective division (figure 3-14).
+
+use super::instructions::{Condition, Instruction as I, at, of};
+use super::layout::{CLIPPED, INPUTS, LISTS, W, X, Y, Z};
+
+/// Divides the positions of the vertices by `w`.
+pub fn program() -> Vec<I> {
+    let [place, vertex] = [0, 1];
+    let mut body = vec![I::SetIndex(place, 0)];
+    for _ in 0..CLIPPED {
+        body.extend([I::Load(at(INPUTS)), I::SubtractIndex(place), I::Shutdown(Condition::NotPositive)]);
+        body.push(I::LoadIndex(vertex, of(LISTS[0], place)));
+        for array in [X, Y, Z] {
+            body.extend([I::Load(of(array, vertex)), I::Divide(of(W, vertex)), I::Store(of(array, vertex))]);
+        }
+        body.push(I::Increment(place));
+    }
+    body.push(I::Reset);
+    body
+}

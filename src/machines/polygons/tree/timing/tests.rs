@@ -1,0 +1,117 @@
+//! Times of small networks, which can be computed by hand.
+
+use super::super::flow;
+use super::super::segment::Segment;
+use super::super::segment::tests::segment;
+use super::*;
+use crate::machines::rays::events::microseconds;
+
+/// Runs lines of disjoint segments, `width` steps apart, through a tree with a leaf for each.
+fn run(shape: &Shape, lines: u16, spans: impl Fn(u16, u32) -> Option<[u16; 2]>, config: &Config) -> Network {
+    let mut network = Network::new(shape, Times::new(config), Display::Free);
+    for y in 0..lines {
+        let mut leaves: Vec<(u32, Segment)> = (0..shape.leaves)
+            .filter_map(|k| Some((shape.position(k), segment(y, spans(y, k)?, [100; 2], k))))
+            .collect();
+        leaves.sort_by_key(|&(position, _)| position);
+        network.line(shape, &flow::line(shape, &leaves, 12));
+    }
+    network
+}
+
+fn spread(count: u32) -> impl Fn(u16, u32) -> Option<[u16; 2]> {
+    let pitch = 4096 / count;
+    move |_, k| Some([(k * pitch) as u16, (k * pitch + pitch / 2) as u16])
+}
+
+#[test]
+fn a_chain_of_units_takes_the_sum_of_its_times_once_and_then_that_of_the_slowest() {
+    // Two leaves, one merger: it needs 3 for a segment, after the first transfers.
+    let network = run(&Shape::new(2, 0), 100, spread(2), &Config::default());
+    // The first segment is sent at 1.8, arrives at 3.6, and is merged at 6.6; a transfer follows.
+    let first = 1.8 + 1.8 + 3.0 + 3.0 + 1.8;
+    assert!((microseconds(network.ends[0]) - first).abs() < 1e-6, "{:?}", network.ends[0]);
+    let steady = microseconds(network.ends[99] - network.ends[98]);
+    assert!((steady - 6.0).abs() < 1e-6, "{steady}");
+}
+
+#[test]
+fn the_root_limits_a_tree_and_splitting_doubles_what_it_takes() {
+    let config = Config::default();
+    let per_line = |split: u32| {
+        let network = run(&Shape::new(64, split), 40, spread(64), &config);
+        assert_eq!(network.overflows, 0);
+        microseconds(network.ends[39] - network.ends[20]) / 19.0
+    };
+    // 64 segments through one root of 3 each.
+    assert!((per_line(0) - 192.0).abs() < 1.0, "{}", per_line(0));
+    let [two, four] = [per_line(1), per_line(2)];
+    assert!((90.0..110.0).contains(&two), "{two}");
+    assert!((45.0..62.0).contains(&four), "{four}");
+}
+
+#[test]
+fn without_marks_of_lines_two_splitters_wait_for_each_other() {
+    // All of the first subtree's segments go left, and all of the second's right. A merger goes on
+    // when both inputs have a segment, or have ended. No time is needed to see where this leads.
+    let (segments, room) = (100, 11);
+    let [mut sent, mut taken] = [[0; 2]; 2];
+    loop {
+        let before = (sent, taken);
+        for side in 0..2 {
+            // The splitter's other output is empty as long as it has segments for this one.
+            if sent[side] < segments && sent[side] - taken[side] < room {
+                sent[side] += 1;
+            }
+            let other_ended = sent[1 - side] == segments;
+            if taken[side] < sent[side] && other_ended {
+                taken[side] += 1;
+            }
+        }
+        if (sent, taken) == before {
+            break;
+        }
+    }
+    assert_eq!((sent, taken), ([room; 2], [0; 2]));
+}
+
+#[test]
+fn short_queues_of_splitters_overflow_where_a_lines_worth_does_not() {
+    // Each leaf has 16 segments of a line in one half and none in the other: the first subtree on
+    // the left, the second on the right, and on the next line the other way round.
+    let shape = Shape::new(32, 1);
+    let side = |y: u16, k: u32| {
+        let start = if (k + u32::from(y)).is_multiple_of(2) { 0 } else { 2048 };
+        let x = start + (k / 2 * 128) as u16;
+        Some([x, x + 100])
+    };
+    let with = |queue: u32| {
+        let mut config = Config::default();
+        (config.splitters.queue, config.mergers.queue) = (queue, 0);
+        run(&shape, 30, side, &config)
+    };
+    let [short, enough] = [with(1), with(16)];
+    assert_eq!(enough.overflows, 0);
+    assert!(enough.end() <= short.end());
+    assert!(short.overflows > 0 && enough.deepest <= 16, "{} {}", short.overflows, enough.deepest);
+}
+
+#[test]
+fn late_lines_are_missed() {
+    let shape = Shape::new(16, 0);
+    let lines = |line: f64| {
+        let display = Display::Beam { line: picoseconds(line), lead: picoseconds(130.0) };
+        let mut network = Network::new(&shape, Times::new(&Config::default()), display);
+        for y in 0..50 {
+            let spans = spread(16);
+            let mut leaves: Vec<(u32, Segment)> =
+                (0..16).filter_map(|k| Some((shape.position(k), segment(y, spans(y, k)?, [100; 2], k)))).collect();
+            leaves.sort_by_key(|&(position, _)| position);
+            network.line(&shape, &flow::line(&shape, &leaves, 12));
+        }
+        network.missed
+    };
+    // Sixteen segments take the root 48.
+    assert_eq!(lines(65.0), 0);
+    assert!(lines(40.0) > 30);
+}
