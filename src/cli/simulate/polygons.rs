@@ -1,28 +1,30 @@
 //! `--machine scan-line-tree` and the other machines for polygons: an image or a line drawing, and a
 //! report.
 
-use super::super::args::{
-    BackendChoice, ColorSource, FloatFormat, Model, SamplerChoice, ShadingInterpolation, SimulateArgs,
-};
+use super::super::args::{BackendChoice, FloatFormat, Model, SamplerChoice, SimulateArgs};
 use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_process};
 use super::super::charts;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
 use super::super::judgement::{Judgement, check_judgement};
 use super::super::output::print_json;
+use super::super::progress::with_progress;
 use super::super::run::program::Form;
-use super::read_config_with;
+use super::{SIMULATING, read_config_with};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::polygons::model::Model as Polygons;
-use shadewright::machines::polygons::{painted, prior};
+use shadewright::machines::polygons::of_job::{Colors, Interpolation};
+use shadewright::machines::polygons::tree::config as tree_config;
+use shadewright::machines::polygons::{hidden_lines, painted, prior, tree};
 use shadewright::machines::report::Report;
 use shadewright::program::{LinkOptions, link};
 use shadewright::project::State;
 use shadewright::render::rpu::Loaded;
-use shadewright::render::{Backend, Job, RenderError, prepare};
+use shadewright::render::{Backend, Job, Progress, RenderError, prepare};
 use shadewright::text::settings::SettingsError;
 use shadewright::text::source::SourceMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the machine on the scene, writes what it draws and prints the report.
@@ -35,14 +37,16 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     set_up_process(&args.machine)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
-    let model = model(args, &state, &job)?;
-    let machine = Machine { args, job: &job, state: &state, model: &model };
-    let (image, report) = machine.prior()?;
+    let machine = Machine { args, job: &job, state: &state };
+    let Drawn { model, image, report, svg } = machine.run()?;
     if let Some(path) = &args.out {
-        image_file::write(path, &image)?;
+        match svg {
+            Some(svg) if is_svg(path) => image_file::write_bytes(path, svg.as_bytes())?,
+            _ => image_file::write(path, &image)?,
+        }
     }
     charts::write(args.charts.as_deref(), &report)?;
-    let judgement = args.check.map(|backend| machine.judge(&image, backend)).transpose()?;
+    let judgement = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
     if args.judge.json {
         let mut document = report.json();
         if let Some(judgement) = &judgement {
@@ -63,6 +67,7 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
     if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
     }
+    let draws_lines = args.model == Model::HiddenLine;
     let options = [
         (args.cells.is_some(), "--cells is for --machine rtp-grid"),
         (args.nodes.is_some() || args.mapping.is_some(), "--nodes and --mapping are for --machine array"),
@@ -78,11 +83,19 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
             "machines for polygons sample every pixel alike: use --sampler uniform, with --spp N",
         ),
         (args.scene.crop.is_some(), "--crop: machines for polygons show the whole image"),
+        (
+            draws_lines && args.check.is_some(),
+            "--check compares images, and the hidden-line pipeline makes a line drawing, which no backend does",
+        ),
+        (draws_lines && args.sweep, "--sweep is for machines of several sizes: the tree, and those with depth buffers"),
+        (draws_lines && args.scene.spp.is_some(), "--spp is for images: lines have smooth edges"),
     ];
     Failure::of_options(&options, |why| format!("error: {why}"))?;
     side(args)?;
-    if let Some(path) = &args.out {
-        image_file::check_writable(path)?;
+    match &args.out {
+        Some(path) if draws_lines && is_svg(path) => image_file::check_replaceable(path).map(drop)?,
+        Some(path) => image_file::check_writable(path).map(drop)?,
+        None => {}
     }
     charts::make_folder(args.charts.as_deref())?;
     check_judgement(&args.judge)
@@ -98,21 +111,28 @@ fn side(args: &SimulateArgs) -> Result<u32, Failure> {
     }
 }
 
-/// The text of a machine's default configuration.
-fn default_text(_: Model) -> &'static str {
-    prior::DEFAULT_TEXT
+/// Whether a file's name asks for SVG.
+fn is_svg(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
 }
 
-/// The scene's polygons with their colours.
-fn model(args: &SimulateArgs, state: &State, job: &Job) -> Result<Polygons, Failure> {
-    let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
-    let program = &job.program;
-    let options = rpu_options(&args.scene);
-    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
-    let colors = args.colors.unwrap_or(ColorSource::Shaders);
-    let interpolation = args.interpolation.unwrap_or(ShadingInterpolation::Smooth);
-    let loaded = loaded.map_err(fail)?;
-    Polygons::of_job(&state.scene, job, &loaded, colors.into(), interpolation.into()).map_err(fail)
+/// The text of a machine's default configuration.
+fn default_text(model: Model) -> &'static str {
+    match model {
+        Model::ScanLineTree => tree::DEFAULT_TEXT,
+        Model::HiddenLine => hidden_lines::DEFAULT_TEXT,
+        _ => prior::DEFAULT_TEXT,
+    }
+}
+
+/// What a machine makes of a scene.
+struct Drawn {
+    /// What it showed.
+    model: Polygons,
+    image: Image,
+    report: Report,
+    /// A line drawing as SVG.
+    svg: Option<String>,
 }
 
 /// A machine and its scene.
@@ -120,24 +140,90 @@ struct Machine<'a> {
     args: &'a SimulateArgs,
     job: &'a Job,
     state: &'a State,
-    model: &'a Polygons,
 }
 
 impl Machine<'_> {
+    fn run(&self) -> Result<Drawn, Failure> {
+        match self.args.model {
+            Model::ScanLineTree => self.tree(),
+            Model::HiddenLine => self.hidden_lines(),
+            _ => self.prior(),
+        }
+    }
+
     /// A configuration from the file that the arguments name.
     fn config<T: Default>(&self, parse: impl Fn(&str) -> Result<T, SettingsError>) -> Result<T, Failure> {
         self.args.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
     }
 
+    /// The scene's polygons with colours; those of the command line win over these.
+    fn model(&self, colors: Colors, interpolation: Interpolation) -> Result<Polygons, Failure> {
+        let (args, job) = (self.args, self.job);
+        let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
+        let program = &job.program;
+        let options = rpu_options(&args.scene);
+        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+        let colors = args.colors.map_or(colors, Colors::from);
+        let interpolation = args.interpolation.map_or(interpolation, Interpolation::from);
+        Polygons::of_job(&self.state.scene, job, &loaded.map_err(fail)?, colors, interpolation).map_err(fail)
+    }
+
+    fn tree(&self) -> Result<Drawn, Failure> {
+        let mut config = self.config(tree::Config::parse)?;
+        let image = &mut config.image;
+        if let Some(colors) = self.args.colors {
+            image.shading = match Colors::from(colors) {
+                Colors::Shaders => tree_config::Shading::Shader,
+                Colors::Machine => tree_config::Shading::Machine,
+            };
+        }
+        if let Some(interpolation) = self.args.interpolation {
+            image.interpolation = match Interpolation::from(interpolation) {
+                Interpolation::Constant => tree_config::Interpolation::Flat,
+                Interpolation::Smooth => tree_config::Interpolation::Smooth,
+            };
+        }
+        if self.args.scene.spp.is_some() {
+            image.samples = [side(self.args)?; 2];
+        }
+        let colors = match image.shading {
+            tree_config::Shading::Machine => Colors::Machine,
+            tree_config::Shading::Shader => Colors::Shaders,
+        };
+        let interpolation = match image.interpolation {
+            tree_config::Interpolation::Flat => Interpolation::Constant,
+            tree_config::Interpolation::Smooth => Interpolation::Smooth,
+        };
+        let model = self.model(colors, interpolation)?;
+        let run = |progress: Progress<'_>| tree::simulate(&model, &config, progress);
+        let simulation = with_progress(SIMULATING, run).map_err(|e| Failure::input(format!("error: {e}")))?;
+        let report = tree::report(&simulation, &model, &config);
+        Ok(Drawn { model, image: simulation.image, report, svg: None })
+    }
+
+    fn hidden_lines(&self) -> Result<Drawn, Failure> {
+        let config = self.config(hidden_lines::Config::parse)?;
+        let model = self.model(Colors::Shaders, Interpolation::Constant)?;
+        let scene = &self.state.scene;
+        let names: Vec<_> =
+            scene.objects.iter().map(|o| Some(o.name.clone()).filter(|name| !name.is_empty())).collect();
+        let run = |progress: Progress<'_>| hidden_lines::simulate(&model, &names, &config, progress);
+        let simulation = with_progress(SIMULATING, run).map_err(|e| Failure::input(format!("error: {e}")))?;
+        let report = hidden_lines::report(&simulation, &model, &config);
+        let image = hidden_lines::image(&simulation.drawing).map_err(|e| Failure::input(format!("error: {e}")))?;
+        let svg = Some(hidden_lines::svg(&simulation.drawing, &scene.name));
+        Ok(Drawn { model, image, report, svg })
+    }
+
     /// The model for an image of all samples, each a pixel.
-    fn sampled(&self, side: u32) -> Polygons {
-        let mut model = self.model.clone();
+    fn sampled(&self, model: &Polygons, side: u32) -> Polygons {
+        let mut model = model.clone();
         model.view.size = model.view.size.map(|size| size.saturating_mul(side));
         model
     }
 
     /// A machine with depth buffers.
-    fn prior(&self) -> Result<(Image, Report), Failure> {
+    fn prior(&self) -> Result<Drawn, Failure> {
         let config = self.config(prior::Config::parse)?;
         let kind = match self.args.model {
             Model::Parke => prior::Kind::Parke,
@@ -147,28 +233,29 @@ impl Machine<'_> {
             _ => prior::Kind::Fuchs,
         };
         let side = side(self.args)?;
-        let model = self.sampled(side);
+        let model = self.model(Colors::default(), Interpolation::default())?;
+        let sampled = self.sampled(&model, side);
         let fail = |e| Failure::input(format!("error: {e}"));
-        let simulation = prior::simulate(&model, kind, &config).map_err(fail)?;
-        let mut report = prior::report(&simulation, &model, &config);
-        report.append(prior::comparison(&model, &config).map_err(fail)?);
+        let simulation = prior::simulate(&sampled, kind, &config).map_err(fail)?;
+        let mut report = prior::report(&simulation, &sampled, &config);
+        report.append(prior::comparison(&sampled, &config).map_err(fail)?);
         if self.args.sweep {
-            report.append(prior::sweep(&model, &config).map_err(fail)?);
+            report.append(prior::sweep(&sampled, &config).map_err(fail)?);
         }
         let image = painted::reduced(&simulation.image, side).map_err(fail)?;
-        Ok((image, report))
+        Ok(Drawn { model, image, report, svg: None })
     }
 
     /// Compares with a back end's image of the same polygons and colours, at the same samples.
-    fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
+    fn judge(&self, model: &Polygons, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
         let (scene, own) = (&self.state.scene, self.job);
-        let painted = self.model.painted(&scene.camera, scene.format);
+        let painted = model.painted(&scene.camera, scene.format);
         let program = link(&painted, SourceMap::new(), &LinkOptions::default())
             .map_err(|e| Failure::diagnostics(&e.diagnostics, &e.sources))?;
         let job = prepare(program, &painted, own.window, own.sampling, own.budget);
         let job = job.map_err(|e| Failure::input(format!("error: {e}")))?;
         let side = side(self.args)?;
-        let size = self.model.view.size;
+        let size = model.view.size;
         let rpu = rpu_renderer(&self.args.scene);
         let (mut machine, device) = progressive(BackendChoice::Named(backend), &self.args.machine, rpu)?;
         eprintln!("{}: {device}, the same polygons and colors", backend.name());

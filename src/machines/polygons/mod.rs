@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`model`] | the polygons, colours and lights of a scene, and its view |
 //! | [`screen`] | what a host sends to machines that take polygons in screen space: clipping, culling |
+//! | [`tree`] | the scan-line tree (§3.3) |
+//! | [`hidden_lines`] | the hidden-line pipeline, which makes line drawings (§3.4) |
 //! | [`prior`] | machines with depth buffers: Fuchs, Parke, Pixel-planes, Demetrescu (§3.2) |
 //! | [`raster`] | which pixels a polygon covers, and its colours and depths there |
 //! | [`of_job`] | a scene as a model |
@@ -13,9 +15,11 @@
 //! | [`painted`] | the scene that a ray tracer renders to check a machine: the same polygons and colours |
 
 pub mod colors;
+pub mod hidden_lines;
 pub mod model;
 pub mod of_job;
 pub mod painted;
 pub mod prior;
 pub mod raster;
 pub mod screen;
+pub mod tree;
