@@ -86,7 +86,7 @@ pub struct Cli {
 pub enum Command {
     /// Render a scene to an image file
     // The long form without the subcommand is `--render`.
-    #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm")))]
+    #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm, or .svg with --machine hidden-line")))]
     Render(Box<RenderArgs>),
     /// Render a scene on two backends and compare the images
     Compare(CompareArgs),
@@ -104,7 +104,7 @@ pub enum Command {
     Compile(CompileArgs),
     /// Call a shader function, or run a program of the RPU, and print the result
     Run(RunArgs),
-    /// Simulate a scene on a model of the RPU hardware and report cycles and stalls
+    /// Simulate a scene on a model of hardware: the RPU, ray-tracing machines, machines for polygons
     Simulate(SimulateArgs),
     /// Print the volumes of a scene's objects, by rays and by their faces
     Volume(VolumeArgs),

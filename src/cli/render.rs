@@ -1,7 +1,7 @@
 //! `shadewright render [SCENE] -o OUT`, also written `shadewright [SCENE] --render OUT`; the window
 //! where there is no `OUT`.
 
-use super::args::{Frames, RenderArgs, SceneArgs};
+use super::args::{Frames, RenderArgs, SceneArgs, SimulateArgs};
 use super::backend::{progressive, renderer, rpu_renderer, set_up_process};
 use super::device::Device;
 use super::failure::Failure;
@@ -13,7 +13,7 @@ use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::sampler::{self, Samples};
 use super::stats::{Images, RenderStats};
-use super::{aov, bake, checkpoint, frames, printf, viewer, watch};
+use super::{aov, bake, checkpoint, frames, printf, simulate, viewer, watch};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::Image;
@@ -38,6 +38,15 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let args = &args;
     let adaptive = sampler::settings_of_render(args)?;
     let Some(out) = &args.render else { return viewer::run(args) };
+    if let Some(model) = args.model {
+        return simulate::draw(&SimulateArgs::of_render(args, model, out));
+    }
+    if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
+        return Err(Failure::input(format!(
+            "error: {}: SVG is for line drawings\nhint: add --machine hidden-line, or name an image: .png .exr .hdr .pnm",
+            out.display()
+        )));
+    }
     let images = args.preview.iter().chain([out]).map(|file| image_file::check_writable(file));
     let images = images.collect::<Result<Vec<_>, _>>()?;
     if let Some(checkpoint) = &args.resume {

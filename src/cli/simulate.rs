@@ -78,6 +78,17 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Draws the scene on a machine for polygons, without a report.
+pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
+    refuse_unused(args)?;
+    if !args.model.shows_polygons() {
+        return Err(Failure::input(
+            "error: --machine: this machine does not draw polygons\nhint: `shadewright simulate SCENE --machine NAME --out OUT` renders with any of them",
+        ));
+    }
+    polygons::draw(args)
+}
+
 /// Refuses options that other commands share and no simulation uses.
 fn refuse_unused(args: &SimulateArgs) -> Result<(), Failure> {
     let machine = &args.machine;
@@ -93,6 +104,10 @@ fn refuse_unused(args: &SimulateArgs) -> Result<(), Failure> {
         (
             !args.model.shows_polygons() && (args.colors.is_some() || args.interpolation.is_some()),
             "--colors and --interpolation are for machines for polygons, such as --machine scan-line-tree",
+        ),
+        (
+            args.model != Model::HiddenLine && args.drawing.is_some(),
+            "--edges, --hidden-lines and --stroke-width are for line drawings: --machine hidden-line",
         ),
         (machine.engine.is_some(), "--engine is for `render` and `run`: a simulation has no choice of engines"),
     ];

@@ -159,7 +159,7 @@ pub struct DepthArgs {
 }
 
 /// The device, and how it is used.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
     /// Use the GPU adapter whose name contains NAME (see `shadewright devices`)
     #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = heading::BACKEND)]
@@ -204,7 +204,8 @@ pub struct SamplerArgs {
 /// `render`, and the command without a subcommand.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Render to this file instead of opening the window: .png .exr .hdr .pnm
+    /// Render to this file instead of opening the window: .png .exr .hdr .pnm, or .svg with --machine
+    /// hidden-line
     #[arg(short = 'o', long, alias = "out", value_name = "OUT", help_heading = heading::OUTPUT)]
     pub render: Option<PathBuf>,
     /// Write these variables as layers (AOVs) of the .exr file, for example
@@ -239,6 +240,13 @@ pub struct RenderArgs {
     /// Where shaders run
     #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
     pub backend: BackendChoice,
+    /// Draw on this machine for polygons in place of a backend: hidden-line makes a line drawing, as
+    /// an .svg file or an image. `shadewright simulate` also says what that costs
+    #[arg(long = "machine", value_enum, value_name = "MACHINE", requires = "render", conflicts_with_all = ["layers", "watch", "resume", "preview", "target_error", "backend", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
+    pub model: Option<Model>,
+    /// How lines are drawn.
+    #[command(flatten)]
+    pub drawing: DrawingArgs,
     /// Floating-point format of the RPU; needs --backend rpu
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::BACKEND)]
     pub format: FloatFormat,
@@ -257,7 +265,7 @@ pub struct RenderArgs {
 }
 
 /// How a difference is judged.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct JudgeArgs {
     /// Judge by this metric alone instead of the default tolerances
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPARISON)]

@@ -7,7 +7,7 @@ use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::program::Specialize;
 use shadewright::render::Backend;
 use shadewright::volume::raster::Axis;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `simulate`.
 #[derive(Debug, Args)]
@@ -74,6 +74,9 @@ pub struct SimulateArgs {
     /// default
     #[arg(long, value_enum, help_heading = heading::MODEL)]
     pub interpolation: Option<ShadingInterpolation>,
+    /// How lines are drawn.
+    #[command(flatten)]
+    pub drawing: DrawingArgs,
     /// Ray-tracing machines: compare the image with that of a backend, rpu or gpu; exit status 1 if
     /// they differ. Machines for polygons: compare it with the backend's image of the same polygons
     /// and colours
@@ -88,6 +91,77 @@ pub struct SimulateArgs {
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
+}
+
+impl SimulateArgs {
+    /// Those of drawing a scene on a machine, into a file.
+    pub fn of_render(args: &RenderArgs, model: Model, out: &Path) -> Self {
+        Self {
+            out: Some(out.to_path_buf()),
+            heatmap: None,
+            charts: None,
+            scene: args.scene.clone(),
+            model,
+            config: None,
+            print_config: false,
+            format: args.format,
+            entry: String::new(),
+            world: None,
+            set: Vec::new(),
+            lines: 0,
+            sweep: false,
+            nodes: None,
+            mapping: None,
+            cells: None,
+            measure_host: false,
+            colors: None,
+            interpolation: None,
+            drawing: args.drawing,
+            check: None,
+            sampler: args.sampler,
+            judge: args.judge.clone(),
+            machine: args.machine.clone(),
+        }
+    }
+}
+
+/// How lines are drawn.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct DrawingArgs {
+    /// Line drawings: which edges are drawn; features by default
+    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::MODEL)]
+    pub edges: Option<EdgeChoice>,
+    /// Line drawings: what becomes of hidden lines; none are drawn by default
+    #[arg(long, value_enum, value_name = "STYLE", hide_short_help = true, help_heading = heading::MODEL)]
+    pub hidden_lines: Option<HiddenChoice>,
+    /// Line drawings: width of lines in pixels, 1 by default
+    #[arg(long, value_name = "PIXELS", value_parser = positive, hide_short_help = true, help_heading = heading::MODEL)]
+    pub stroke_width: Option<f32>,
+}
+
+impl DrawingArgs {
+    /// Whether any is given.
+    pub fn is_some(&self) -> bool {
+        self.edges.is_some() || self.hidden_lines.is_some() || self.stroke_width.is_some()
+    }
+}
+
+/// Which edges of polygons are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EdgeChoice {
+    /// All but those between polygons in one plane
+    All,
+    /// Silhouettes, creases, and edges of one polygon alone
+    Features,
+}
+
+/// What becomes of hidden lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HiddenChoice {
+    /// They are left out
+    None,
+    /// They are dashed
+    Dashed,
 }
 
 /// Models of hardware.

@@ -1,14 +1,14 @@
 //! `--machine scan-line-tree` and the other machines for polygons: an image or a line drawing, and a
 //! report.
 
-use super::super::args::{BackendChoice, FloatFormat, Model, SamplerChoice, SimulateArgs};
+use super::super::args::{BackendChoice, EdgeChoice, FloatFormat, HiddenChoice, Model, SamplerChoice, SimulateArgs};
 use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_process};
 use super::super::charts;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
 use super::super::judgement::{Judgement, check_judgement};
 use super::super::output::print_json;
-use super::super::progress::with_progress;
+use super::super::progress::{Work, with_progress};
 use super::super::run::program::Form;
 use super::{SIMULATING, read_config_with};
 use shadewright::image::Image;
@@ -25,6 +25,7 @@ use shadewright::render::{Backend, Job, Progress, RenderError, prepare};
 use shadewright::text::settings::SettingsError;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the machine on the scene, writes what it draws and prints the report.
@@ -34,17 +35,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         return Ok(());
     }
     check(args)?;
-    set_up_process(&args.machine)?;
-    let (_, state) = open_project(&args.scene)?;
-    let job = job_of(&args.scene, &state)?;
+    let (state, job) = open(args)?;
     let machine = Machine { args, job: &job, state: &state };
     let Drawn { model, image, report, svg } = machine.run()?;
-    if let Some(path) = &args.out {
-        match svg {
-            Some(svg) if is_svg(path) => image_file::write_bytes(path, svg.as_bytes())?,
-            _ => image_file::write(path, &image)?,
-        }
-    }
+    write(args, &image, svg.as_deref())?;
     charts::write(args.charts.as_deref(), &report)?;
     let judgement = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
     if args.judge.json {
@@ -60,6 +54,40 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         }
     }
     judgement.map_or(Ok(()), |judgement| judgement.outcome())
+}
+
+/// Draws the scene into a file.
+pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
+    check(args)?;
+    let (state, job) = open(args)?;
+    let machine = Machine { args, job: &job, state: &state };
+    let (image, svg) = match args.model {
+        Model::HiddenLine => machine.drawing()?,
+        _ => (machine.run()?.image, None),
+    };
+    write(args, &image, svg.as_deref())?;
+    if let Some(out) = &args.out {
+        eprintln!("wrote {}, {}×{}", out.display(), image.width, image.height);
+    }
+    Ok(())
+}
+
+/// Opens the scene.
+fn open(args: &SimulateArgs) -> Result<(Arc<State>, Job), Failure> {
+    set_up_process(&args.machine)?;
+    let (_, state) = open_project(&args.scene)?;
+    let job = job_of(&args.scene, &state)?;
+    Ok((state, job))
+}
+
+/// Writes what was drawn to the file that the arguments name.
+fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Failure> {
+    match (&args.out, svg) {
+        (None, _) => {}
+        (Some(path), Some(svg)) if is_svg(path) => image_file::write_bytes(path, svg.as_bytes())?,
+        (Some(path), _) => image_file::write(path, image)?,
+    }
+    Ok(())
 }
 
 /// Refuses what the machine cannot do, before anything is rendered.
@@ -108,6 +136,14 @@ fn side(args: &SimulateArgs) -> Result<u32, Failure> {
     match side * side == count && side <= 16 {
         true => Ok(side),
         false => Err(Failure::input("error: --spp: machines for polygons have 1, 4, 9, 16, … 256 samples in a pixel")),
+    }
+}
+
+/// Where the colours of a line drawing come from: black lines need no shaders.
+fn colors_of(config: &hidden_lines::Config) -> Colors {
+    match config.drawing.color {
+        hidden_lines::Color::Black => Colors::Machine,
+        hidden_lines::Color::Object => Colors::Shaders,
     }
 }
 
@@ -201,18 +237,57 @@ impl Machine<'_> {
         Ok(Drawn { model, image: simulation.image, report, svg: None })
     }
 
+    /// The configuration of line drawings; options of the command line win.
+    fn style(&self) -> Result<hidden_lines::Config, Failure> {
+        let mut config = self.config(hidden_lines::Config::parse)?;
+        let (style, args) = (&mut config.drawing, &self.args.drawing);
+        if let Some(edges) = args.edges {
+            style.edges = match edges {
+                EdgeChoice::All => hidden_lines::Edges::All,
+                EdgeChoice::Features => hidden_lines::Edges::Features,
+            };
+        }
+        if let Some(hidden) = args.hidden_lines {
+            style.hidden = match hidden {
+                HiddenChoice::None => hidden_lines::Hidden::None,
+                HiddenChoice::Dashed => hidden_lines::Hidden::Dashed,
+            };
+        }
+        style.stroke_width = args.stroke_width.map_or(style.stroke_width, f64::from);
+        Ok(config)
+    }
+
+    /// The names of the scene's objects, where they have one.
+    fn names(&self) -> Vec<Option<String>> {
+        let objects = self.state.scene.objects.iter();
+        objects.map(|object| Some(object.name.clone()).filter(|name| !name.is_empty())).collect()
+    }
+
     fn hidden_lines(&self) -> Result<Drawn, Failure> {
-        let config = self.config(hidden_lines::Config::parse)?;
-        let model = self.model(Colors::Shaders, Interpolation::Constant)?;
-        let scene = &self.state.scene;
-        let names: Vec<_> =
-            scene.objects.iter().map(|o| Some(o.name.clone()).filter(|name| !name.is_empty())).collect();
+        let config = self.style()?;
+        let model = self.model(colors_of(&config), Interpolation::Constant)?;
+        let names = self.names();
         let run = |progress: Progress<'_>| hidden_lines::simulate(&model, &names, &config, progress);
         let simulation = with_progress(SIMULATING, run).map_err(|e| Failure::input(format!("error: {e}")))?;
         let report = hidden_lines::report(&simulation, &model, &config);
-        let image = hidden_lines::image(&simulation.drawing).map_err(|e| Failure::input(format!("error: {e}")))?;
-        let svg = Some(hidden_lines::svg(&simulation.drawing, &scene.name));
+        let (image, svg) = self.files(&simulation.drawing)?;
         Ok(Drawn { model, image, report, svg })
+    }
+
+    /// The line drawing alone, without the machine's time.
+    fn drawing(&self) -> Result<(Image, Option<String>), Failure> {
+        let config = self.style()?;
+        let model = self.model(colors_of(&config), Interpolation::Constant)?;
+        let names = self.names();
+        let run = |progress: Progress<'_>| hidden_lines::render(&model, &names, &config, progress);
+        let drawing = with_progress(Work { what: "drawing", samples: None }, run);
+        self.files(&drawing.map_err(|e| Failure::input(format!("error: {e}")))?)
+    }
+
+    /// A line drawing as an image and as SVG.
+    fn files(&self, drawing: &hidden_lines::Drawing) -> Result<(Image, Option<String>), Failure> {
+        let image = hidden_lines::image(drawing).map_err(|e| Failure::input(format!("error: {e}")))?;
+        Ok((image, Some(hidden_lines::svg(drawing, &self.state.scene.name))))
     }
 
     /// The model for an image of all samples, each a pixel.

@@ -38,7 +38,7 @@ impl<'a> Shader<'a> {
             normals: config.segments.normals,
             texture: config.segments.texture,
             white,
-            background: [red, green, blue, 0.0],
+            background: [red, green, blue, 1.0],
         }
     }
 
