@@ -265,6 +265,23 @@ fn a_common_pipeline_leaves_no_leaf_idle_and_a_bucket_sort_needs_fewer() {
 }
 
 #[test]
+fn twelve_bits_of_depth_do_not_separate_what_sixteen_do() {
+    let at = |z: f32, color: Vec3| {
+        let mut quad = mesh(1)[0];
+        quad.corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| Vec3::new(x * z, y * z, z));
+        quad.colors = [color; 4];
+        quad
+    };
+    let [near, far] = [at(5.0, Vec3::X), at(5.001, Vec3::Z)];
+    let red = |polygons: Vec<Polygon>, bits: u32| {
+        let found = run(&model(polygons, [8, 8]), &format!("[segments]\ndepth-bits = {bits}"));
+        found.image.rgba.iter().all(|p| p[0] > 0.9)
+    };
+    assert!(red(vec![near, far], 16) && red(vec![far, near], 16));
+    assert!(!red(vec![near, far], 12) || !red(vec![far, near], 12));
+}
+
+#[test]
 fn culling_takes_the_polygons_of_one_orientation() {
     let model = model(triangles(100, 0.5), [64, 64]);
     let count = |cull: &str| run(&model, &format!("[front]\nkind = \"pipeline\"\ncull = \"{cull}\"")).polygons[0];
