@@ -6,7 +6,8 @@
 //! evaluated as far as the known times allow, and again when others follow.
 //!
 //! All actions of a line depend on the same and on earlier lines only, so lines are evaluated one
-//! after the other, and streams of any length take the memory of one line.
+//! after the other, and streams of any length take the memory of one line. A test steps a clock through
+//! all times instead, and finds the same.
 //!
 //! A stream also says when no more of its segments are on the line (a mark that takes no time and no
 //! room). The thesis has no such mark. Without it, a merger whose one input is a splitter with

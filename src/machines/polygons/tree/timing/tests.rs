@@ -1,5 +1,7 @@
 //! Times of small networks, which can be computed by hand.
 
+mod stepped;
+
 use super::super::flow;
 use super::super::segment::Segment;
 use super::super::segment::tests::segment;
@@ -170,4 +172,33 @@ fn longer_queues_are_never_slower() {
     let ends = [0, 1, 2, 8, 64].map(end);
     assert!(ends.windows(2).all(|pair| pair[1] <= pair[0]), "{ends:?}");
     assert!(ends[4] < ends[0]);
+}
+
+#[test]
+fn times_are_those_of_a_clock_that_steps_through_all_of_them() {
+    // All times are multiples of 0.3.
+    let tick = 0.3;
+    for (split, queues) in [(0, [0, 1]), (0, [2, 1]), (1, [0, 40]), (2, [1, 40]), (3, [2, 40])] {
+        let shape = Shape::new(24, split);
+        let mut config = Config::default();
+        [config.mergers.queue, config.splitters.queue] = queues;
+        let lines = random_lines(&shape, 11 + split);
+        let mut network = Network::new(&shape, Times::new(&config), Display::Free);
+        lines.iter().for_each(|line| network.line(&shape, line));
+        assert_eq!(network.overflows, 0);
+        let steps = stepped::Steps {
+            cases: [10, 20, 20, 50],
+            pass: 10,
+            split: 20,
+            transfer: 6,
+            capacity: queues[0] as usize + 1,
+            splitter: queues[1] as usize,
+        };
+        let mut latest = 0.0;
+        for (line, (end, expected)) in network.ends.iter().zip(stepped::ends(&lines, steps)).enumerate() {
+            latest = f64::max(latest, expected as f64 * tick);
+            let found = microseconds(*end);
+            assert!((found - latest).abs() < 1e-3, "line {line}, {split} levels, {queues:?}: {found} {latest}");
+        }
+    }
 }
