@@ -8,6 +8,7 @@
 //! | [`screen`] | what a host sends to machines that take polygons in screen space: clipping, culling |
 //! | [`of_job`] | a scene as a model |
 //! | [`colors`] | the colours that its shaders give at corners |
+//! | [`tree`] | the scan-line tree (§3.3) |
 //! | `painted` | the scene that a ray tracer renders to check a machine: the same polygons and colours |
 
 pub mod colors;
@@ -15,3 +16,4 @@ pub mod model;
 pub mod of_job;
 mod painted;
 pub mod screen;
+pub mod tree;
