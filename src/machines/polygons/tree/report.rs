@@ -18,7 +18,8 @@ use crate::plot::{Axis, Bars, Curve, Lines, Series};
 
 /// The report of a simulation.
 pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report {
-    let mut sections = vec![scene(simulation, model, config), front(simulation, config), instructions(simulation)];
+    let mut sections =
+        vec![scene(simulation, model, config), front(simulation, model, config), instructions(simulation)];
     sections.extend([segments(simulation, config), layers(simulation), merging(simulation, config)]);
     sections.extend([time(simulation, config), hardware(simulation, model, config), splits()]);
     if !simulation.sweep.is_empty() {
@@ -36,6 +37,15 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     }
     if config.segments.normals {
         notes.push("Segments carry a material number beside their normals: the thesis leaves the color out.".into());
+    }
+    let time = f64::from(simulation.program.len()) * config.front.instruction;
+    if config.front.kind == FrontKind::Pipeline {
+        notes.push("A common pipeline replaces the array, whose instructions are listed for comparison.".into());
+    } else if time > config.frame_time() {
+        notes.push("The program takes longer than a frame: frames are shown more than once.".into());
+    }
+    if simulation.groups.iter().any(|group| group.overflows > 0) {
+        notes.push("Splitters' queues are too short for this scene: a real machine would stop.".into());
     }
     Report { sections, charts: charts(simulation), notes }
 }
@@ -67,7 +77,7 @@ fn scene(simulation: &Simulation, model: &Model, config: &Config) -> Section {
     )
 }
 
-fn front(simulation: &Simulation, config: &Config) -> Section {
+fn front(simulation: &Simulation, model: &Model, config: &Config) -> Section {
     let program = &simulation.program;
     let frame = config.frame_time();
     let possible = (frame / config.front.instruction) as u64;
@@ -96,7 +106,7 @@ fn front(simulation: &Simulation, config: &Config) -> Section {
     let held = simulation.polygons[0];
     if config.front.kind == FrontKind::Pipeline {
         let polygons = config.front.pipeline_polygons;
-        let frames = simulation.activity.processors as f64 / f64::from(polygons);
+        let frames = model.polygons.len() as f64 / f64::from(polygons);
         entries.push(entry("pipeline_frames", "pipeline", frames, format!("frames, {polygons} polygons in each")));
         entries.push(entry("shift_us", "shift", shift(config), "us for a polygon from leaf to leaf"));
         let chains = format!("ms through {} chains", config.front.chains);
@@ -253,7 +263,7 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
             ),
             entry("latest_us", "latest line", microseconds(most(&|g| g.latest)), "us after its time"),
             entry("time_ms", "frame", 1e-3 * microseconds(simulation.time()), "ms until the last segment"),
-            entry("frames", "frames a second", frames, "without missed lines"),
+            entry("frames", "frames a second", frames, "if missed lines wait in a frame store"),
             entry("queue", "splitters' queues", most(&|g| g.deepest), "segments at most").published(11u64),
             entry("overflows", "overflows", most(&|g| g.overflows), "segments sent into full queues"),
             entry("stored", "stored", simulation.stored, "segments between groups"),

@@ -142,6 +142,21 @@ fn difference(found: &Simulation, expected: &[[f32; 3]]) -> (f64, f64) {
     ((sum / pixels).sqrt(), f64::from(lonely) / pixels)
 }
 
+/// The share of pixels that differ although the other image has no edge within a pixel of them.
+fn wrong_inside(found: &Simulation, expected: &[[f32; 3]]) -> f64 {
+    let (width, height) = (found.image.width as i64, found.image.height as i64);
+    let apart = |a: &[f32], b: &[f32; 3]| (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
+    let mut wrong = 0;
+    for (x, y) in (1..height - 1).flat_map(|y| (1..width - 1).map(move |x| (x, y))) {
+        let at = |dx: i64, dy: i64| &expected[((y + dy) * width + x + dx) as usize];
+        let near = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
+        let is_inside = near.clone().all(|(dx, dy)| apart(at(dx, dy), at(0, 0)) < 0.04);
+        let pixel = &found.image.rgba[(y * width + x) as usize];
+        wrong += u32::from(is_inside && apart(pixel, at(0, 0)) > 0.04);
+    }
+    f64::from(wrong) / (width * height) as f64
+}
+
 #[test]
 fn images_are_those_of_a_z_buffer_but_for_edges_within_a_pixel() {
     for split in [0, 2, 5] {
@@ -150,6 +165,8 @@ fn images_are_those_of_a_z_buffer_but_for_edges_within_a_pixel() {
         let (rmse, lonely) = difference(&found, &reference(&model));
         assert!(lonely < 0.004, "{split} levels: {lonely} of the pixels are like none beside them");
         assert!(rmse < 0.05, "{split} levels: {rmse}");
+        let inside = wrong_inside(&found, &reference(&model));
+        assert!(inside < 0.001, "{split} levels: {inside} of the pixels are wrong and not at edges");
     }
 }
 
@@ -173,7 +190,7 @@ fn groups_give_the_image_of_one_tree() {
     assert!(many.stored > 0 && many.time() > one.time());
     let expected: Vec<[f32; 3]> = one.image.rgba.iter().map(|p| [p[0], p[1], p[2]]).collect();
     let (rmse, lonely) = difference(&many, &expected);
-    assert!(rmse < 0.03 && lonely < 0.002, "{rmse} {lonely}");
+    assert!(rmse < 0.005 && lonely < 0.001, "{rmse} {lonely}");
 }
 
 #[test]
@@ -260,8 +277,25 @@ fn a_common_pipeline_leaves_no_leaf_idle_and_a_bucket_sort_needs_fewer() {
     for other in [&pipeline, &sorted] {
         let expected: Vec<[f32; 3]> = array.image.rgba.iter().map(|p| [p[0], p[1], p[2]]).collect();
         let (rmse, lonely) = difference(other, &expected);
-        assert!(rmse < 0.03 && lonely < 0.002, "{rmse} {lonely}");
+        assert!(rmse < 0.005 && lonely < 0.001, "{rmse} {lonely}");
     }
+}
+
+#[test]
+fn twelve_bits_of_depth_do_not_separate_what_sixteen_do() {
+    let at = |z: f32, color: Vec3| {
+        let mut quad = mesh(1)[0];
+        quad.corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| Vec3::new(x * z, y * z, z));
+        quad.colors = [color; 4];
+        quad
+    };
+    let [near, far] = [at(5.0, Vec3::X), at(5.001, Vec3::Z)];
+    let red = |polygons: Vec<Polygon>, bits: u32| {
+        let found = run(&model(polygons, [8, 8]), &format!("[segments]\ndepth-bits = {bits}"));
+        found.image.rgba.iter().all(|p| p[0] > 0.9)
+    };
+    assert!(red(vec![near, far], 16) && red(vec![far, near], 16));
+    assert!(!red(vec![near, far], 12) || !red(vec![far, near], 12));
 }
 
 #[test]

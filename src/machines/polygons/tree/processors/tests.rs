@@ -13,7 +13,7 @@ use glam::{DVec4, Vec2};
 const FORMAT: Format = Format { lines: 512, depths: 4095, slope_bits: 12 };
 
 /// A perspective projection from 1 to 9 in front of the eye.
-pub fn view() -> View {
+fn view() -> View {
     let scale = 9.0 / 8.0;
     let to_clip = Mat4::from_cols_array_2d(&[
         [1.0, 0.0, 0.0, 0.0],

@@ -1,10 +1,13 @@
 //! Times of small networks, which can be computed by hand.
 
+mod stepped;
+
 use super::super::flow;
 use super::super::segment::Segment;
 use super::super::segment::tests::segment;
 use super::*;
 use crate::machines::rays::events::microseconds;
+use crate::random::hash;
 
 /// Runs lines of disjoint segments, `width` steps apart, through a tree with a leaf for each.
 fn run(shape: &Shape, lines: u16, spans: impl Fn(u16, u32) -> Option<[u16; 2]>, config: &Config) -> Network {
@@ -114,4 +117,88 @@ fn late_lines_are_missed() {
     // Sixteen segments take the root 48.
     assert_eq!(lines(65.0), 0);
     assert!(lines(40.0) > 30);
+}
+
+/// Random segments of most leaves on each of some lines.
+fn random_lines(shape: &Shape, seed: u32) -> Vec<flow::Line> {
+    let line = |y: u32| {
+        let part = |k: u32| {
+            let r = |j: u32, n: u32| (hash(hash(seed * 97 + y) + k * 8 + j) % n) as u16;
+            let start = r(0, 4000);
+            let span = [start, (start + r(1, 1500)).min(4095)];
+            (r(2, 4) > 0).then(|| (shape.position(k), segment(y as u16, span, [r(3, 4096), r(4, 4096)], k)))
+        };
+        let mut leaves: Vec<(u32, Segment)> = (0..shape.leaves).filter_map(part).collect();
+        leaves.sort_by_key(|&(position, _)| position);
+        flow::line(shape, &leaves, 12)
+    };
+    (0..12).map(line).collect()
+}
+
+#[test]
+fn all_segments_arrive_however_short_the_queues_are() {
+    for split in 0..4 {
+        for queues in [[0, 1], [0, 3], [2, 11], [60, 200]] {
+            let shape = Shape::new(40, split);
+            let mut config = Config::default();
+            [config.mergers.queue, config.splitters.queue] = queues;
+            let mut network = Network::new(&shape, Times::new(&config), Display::Free);
+            let (mut expected, mut overflows) = (0, 0);
+            for line in random_lines(&shape, 5 + split) {
+                network.line(&shape, &line);
+                assert!(network.progress.iter().all(|unit| unit.done), "{split} levels, queues {queues:?}");
+                expected += line.roots.iter().map(|root| root.len() as u64).sum::<u64>();
+                overflows = network.overflows;
+            }
+            let roots = shape.layers() - 1;
+            let sent = (0..shape.strips()).map(|k| network.channels[2 * shape.unit(roots, k) as usize].sent);
+            assert_eq!(sent.sum::<u64>(), expected);
+            // A queue of a line's segments never fills up in a circle.
+            assert!(queues[1] < 200 || overflows == 0);
+        }
+    }
+}
+
+#[test]
+fn longer_queues_are_never_slower() {
+    let shape = Shape::new(64, 0);
+    let end = |queue: u32| {
+        let mut config = Config::default();
+        config.mergers.queue = queue;
+        let mut network = Network::new(&shape, Times::new(&config), Display::Free);
+        random_lines(&shape, 3).iter().for_each(|line| network.line(&shape, line));
+        network.end()
+    };
+    let ends = [0, 1, 2, 8, 64].map(end);
+    assert!(ends.windows(2).all(|pair| pair[1] <= pair[0]), "{ends:?}");
+    assert!(ends[4] < ends[0]);
+}
+
+#[test]
+fn times_are_those_of_a_clock_that_steps_through_all_of_them() {
+    // All times are multiples of 0.3.
+    let tick = 0.3;
+    for (split, queues) in [(0, [0, 1]), (0, [2, 1]), (1, [0, 40]), (2, [1, 40]), (3, [2, 40])] {
+        let shape = Shape::new(24, split);
+        let mut config = Config::default();
+        [config.mergers.queue, config.splitters.queue] = queues;
+        let lines = random_lines(&shape, 11 + split);
+        let mut network = Network::new(&shape, Times::new(&config), Display::Free);
+        lines.iter().for_each(|line| network.line(&shape, line));
+        assert_eq!(network.overflows, 0);
+        let steps = stepped::Steps {
+            cases: [10, 20, 20, 50],
+            pass: 10,
+            split: 20,
+            transfer: 6,
+            capacity: queues[0] as usize + 1,
+            splitter: queues[1] as usize,
+        };
+        let mut latest = 0.0;
+        for (line, (end, expected)) in network.ends.iter().zip(stepped::ends(&lines, steps)).enumerate() {
+            latest = f64::max(latest, expected as f64 * tick);
+            let found = microseconds(*end);
+            assert!((found - latest).abs() < 1e-3, "line {line}, {split} levels, {queues:?}: {found} {latest}");
+        }
+    }
 }
