@@ -32,7 +32,7 @@ pub struct Style {
     pub flat: f64,
     /// Whether the host adds the lines in which polygons cross.
     pub intersections: bool,
-    /// What becomes of hidden parts.
+    /// How hidden parts are drawn.
     pub hidden: Hidden,
     /// The length below which a part of a line is not drawn, in pixels.
     pub shortest: f64,
@@ -54,7 +54,7 @@ pub enum Edges {
     Features,
 }
 
-/// What becomes of hidden parts of lines.
+/// How hidden parts of lines are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hidden {

@@ -322,6 +322,17 @@ mod tests {
     }
 
     #[test]
+    fn threads_change_nothing() {
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| simulated(""))
+        };
+        let (one, three) = (with(1), with(3));
+        assert_eq!(one.drawing, three.drawing);
+        assert_eq!(one.lines, three.lines);
+    }
+
+    #[test]
     fn part_of_the_lines_gives_about_the_time_of_all() {
         let (all, part) = (simulated(""), simulated("[simulation]\nhops = 200000"));
         assert!(part.timing.simulated < all.timing.simulated / 2 && part.timing.simulated > 20);

@@ -5,8 +5,8 @@ use super::super::config::Config;
 use super::super::host::{Host, Line};
 use super::super::scenes::{Quad, cube, cubes, loose, model, roof, sphere};
 use super::super::visibility::{Part, evaluate, visible};
-use crate::machines::polygons::model::{Model, Polygon};
-use glam::DVec3;
+use crate::machines::polygons::model::{Model, Polygon, View};
+use glam::{DVec3, Mat4, Vec3};
 
 /// Points of each line.
 const POINTS: u32 = 50;
@@ -114,10 +114,10 @@ fn faces_do_not_hide_the_edges_of_their_neighbours() {
     }
 }
 
-/// The length in pixels of what is visible of a sphere's lines.
-fn visible_length(text: &str) -> f64 {
+/// The length in pixels of what is visible of a model's lines.
+fn visible_length(model: &Model, text: &str) -> f64 {
     let config = Config::parse(text).expect("a configuration");
-    let host = Host::new(&model(&sphere(48)), &config).expect("a small scene");
+    let host = Host::new(model, &config).expect("a small scene");
     let parts = evaluate(&host.segments, &host.planes, host.space.format, &|_| ());
     let length = |(line, parts): (&Line, &Vec<Part>)| {
         let share: f64 = visible(parts).map(|part| part[1] - part[0]).sum();
@@ -128,10 +128,24 @@ fn visible_length(text: &str) -> f64 {
 
 #[test]
 fn the_outline_of_a_sphere_is_whole() {
-    // A cone of the sine 1/|centre| around the direction of the sphere's centre; the outline of facets is a little shorter.
-    let exact = visible_length("");
-    let sixteen = visible_length("[numbers]\nbits = 16");
+    // A circle of about a quarter in the plane at a distance of 1, 100 pixels wide.
+    let sphere = model(&sphere(48));
+    let exact = visible_length(&sphere, "");
+    let sixteen = visible_length(&sphere, "[numbers]\nbits = 16");
     let expected = std::f64::consts::TAU * 100.0 / 4.0;
     assert!((0.99..1.12).contains(&(exact / expected)), "{exact} {expected}");
     assert!((sixteen - exact).abs() < 0.5, "{sixteen} {exact}");
+}
+
+#[test]
+fn the_outline_of_a_sphere_in_a_parallel_projection_is_its_circumference() {
+    let mut sphere = model(&sphere(96));
+    // Four units wide, from 1 to 9 away: 50 pixels a unit.
+    let to_clip = Mat4::from_scale(Vec3::new(0.5, 0.5, 0.125)) * Mat4::from_translation(Vec3::new(0.0, 0.0, -1.0));
+    sphere.view = View { to_clip, eye: Vec3::new(0.0, 0.0, -1e6), ..sphere.view };
+    let expected = std::f64::consts::TAU * 50.0;
+    for bits in [0, 16] {
+        let length = visible_length(&sphere, &format!("[numbers]\nbits = {bits}"));
+        assert!((0.99..1.12).contains(&(length / expected)), "{bits} bits: {length} {expected}");
+    }
 }
