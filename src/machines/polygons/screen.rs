@@ -160,7 +160,7 @@ mod tests {
         assert!((to - DVec3::new(1.0, 0.0, 9.0 / 16.0)).length() < 1e-6);
         let [near, _] = line([[0.0, 0.0, -2.0], [0.0, 0.0, 3.0]]).expect("it begins behind the eye");
         assert!(near.z.abs() < 1e-6, "{near}");
-        assert_eq!(line([[3.0, 0.0, 2.0], [0.0, 3.0, 2.0]]), None);
+        assert_eq!(line([[5.0, 0.0, 2.0], [0.0, 5.0, 2.0]]), None);
         assert_eq!(line([[3.0, 0.0, 2.0], [4.0, 0.0, 2.0]]), None);
     }
 

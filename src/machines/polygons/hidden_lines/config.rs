@@ -32,7 +32,7 @@ pub struct Style {
     pub flat: f64,
     /// Whether the host adds the lines in which polygons cross.
     pub intersections: bool,
-    /// What becomes of hidden parts.
+    /// How hidden parts are drawn.
     pub hidden: Hidden,
     /// The length below which a part of a line is not drawn, in pixels.
     pub shortest: f64,
@@ -54,7 +54,7 @@ pub enum Edges {
     Features,
 }
 
-/// What becomes of hidden parts of lines.
+/// How hidden parts of lines are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hidden {
@@ -153,8 +153,9 @@ impl Config {
             // The planes of a polygon are never in two passes: clipped polygons have up to 11.
             SettingsError::check("machine.plane-processors", machine.plane_processors, 16, 1 << 24)?;
         }
+        // Between clean-up processors, each polygon can add two messages to a line's.
         let per_chip = machine.plane_processors_per_chip;
-        SettingsError::check("machine.plane-processors-per-chip", per_chip, 1, 1 << 16)?;
+        SettingsError::check("machine.plane-processors-per-chip", per_chip, 1, 256)?;
         SettingsError::check("machine.tail", machine.tail, 1, 1 << 16)?;
         SettingsError::check("machine.bit", machine.bit, 1e-6, 1e6)?;
         SettingsError::check("machine.bits-per-wire", machine.bits_per_wire, 1, 1 << 10)?;

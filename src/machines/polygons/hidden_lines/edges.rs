@@ -26,17 +26,6 @@ pub enum Kind {
 impl Kind {
     /// All of them.
     pub const ALL: [Kind; 5] = [Kind::Boundary, Kind::Silhouette, Kind::Crease, Kind::Facet, Kind::Crossing];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Boundary => "boundary",
-            Kind::Silhouette => "silhouette",
-            Kind::Crease => "crease",
-            Kind::Facet => "facet",
-            Kind::Crossing => "crossing",
-        }
-    }
 }
 
 /// A line of the scene.

@@ -56,8 +56,8 @@ pub struct Host {
     pub lines: Vec<Line>,
     /// The lines in the machine's coordinates.
     pub segments: Vec<Segment>,
-    /// Lines outside the visible volume, and those that the eye sees as a point.
-    pub left_out: usize,
+    /// Edges outside the visible volume, and those that the eye sees as a point.
+    pub unseen: usize,
 }
 
 impl Host {
@@ -97,7 +97,7 @@ impl Host {
         lines.retain(|line| !is_point(line));
         let segments = lines.iter().map(place).collect();
         let drawn = lines.iter().filter(|line| line.kind != Kind::Crossing).count();
-        Ok(Self { space, polygons, planes, lines, segments, left_out: all - drawn })
+        Ok(Self { space, polygons, planes, lines, segments, unseen: all - drawn })
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn what_is_outside_the_volume_is_left_out() {
         let host = Host::new(&model(&[(0, square([0.0, 0.0, -3.0]))]), &Config::default()).expect("a small scene");
-        assert_eq!((host.polygons.len(), host.planes.planes.len(), host.segments.len(), host.left_out), (0, 0, 0, 4));
+        assert_eq!((host.polygons.len(), host.planes.planes.len(), host.segments.len(), host.unseen), (0, 0, 0, 4));
     }
 
     #[test]

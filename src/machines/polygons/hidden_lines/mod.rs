@@ -8,7 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `config`, `default.toml` | the numbers of the machine and of the drawing |
-//! | `weld`, `edges`, `crossings` | the host: shared vertices, the edges that are drawn, lines in which polygons cross |
+//! | `weld`, `edges`, `crossings` | the host: shared vertices, edges that are drawn, lines in which polygons cross |
 //! | `space`, `numbers`, `planes`, `host` | what the host sends: coordinates with so many bits, planes, lines |
 //! | `processors`, `display` | the machine, message by message |
 //! | `pipe` | the machine in time |

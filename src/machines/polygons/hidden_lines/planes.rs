@@ -109,10 +109,10 @@ impl Planes {
         if is_plane && corners.len() > 3 && !is_flat {
             return false;
         }
-        let centre = corners.iter().sum::<DVec3>().xy() / corners.len().max(1) as f64;
         let around = corners.iter().zip(corners.iter().cycle().skip(1));
-        let sides: Vec<Plane> =
-            around.filter_map(|(a, b)| edge_plane(a.xy(), b.xy(), centre, &corners, space.format)).collect();
+        let centre = corners.iter().sum::<DVec3>().xy() / corners.len().max(1) as f64;
+        let side = |(a, b): (&DVec3, &DVec3)| edge_plane(a.xy(), b.xy(), centre, space.format);
+        let sides: Vec<Plane> = around.filter_map(side).collect();
         let first = self.planes.len() as u32;
         if let Some(occluder) = bounds(&own, &sides, space.format, first, source) {
             self.planes.push(own);
@@ -130,10 +130,8 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
     let origin = *corners.first()?;
     let sum: DVec3 = around.map(|(&a, &b)| (a - origin).cross(b - origin)).sum();
     let length = sum.abs().element_sum();
-    if !(length > 0.0 && sum.z.abs() > 1e-12 * length) {
-        return None;
-    }
-    if space.format != Format::Exact && sum.z.abs() < THINNEST * longest(corners) {
+    // Nothing has a length that is no number.
+    if length.is_nan() || sum.z.abs() <= 1e-12 * length {
         return None;
     }
     let normal = -sum.z.signum() * sum / length;
@@ -154,26 +152,19 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
     (normal.z != 0.0).then_some((Plane { normal, d }, high - low <= allowed))
 }
 
-/// With bits, polygons that are thinner than this on the screen hide nothing, in last places: rounding
-/// turns their short edges in any direction, and what they hide reaches far past their ends.
-const THINNEST: f64 = 4.0;
-
-/// The longest edge on the screen.
-fn longest(corners: &[DVec3]) -> f64 {
-    let around = corners.iter().zip(corners.iter().cycle().skip(1));
-    around.map(|(a, b)| a.xy().distance(b.xy())).fold(0.0, f64::max)
-}
-
 /// How far the planes through edges are outside their polygon, without bits.
 const OUTSIDE: f64 = 1e-10;
 
 /// The plane through an edge, perpendicular to the screen; nothing where the edge has no length.
-fn edge_plane(a: DVec2, b: DVec2, centre: DVec2, corners: &[DVec3], format: Format) -> Option<Plane> {
-    // Both polygons at an edge compute with its ends in the same order, so that their planes are the same.
+///
+/// Both polygons at an edge have the same plane, with its sides exchanged, but for the step by which it
+/// is outside each. With bits, only planes along an axis are: others hold no line exactly, and a step
+/// would put what is beside a narrow polygon behind the next one.
+fn edge_plane(a: DVec2, b: DVec2, centre: DVec2, format: Format) -> Option<Plane> {
     let (from, to) = if (a.x, a.y) < (b.x, b.y) { (a, b) } else { (b, a) };
     let across = (to - from).perp();
     let length = across.abs().element_sum();
-    if !(length > 0.0) {
+    if length <= 0.0 || length.is_nan() {
         return None;
     }
     let one = format.one();
@@ -182,8 +173,8 @@ fn edge_plane(a: DVec2, b: DVec2, centre: DVec2, corners: &[DVec3], format: Form
     let d = match format {
         Format::Exact => -outward.dot(from) - OUTSIDE,
         Format::Bits(_) => {
-            let farthest = corners.iter().map(|c| outward.dot(c.xy())).fold(f64::NEG_INFINITY, f64::max);
-            one * ((-farthest / one).ceil() - 1.0).clamp(-one, one)
+            let step = if outward.x == 0.0 || outward.y == 0.0 { 1.0 } else { 0.0 };
+            one * ((-outward.dot(0.5 * (from + to)) / one).round() - step).clamp(-one, one)
         }
     };
     Some(Plane { normal: outward.extend(0.0), d })

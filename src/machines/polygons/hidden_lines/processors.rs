@@ -205,7 +205,7 @@ impl CleanupProcessor {
         self.held[self.count] = at;
         self.count += 1;
         self.p = p;
-        if self.count % 2 == 0 && !self.held[self.count - 1].before(self.held[self.count - 2]) {
+        if self.count.is_multiple_of(2) && !self.held[self.count - 1].before(self.held[self.count - 2]) {
             // What is visible from both ends overlaps: the polygon hides nothing of the line.
             self.count -= 2;
             counts.dropped += 2;

@@ -62,6 +62,7 @@ fn scene(simulation: &Simulation, model: &Model) -> Section {
     for (kind, (key, label)) in Kind::ALL.into_iter().zip(KEYS) {
         entries.push(entry(key, label, simulation.lines[kind as usize], "lines"));
     }
+    entries.push(entry("unseen", "unseen edges", simulation.unseen, "outside the image, or seen as a point"));
     Section::entries("scene", "scene", entries)
 }
 
@@ -311,7 +312,10 @@ mod tests {
     fn notes_say_what_is_not_shown() {
         let mut model = model(&cubes(10, 1.0, 1));
         model.left_out.push("a sphere".into());
-        let config = Config::parse("[machine]\nplane-processors = 50\n[simulation]\nhops = 1000").expect("numbers");
+        let config = Config::parse(
+            "[drawing]\nintersections = false\n[machine]\nplane-processors = 50\n[simulation]\nhops = 1000",
+        )
+        .expect("numbers");
         let simulation = simulate(&model, &[], &config, &|_| ()).expect("a small scene");
         assert_eq!(report(&simulation, &model, &config).notes.len(), 4);
     }

@@ -69,6 +69,21 @@ pub fn turned_cube(object: u32, centre: [f32; 3], size: f32, turn: Quat) -> Vec<
     FACES.iter().map(|face| (object, face.map(corner))).collect()
 }
 
+/// A sphere of radius 1 in so many quadrilaterals around and half as many down, not in any axis.
+pub fn sphere(around: u32) -> Vec<(u32, Quad)> {
+    let turn = Quat::from_xyzw(0.3, 0.2, 0.1, 0.9).normalize();
+    let at = |i: u32, j: u32| {
+        let step = std::f32::consts::TAU / around as f32;
+        let (a, b) = (step * (i % around) as f32, step * j as f32);
+        (turn * Vec3::new(a.cos() * b.sin(), b.cos(), a.sin() * b.sin()) + Vec3::new(0.3, 0.2, 4.0)).to_array()
+    };
+    let quad = |k: u32| {
+        let (i, j) = (k % around, k / around);
+        (0, [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)])
+    };
+    (0..around * (around / 2)).map(quad).collect()
+}
+
 /// Random numbers.
 pub struct Random(pub u32);
 

@@ -22,6 +22,8 @@ pub struct Simulation {
     pub parts: Parts,
     /// Lines by kind, in the order of [`Kind::ALL`](super::Kind::ALL).
     pub lines: [usize; 5],
+    /// Edges outside the visible volume, and those that the eye sees as a point.
+    pub unseen: usize,
     /// What the machine holds.
     pub load: Load,
     /// The time that it takes.
@@ -187,13 +189,13 @@ pub fn simulate(
         lines[line.kind as usize] += 1;
     }
     let load = load(&host, config);
-    let chosen = chosen(&host, &load, config);
+    let chosen = chosen(&host, &hidden, config);
     let timing = time(&host, &hidden, &chosen, config);
     progress(0.95);
     let edge_pipe = edge_pipe(&host, &chosen);
     let polygon_pipe = polygon_pipe(&host, config.simulation.hops);
     progress(1.0);
-    Ok(Simulation { drawing, parts, lines, load, timing, edge_pipe, polygon_pipe })
+    Ok(Simulation { drawing, parts, lines, unseen: host.unseen, load, timing, edge_pipe, polygon_pipe })
 }
 
 /// What the machine holds of a scene.
@@ -213,16 +215,19 @@ fn load(host: &Host, config: &Config) -> Load {
     }
 }
 
-/// Messages of a line, as an estimate of what a simulation takes.
-const MESSAGES_OF_A_LINE: usize = 4;
+/// Lines with which the time that a simulation takes is estimated.
+const PILOT: usize = 4;
 
 /// The lines with which the machine is timed: all, or some that are evenly spread.
-fn chosen(host: &Host, load: &Load, config: &Config) -> Vec<u32> {
+fn chosen(host: &Host, hidden: &[Vec<Part>], config: &Config) -> Vec<u32> {
     let lines = host.segments.len();
-    let of_a_line = MESSAGES_OF_A_LINE * (load.planes + load.passes * config.machine.tail as usize + 1);
-    let most = (config.simulation.hops as usize / of_a_line).clamp(1, lines.max(1));
-    let step = lines as f64 / most as f64;
-    (0..most.min(lines)).map(|k| (k as f64 * step) as u32).collect()
+    let some = |count: usize| -> Vec<u32> {
+        let step = lines as f64 / count.max(1) as f64;
+        (0..count.min(lines)).map(|k| (k as f64 * step) as u32).collect()
+    };
+    let pilot = time(host, hidden, &some(PILOT), config);
+    let of_a_line = pilot.hops / pilot.simulated.max(1) as u64 + 1;
+    some((u64::from(config.simulation.hops) / of_a_line).clamp(1, lines.max(1) as u64) as usize)
 }
 
 /// Runs lines through the machine, pass by pass. What arrives after a pass is sent again in the next.
@@ -314,6 +319,17 @@ mod tests {
             assert_eq!(passes.timing.different, 0);
             assert_eq!(passes.drawing, whole.drawing);
         }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| simulated(""))
+        };
+        let (one, three) = (with(1), with(3));
+        assert_eq!(one.drawing, three.drawing);
+        assert_eq!(one.lines, three.lines);
     }
 
     #[test]
