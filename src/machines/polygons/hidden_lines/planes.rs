@@ -134,6 +134,9 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
     if length.is_nan() || sum.z.abs() <= 1e-12 * length {
         return None;
     }
+    if space.format != Format::Exact && sum.z.abs() < THINNEST * longest(corners) {
+        return None;
+    }
     let normal = -sum.z.signum() * sum / length;
     let one = space.format.one();
     let normal = if space.format == Format::Exact { normal } else { (normal * one).round() };
@@ -150,6 +153,16 @@ fn own_plane(corners: &[DVec3], guard: DVec3, space: &Space) -> Option<(Plane, b
         }
     };
     (normal.z != 0.0).then_some((Plane { normal, d }, high - low <= allowed))
+}
+
+/// With bits, polygons that are thinner than this hide nothing: twice their area by their longest edge,
+/// in last places. Rounding can turn all their edges the same way, so that they would hide half of the screen.
+const THINNEST: f64 = 8.0;
+
+/// The longest edge on the screen.
+fn longest(corners: &[DVec3]) -> f64 {
+    let around = corners.iter().zip(corners.iter().cycle().skip(1));
+    around.map(|(a, b)| a.xy().distance(b.xy())).fold(0.0, f64::max)
 }
 
 /// How far the planes through edges are outside their polygon, without bits.

@@ -23,7 +23,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// Its vertices in order around it, each one once: none where it has no area.
+    /// Its vertices in order around it, each one once: none where it has no area, or a corner that is not finite.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices[..self.count.min(4)]
     }
@@ -51,17 +51,19 @@ pub fn weld(model: &Model, tolerance: f64) -> Mesh {
     // The next vertex in the same cell.
     let mut next: Vec<u32> = Vec::new();
     for polygons in model.polygons.chunk_by(|a, b| a.object == b.object) {
-        let corners = || polygons.iter().flat_map(|p| p.corners());
+        let corners = || polygons.iter().flat_map(|p| p.corners()).filter(|corner| corner.is_finite());
         let low = corners().fold(Vec3::INFINITY, |low, &c| low.min(c));
         let high = corners().fold(Vec3::NEG_INFINITY, |high, &c| high.max(c));
         let extent = (high - low).as_dvec3().length();
-        let tolerance = if extent.is_finite() { tolerance * extent } else { 0.0 };
+        let extent = if extent.is_finite() { extent } else { 0.0 };
+        let tolerance = tolerance * extent;
         // Most corners are then farther from the sides of their cell than the tolerance.
-        let size = (16.0 * tolerance).max(1e-30);
+        let size = (16.0 * tolerance).max(1e-7 * extent).max(1e-30);
         let mut cells = Cells { size, tolerance, heads: HashMap::new() };
         for polygon in polygons {
             let mut face = Face::default();
-            for &corner in polygon.corners() {
+            let is_finite = polygon.corners().iter().all(|corner| corner.is_finite());
+            for &corner in polygon.corners().iter().filter(|_| is_finite) {
                 let vertex = cells.vertex(corner, &mut mesh.vertices, &mut next);
                 if !face.vertices().contains(&vertex) {
                     face.vertices[face.count] = vertex;
@@ -141,9 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn polygons_without_area_have_no_edges() {
+    fn polygons_without_area_and_with_infinite_corners_have_no_edges() {
         let [a, b, ..] = square([0.0, 0.0, 5.0]);
         let mesh = weld(&model(&[(0, [a, b, b, a])]), 1e-6);
         assert_eq!(mesh.faces[0].edges().count(), 0);
+        let mut infinite = square([0.0, 0.0, 5.0]);
+        infinite[1][0] = f32::INFINITY;
+        let mesh = weld(&model(&[(0, infinite), (0, square([0.0, 0.0, 5.0]))]), 1e-6);
+        assert_eq!((mesh.faces[0].edges().count(), mesh.faces[1].edges().count()), (0, 4));
     }
 }
