@@ -1,0 +1,15 @@
+//! Circuits as dataflow graphs: what the language Silicon compiles to, and what back ends build on
+//! (Ullner 1983, appendix C).
+//!
+//! A [`graph::Circuit`] is data: operations, the values that flow between them, ports and memories.
+//! It knows no language and no layout. `functional` simulates it, `passes` make it smaller,
+//! [`ports`] are the channels to the outside and the words that a simulation sends through them.
+//!
+//! This folder uses [`crate::text`] for places in the source and diagnostics, and nothing else.
+
+pub mod bits;
+pub mod graph;
+pub mod ports;
+
+pub use bits::Bits;
+pub use graph::{Circuit, NodeId, Op, PortId, ValueId};
