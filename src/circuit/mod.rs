@@ -3,13 +3,18 @@
 //!
 //! A [`graph::Circuit`] is data: operations, the values that flow between them, ports and memories.
 //! It knows no language and no layout. `functional` simulates it, `passes` make it smaller,
-//! [`ports`] are the channels to the outside and the words that a simulation sends through them.
+//! [`ports`] are its channels, `stimuli` the words that a simulation sends through them.
 //!
 //! This folder uses [`crate::text`] for places in the source and diagnostics, and nothing else.
 
 pub mod bits;
+pub mod evaluate;
 pub mod graph;
 pub mod ports;
+mod print;
+pub mod statistics;
+mod verify;
 
 pub use bits::Bits;
 pub use graph::{Circuit, NodeId, Op, PortId, ValueId};
+pub use statistics::Statistics;
