@@ -8,7 +8,7 @@
 use super::cells::Kind;
 use super::netlist::{Net, Netlist};
 use super::timing::{Anchor, Anchors, Time};
-use crate::text::Span;
+use crate::text::source::Span;
 use std::collections::BTreeMap;
 
 /// A net and when its words begin.
@@ -41,14 +41,7 @@ const WORTH_HOLDING: u32 = 8;
 impl Aligner {
     /// Adds a cell, whose outputs begin `delays` cycles after `time`; each output is given with its
     /// width.
-    pub fn cell(
-        &mut self,
-        kind: Kind,
-        inputs: &[Net],
-        time: Time,
-        outputs: &[(u32, u32)],
-        place: Span,
-    ) -> Vec<Value> {
+    pub fn cell(&mut self, kind: Kind, inputs: &[Net], time: Time, outputs: &[(u32, u32)], place: Span) -> Vec<Value> {
         let widths: Vec<u32> = outputs.iter().map(|&(width, _)| width).collect();
         let earliest = self.anchors.earliest(time);
         let nets = self.netlist.add(kind, inputs.to_vec(), &widths, place, earliest);
@@ -162,7 +155,8 @@ impl Aligner {
         if !self.together.contains_key(&nets) {
             let distinct: Vec<Value> =
                 nets.iter().filter_map(|net| values.iter().copied().find(|value| value.net == *net)).collect();
-            let (held, anchor) = self.release_together(&distinct, &[], place);
+            let coupled = distinct.len() == 2;
+            let (held, anchor, _) = self.release_together(&distinct, coupled, place);
             self.together.insert(nets.clone(), (held, anchor));
         }
         let (held, anchor) = &self.together[&nets];
@@ -174,23 +168,27 @@ impl Aligner {
             .collect()
     }
 
-    /// Puts words into stoppable registers that are released together, when all are there and none
-    /// of the `busy` levels is high.
-    pub fn release_together(&mut self, values: &[Value], busy: &[Net], place: Span) -> (Vec<Net>, Anchor) {
+    /// Puts words into stoppable registers that are released together when all are there, and
+    /// returns them with the event and the last-of cell. Two of them release one another if
+    /// `coupled`; then there is no last-of cell.
+    pub fn release_together(
+        &mut self,
+        values: &[Value],
+        coupled: bool,
+        place: Span,
+    ) -> (Vec<Net>, Anchor, Option<usize>) {
         let first = self.netlist.cells.len();
-        let registers: Vec<(Net, Net)> =
-            values.iter().map(|&value| self.register(value, value.net, place)).collect();
+        let registers: Vec<(Net, Net)> = values.iter().map(|&value| self.register(value, value.net, place)).collect();
         let full: Vec<Time> = values.iter().map(|value| value.time.later(self.length(value.net))).collect();
         let levels: Vec<Net> = registers.iter().map(|register| register.1).collect();
-        let (triggers, later) = match (levels.as_slice(), busy) {
-            ([a, b], []) => (vec![*b, *a], 1),
+        let last_of = self.netlist.cells.len();
+        let (triggers, later) = match (levels.as_slice(), coupled) {
+            (&[a, b], true) => (vec![b, a], 1),
             _ => {
-                let inputs = [levels.as_slice(), busy].concat();
                 let kind = Kind::LastOf { members: levels.len() as u32 };
-                let time = full.iter().copied().max_by_key(|time| self.anchors.earliest(*time));
-                let Some(time) = time else { return (Vec::new(), self.anchors.after(&[])) };
-                let level = self.cell(kind, &inputs, time, &[(0, 1)], place)[0].net;
-                (vec![level; levels.len()], 2)
+                let earliest = full.iter().map(|time| self.anchors.earliest(*time)).max().unwrap_or(0);
+                let level = self.netlist.add(kind, levels.clone(), &[0], place, earliest);
+                (level.repeat(levels.len()), 2)
             }
         };
         for (index, trigger) in triggers.into_iter().enumerate() {
@@ -198,6 +196,6 @@ impl Aligner {
         }
         let times: Vec<Time> = full.into_iter().map(|time| time.later(later)).collect();
         let anchor = self.anchors.after(&times);
-        (registers.into_iter().map(|register| register.0).collect(), anchor)
+        (registers.into_iter().map(|register| register.0).collect(), anchor, (later == 2).then_some(last_of))
     }
 }

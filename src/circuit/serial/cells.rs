@@ -7,11 +7,7 @@
 //! bits in the same cycle; only [`Kind::Merge`], [`Kind::Concatenate`] and ports take them at
 //! different times.
 
-/// Bits of a word, the least significant at bit 0.
-pub type Bits = u128;
-
-/// Most bits of a word.
-pub const MAX_WIDTH: u32 = 128;
+use crate::circuit::bits::Bits;
 
 /// Operations on single bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,12 +79,10 @@ pub enum Kind {
         /// Bits of both operands and of the result.
         width: u32,
     },
-    /// word, word → 1-bit word, after the last bit.
+    /// word, word → 1-bit word, after the last bit, which is a sign.
     Compare {
         /// The comparison.
         relation: Relation,
-        /// Whether the last bit is a sign.
-        signed: bool,
     },
     /// word → word: bits `low` to `high`.
     Slice {
@@ -143,12 +137,28 @@ pub enum Kind {
     Pending,
     /// pulse, word of the port → word, pulse after it, request: takes one word from a port.
     Get,
+    /// word of an address, word of the memory → word, pulse after it, address for the memory.
+    Fetch,
+    /// word of an address, word → address and word for the memory, pulse after both.
+    Store,
     /// word, done → word for the port, pulse when the port has it.
     Put,
     /// word → word for the port, pulse after it: a port that takes words at any time.
     Send,
     /// pulse, level → 1-bit word, pulse: the level as a value (`ready`, `waiting`).
     Probe,
+    /// Addresses to fetch from, then addresses and words to store, of each port in turn → a word
+    /// for each port.
+    Memory {
+        /// Bits of a word.
+        width: u32,
+        /// The words at the start.
+        words: Vec<Bits>,
+        /// Bits of an address.
+        address: u32,
+        /// For each port, how many fetch and how many store.
+        ports: Vec<(u32, u32)>,
+    },
     /// words of `puts`, requests of `gets` → word, done, level of words to get, level of requests:
     /// a port within the chip (`asyncInt`), or at its edge, with room for `buffer` words.
     Port {
@@ -185,11 +195,9 @@ pub enum Side {
     SerialIn,
     /// Words leave serially, when the other side accepts them.
     SerialOut,
-    /// Pads are sampled.
-    ParallelIn,
-    /// Pads are driven with the last word.
-    ParallelOut,
-    /// Both, alternately.
+    /// Words leave serially, at any time.
+    SyncOut,
+    /// A pad for each bit: sampled when the chip asks, and driven with the last word.
     Parallel,
 }
 
@@ -223,6 +231,9 @@ impl Kind {
             Kind::LastOf { .. } => "last_of",
             Kind::Pending => "pending",
             Kind::Get => "get",
+            Kind::Fetch => "fetch",
+            Kind::Store => "store",
+            Kind::Memory { .. } => "memory",
             Kind::Put => "put",
             Kind::Send => "send",
             Kind::Probe => "probe",

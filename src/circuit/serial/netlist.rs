@@ -6,8 +6,9 @@
 //! wire alone that is high for one cycle. All cells have registers at their outputs: a cell that
 //! takes a bit in one cycle gives its result in the next one at the earliest.
 
-use super::cells::Kind;
-use crate::text::Span;
+use super::cells::{Kind, Side};
+use crate::text::source::Span;
+use std::sync::Arc;
 
 /// A net, by its index in [`Netlist::nets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,34 +41,23 @@ pub struct Cell {
     pub outputs: Vec<Net>,
     /// The place in the source program that it implements.
     pub place: Span,
+    /// A variable or port that it implements, for people who read the layout.
+    pub name: Option<Arc<str>>,
     /// The earliest cycle at which it is active, when all variable delays are zero.
     pub earliest: u32,
-}
-
-/// The directions of a port of the chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// Words enter the chip.
-    In,
-    /// Words leave the chip.
-    Out,
-    /// Both, alternately.
-    Both,
 }
 
 /// A port of the chip: the pads of one of its cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pads {
     /// The name of the port in the source program.
-    pub name: String,
+    pub name: Arc<str>,
     /// The cell, by its index in [`Netlist::cells`].
     pub cell: u32,
     /// Bits of a word.
     pub width: u32,
-    /// The direction.
-    pub direction: Direction,
-    /// Whether all bits of a word have a pad each.
-    pub parallel: bool,
+    /// What is outside.
+    pub side: Side,
 }
 
 /// Cells, nets and ports.
@@ -89,10 +79,9 @@ impl Netlist {
     pub fn add(&mut self, kind: Kind, inputs: Vec<Net>, widths: &[u32], place: Span, earliest: u32) -> Vec<Net> {
         let cell = self.cells.len() as u32;
         let first = self.nets.len() as u32;
-        self.nets
-            .extend(widths.iter().enumerate().map(|(pin, &width)| NetInfo { width, driver: (cell, pin as u32) }));
+        self.nets.extend(widths.iter().enumerate().map(|(pin, &width)| NetInfo { width, driver: (cell, pin as u32) }));
         let outputs: Vec<Net> = (first..first + widths.len() as u32).map(Net).collect();
-        self.cells.push(Cell { kind, inputs, outputs: outputs.clone(), place, earliest });
+        self.cells.push(Cell { kind, inputs, outputs: outputs.clone(), place, name: None, earliest });
         outputs
     }
 

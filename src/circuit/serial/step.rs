@@ -4,7 +4,8 @@
 //! outputs in the next cycle. The Verilog modules of [`crate::circuit::verilog`] do the same in the
 //! same cycles.
 
-use super::cells::{Bits, Gate, Kind, Pattern, Relation, Sum};
+use super::cells::{Gate, Kind, Pattern, Relation, Sum};
+use crate::circuit::bits::Bits;
 use std::collections::VecDeque;
 
 /// The wires of a net in one cycle.
@@ -29,7 +30,7 @@ impl Wire {
 }
 
 /// The registers of a cell.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct State {
     /// The shift register of a [`Kind::Shift`] or [`Kind::Hold`]; the oldest bit in front.
     chain: VecDeque<Wire>,
@@ -45,8 +46,10 @@ pub struct State {
     previous: bool,
     /// A carry, a condition, or whether a word is awaited.
     flag: bool,
-    /// The last bit.
+    /// The last bit, or whether the first operand is less if no bit is a sign.
     last: bool,
+    /// Whether it is less if the last bit is a sign.
+    signed: bool,
 }
 
 impl State {
@@ -58,7 +61,18 @@ impl State {
             _ => Vec::new(),
         };
         let flag = matches!(kind, Kind::Sum { sum: Sum::Subtract, .. } | Kind::Compare { .. });
-        Self { chain: chain.into(), flag, ..Self::default() }
+        let zero = || Bits::zero(1);
+        Self {
+            chain: chain.into(),
+            bits: zero(),
+            other: zero(),
+            third: zero(),
+            count: 0,
+            previous: false,
+            flag,
+            last: false,
+            signed: false,
+        }
     }
 }
 
@@ -71,7 +85,7 @@ pub enum Fault {
     Misaligned,
 }
 
-/// One cycle of a cell that is no port.
+/// One cycle of a cell that is neither a port nor a memory.
 ///
 /// # Errors
 /// A rule of the timing discipline that its inputs broke.
@@ -81,7 +95,7 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             outputs[0] = Wire::level(!state.previous);
             state.previous = true;
         }
-        Kind::Constant { value, width } => constant(state, *value, *width, inputs[0].control, &mut outputs[0])?,
+        Kind::Constant { value, width } => constant(state, value, *width, inputs[0].control, &mut outputs[0])?,
         Kind::Along(pattern) => {
             let first = inputs[0].control && !state.previous;
             let bit = match pattern {
@@ -104,8 +118,8 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             };
             outputs[0] = Wire::bit(both(inputs)?, bit);
         }
-        Kind::Multiply { .. } => return multiply(state, inputs, outputs),
-        Kind::Compare { relation, signed } => return compare(*relation, *signed, state, inputs, outputs),
+        Kind::Multiply { width } => return multiply(*width, state, inputs, outputs),
+        Kind::Compare { relation } => return compare(*relation, state, inputs, outputs),
         Kind::Slice { low, high } => {
             let inside = state.count >= *low && state.count <= *high;
             outputs[0] = Wire::bit(inputs[0].control && inside, inputs[0].data);
@@ -133,7 +147,20 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             state.previous = inputs[1].control;
             outputs[0] = Wire::level(state.flag);
         }
-        Kind::Get => get(state, inputs, outputs),
+        Kind::Get => {
+            get(state, inputs, &mut outputs[..2]);
+            outputs[2] = inputs[0];
+        }
+        Kind::Fetch => {
+            get(state, inputs, &mut outputs[..2]);
+            outputs[2] = inputs[0];
+        }
+        Kind::Store => {
+            (outputs[0], outputs[1]) = (inputs[0], inputs[1]);
+            let active = inputs[0].control || inputs[1].control;
+            outputs[2] = Wire::level(state.previous && !active);
+            state.previous = active;
+        }
         Kind::Put => {
             outputs[0] = inputs[0];
             outputs[1] = Wire::level(state.flag && inputs[1].control);
@@ -148,7 +175,7 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             outputs[0] = Wire::bit(inputs[0].control, inputs[1].control);
             outputs[1] = Wire::level(inputs[0].control);
         }
-        Kind::Port { .. } => {}
+        Kind::Port { .. } | Kind::Memory { .. } => {}
     }
     Ok(())
 }
@@ -162,15 +189,15 @@ fn both(inputs: &[Wire]) -> Result<bool, Fault> {
     }
 }
 
-fn constant(state: &mut State, value: Bits, width: u32, trigger: bool, output: &mut Wire) -> Result<(), Fault> {
+/// A constant: `count` bits are yet to be given.
+fn constant(state: &mut State, value: &Bits, width: u32, trigger: bool, output: &mut Wire) -> Result<(), Fault> {
     if trigger && !state.previous {
         if state.count > 0 {
             return Err(Fault::Collision);
         }
-        (state.bits, state.count) = (value, width);
+        state.count = width;
     }
-    *output = Wire::bit(state.count > 0, state.bits & 1 == 1);
-    state.bits >>= 1;
+    *output = Wire::bit(state.count > 0, value.get(width - state.count));
     state.count = state.count.saturating_sub(1);
     state.previous = trigger;
     Ok(())
@@ -184,46 +211,39 @@ fn add(sum: Sum, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Re
     if let Some(carry) = outputs.get_mut(1) {
         *carry = Wire::bit(state.previous && !control, state.flag);
     }
-    state.flag =
-        if control { (a && b) || (state.flag && (a || b)) } else { sum == Sum::Subtract };
+    state.flag = if control { (a && b) || (state.flag && (a || b)) } else { sum == Sum::Subtract };
     state.previous = control;
     Ok(())
 }
 
 /// The product, low half: `bits` and `other` are the operands' bits so far, `third` the partial
 /// sum, whose lowest bit is the next one of the product.
-fn multiply(state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
-    let control = both(inputs)?;
-    if !control {
-        (state.bits, state.other, state.third, state.count) = (0, 0, 0, 0);
+fn multiply(width: u32, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+    if !both(inputs)? {
+        let zero = || Bits::zero(width);
+        (state.bits, state.other, state.third, state.count) = (zero(), zero(), zero(), 0);
         outputs[0] = Wire::default();
         return Ok(());
     }
     let (a, b) = (inputs[0].data, inputs[1].data);
     if a {
-        state.third = state.third.wrapping_add(state.other);
+        state.third = state.third.add(&state.other, width).0;
     }
-    let place = 1u128.checked_shl(state.count).unwrap_or(0);
-    state.bits |= if a { place } else { 0 };
-    state.other |= if b { place } else { 0 };
+    if a {
+        state.bits = Bits::bit(true).concat(&state.bits, state.count, width);
+    }
     if b {
-        state.third = state.third.wrapping_add(state.bits);
+        state.other = Bits::bit(true).concat(&state.other, state.count, width);
+        state.third = state.third.add(&state.bits, width).0;
     }
-    outputs[0] = Wire::bit(true, state.third & 1 == 1);
-    state.third >>= 1;
+    outputs[0] = Wire::bit(true, state.third.get(0));
+    state.third = state.third.extract(1, width);
     state.count += 1;
     Ok(())
 }
 
-/// A comparison: `flag` is whether all bits are equal so far, `last` whether the first operand is
-/// the smaller one if the last bit is no sign, `bits` the same if it is one.
-fn compare(
-    relation: Relation,
-    signed: bool,
-    state: &mut State,
-    inputs: &[Wire],
-    outputs: &mut [Wire],
-) -> Result<(), Fault> {
+/// A comparison: `flag` is whether all bits are equal so far.
+fn compare(relation: Relation, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let control = both(inputs)?;
     let (a, b) = (inputs[0].data, inputs[1].data);
     if control {
@@ -231,13 +251,13 @@ fn compare(
         if a != b {
             state.flag = false;
             state.last = b;
-            state.bits = u128::from(a);
+            state.signed = a;
         } else {
-            state.bits = u128::from(before);
+            state.signed = before;
         }
         outputs[0] = Wire::default();
     } else {
-        let (equal, less) = (state.flag, if signed { state.bits == 1 } else { state.last });
+        let (equal, less) = (state.flag, state.signed);
         let result = match relation {
             Relation::Equal => equal,
             Relation::NotEqual => !equal,
@@ -247,7 +267,7 @@ fn compare(
             Relation::GreaterEqual => !less,
         };
         outputs[0] = Wire::bit(state.previous, result);
-        (state.flag, state.last, state.bits) = (true, false, 0);
+        (state.flag, state.last, state.signed) = (true, false, false);
     }
     state.previous = control;
     Ok(())
@@ -292,6 +312,7 @@ fn merge(inputs: &[Wire], output: &mut Wire) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Whether a word has each of the labels: `bits` is the word so far, `count` its bits.
 fn decode(width: u32, labels: &[Bits], state: &mut State, input: Wire, outputs: &mut [Wire]) {
     let end = state.previous && !input.control;
     let mut none = true;
@@ -305,9 +326,12 @@ fn decode(width: u32, labels: &[Bits], state: &mut State, input: Wire, outputs: 
     }
     if input.control {
         if !state.previous {
-            state.bits = 0;
+            (state.bits, state.count) = (Bits::zero(width), 0);
         }
-        state.bits = state.bits >> 1 | u128::from(input.data) << (width - 1);
+        if input.data {
+            state.bits = Bits::bit(true).concat(&state.bits, state.count, width);
+        }
+        state.count += 1;
     }
     state.previous = input.control;
 }
@@ -336,7 +360,6 @@ fn get(state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) {
     let end = state.previous && !word.control;
     outputs[0] = Wire::bit(mine, word.data);
     outputs[1] = Wire::level(end);
-    outputs[2] = token;
     state.previous = mine;
     state.flag = token.control || (state.flag && !end);
 }

@@ -1,0 +1,161 @@
+//! The simulator of the bit-serial implementation: cycle by cycle, bit by bit.
+
+use super::cells::Kind;
+use super::netlist::Netlist;
+use super::outside::{Outside, Stimuli};
+use super::ports::{self, MemoryState, Pins, PortState, Size};
+use super::step::{Fault, State, Wire, step};
+use crate::circuit::Bits;
+use crate::text::diagnostics::Diagnostic;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// When a simulation ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Most cycles.
+    pub cycles: u64,
+    /// It ends after so many cycles without a word at any of the pads.
+    pub idle: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { cycles: 1_000_000, idle: 4_000 }
+    }
+}
+
+/// The result of a simulation.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Cycles until the last word passed the pads.
+    pub cycles: u64,
+    /// The words that left each port, and in which cycle they had.
+    pub outputs: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
+    /// For each cell, the cycles in which it gave a bit.
+    pub active: Vec<u64>,
+    /// Whether it ended because nothing happened any more.
+    pub ended: bool,
+}
+
+/// The registers of one cell.
+enum Registers {
+    Cell(State),
+    Port(Size, PortState, Option<usize>),
+    Memory(MemoryState),
+}
+
+/// The netlist in one cycle.
+struct Simulator<'a> {
+    netlist: &'a Netlist,
+    registers: Vec<Registers>,
+    now: Vec<Wire>,
+    next: Vec<Wire>,
+    outside: Vec<Outside>,
+    driven: Vec<Pins>,
+    inputs: Vec<Wire>,
+    run: Run,
+}
+
+/// Runs a netlist.
+///
+/// # Errors
+/// A rule of the timing discipline that does not hold: an error of the translation, not of the
+/// program.
+pub fn simulate(netlist: &Netlist, stimuli: &Stimuli, limits: Limits) -> Result<Run, Diagnostic> {
+    let mut simulator = Simulator::new(netlist, stimuli);
+    let mut last = 0;
+    for cycle in 0..limits.cycles {
+        if simulator.cycle(cycle)? {
+            last = cycle;
+        } else if cycle - last > limits.idle {
+            simulator.run.ended = true;
+            break;
+        }
+    }
+    simulator.run.cycles = last + 1;
+    Ok(simulator.run)
+}
+
+impl<'a> Simulator<'a> {
+    fn new(netlist: &'a Netlist, stimuli: &Stimuli) -> Self {
+        let registers = netlist.cells.iter().enumerate().map(|(index, cell)| match &cell.kind {
+            Kind::Port { side, width, buffer, .. } => {
+                let size = Size { side: *side, buffer: *buffer };
+                let pads = netlist.pads.iter().position(|pads| pads.cell as usize == index);
+                Registers::Port(size, PortState::new(*width), pads)
+            }
+            Kind::Memory { width, words, address, ports } => {
+                Registers::Memory(MemoryState::new(words, *width, *address, ports.len()))
+            }
+            kind => Registers::Cell(State::new(kind)),
+        });
+        let none = Vec::new();
+        let outside =
+            netlist.pads.iter().map(|pads| Outside::new(pads, stimuli.get(&pads.name).unwrap_or(&none))).collect();
+        let outputs = netlist.pads.iter().map(|pads| (pads.name.clone(), Vec::new())).collect();
+        Self {
+            netlist,
+            registers: registers.collect(),
+            now: vec![Wire::default(); netlist.nets.len()],
+            next: vec![Wire::default(); netlist.nets.len()],
+            outside,
+            driven: vec![Pins::default(); netlist.pads.len()],
+            inputs: Vec::new(),
+            run: Run { outputs, active: vec![0; netlist.cells.len()], ..Run::default() },
+        }
+    }
+
+    /// One cycle; whether a word passes the pads.
+    fn cycle(&mut self, cycle: u64) -> Result<bool, Diagnostic> {
+        let idle = Pins::default();
+        let mut driven = vec![Pins::default(); self.driven.len()];
+        for (index, cell) in self.netlist.cells.iter().enumerate() {
+            self.inputs.clear();
+            self.inputs.extend(cell.inputs.iter().map(|net| self.now[net.index()]));
+            let Some(first) = cell.outputs.first() else { continue };
+            let outputs = &mut self.next[first.index()..first.index() + cell.outputs.len()];
+            let result = match &mut self.registers[index] {
+                Registers::Cell(state) => step(&cell.kind, state, &self.inputs, outputs),
+                Registers::Port(size, state, pads) => {
+                    let Kind::Port { puts, .. } = cell.kind else { continue };
+                    let (puts, gets) = self.inputs.split_at(puts as usize);
+                    let pins = pads.map_or(&idle, |pads| &self.outside[pads].pins);
+                    ports::step(*size, state, puts, gets, pins, outputs).map(|pins| {
+                        if let Some(pads) = *pads {
+                            driven[pads] = pins;
+                        }
+                    })
+                }
+                Registers::Memory(state) => {
+                    let Kind::Memory { ports, .. } = &cell.kind else { continue };
+                    ports::memory(state, ports, &self.inputs, outputs)
+                }
+            };
+            self.run.active[index] += u64::from(outputs.iter().any(|wire| wire.control));
+            if let Err(fault) = result {
+                return Err(self.fault(index, fault, cycle));
+            }
+        }
+        let mut active = false;
+        for ((outside, seen), pads) in self.outside.iter_mut().zip(&self.driven).zip(&self.netlist.pads) {
+            active |= outside.active(seen);
+            if let Some(word) = outside.step(seen) {
+                self.run.outputs.entry(pads.name.clone()).or_default().push((cycle, word));
+            }
+        }
+        self.driven = driven;
+        std::mem::swap(&mut self.now, &mut self.next);
+        Ok(active)
+    }
+
+    fn fault(&self, index: usize, fault: Fault, cycle: u64) -> Diagnostic {
+        let cell = &self.netlist.cells[index];
+        let what = match fault {
+            Fault::Collision => "has a word before the last one is gone",
+            Fault::Misaligned => "has words that do not begin together",
+        };
+        let name = cell.kind.name();
+        Diagnostic::error(format!("bit-serial cell {index} ({name}) {what} in cycle {cycle}")).at(cell.place, "here")
+    }
+}
