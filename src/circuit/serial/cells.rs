@@ -202,6 +202,17 @@ pub enum Side {
 }
 
 impl Kind {
+    /// Whether an input takes the data wire of its net; otherwise it takes the control wire alone.
+    pub fn takes_data(&self, input: usize) -> bool {
+        match self {
+            Kind::Constant { .. } | Kind::Along(_) | Kind::LastOf { .. } | Kind::Pending | Kind::Probe => false,
+            Kind::Hold { .. } | Kind::Put => input == 0,
+            Kind::Get => input == 1,
+            Kind::Port { puts, .. } => input < *puts as usize,
+            _ => true,
+        }
+    }
+
     /// The name of the kind, in lower case: the name of its Verilog module and of its box.
     pub fn name(&self) -> &'static str {
         match self {

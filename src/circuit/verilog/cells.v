@@ -121,13 +121,13 @@ module cell_multiply #(parameter W = 1) (
         end
 endmodule
 
-// RELATION: bit 0 wants equality, bit 1 less, bit 2 the opposite of both.
-module cell_compare #(parameter [2:0] RELATION = 3'b001, parameter SIGNED = 0) (
+// RELATION: bit 0 wants equality, bit 1 less, bit 2 the opposite of both. The last bit is a sign.
+module cell_compare #(parameter [2:0] RELATION = 3'b001) (
     input clk, input rst, input a_d, input a_c, input b_d, input b_c, output reg y_d, output reg y_c
 );
     reg equal, less, less_signed, previous;
     wire control = a_c & b_c;
-    wire result = (RELATION[0] & equal) | (RELATION[1] & ((SIGNED != 0) ? less_signed : less));
+    wire result = (RELATION[0] & equal) | (RELATION[1] & less_signed);
     always @(posedge clk)
         if (rst) begin
             {y_d, y_c, previous, less, less_signed} <= 5'b00000;
