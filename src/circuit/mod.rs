@@ -10,9 +10,13 @@
 pub mod bits;
 pub mod evaluate;
 pub mod graph;
+pub mod layout;
+pub mod passes;
 pub mod ports;
 mod print;
+pub mod serial;
 pub mod statistics;
+pub mod verilog;
 mod verify;
 
 pub use bits::Bits;

@@ -66,8 +66,8 @@ pub enum StatementKind {
     Loop(Test, Box<Statement>),
     /// `BREAK`
     Break,
-    /// `"text" values`
-    Print(Arc<str>, Vec<Expr>),
+    /// `"text" value`
+    Print(Arc<str>, Box<Expr>),
     /// A call, or an operation on a port.
     Expr(Box<Expr>),
 }

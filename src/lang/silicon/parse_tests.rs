@@ -25,7 +25,7 @@ fn all_forms_of_statements_are_read() {
         REPEAT a:= 1; b:= 2 UNTIL a;
         CASE a'b OF 0: a:= 1 1, 2: { b:= 2 }; 3: b:= 3 ELSE ;
         DO p.put(-a + 3#4'b[7:0]).delay(5).put(b[i]);
-        \"text\" a, b; \"only text\";
+        \"text\" a AND b;
         c:= IF a THEN b EF b THEN c ELSE CASE a OF 0: 1 ELSE 2;
     ";
     assert_eq!(errors(text), [""; 0]);

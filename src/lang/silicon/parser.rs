@@ -4,7 +4,7 @@
 //! program    = item { ";" item }
 //! item       = macro | statement
 //! macro      = MACRO name [ "(" [names] [ "|" names ] ")" ] [ "=>" "(" [names] [ "|" names ] ")" ] statement
-//! statement  = [ names ":=" expressions | block | if | case | loop | BREAK | string [expressions] | expression ]
+//! statement  = [ names ":=" expressions | block | if | case | loop | BREAK | string expression | expression ]
 //! block      = ( "{" | BEGIN ) statement { ";" statement } ( "}" | END )
 //! if         = IF expression THEN statement { EF expression THEN statement } [ ELSE statement ]
 //! case       = CASE expression OF { expressions ":" statement [ ";" ] } [ ELSE statement ]
@@ -132,9 +132,7 @@ impl Cursor<'_> {
             }
             Tok::String(text) => {
                 self.bump();
-                let ends = self.at_end() || [";", "}", "END", "EF", "ELSE", "UNTIL"].iter().any(|end| self.is(end));
-                let values = if ends { Vec::new() } else { self.expressions()? };
-                Ok(StatementKind::Print(text.clone(), values))
+                Ok(StatementKind::Print(text.clone(), Box::new(self.expression()?)))
             }
             Tok::Name(_) if self.begins_assignment() => self.assignment(),
             Tok::Keyword("MACRO") => {
