@@ -84,7 +84,7 @@ fn columns(netlist: &Netlist, slots: &[usize], options: Options) -> Vec<Vec<u32>
     let latest = netlist.cells.iter().map(|cell| cell.earliest).max().unwrap_or(0);
     let time = |cell: u32| match netlist.cells[cell as usize].kind {
         Kind::Port { side: Side::SerialOut | Side::SyncOut, .. } => latest.saturating_add(1),
-        Kind::Port { side: Side::SerialIn | Side::Parallel, .. } => 0,
+        Kind::Port { side: Side::SerialIn | Side::SyncIn | Side::Parallel, .. } => 0,
         Kind::Port { .. } | Kind::Memory { .. } => latest / 2,
         _ => netlist.cells[cell as usize].earliest,
     };

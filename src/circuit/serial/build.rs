@@ -136,7 +136,8 @@ impl Builder<'_> {
         for (index, port) in self.circuit.ports.iter().enumerate() {
             let id = PortId(index as u32);
             let (side, buffer) = match port.kind {
-                PortKind::AsyncSerIn { .. } | PortKind::SyncSerIn { .. } => (Side::SerialIn, 0),
+                PortKind::AsyncSerIn { .. } => (Side::SerialIn, 0),
+                PortKind::SyncSerIn { .. } => (Side::SyncIn, 0),
                 PortKind::AsyncSerOut { buffer } => (Side::SerialOut, buffer),
                 PortKind::SyncSerOut => (Side::SyncOut, 0),
                 PortKind::SyncParIn | PortKind::SyncParOut | PortKind::SyncParIo => (Side::Parallel, 0),

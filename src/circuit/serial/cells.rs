@@ -193,6 +193,8 @@ pub enum Side {
     Internal,
     /// Words enter serially, when the chip asks for them.
     SerialIn,
+    /// Words enter serially, a known time after the chip asks for them.
+    SyncIn,
     /// Words leave serially, when the other side accepts them.
     SerialOut,
     /// Words leave serially, at any time.

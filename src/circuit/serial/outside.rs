@@ -26,6 +26,8 @@ pub(super) struct Outside {
     count: u32,
     /// What the chip sees.
     pub pins: Pins,
+    /// Whether it has no word that may be taken at any time, as the chip expects it.
+    pub starved: bool,
 }
 
 impl Outside {
@@ -42,6 +44,7 @@ impl Outside {
             leaving: zero(),
             count: 0,
             pins: Pins::default(),
+            starved: false,
         };
         outside.show();
         outside
@@ -50,7 +53,7 @@ impl Outside {
     /// The levels that the chip sees.
     fn show(&mut self) {
         match self.side {
-            Side::SerialIn => self.pins.ready = !self.words.is_empty(),
+            Side::SerialIn | Side::SyncIn => self.pins.ready = !self.words.is_empty(),
             Side::Parallel => self.pins.bits = self.words.front().cloned(),
             Side::SerialOut | Side::SyncOut | Side::Internal => self.pins.ready = true,
         }
@@ -59,7 +62,8 @@ impl Outside {
     /// One cycle: takes what the chip drives, returns a word that has left.
     pub fn step(&mut self, driven: &Pins) -> Option<Bits> {
         let word = match self.side {
-            Side::SerialIn => {
+            Side::SerialIn | Side::SyncIn => {
+                self.starved |= self.side == Side::SyncIn && driven.take && self.words.is_empty();
                 if driven.take
                     && let Some(word) = self.words.pop_front()
                 {
@@ -74,6 +78,7 @@ impl Outside {
                 if driven.take {
                     self.words.pop_front();
                 }
+                self.starved |= self.words.is_empty();
                 driven.bits.clone()
             }
             Side::SerialOut | Side::SyncOut | Side::Internal => self.collect(driven.word),

@@ -132,7 +132,7 @@ pub fn step(
     let input = one(puts)?;
     let request = requests.iter().any(|wire| wire.control);
     match size.side {
-        Side::SerialIn => {
+        Side::SerialIn | Side::SyncIn => {
             outputs[0] = outside.word;
             outputs[2] = Wire::level(outside.ready);
             Ok(Pins { take: request, ..Pins::default() })

@@ -116,7 +116,8 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
                 Gate::Xor => a != b,
                 Gate::Xnor => a == b,
             };
-            outputs[0] = Wire::bit(both(inputs)?, bit);
+            outputs[0] = Wire::bit(both(inputs), bit);
+            return aligned(inputs);
         }
         Kind::Multiply { width } => return multiply(*width, state, inputs, outputs),
         Kind::Compare { relation } => return compare(*relation, state, inputs, outputs),
@@ -181,12 +182,13 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
 }
 
 /// Whether both of two inputs carry a bit.
-fn both(inputs: &[Wire]) -> Result<bool, Fault> {
-    match (inputs[0].control, inputs[1].control) {
-        (true, true) => Ok(true),
-        (false, false) => Ok(false),
-        _ => Err(Fault::Misaligned),
-    }
+fn both(inputs: &[Wire]) -> bool {
+    inputs[0].control && inputs[1].control
+}
+
+/// Two inputs carry bits in the same cycles.
+fn aligned(inputs: &[Wire]) -> Result<(), Fault> {
+    if inputs[0].control == inputs[1].control { Ok(()) } else { Err(Fault::Misaligned) }
 }
 
 /// A constant: `count` bits are yet to be given.
@@ -205,7 +207,7 @@ fn constant(state: &mut State, value: &Bits, width: u32, trigger: bool, output: 
 
 /// A sum: `flag` is the carry, which is 1 before the first bit of a difference.
 fn add(sum: Sum, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
-    let control = both(inputs)?;
+    let control = both(inputs);
     let (a, b) = (inputs[0].data, inputs[1].data != (sum == Sum::Subtract));
     outputs[0] = Wire::bit(control, a ^ b ^ state.flag);
     if let Some(carry) = outputs.get_mut(1) {
@@ -213,17 +215,17 @@ fn add(sum: Sum, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Re
     }
     state.flag = if control { (a && b) || (state.flag && (a || b)) } else { sum == Sum::Subtract };
     state.previous = control;
-    Ok(())
+    aligned(inputs)
 }
 
 /// The product, low half: `bits` and `other` are the operands' bits so far, `third` the partial
 /// sum, whose lowest bit is the next one of the product.
 fn multiply(width: u32, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
-    if !both(inputs)? {
+    if !both(inputs) {
         let zero = || Bits::zero(width);
         (state.bits, state.other, state.third, state.count) = (zero(), zero(), zero(), 0);
         outputs[0] = Wire::default();
-        return Ok(());
+        return aligned(inputs);
     }
     let (a, b) = (inputs[0].data, inputs[1].data);
     if a {
@@ -244,7 +246,7 @@ fn multiply(width: u32, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]
 
 /// A comparison: `flag` is whether all bits are equal so far.
 fn compare(relation: Relation, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
-    let control = both(inputs)?;
+    let control = both(inputs);
     let (a, b) = (inputs[0].data, inputs[1].data);
     if control {
         let before = state.last;
@@ -270,7 +272,7 @@ fn compare(relation: Relation, state: &mut State, inputs: &[Wire], outputs: &mut
         (state.flag, state.last, state.signed) = (true, false, false);
     }
     state.previous = control;
-    Ok(())
+    aligned(inputs)
 }
 
 fn extend(by: u32, signed: bool, state: &mut State, input: Wire, output: &mut Wire) -> Result<(), Fault> {
@@ -293,15 +295,13 @@ fn extend(by: u32, signed: bool, state: &mut State, input: Wire, output: &mut Wi
 
 /// `ifYes` and `ifNo`: `flag` is whether the present word passes.
 fn switch(pass: bool, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
-    if inputs[0].control != (inputs[1].control && !state.previous) {
-        return Err(Fault::Misaligned);
-    }
+    let begins = inputs[1].control && !state.previous;
     if inputs[0].control {
         state.flag = inputs[0].data == pass;
     }
     outputs[0] = Wire::bit(inputs[1].control && state.flag, inputs[1].data);
     state.previous = inputs[1].control;
-    Ok(())
+    if inputs[0].control == begins { Ok(()) } else { Err(Fault::Misaligned) }
 }
 
 fn merge(inputs: &[Wire], output: &mut Wire) -> Result<(), Fault> {

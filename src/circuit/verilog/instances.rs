@@ -158,7 +158,7 @@ fn module(kind: &Kind) -> &'static str {
         Kind::Memory { .. } => "cell_memory",
         Kind::Port { side, .. } => match side {
             Side::Internal | Side::SerialOut => "cell_port",
-            Side::SerialIn => "cell_serial_in",
+            Side::SerialIn | Side::SyncIn => "cell_serial_in",
             Side::SyncOut => "cell_sync_out",
             Side::Parallel => "cell_parallel",
         },
@@ -223,7 +223,7 @@ fn parameters(kind: &Kind, cell: &Cell) -> Vec<(&'static str, String)> {
 fn port(netlist: &Netlist, index: usize, cell: &Cell, mut instance: Instance) -> Instance {
     let Kind::Port { side, puts, .. } = cell.kind else { return instance };
     let (puts, gets) = cell.inputs.split_at(puts as usize);
-    if side != Side::SerialIn {
+    if !matches!(side, Side::SerialIn | Side::SyncIn) {
         instance.connect("put_d", any(puts.iter().map(|net| data(netlist, *net)).collect()));
         instance.connect("put_c", any(puts.iter().map(|net| control(*net)).collect()));
     }
@@ -232,7 +232,7 @@ fn port(netlist: &Netlist, index: usize, cell: &Cell, mut instance: Instance) ->
     }
     let outputs: &[(usize, &str)] = match side {
         Side::Internal | Side::SerialOut => &[(0, "y"), (1, "done"), (2, "available"), (3, "wanted")],
-        Side::SerialIn => &[(0, "y"), (2, "available")],
+        Side::SerialIn | Side::SyncIn => &[(0, "y"), (2, "available")],
         Side::SyncOut => &[],
         Side::Parallel => &[(0, "y"), (1, "done"), (2, "available")],
     };

@@ -83,7 +83,7 @@ fn port_names(netlist: &Netlist) -> Vec<String> {
 fn side_pins(side: Side) -> &'static [(&'static str, &'static str, bool)] {
     match side {
         Side::Internal => &[],
-        Side::SerialIn => &[
+        Side::SerialIn | Side::SyncIn => &[
             ("data", "input", false),
             ("control", "input", false),
             ("ready", "input", false),

@@ -22,7 +22,7 @@ pub fn testbench(netlist: &Netlist, name: &str, stimuli: &Stimuli, limits: Limit
     for (pads, port) in netlist.pads.iter().zip(port_names(netlist)) {
         let words = stimuli.get(&pads.name).map_or(&[][..], Vec::as_slice);
         match pads.side {
-            Side::SerialIn => {
+            Side::SerialIn | Side::SyncIn => {
                 serial_in(&mut text, &mut steps, pads, &port, words);
                 active.push(format!("{port}_take | ({port}_left != 0)"));
             }
