@@ -1,7 +1,7 @@
 //! The simulator of the bit-serial implementation: cycle by cycle, bit by bit.
 
 use super::cells::{Kind, Side};
-use super::netlist::Netlist;
+use super::netlist::{Cell, Netlist};
 use super::outside::{Outside, Stimuli};
 use super::ports::{self, MemoryState, Pins, PortState, Size};
 use super::step::{Fault, State, Wire, step};
@@ -32,7 +32,7 @@ pub struct Run {
     pub cycles: u64,
     /// The words that left each port, and in which cycle they had.
     pub outputs: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
-    /// For each cell, the cycles in which it gave a bit.
+    /// For each cell, the cycles in which its first output gave a bit.
     pub active: Vec<u64>,
     /// Whether it ended because nothing happened any more.
     pub ended: bool,
@@ -54,6 +54,12 @@ struct Simulator<'a> {
     outside: Vec<Outside>,
     driven: Vec<Pins>,
     inputs: Vec<Wire>,
+    /// For each cell, the cycles since its inputs or outputs changed, and how many of those it takes
+    /// until its registers do not change any more either; then it is skipped.
+    stable: Vec<u32>,
+    settled: Vec<u32>,
+    readers: Vec<Vec<(u32, u32)>>,
+    changed: Vec<u32>,
     run: Run,
 }
 
@@ -75,6 +81,18 @@ pub fn simulate(netlist: &Netlist, stimuli: &Stimuli, limits: Limits) -> Result<
     }
     simulator.run.cycles = last + 1;
     Ok(simulator.run)
+}
+
+/// Cycles without a change at a cell's inputs and outputs after which its registers do not change.
+fn settled(netlist: &Netlist, cell: &Cell) -> u32 {
+    let longest = cell.inputs.iter().chain(&cell.outputs).map(|net| netlist.width(*net)).max().unwrap_or(0);
+    match cell.kind {
+        // What is outside of a port is no net.
+        Kind::Port { .. } => u32::MAX,
+        Kind::Shift { length } => length + 2,
+        Kind::Memory { address, .. } => longest + address + 4,
+        _ => longest + 4,
+    }
 }
 
 impl<'a> Simulator<'a> {
@@ -103,6 +121,10 @@ impl<'a> Simulator<'a> {
             outside,
             driven: vec![Pins::default(); netlist.pads.len()],
             inputs: Vec::new(),
+            stable: vec![0; netlist.cells.len()],
+            settled: netlist.cells.iter().map(|cell| settled(netlist, cell)).collect(),
+            readers: netlist.readers(),
+            changed: Vec::new(),
             run: Run { outputs, active: vec![0; netlist.cells.len()], ..Run::default() },
         }
     }
@@ -112,6 +134,9 @@ impl<'a> Simulator<'a> {
         let idle = Pins::default();
         let mut driven = vec![Pins::default(); self.driven.len()];
         for (index, cell) in self.netlist.cells.iter().enumerate() {
+            if self.stable[index] > self.settled[index] {
+                continue;
+            }
             self.inputs.clear();
             self.inputs.extend(cell.inputs.iter().map(|net| self.now[net.index()]));
             let Some(first) = cell.outputs.first() else { continue };
@@ -133,7 +158,13 @@ impl<'a> Simulator<'a> {
                     ports::memory(state, ports, &self.inputs, outputs)
                 }
             };
-            self.run.active[index] += u64::from(outputs.iter().any(|wire| wire.control));
+            self.run.active[index] += u64::from(outputs[0].control);
+            let range = first.index()..first.index() + cell.outputs.len();
+            self.stable[index] = self.stable[index].saturating_add(1);
+            for net in range.filter(|&net| self.next[net] != self.now[net]) {
+                self.stable[index] = 0;
+                self.changed.push(net as u32);
+            }
             // A chip whose synchronous ports have no words is not fed as it expects.
             if let Err(fault) = result
                 && !self.outside.iter().any(|outside| outside.starved)
@@ -146,6 +177,11 @@ impl<'a> Simulator<'a> {
             active |= outside.active(seen);
             if let Some(word) = outside.step(seen) {
                 self.run.outputs.entry(pads.name.clone()).or_default().push((cycle, word));
+            }
+        }
+        for net in self.changed.drain(..) {
+            for &(reader, _) in &self.readers[net as usize] {
+                self.stable[reader as usize] = 0;
             }
         }
         self.driven = driven;
