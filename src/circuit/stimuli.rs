@@ -163,6 +163,13 @@ impl Stimuli {
         self.inputs[port.0 as usize].words.push_back((0, word));
     }
 
+    /// The words that are yet to come in at a port, each with the cycle from which on it is there,
+    /// and whether the last one repeats.
+    pub fn words(&self, port: PortId) -> (Vec<(u64, Bits)>, bool) {
+        let input = &self.inputs[port.0 as usize];
+        (input.words.iter().cloned().collect(), input.repeats)
+    }
+
     /// What has been put to a port.
     pub fn outputs(&self, port: PortId) -> &[Bits] {
         &self.outputs[port.0 as usize]

@@ -150,7 +150,7 @@ impl Builder<'_> {
             let outputs = netlist.add(kind, Vec::new(), &[port.width, 0, 0, 0], port.span, 0);
             netlist.cells[cell].name = Some(port.name.clone());
             if side != Side::Internal {
-                let pads = Pads { name: port.name.clone(), cell: cell as u32, width: port.width, side };
+                let pads = Pads { name: port.name.clone(), port: id, cell: cell as u32, width: port.width, side };
                 netlist.pads.push(pads);
             }
             self.ports.insert(id, PortCell { cell, outputs, ..PortCell::default() });

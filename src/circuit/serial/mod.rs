@@ -25,7 +25,6 @@ mod timing;
 
 pub use build::build;
 pub use netlist::Netlist;
-pub use outside::Stimuli;
 pub use simulate::{Limits, Run, simulate};
 pub use step::Fault;
 

@@ -7,6 +7,7 @@
 //! takes a bit in one cycle gives its result in the next one at the earliest.
 
 use super::cells::{Kind, Side};
+use crate::circuit::graph::PortId;
 use crate::text::source::Span;
 use std::sync::Arc;
 
@@ -52,6 +53,8 @@ pub struct Cell {
 pub struct Pads {
     /// The name of the port in the source program.
     pub name: Arc<str>,
+    /// The port in the circuit.
+    pub port: PortId,
     /// The cell, by its index in [`Netlist::cells`].
     pub cell: u32,
     /// Bits of a word.

@@ -12,7 +12,7 @@ pub struct Pins {
     pub word: Wire,
     /// In: the other side has a word. Out: it accepts one.
     pub ready: bool,
-    /// Parallel: the bits, where they are driven.
+    /// Parallel: the bits, when they are sampled or driven.
     pub bits: Option<Bits>,
     /// In: the chip takes a word.
     pub take: bool,
@@ -93,6 +93,11 @@ pub struct PortState {
 }
 
 impl PortState {
+    /// Whether a parallel port samples its pads in this cycle.
+    pub fn samples(&self) -> bool {
+        self.asked && self.sender.idle()
+    }
+
     /// The registers after the reset.
     pub fn new(width: u32) -> Self {
         Self { receiver: Receiver::new(width), words: VecDeque::new(), sender: Sender::new(width), asked: false }
@@ -196,7 +201,7 @@ fn parallel(
     if full && input.control {
         return Err(Fault::Collision);
     }
-    let sampled = outside.bits.as_ref().filter(|_| state.asked && state.sender.idle());
+    let sampled = outside.bits.as_ref().filter(|_| state.samples());
     let load = sampled.is_some();
     if let Some(word) = sampled {
         state.sender.load(word.clone());
@@ -206,7 +211,6 @@ fn parallel(
     state.asked = (state.asked && !load) || request;
     outputs[0] = state.sender.give();
     outputs[1] = Wire::level(full);
-    outputs[2] = Wire::level(outside.bits.is_some());
     Ok(Pins { take: load, bits, ..Pins::default() })
 }
 

@@ -2,10 +2,11 @@
 
 use super::cells::{Kind, Side};
 use super::netlist::{Cell, Netlist};
-use super::outside::{Outside, Stimuli};
+use super::outside::Outside;
 use super::ports::{self, MemoryState, Pins, PortState, Size};
 use super::step::{Fault, State, Wire, step};
 use crate::circuit::Bits;
+use crate::circuit::functional::Environment;
 use crate::text::diagnostics::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { cycles: 1_000_000, idle: 4_000 }
+        Self { cycles: 10_000_000, idle: 10_000 }
     }
 }
 
@@ -30,8 +31,10 @@ impl Default for Limits {
 pub struct Run {
     /// Cycles until the last word passed the pads.
     pub cycles: u64,
+    /// The words that entered each port, in order.
+    pub entered: BTreeMap<Arc<str>, Vec<Bits>>,
     /// The words that left each port, and in which cycle they had.
-    pub outputs: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
+    pub left: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
     /// For each cell, the cycles in which its first output gave a bit.
     pub active: Vec<u64>,
     /// Whether it ended because nothing happened any more.
@@ -63,23 +66,27 @@ struct Simulator<'a> {
     run: Run,
 }
 
-/// Runs a netlist.
+/// Runs a netlist in the environment of its circuit. Its cycles are those of the chip.
 ///
 /// # Errors
 /// A rule of the timing discipline that does not hold: an error of the translation, not of the
 /// program.
-pub fn simulate(netlist: &Netlist, stimuli: &Stimuli, limits: Limits) -> Result<Run, Diagnostic> {
-    let mut simulator = Simulator::new(netlist, stimuli);
+pub fn simulate(netlist: &Netlist, environment: &mut dyn Environment, limits: Limits) -> Result<Run, Diagnostic> {
+    let mut simulator = Simulator::new(netlist, environment);
     let mut last = 0;
     for cycle in 0..limits.cycles {
-        if simulator.cycle(cycle)? {
+        if simulator.cycle(environment, cycle)? {
             last = cycle;
-        } else if cycle - last > limits.idle {
+        } else if cycle - last > limits.idle && environment.next_event(cycle).is_none() {
             simulator.run.ended = true;
             break;
         }
     }
     simulator.run.cycles = last + 1;
+    for (outside, pads) in simulator.outside.into_iter().zip(&netlist.pads) {
+        simulator.run.entered.insert(pads.name.clone(), outside.entered);
+        simulator.run.left.insert(pads.name.clone(), outside.left_words);
+    }
     Ok(simulator.run)
 }
 
@@ -96,7 +103,7 @@ fn settled(netlist: &Netlist, cell: &Cell) -> u32 {
 }
 
 impl<'a> Simulator<'a> {
-    fn new(netlist: &'a Netlist, stimuli: &Stimuli) -> Self {
+    fn new(netlist: &'a Netlist, environment: &mut dyn Environment) -> Self {
         let registers = netlist.cells.iter().enumerate().map(|(index, cell)| match &cell.kind {
             Kind::Port { side, width, buffer, .. } => {
                 let size = Size { side: *side, buffer: *buffer };
@@ -108,11 +115,7 @@ impl<'a> Simulator<'a> {
             }
             kind => Registers::Cell(State::new(kind)),
         });
-        let none = Vec::new();
-        let outside =
-            netlist.pads.iter().map(|pads| Outside::new(pads, stimuli.get(&pads.name).unwrap_or(&none))).collect();
-        let leave = netlist.pads.iter().filter(|pads| !matches!(pads.side, Side::SerialIn | Side::SyncIn));
-        let outputs = leave.map(|pads| (pads.name.clone(), Vec::new())).collect();
+        let outside = netlist.pads.iter().map(|pads| Outside::new(pads, environment)).collect();
         Self {
             netlist,
             registers: registers.collect(),
@@ -125,12 +128,12 @@ impl<'a> Simulator<'a> {
             settled: netlist.cells.iter().map(|cell| settled(netlist, cell)).collect(),
             readers: netlist.readers(),
             changed: Vec::new(),
-            run: Run { outputs, active: vec![0; netlist.cells.len()], ..Run::default() },
+            run: Run { active: vec![0; netlist.cells.len()], ..Run::default() },
         }
     }
 
     /// One cycle; whether a word passes the pads.
-    fn cycle(&mut self, cycle: u64) -> Result<bool, Diagnostic> {
+    fn cycle(&mut self, environment: &mut dyn Environment, cycle: u64) -> Result<bool, Diagnostic> {
         let idle = Pins::default();
         let mut driven = vec![Pins::default(); self.driven.len()];
         for (index, cell) in self.netlist.cells.iter().enumerate() {
@@ -146,6 +149,12 @@ impl<'a> Simulator<'a> {
                 Registers::Port(size, state, pads) => {
                     let Kind::Port { puts, .. } = cell.kind else { continue };
                     let (puts, gets) = self.inputs.split_at(puts as usize);
+                    if let Some(pads) = *pads
+                        && size.side == Side::Parallel
+                        && state.samples()
+                    {
+                        self.outside[pads].sample(environment, cycle);
+                    }
                     let pins = pads.map_or(&idle, |pads| &self.outside[pads].pins);
                     ports::step(*size, state, puts, gets, pins, outputs).map(|pins| {
                         if let Some(pads) = *pads {
@@ -173,11 +182,8 @@ impl<'a> Simulator<'a> {
             }
         }
         let mut active = false;
-        for ((outside, seen), pads) in self.outside.iter_mut().zip(&self.driven).zip(&self.netlist.pads) {
-            active |= outside.active(seen);
-            if let Some(word) = outside.step(seen) {
-                self.run.outputs.entry(pads.name.clone()).or_default().push((cycle, word));
-            }
+        for (outside, seen) in self.outside.iter_mut().zip(&self.driven) {
+            active |= outside.step(seen, environment, cycle);
         }
         for net in self.changed.drain(..) {
             for &(reader, _) in &self.readers[net as usize] {

@@ -77,7 +77,7 @@ impl Throughput {
 
 /// How fast the words of each port left; ports without words are not there.
 pub fn throughput(run: &Run) -> BTreeMap<String, Throughput> {
-    let ports = run.outputs.iter().filter_map(|(name, words)| {
+    let ports = run.left.iter().filter_map(|(name, words)| {
         let (first, last) = (words.first()?.0, words.last()?.0);
         let between = (words.len() > 1).then(|| (last - first) as f64 / (words.len() - 1) as f64);
         Some((name.to_string(), Throughput { first, between }))

@@ -3,12 +3,12 @@
 //! [`module()`] gives one module for each kind of cell that is used, and a top module that connects
 //! them. Words have a data wire `_d` and a control wire `_c`. The clock is `clk`, the reset `rst`,
 //! active high and synchronous. [`testbench()`] gives a module that feeds a simulation with words
-//! and prints those that leave, in the format of the functional simulator.
+//! and prints those that leave.
 
 mod instances;
 mod testbench;
 
-pub use testbench::testbench;
+pub use testbench::{Feed, feeds, recorded, testbench};
 
 use super::serial::cells::Side;
 use super::serial::netlist::{Netlist, Pads};

@@ -1,8 +1,9 @@
 //! Tests of the Verilog back end that need no other program.
 
-use super::{module, testbench};
+use super::{Feed, module, testbench};
+use crate::circuit::Bits;
 use crate::circuit::graph::tests::running_sum;
-use crate::circuit::serial::{Limits, Stimuli, build};
+use crate::circuit::serial::{Limits, build};
 
 #[test]
 fn the_top_module_has_the_pads_and_only_the_cells_that_it_uses() {
@@ -18,7 +19,7 @@ fn the_top_module_has_the_pads_and_only_the_cells_that_it_uses() {
 #[test]
 fn a_testbench_has_the_words_that_enter() {
     let netlist = build(&running_sum()).expect("built");
-    let stimuli = Stimuli::from([("i".into(), vec![crate::circuit::Bits::from_u128(0xabc, 16)])]);
-    let text = testbench(&netlist, "running sum", &stimuli, Limits::default());
-    assert!(text.contains("i_words[0] = 16'habc;"));
+    let feed = Feed { words: vec![(7, Bits::from_u128(0xabc, 16))], repeats: false };
+    let text = testbench(&netlist, "running sum", &[feed], Limits::default());
+    assert!(text.contains("i_words[0] = 16'habc; i_from[0] = 7;"));
 }
