@@ -35,7 +35,10 @@ pub struct Machine<'a> {
     pub first_fan: Vec<u32>,
     /// The last word of each value.
     pub words: Vec<Bits>,
-    /// For each value, the arcs that still hold it.
+    /// For each value, what gives it.
+    pub sources: Vec<Unit>,
+    /// For each value, the arcs that still hold it; without those from a loop to itself, which are
+    /// free when it goes on.
     pub pending: Vec<u32>,
     /// For each unit: empty arcs by side, and outputs that are not taken yet.
     pub empty: Vec<[u32; 2]>,
@@ -54,6 +57,7 @@ pub struct Machine<'a> {
     /// Units that are looked at in this cycle, and what they do; kept for their memory.
     pub looking: Vec<Unit>,
     pub actions: Vec<(Unit, super::step::Action)>,
+    pub round_words: Vec<Bits>,
     /// Nodes that wait for the environment.
     pub polling: Vec<Unit>,
     /// Delays that end, by cycle.
@@ -75,6 +79,7 @@ impl<'a> Machine<'a> {
             fan_out: Vec::new(),
             first_fan: vec![0],
             words: vec![Bits::zero(1); circuit.values().len()],
+            sources: Vec::new(),
             pending: vec![0; circuit.values().len()],
             empty: vec![[0; 2]; units],
             blocked: vec![0; units],
@@ -87,6 +92,7 @@ impl<'a> Machine<'a> {
             queued: vec![false; units],
             looking: Vec::new(),
             actions: Vec::new(),
+            round_words: Vec::new(),
             polling: Vec::new(),
             timers: BTreeMap::new(),
             cycle: 0,
@@ -126,6 +132,7 @@ impl<'a> Machine<'a> {
                 self.wake(unit);
             }
         }
+        self.sources = circuit.values().map(|(_, value)| self.unit(value.node)).collect();
         let mut fans = vec![Vec::new(); self.words.len()];
         for (i, arc) in self.arcs.iter().enumerate() {
             fans[arc.value.0 as usize].push(i as u32);
@@ -169,10 +176,13 @@ impl<'a> Machine<'a> {
         }
         self.arcs[arc].full = false;
         self.empty[unit as usize][side as usize] += 1;
+        let source = self.sources[value.0 as usize];
+        if source == unit {
+            return;
+        }
         let pending = &mut self.pending[value.0 as usize];
         *pending -= 1;
         if *pending == 0 {
-            let source = self.unit(self.circuit.value(value).node);
             self.blocked[source as usize] -= 1;
             self.wake(source);
         }
@@ -184,19 +194,19 @@ impl<'a> Machine<'a> {
         if let Some(word) = word {
             self.words[i] = word;
         }
-        let fan = self.first_fan[i] as usize..self.first_fan[i + 1] as usize;
-        if fan.is_empty() {
-            return;
-        }
-        self.pending[i] = fan.len() as u32;
-        let source = self.unit(self.circuit.value(value).node);
-        self.blocked[source as usize] += 1;
-        for at in fan {
-            let arc = &mut self.arcs[self.fan_out[at] as usize];
+        let source = self.sources[i];
+        let mut pending = 0;
+        for at in self.first_fan[i]..self.first_fan[i + 1] {
+            let arc = &mut self.arcs[self.fan_out[at as usize] as usize];
             arc.full = true;
             let (unit, side) = (arc.unit, arc.side);
             self.empty[unit as usize][side as usize] -= 1;
+            pending += u32::from(unit != source);
             self.wake(unit);
+        }
+        if pending > 0 {
+            self.pending[i] = pending;
+            self.blocked[source as usize] += 1;
         }
     }
 

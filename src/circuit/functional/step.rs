@@ -190,11 +190,7 @@ impl Machine<'_> {
             return self.register(unit);
         }
         if let Action::Round(side) = action {
-            for i in 0..self.heads[unit as usize - nodes].len() {
-                let head = self.heads[unit as usize - nodes][i];
-                self.pass(head, side);
-            }
-            return;
+            return self.round(unit as usize - nodes, side);
         }
         let id = NodeId(unit);
         let circuit = self.circuit;
@@ -248,6 +244,23 @@ impl Machine<'_> {
         if arc != self.first_arc[id.0 as usize] as usize + side {
             self.take(arc);
         }
+    }
+
+    /// Lets all heads of a loop go on. A head can be the input of another: all are read before any
+    /// publishes.
+    fn round(&mut self, index: usize, side: usize) {
+        let heads = std::mem::take(&mut self.heads[index]);
+        let mut words = std::mem::take(&mut self.round_words);
+        words.extend(heads.iter().map(|head| self.input(*head, side).clone()));
+        for head in &heads {
+            self.take(self.first_arc[head.0 as usize] as usize + side);
+        }
+        for (head, word) in heads.iter().zip(words.drain(..)) {
+            self.firings += 1;
+            self.publish(self.circuit.node(*head).outputs[0], Some(word));
+        }
+        self.heads[index] = heads;
+        self.round_words = words;
     }
 
     /// Passes an input of a node on to its output.

@@ -19,9 +19,8 @@ impl Machine<'_> {
     /// Operations that have their inputs and cannot go on.
     pub fn waits(&self) -> Vec<Wait> {
         let has_inputs = |id: NodeId| self.empty[id.0 as usize][0] == 0 && self.blocked[id.0 as usize] == 0;
-        let nodes = self.circuit.nodes().filter(|(id, node)| {
-            matches!(node.op, Op::Get(_) | Op::Put(_)) && has_inputs(*id)
-        });
+        let nodes =
+            self.circuit.nodes().filter(|(id, node)| matches!(node.op, Op::Get(_) | Op::Put(_)) && has_inputs(*id));
         nodes
             .map(|(_, node)| {
                 let (Op::Get(port) | Op::Put(port)) = node.op else { unreachable!("filtered above") };

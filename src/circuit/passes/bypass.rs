@@ -44,4 +44,3 @@ fn opposite(op: &Op) -> Option<Op> {
         _ => None,
     }
 }
-

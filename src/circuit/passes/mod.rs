@@ -58,7 +58,9 @@ pub fn run(circuit: &mut Circuit, options: Options) -> Vec<Step> {
         dead::remove_prints(circuit);
     }
     let passes: &[(&'static str, fn(&mut Circuit) -> bool)] = match options.optimise {
-        true => &[("dead", dead::run), ("fold", fold::run), ("bypass", bypass::run), ("cse", cse::run), ("dead", dead::run)],
+        true => {
+            &[("dead", dead::run), ("fold", fold::run), ("bypass", bypass::run), ("cse", cse::run), ("dead", dead::run)]
+        }
         false => &[("dead", dead::run)],
     };
     for _ in 0..MAX_ROUNDS {

@@ -124,7 +124,9 @@ impl Inference<'_> {
                     None => "this has".to_string(),
                 };
                 let message = match &self.circuit.node(node).op {
-                    Op::Put(port) => format!("{what} {known} bits, and port `{}` {size}", self.circuit.port(*port).name),
+                    Op::Put(port) => {
+                        format!("{what} {known} bits, and port `{}` {size}", self.circuit.port(*port).name)
+                    }
                     _ => format!("{what} {known} bits, and {size} are needed"),
                 };
                 let d = Diagnostic::error(message).at(span, format!("{size} bits"));

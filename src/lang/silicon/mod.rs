@@ -12,8 +12,6 @@ pub mod lexer;
 pub mod parser;
 
 #[cfg(test)]
-mod parse_tests;
-#[cfg(test)]
 mod tests;
 
 use crate::circuit::graph::Circuit;

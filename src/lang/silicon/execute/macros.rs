@@ -14,7 +14,8 @@ impl<'a> Executor<'a> {
         let expected = definition.parameters.len();
         if arguments.len() != expected {
             let given = arguments.len();
-            let message = format!("the macro `{}` takes {expected} arguments, and {given} are given", definition.name.name);
+            let message =
+                format!("the macro `{}` takes {expected} arguments, and {given} are given", definition.name.name);
             let d = Diagnostic::error(message).at(span, "this call").also(definition.name.span, "the macro");
             return self.fail(d);
         }

@@ -17,7 +17,7 @@ mod statements;
 
 use super::ast::{Ident, Program};
 use super::cursor::{Parse, Stop};
-use crate::circuit::graph::{Circuit, Kind, LoopId, MAX_NODES, NodeId, Op, PortId, ValueId};
+use crate::circuit::graph::{Circuit, Kind, LoopId, MAX_NODES, NodeId, Op, ValueId};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use blocks::{Block, BlockId, BlockKind, Datum, Key, Poison, Symbol};
@@ -69,8 +69,6 @@ pub fn execute(name: &str, program: &Program, limits: Limits, diags: &mut Diagno
         loops: Vec::new(),
         around: None,
         calls: Vec::new(),
-        port_names: BTreeSet::new(),
-        named: Vec::new(),
         reset,
         lookups: 0,
         depth: 0,
@@ -120,10 +118,6 @@ struct Executor<'a> {
     around: Option<LoopId>,
     /// The calls of the macros around here.
     calls: Vec<Span>,
-    /// Names of ports that are taken.
-    port_names: BTreeSet<Arc<str>>,
-    /// For each port, whether a variable has named it.
-    named: Vec<bool>,
     /// The token that starts the circuit.
     reset: ValueId,
     /// Look-ups inside each other.
@@ -148,9 +142,7 @@ impl<'a> Executor<'a> {
         for statement in &self.program.statements {
             self.statement(statement);
         }
-        for i in 0..self.circuit.ports.len() {
-            self.name_port(PortId(i as u32), &"port".into());
-        }
+        self.name_ports();
     }
 
     fn declare(&mut self, i: usize, name: &Ident) {

@@ -54,7 +54,11 @@ impl<'a> Executor<'a> {
         let number = match self.expression(value)? {
             Datum::Number(number) => number.index(),
             _ => {
-                return self.error(value.span, "this must be known while compiling", "depends on the inputs of the circuit");
+                return self.error(
+                    value.span,
+                    "this must be known while compiling",
+                    "depends on the inputs of the circuit",
+                );
             }
         };
         match number {

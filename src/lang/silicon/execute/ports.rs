@@ -9,6 +9,7 @@ use crate::lang::silicon::ast::{Expr, Ident};
 use crate::lang::silicon::cursor::Parse;
 use crate::text::diagnostics::{Diagnostic, closest};
 use crate::text::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The functions that create ports and memories.
@@ -47,7 +48,8 @@ impl<'a> Executor<'a> {
         if !once && !self.stopped {
             let d = Diagnostic::error("a port is created where the program may pass never or often");
             let d = d.at(span, "a chip has a fixed number of ports");
-            return self.fail(d.hint("create ports outside of loops, and of conditions that are not known while compiling"));
+            return self
+                .fail(d.hint("create ports outside of loops, and of conditions that are not known while compiling"));
         }
         match &*name.name {
             "RAM" | "dualPortRAM" | "ROM" => return self.create_memory(name, arguments, span),
@@ -93,7 +95,9 @@ impl<'a> Executor<'a> {
         let mut contents: Vec<Bits> = contents
             .iter()
             .map(|datum| match datum {
-                Datum::Number(number) => number.sized(width).or_else(|problem| self.error(span, problem, "this memory")),
+                Datum::Number(number) => {
+                    number.sized(width).or_else(|problem| self.error(span, problem, "this memory"))
+                }
                 _ => self.error(span, "the contents of a memory are numbers that are known while compiling", ""),
             })
             .collect::<Parse<_>>()?;
@@ -118,30 +122,44 @@ impl<'a> Executor<'a> {
 
     fn new_port(&mut self, kind: PortKind, width: u32, span: Span) -> Datum {
         let port = self.circuit.add_port(Port { name: "".into(), kind, width, span });
-        self.named.push(false);
         let token = self.circuit.add_value(Op::Open(port), &[self.reset], span);
         self.define(Key::Token(port), Datum::Token(token));
         Datum::Port(port)
     }
 
-    /// Names a port after a variable, if none has named it before. A number makes the name unique.
+    /// Names a port after a variable, if none has named it before.
     pub(super) fn name_port(&mut self, port: PortId, name: &Arc<str>) {
-        if std::mem::replace(&mut self.named[port.0 as usize], true) {
-            return;
+        let own = &mut self.circuit.ports[port.0 as usize].name;
+        if own.is_empty() {
+            *own = name.clone();
         }
-        let mut unique = name.clone();
-        let mut number = 2;
-        while !self.port_names.insert(unique.clone()) {
-            unique = format!("{name}{number}").into();
-            number += 1;
-        }
-        if let PortKind::Memory(memory) = self.circuit.port(port).kind {
-            let memory = &mut self.circuit.memories[memory.0 as usize];
-            if memory.name.is_empty() {
-                memory.name = unique.clone();
+    }
+
+    /// Makes the names of ports unique with numbers after them: ports with pads come first. Ports that
+    /// no variable names get one.
+    pub(super) fn name_ports(&mut self) {
+        let mut taken = BTreeSet::new();
+        let ports = &mut self.circuit.ports;
+        let external = |port: &Port| port.kind.is_external();
+        let order = (0..ports.len()).filter(|i| external(&ports[*i]));
+        let order: Vec<usize> = order.chain((0..ports.len()).filter(|i| !external(&ports[*i]))).collect();
+        let mut next: BTreeMap<Arc<str>, u32> = BTreeMap::new();
+        for i in order {
+            let name: Arc<str> = if ports[i].name.is_empty() { "port".into() } else { ports[i].name.clone() };
+            let mut unique = name.clone();
+            let number = next.entry(name.clone()).or_insert(1);
+            while !taken.insert(unique.clone()) {
+                *number += 1;
+                unique = format!("{name}{number}").into();
             }
+            if let PortKind::Memory(memory) = ports[i].kind {
+                let memory = &mut self.circuit.memories[memory.0 as usize];
+                if memory.name.is_empty() {
+                    memory.name = unique.clone();
+                }
+            }
+            ports[i].name = unique;
         }
-        self.circuit.ports[port.0 as usize].name = unique;
     }
 
     /// `port.name(arguments)`

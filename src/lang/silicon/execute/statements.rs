@@ -43,7 +43,9 @@ impl<'a> Executor<'a> {
                 statements.iter().for_each(|inner| self.statement(inner));
                 Ok(())
             }
-            StatementKind::If(condition, then, otherwise) => self.if_statement(condition, then, otherwise.as_deref(), span),
+            StatementKind::If(condition, then, otherwise) => {
+                self.if_statement(condition, then, otherwise.as_deref(), span)
+            }
             StatementKind::Case(cases) => self.case_statement(cases, span),
             StatementKind::Loop(test, body) => self.loop_statement(test, body, span),
             StatementKind::Break => {
@@ -231,7 +233,11 @@ impl<'a> Executor<'a> {
     /// The branches of a `CASE`, with what is done in each; or, if the selector is known, what is
     /// done.
     #[allow(clippy::type_complexity, reason = "a list of branches, or the one that is taken")]
-    fn cases<T>(&mut self, cases: &'a Cases<T>, span: Span) -> Parse<(Vec<(Branch, Option<&'a T>)>, Option<Option<&'a T>>)> {
+    fn cases<T>(
+        &mut self,
+        cases: &'a Cases<T>,
+        span: Span,
+    ) -> Parse<(Vec<(Branch, Option<&'a T>)>, Option<Option<&'a T>>)> {
         let selector = self.expression(&cases.selector)?;
         let mut labels: Vec<(Number, Span)> = Vec::new();
         let mut arms = Vec::new();
@@ -248,7 +254,8 @@ impl<'a> Executor<'a> {
         };
         let constants = self.labels(&labels, size)?;
         if let Datum::Number(number) = &selector {
-            let selected = size.map_or_else(|| Ok(Self::constant(number)), |size| number.sized(size).map(Constant::Word));
+            let selected =
+                size.map_or_else(|| Ok(Self::constant(number)), |size| number.sized(size).map(Constant::Word));
             let taken = selected.ok().and_then(|selected| constants.iter().position(|label| *label == selected));
             return Ok((Vec::new(), Some(taken.map(|i| arms[i]).or(cases.otherwise.as_ref()))));
         }
@@ -355,4 +362,3 @@ impl<'a> Executor<'a> {
         names.iter().map(|name| self.symbol(name)).collect()
     }
 }
-
