@@ -315,3 +315,66 @@ impl Bits {
 fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same word with more limbs than it needs: takes the way of wide words.
+    fn widened(word: u128) -> Bits {
+        Bits::from_u128(word, 256)
+    }
+
+    proptest! {
+        #[test]
+        fn operations_agree_with_machine_integers(a: u128, b: u128, width in 1_u32..=127) {
+            let [x, y] = [a, b].map(|n| n & mask(width));
+            let [p, q] = [x, y].map(|n| Bits::from_u128(n, width));
+            prop_assert_eq!(p.add(&q, width), (Bits::Small((x + y) & mask(width)), (x + y) >> width == 1));
+            prop_assert_eq!(p.sub(&q, width), (Bits::Small(x.wrapping_sub(y) & mask(width)), x >= y));
+            prop_assert_eq!(p.mul(&q, width), Bits::Small(x.wrapping_mul(y) & mask(width)));
+            let signed = |n: u128| ((n << (128 - width)) as i128) >> (128 - width);
+            prop_assert_eq!(p.compare(&q, width), signed(x).cmp(&signed(y)));
+            prop_assert_eq!(p.to_i128(width), Some(signed(x)));
+            prop_assert_eq!(p.signed(width), if width == 1 { x.to_string() } else { signed(x).to_string() });
+            prop_assert_eq!(p.resize(width, 128), Bits::Small(signed(x) as u128));
+            prop_assert_eq!(p.eqv(&q, width), p.and(&q, width).or(&p.not(width).and(&q.not(width), width), width));
+        }
+
+        #[test]
+        fn wide_words_compute_as_narrow_ones(a: u128, b: u128, low in 0_u32..200, width in 1_u32..=128) {
+            let (x, y) = (a >> 1, b >> 1);
+            let (p, q) = (widened(x), widened(y));
+            prop_assert_eq!(p.add(&q, 256).0, widened(x + y));
+            prop_assert_eq!(p.sub(&q, 256).1, x >= y);
+            prop_assert_eq!(p.mul(&q, 256).extract(0, 128), Bits::Small(x.wrapping_mul(y)));
+            prop_assert_eq!(p.compare(&q, 256), x.cmp(&y));
+            prop_assert_eq!(p.extract(low, width), Bits::from_u128(x, 128).extract(low, width));
+            let both = Bits::from_u128(a, 128).concat(&Bits::from_u128(b, 128), 128, 256);
+            prop_assert_eq!((both.extract(128, 128), both.extract(0, 128)), (Bits::Small(a), Bits::Small(b)));
+            prop_assert_eq!(both.extract(low, 256 - low).concat(&both.extract(0, low.max(1)), low, 256).and(&both, 256), both.clone());
+            prop_assert_eq!(Bits::from_i128(-(x as i128), 256).signed(256), (-(x as i128)).to_string());
+        }
+
+        #[test]
+        fn numbers_are_written_as_they_are_read(limbs: [u128; 3]) {
+            let word = limbs.iter().fold(Bits::zero(384), |word, limb| {
+                Bits::from_u128(*limb, 128).concat(&word.extract(0, 256), 256, 384)
+            });
+            let (again, width) = Bits::parse(&word.unsigned(), 10).expect("a number");
+            prop_assert_eq!((again.concat(&Bits::zero(1), 0, 384), width), (word.clone(), word.length().max(1)));
+            prop_assert_eq!(Bits::parse(&word.hexadecimal(), 16).expect("a number").0, again);
+        }
+    }
+
+    #[test]
+    fn carries_leave_words_of_whole_limbs() {
+        for width in [64, 128, 192, 1024] {
+            let ones = Bits::zero(width).not(width);
+            let one = Bits::from_u128(1, width);
+            assert_eq!(ones.add(&one, width), (Bits::zero(width), true), "{width}");
+            assert_eq!(Bits::zero(width).sub(&one, width), (ones, false), "{width}");
+        }
+    }
+}

@@ -246,29 +246,34 @@ impl Folding<'_> {
     }
 
     fn extract(&mut self, high: u32, low: u32, input: ValueId, output: ValueId, span: Span) {
-        if low == 0 && high + 1 == self.size(input) {
-            return self.substitution.replace(output, input);
+        let (mut bits, mut from) = ([high, low], input);
+        while let Some((inner, shift)) = self.inner_bits(from, bits) {
+            bits = bits.map(|bit| (bit as i64 + shift) as u32);
+            from = self.substitution.resolve(inner);
         }
-        let (from, shift) = match self.source(input) {
-            (Op::Extract { low: inner, .. }, [from]) => (*from, *inner as i64),
+        let [high, low] = bits;
+        if low == 0 && high + 1 == self.size(from) {
+            self.substitution.replace(output, from);
+        } else if from != input {
+            let by = self.add(Op::Extract { high, low }, &[from], Some(high - low + 1), span);
+            self.substitution.replace(output, by);
+        }
+    }
+
+    /// Where bits of a word come from, and by how much they move there, if the word is put together
+    /// from others.
+    fn inner_bits(&self, word: ValueId, [high, low]: [u32; 2]) -> Option<(ValueId, i64)> {
+        match self.source(word) {
+            (Op::Extract { low: inner, .. }, [from]) => Some((*from, *inner as i64)),
             (Op::Concat, [upper, lower]) => {
                 let split = self.size(*lower);
-                if low >= split {
-                    (*upper, -(split as i64))
-                } else if high < split {
-                    (*lower, 0)
-                } else {
-                    return;
+                match (low >= split, high < split) {
+                    (true, _) => Some((*upper, -(split as i64))),
+                    (_, true) => Some((*lower, 0)),
+                    _ => None,
                 }
             }
-            _ => return,
-        };
-        let from = self.substitution.resolve(from);
-        let [high, low] = [high, low].map(|bit| (bit as i64 + shift) as u32);
-        let by = match low == 0 && high + 1 == self.size(from) {
-            true => from,
-            false => self.add(Op::Extract { high, low }, &[from], Some(high - low + 1), span),
-        };
-        self.substitution.replace(output, by);
+            _ => None,
+        }
     }
 }
