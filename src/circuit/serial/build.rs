@@ -61,6 +61,10 @@ pub(super) struct Builder<'a> {
     /// Levels that are high while a node still is at work, though its result may be there already
     /// or never will be.
     pub busy: Vec<(NodeId, Net)>,
+    /// The live heads of each loop.
+    loops: BTreeMap<LoopId, Vec<NodeId>>,
+    /// The live nodes in the order in which they are built.
+    order: Vec<NodeId>,
     /// The last-of cells of loops.
     barriers: BTreeMap<LoopId, usize>,
     /// The merges of heads of loops.
@@ -89,6 +93,8 @@ pub fn build(circuit: &Circuit) -> Result<Netlist, Diagnostic> {
         memories: BTreeMap::new(),
         accesses: BTreeMap::new(),
         busy: Vec::new(),
+        loops: BTreeMap::new(),
+        order: Vec::new(),
         barriers: BTreeMap::new(),
         heads: Vec::new(),
     };
@@ -183,15 +189,18 @@ impl Builder<'_> {
     /// All live nodes, each after those that it needs; heads of a loop after all first values of
     /// the loop.
     fn create_nodes(&mut self) -> Result<(), Diagnostic> {
-        let heads = self.loop_heads();
-        let (mut waits, mut next) = self.order(&heads);
+        self.loops = self.loop_heads();
+        let (mut waits, mut next) = self.dependences();
         // The lowest node first: cells of one expression are near one another.
         let mut ready: BTreeSet<NodeId> = waits.iter().filter(|(_, waits)| **waits == 0).map(|(id, _)| *id).collect();
         while let Some(id) = ready.pop_first() {
             let node = self.circuit.node(id);
             match node.op {
-                Op::LoopMerge(of) => self.enter_loop(of, &heads[&of])?,
-                _ => operations::build(self, id)?,
+                Op::LoopMerge(of) => self.enter_loop(of)?,
+                _ => {
+                    self.order.push(id);
+                    operations::build(self, id)?;
+                }
             }
             if self.aligner.netlist.cells.len() > MAX_CELLS {
                 let message = format!("the circuit has more than {MAX_CELLS} bit-serial cells");
@@ -227,9 +236,9 @@ impl Builder<'_> {
 
     /// For each live node, how many inputs it waits for, and which nodes wait for it. A loop's heads
     /// are its first head.
-    fn order(&self, heads: &BTreeMap<LoopId, Vec<NodeId>>) -> (BTreeMap<NodeId, usize>, BTreeMap<NodeId, Vec<NodeId>>) {
+    fn dependences(&self) -> (BTreeMap<NodeId, usize>, BTreeMap<NodeId, Vec<NodeId>>) {
         let representative = |id: NodeId| match self.circuit.node(id).op {
-            Op::LoopMerge(of) => heads.get(&of).map_or(id, |heads| heads[0]),
+            Op::LoopMerge(of) => self.loops.get(&of).map_or(id, |heads| heads[0]),
             _ => id,
         };
         let mut waits: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -250,10 +259,12 @@ impl Builder<'_> {
     }
 
     /// The heads of a loop: merges, and registers that are released together.
-    fn enter_loop(&mut self, of: LoopId, heads: &[NodeId]) -> Result<(), Diagnostic> {
+    fn enter_loop(&mut self, of: LoopId) -> Result<(), Diagnostic> {
+        let heads = self.loops.get(&of).cloned().unwrap_or_default();
+        self.order.extend(&heads);
         let place = self.circuit.loops.get(of.0 as usize).map_or(Span::default(), |of| of.span);
         let mut merged = Vec::new();
-        for &head in heads {
+        for &head in &heads {
             let node = self.circuit.node(head);
             let first = self.value(node.inputs[0])?;
             let width = self.aligner.netlist.width(first.net);
@@ -276,6 +287,11 @@ impl Builder<'_> {
     fn close_loops(&mut self) -> Result<(), Diagnostic> {
         for (head, cell) in std::mem::take(&mut self.heads) {
             let next = self.circuit.node(head).inputs[1];
+            // A loop that never goes round is left in its first iteration.
+            if matches!(self.circuit.source(next).op, Op::Undefined(_)) {
+                self.aligner.netlist.cells[cell].inputs.truncate(1);
+                continue;
+            }
             let value = self.value(next)?;
             self.aligner.netlist.cells[cell].inputs[1] = value.net;
         }
@@ -296,21 +312,23 @@ impl Builder<'_> {
         }
     }
 
-    /// The values that come from an iteration of a loop.
+    /// The values that come after a loop has begun, whichever way conditionals go. (A level that may
+    /// be high before would keep the loop from beginning.)
     fn reached(&self, of: LoopId) -> Vec<bool> {
         let mut inside = vec![false; self.values.len()];
-        let heads = self.circuit.nodes().filter(|(id, node)| self.live[id.0 as usize] && node.op == Op::LoopMerge(of));
-        let mut queue: Vec<ValueId> = heads.flat_map(|(_, node)| node.outputs.clone()).collect();
-        while let Some(value) = queue.pop() {
-            if std::mem::replace(&mut inside[value.0 as usize], true) {
-                continue;
-            }
-            for user in &self.users[value.0 as usize] {
-                let node = self.circuit.node(*user);
-                let again = matches!(node.op, Op::LoopMerge(_)) && node.inputs[0] != value;
-                if !again {
-                    queue.extend(&node.outputs);
+        for &id in &self.order {
+            let node = self.circuit.node(id);
+            let reached = match node.op {
+                Op::LoopMerge(other) if other == of => true,
+                // All heads of a loop go on together.
+                Op::LoopMerge(other) => {
+                    self.loops[&other].iter().any(|head| inside[self.circuit.node(*head).inputs[0].0 as usize])
                 }
+                Op::Merge => node.inputs.iter().all(|input| inside[input.0 as usize]),
+                _ => needed(self.circuit, node).iter().any(|input| inside[input.0 as usize]),
+            };
+            for output in &node.outputs {
+                inside[output.0 as usize] = reached;
             }
         }
         inside

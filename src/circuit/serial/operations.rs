@@ -70,8 +70,8 @@ pub(super) fn build(b: &mut Builder, id: NodeId) -> Result<(), Diagnostic> {
         }
         Op::Fetch(port) => fetch(b, node, *port)?,
         Op::Store(port) => store(b, node, *port)?,
-        Op::Print(_) => return Ok(()),
-        Op::Undefined(_) => return Err(Diagnostic::error("this value is never computed").at(node.span, "here")),
+        // What is never computed has no net; an error is where it is used.
+        Op::Print(_) | Op::Undefined(_) => return Ok(()),
         Op::LoopMerge(_) => return Err(Diagnostic::error("a loop begins without its heads").at(node.span, "here")),
     };
     for (output, value) in node.outputs.iter().zip(outputs) {
@@ -242,7 +242,9 @@ fn switch(b: &mut Builder, id: NodeId, pass: bool) -> Result<Vec<Value>, Diagnos
 fn merge(b: &mut Builder, node: &Node) -> Result<Vec<Value>, Diagnostic> {
     let mut values = Vec::new();
     for &input in &node.inputs {
-        values.push(b.value(input)?);
+        if !matches!(b.circuit.source(input).op, Op::Undefined(_)) {
+            values.push(b.value(input)?);
+        }
     }
     let Some(last) = values.iter().copied().max_by_key(|value| value.time.offset) else { return Err(no_operand(node)) };
     let same = values.iter().all(|value| value.time.anchor == last.time.anchor);
