@@ -216,15 +216,15 @@ impl<'a> Machine<'a> {
             if self.cycle >= limits.cycles {
                 break Outcome::Limit;
             }
-            let fired = self.step(environment);
-            let event = environment.next_event(self.cycle);
-            if fired {
-                if self.cycle - self.last_word >= limits.idle && event.is_none() && self.timers.is_empty() {
+            if self.step(environment) {
+                let is_idle = self.cycle - self.last_word >= limits.idle && self.timers.is_empty();
+                if is_idle && environment.next_event(self.cycle).is_none() {
                     break Outcome::Idle;
                 }
                 self.cycle += 1;
                 continue;
             }
+            let event = environment.next_event(self.cycle);
             let timer = self.timers.keys().next().copied();
             match event.filter(|_| !self.polling.is_empty()).into_iter().chain(timer).min() {
                 Some(next) => self.cycle = next.max(self.cycle + 1),

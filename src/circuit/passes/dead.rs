@@ -13,11 +13,17 @@ pub fn run(circuit: &mut Circuit) -> bool {
     let mut work: Vec<NodeId> = Vec::new();
     let mut fetched = vec![false; circuit.memories.len()];
     for (id, node) in circuit.nodes() {
-        let acts = match node.op {
-            Op::Get(_) | Op::Put(_) | Op::Ready(_) | Op::Waiting(_) | Op::Wait(..) | Op::Delay(..) => true,
-            Op::Print(_) | Op::Reset => true,
-            _ => false,
-        };
+        let acts = matches!(
+            node.op,
+            Op::Reset
+                | Op::Get(_)
+                | Op::Put(_)
+                | Op::Ready(_)
+                | Op::Waiting(_)
+                | Op::Wait(..)
+                | Op::Delay(..)
+                | Op::Print(_)
+        );
         let starts = node.inputs.iter().all(|input| !matches!(circuit.source(*input).op, Op::Undefined(_)));
         if acts && starts {
             work.push(id);

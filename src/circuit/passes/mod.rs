@@ -47,6 +47,9 @@ pub struct Step {
     pub after: Statistics,
 }
 
+/// A pass; whether it changed anything.
+type Pass = fn(&mut Circuit) -> bool;
+
 /// Rounds of all passes at most: each removes nodes, so that few are needed.
 const MAX_ROUNDS: usize = 16;
 
@@ -57,7 +60,7 @@ pub fn run(circuit: &mut Circuit, options: Options) -> Vec<Step> {
     if !options.prints {
         dead::remove_prints(circuit);
     }
-    let passes: &[(&'static str, fn(&mut Circuit) -> bool)] = match options.optimise {
+    let passes: &[(&'static str, Pass)] = match options.optimise {
         true => {
             &[("dead", dead::run), ("fold", fold::run), ("bypass", bypass::run), ("cse", cse::run), ("dead", dead::run)]
         }

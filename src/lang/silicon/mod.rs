@@ -8,6 +8,7 @@ pub mod ast;
 mod cursor;
 pub mod execute;
 mod expressions;
+mod fuzz;
 pub mod lexer;
 pub mod parser;
 
@@ -20,6 +21,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span};
 use ast::Program;
 pub use execute::Limits;
+pub use fuzz::fuzz;
 
 /// The extension of files.
 pub const EXTENSION: &str = "si";

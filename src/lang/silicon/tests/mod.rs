@@ -5,6 +5,7 @@ mod parse;
 mod pdp8;
 mod printed;
 mod programs;
+mod random;
 
 use super::compile;
 use crate::circuit::functional::{Limits, Outcome, Run, run};
@@ -42,7 +43,8 @@ pub fn simulate(mut circuit: Circuit, words: &str) -> (String, Vec<String>, Run)
     optimised
 }
 
-fn simulate_once(circuit: &Circuit, words: &str) -> (String, Vec<String>, Run) {
+/// Simulates a circuit as it is: see [`simulate`].
+pub fn simulate_once(circuit: &Circuit, words: &str) -> (String, Vec<String>, Run) {
     let mut stimuli = Stimuli::parse(circuit, FileId(0), words).unwrap_or_else(|errors| panic!("{errors:?}"));
     let result = run(circuit, &mut stimuli, Limits { cycles: 400_000, idle: 2000 });
     (stimuli.report(Radix::Signed), stimuli.prints(Radix::Signed), result)
