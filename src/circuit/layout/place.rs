@@ -10,9 +10,6 @@ use super::sizes;
 use crate::circuit::serial::cells::{Kind, Side};
 use crate::circuit::serial::netlist::Netlist;
 
-/// λ of a slot: the height of a cell with two wires at each side, without feed-throughs.
-pub const SLOT: i64 = 64;
-
 /// A placement.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
@@ -28,20 +25,16 @@ pub struct Placement {
     pub height: usize,
 }
 
-/// Places all cells.
-pub fn place(netlist: &Netlist, options: Options) -> Placement {
+/// Places all cells in about so many columns.
+pub fn place(netlist: &Netlist, count: usize, options: Options) -> Placement {
     let used = sizes::wires(netlist);
     let slots: Vec<usize> = (0..netlist.cells.len())
         .map(|cell| {
             let [left, right] = sizes::pins(netlist, cell, &used);
-            let least = match netlist.cells[cell].kind {
-                Kind::Multiply { .. } => (sizes::MULTIPLIER_HEIGHT + SLOT - 1) / SLOT,
-                _ => 1,
-            };
-            left.len().max(right.len()).div_ceil(2).max(least as usize)
+            left.len().max(right.len()).div_ceil(2).max(sizes::size(&netlist.cells[cell].kind).1)
         })
         .collect();
-    let columns = columns(netlist, &slots, options);
+    let columns = columns(netlist, &slots, count);
     let mut placement = Placement {
         column: vec![0; slots.len()],
         slot: vec![0; slots.len()],
@@ -80,7 +73,7 @@ fn stacked(column: &[u32], slots: &[usize]) -> usize {
 }
 
 /// The cells in the order of their activity, cut into columns of about the same height.
-fn columns(netlist: &Netlist, slots: &[usize], options: Options) -> Vec<Vec<u32>> {
+fn columns(netlist: &Netlist, slots: &[usize], count: usize) -> Vec<Vec<u32>> {
     let latest = netlist.cells.iter().map(|cell| cell.earliest).max().unwrap_or(0);
     let time = |cell: u32| match netlist.cells[cell as usize].kind {
         Kind::Port { side: Side::SerialOut | Side::SyncOut, .. } => latest.saturating_add(1),
@@ -91,43 +84,20 @@ fn columns(netlist: &Netlist, slots: &[usize], options: Options) -> Vec<Vec<u32>
     let mut cells: Vec<u32> = (0..netlist.cells.len() as u32).collect();
     cells.sort_by_key(|&cell| (time(cell), cell));
     let all: usize = slots.iter().sum();
-    let cut = |count: usize| {
-        let mut columns: Vec<Vec<u32>> = vec![Vec::new()];
-        let (target, mut height, mut left) = (all.div_ceil(count.max(1)), 0, all);
-        for &cell in &cells {
-            let size = slots[cell as usize];
-            let full = height > 0 && height + size / 2 > target && columns.len() < count;
-            if full {
-                columns.push(Vec::new());
-                height = 0;
-            }
-            if let Some(column) = columns.last_mut() {
-                column.push(cell);
-            }
-            height += size;
-            left -= size.min(left);
+    let mut columns: Vec<Vec<u32>> = vec![Vec::new()];
+    let (target, mut height) = (all.div_ceil(count.max(1)), 0);
+    for &cell in &cells {
+        let size = slots[cell as usize];
+        if height > 0 && height + size / 2 > target && columns.len() < count {
+            columns.push(Vec::new());
+            height = 0;
         }
-        columns
-    };
-    let size = |columns: &[Vec<u32>]| {
-        let height = columns.iter().map(|column| stacked(column, slots)).max().unwrap_or(0) as f64;
-        let wide = |column: &Vec<u32>| {
-            let cells = column.iter().map(|cell| sizes::width(&netlist.cells[*cell as usize].kind)).max().unwrap_or(0);
-            cells + 16 * column.len() as i64
-        };
-        (columns.iter().map(wide).sum::<i64>() as f64, height * (SLOT + 28) as f64)
-    };
-    let most = cells.len().clamp(1, 200);
-    let best = (1..=most).map(cut).min_by(|a, b| {
-        // The aspect counts beside the area.
-        let cost = |columns: &[Vec<u32>]| {
-            let (width, height) = size(columns);
-            let shape = (width / height.max(1.0) / options.aspect.clamp(0.1, 10.0)).ln().abs();
-            (width * height).max(1.0).ln() + 2.0 * shape
-        };
-        cost(a).total_cmp(&cost(b))
-    });
-    best.unwrap_or_default()
+        if let Some(column) = columns.last_mut() {
+            column.push(cell);
+        }
+        height += size;
+    }
+    columns
 }
 
 /// For each cell, the cells that it shares wires with, and how many.

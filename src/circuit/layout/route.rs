@@ -67,22 +67,62 @@ struct Path {
 /// # Errors
 /// A layout that is too large.
 pub fn place_and_route(netlist: &Netlist, options: Options) -> Result<Layout, Diagnostic> {
-    let placement = place(netlist, options);
-    let used = sizes::wires(netlist);
-    let mut paths = terminals(netlist, &placement, &used);
-    let pairs = feed(&mut paths, &placement);
-    let passes: usize = paths.values().map(|path| path.feeds.len() + path.terminals.len()).sum();
+    let plans = counts(netlist.cells.len()).into_iter().map(|count| Plan::new(netlist, count, options));
+    let Some(plan) = plans.min_by(|a, b| a.cost(options).total_cmp(&b.cost(options))) else {
+        return Ok(Layout::default());
+    };
+    let passes: usize = plan.paths.values().map(|path| path.feeds.len() + path.terminals.len()).sum();
     if passes * 3 > MAX_RECTS {
         return Err(Diagnostic::error(format!("the layout has more than {MAX_RECTS} rectangles")));
     }
-    let mut floor = Floor::new(netlist, &placement, &pairs);
-    let tracks = channels(&paths, &floor, placement.columns.len() + 1);
-    floor.set_channels(&tracks.1);
+    let Plan { placement, paths, floor, tracks } = plan;
+    let used = sizes::wires(netlist);
     let mut layout = Layout { size: [floor.right, floor.top], ..Layout::default() };
     draw_cells(&mut layout, netlist, &placement, &used, &floor);
-    draw_wires(&mut layout, &paths, &tracks.0, &floor);
+    draw_wires(&mut layout, &paths, &tracks, &floor);
     draw_supply(&mut layout, &floor);
     Ok(layout)
+}
+
+/// Numbers of columns that are tried: all small ones, then in steps of a sixth; of a large netlist
+/// only some near a square.
+fn counts(cells: usize) -> Vec<usize> {
+    let near = (cells as f64).sqrt() as usize;
+    let (low, high) = if cells > 4000 { (near / 2, near) } else { (1, (4 * near).min(cells)) };
+    let mut counts = Vec::new();
+    let mut count = low.max(1);
+    while count <= high {
+        counts.push(count);
+        count += (count / 6).max(1);
+    }
+    counts
+}
+
+/// A placement, and the places of its wires.
+struct Plan {
+    placement: Placement,
+    paths: BTreeMap<Wire, Path>,
+    floor: Floor,
+    /// The vertical track of each wire in each channel.
+    tracks: BTreeMap<(Wire, usize), i64>,
+}
+
+impl Plan {
+    fn new(netlist: &Netlist, count: usize, options: Options) -> Self {
+        let placement = place(netlist, count, options);
+        let mut paths = terminals(netlist, &placement, &sizes::wires(netlist));
+        let pairs = feed(&mut paths, &placement);
+        let mut floor = Floor::new(netlist, &placement, &pairs);
+        let (tracks, counts) = channels(&paths, &floor, placement.columns.len() + 1);
+        floor.set_channels(&counts);
+        Self { placement, paths, floor, tracks }
+    }
+
+    /// The area, and how far the shape is from the one that is wanted.
+    fn cost(&self, options: Options) -> f64 {
+        let (width, height) = (self.floor.right as f64, self.floor.top as f64);
+        (width * height).ln() + 0.7 * (width / height / options.aspect.clamp(0.1, 10.0)).ln().abs()
+    }
 }
 
 /// The terminals of each wire at the pins of cells.
@@ -163,7 +203,7 @@ impl Floor {
             .columns
             .iter()
             .map(|column| {
-                column.iter().map(|cell| sizes::width(&netlist.cells[*cell as usize].kind)).max().unwrap_or(0)
+                column.iter().map(|cell| sizes::size(&netlist.cells[*cell as usize].kind).0).max().unwrap_or(0)
             })
             .collect();
         Self { slots, tracks, widths, channels: Vec::new(), ends: Vec::new(), top: y, right: 0 }
@@ -252,7 +292,7 @@ fn channels(paths: &BTreeMap<Wire, Path>, floor: &Floor, count: usize) -> (BTree
 fn draw_cells(layout: &mut Layout, netlist: &Netlist, placement: &Placement, used: &[[bool; 2]], floor: &Floor) {
     for (index, cell) in netlist.cells.iter().enumerate() {
         let column = placement.column[index];
-        let (left, width) = (floor.ends[column], sizes::width(&cell.kind));
+        let (left, width) = (floor.ends[column], sizes::size(&cell.kind).0);
         let (first, last) = (placement.slot[index], placement.slot[index] + placement.slots[index] - 1);
         let top = floor.slots[last] + Floor::height(floor.tracks[last]);
         let edges = [left, floor.slots[first], left + width, top];

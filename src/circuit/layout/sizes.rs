@@ -13,7 +13,14 @@ use crate::circuit::serial::netlist::{NetInfo, Netlist};
 const MULTIPLIER_SLICE: i64 = 113;
 
 /// λ of the height of a multiplier.
-pub const MULTIPLIER_HEIGHT: i64 = 300;
+const MULTIPLIER_HEIGHT: i64 = 300;
+
+/// λ of the height of a slot, the room of a cell with two wires at each side, without wires that
+/// pass it.
+pub const SLOT: i64 = 64;
+
+/// λ of the widest row of storage.
+const WIDEST: i64 = 300;
 
 /// λ of a bit of storage for data and control.
 const STAGE: i64 = 24;
@@ -21,8 +28,8 @@ const STAGE: i64 = 24;
 /// λ of a few gates and their registers.
 const LOGIC: i64 = 60;
 
-/// The width of a cell in λ.
-pub fn width(kind: &Kind) -> i64 {
+/// The width of a cell's content in λ, in one row.
+fn row(kind: &Kind) -> i64 {
     let bits = |bits: u32| STAGE * i64::from(bits);
     match kind {
         Kind::Multiply { width } => MULTIPLIER_SLICE * i64::from(*width),
@@ -40,6 +47,17 @@ pub fn width(kind: &Kind) -> i64 {
         }
         _ => LOGIC,
     }
+}
+
+/// The width of a cell in λ, and the slots that it takes at least: storage that is wider than
+/// [`WIDEST`] is folded into several rows.
+pub fn size(kind: &Kind) -> (i64, usize) {
+    let row = row(kind);
+    if matches!(kind, Kind::Multiply { .. }) {
+        return (row, ((MULTIPLIER_HEIGHT + SLOT - 1) / SLOT) as usize);
+    }
+    let rows = (row + WIDEST - 1) / WIDEST;
+    ((row + rows - 1) / rows, rows as usize)
 }
 
 /// The wires of a netlist that have readers: which nets have a data and which a control wire.

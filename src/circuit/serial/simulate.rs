@@ -83,13 +83,6 @@ pub fn simulate(netlist: &Netlist, environment: &mut dyn Environment, limits: Li
         }
     }
     simulator.run.cycles = last + 1;
-    if std::env::var("DEBUGSTUCK").is_ok() {
-        for (i, cell) in netlist.cells.iter().enumerate() {
-            let ins: Vec<String> = cell.inputs.iter().map(|n| format!("{}{}", n.0, if simulator.now[n.index()].control { "*" } else { "" })).collect();
-            let outs: Vec<String> = cell.outputs.iter().map(|n| format!("{}{}", n.0, if simulator.now[n.index()].control { "*" } else { "" })).collect();
-            if ins.iter().chain(&outs).any(|s| s.ends_with('*')) { eprintln!("{i} {:?} {:?} -> {} ({:?}) {:?}", cell.kind, ins.join(" "), outs.join(" "), cell.name, cell.place.start); }
-        }
-    }
     for (outside, pads) in simulator.outside.into_iter().zip(&netlist.pads) {
         simulator.run.entered.insert(pads.name.clone(), outside.entered);
         simulator.run.left.insert(pads.name.clone(), outside.left_words);
