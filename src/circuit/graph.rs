@@ -155,7 +155,7 @@ pub enum Op {
     Wait(PortId, PortId),
     /// token → token, so many cycles later.
     Delay(PortId, u32),
-    /// token, address → word, token. The address has the size of [`super::ports::Memory`].
+    /// token, address → word, token. The address has [`Memory::address_width`] bits.
     Fetch(PortId),
     /// token, address, word → token.
     Store(PortId),

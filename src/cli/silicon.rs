@@ -31,7 +31,8 @@ pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
 }
 
 fn read(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::input(format!("error: cannot read {}: {e}", path.display())))?;
+    let bytes =
+        std::fs::read(path).map_err(|e| Failure::input(format!("error: cannot read {}: {e}", path.display())))?;
     Ok(sources.add(path.display().to_string(), Some(path), decode(&bytes)))
 }
 

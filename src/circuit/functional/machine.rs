@@ -60,6 +60,10 @@ pub struct Machine<'a> {
     pub round_words: Vec<Bits>,
     /// Nodes that wait for the environment.
     pub polling: Vec<Unit>,
+    /// For each value, the loops after whose beginning it comes; and for each loop, the arcs that
+    /// hold such values, without those to its heads.
+    pub inside: Vec<Vec<u32>>,
+    pub flight: Vec<u32>,
     /// Delays that end, by cycle.
     pub timers: BTreeMap<u64, Vec<NodeId>>,
     pub cycle: u64,
@@ -94,6 +98,8 @@ impl<'a> Machine<'a> {
             actions: Vec::new(),
             round_words: Vec::new(),
             polling: Vec::new(),
+            inside: super::rounds::inside(circuit),
+            flight: vec![0; circuit.loops.len()],
             timers: BTreeMap::new(),
             cycle: 0,
             firings: 0,
@@ -175,6 +181,7 @@ impl<'a> Machine<'a> {
             return;
         }
         self.arcs[arc].full = false;
+        self.leave(value, self.next_of(arc));
         self.empty[unit as usize][side as usize] += 1;
         let source = self.sources[value.0 as usize];
         if source == unit {
@@ -197,9 +204,10 @@ impl<'a> Machine<'a> {
         let source = self.sources[i];
         let mut pending = 0;
         for at in self.first_fan[i]..self.first_fan[i + 1] {
-            let arc = &mut self.arcs[self.fan_out[at as usize] as usize];
-            arc.full = true;
-            let (unit, side) = (arc.unit, arc.side);
+            let at = self.fan_out[at as usize] as usize;
+            self.arcs[at].full = true;
+            self.arrive(value, self.next_of(at));
+            let Arc { unit, side, .. } = self.arcs[at];
             self.empty[unit as usize][side as usize] -= 1;
             pending += u32::from(unit != source);
             self.wake(unit);

@@ -11,6 +11,7 @@
 
 mod channel;
 mod machine;
+mod rounds;
 mod step;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use super::machine::{Machine, Unit};
 use crate::circuit::bits::Bits;
 use crate::circuit::evaluate::evaluate;
 use crate::circuit::graph::{Constant, NodeId, Op, PortId};
+use crate::circuit::ports::PortKind;
 
 /// What a unit does in the second phase of a cycle.
 pub enum Action {
@@ -35,7 +36,9 @@ impl Machine<'_> {
     pub fn step(&mut self, environment: &mut dyn Environment) -> bool {
         for node in self.timers.remove(&self.cycle).unwrap_or_default() {
             self.blocked[node.0 as usize] -= 1;
-            self.publish(self.circuit.node(node).outputs[0], None);
+            let output = self.circuit.node(node).outputs[0];
+            self.publish(output, None);
+            self.leave(output, None);
             self.wake(node.0);
         }
         for unit in std::mem::take(&mut self.polling) {
@@ -66,6 +69,9 @@ impl Machine<'_> {
         let nodes = self.circuit.nodes().len();
         let [empty, next_empty] = self.empty[unit as usize];
         if unit as usize >= nodes {
+            if self.flight[unit as usize - nodes] > 0 {
+                return None;
+            }
             return match (empty, next_empty) {
                 (_, 0) => Some(Action::Round(1)),
                 (0, _) => Some(Action::Round(0)),
@@ -75,7 +81,7 @@ impl Machine<'_> {
         let id = NodeId(unit);
         let circuit = self.circuit;
         let node = circuit.node(id);
-        if node.op == Op::Merge {
+        if matches!(node.op, Op::Merge) {
             return self.arcs_of(id).position(|arc| self.arcs[arc].full).map(Action::Pass);
         }
         if empty > 0 {
@@ -91,7 +97,7 @@ impl Machine<'_> {
             Op::Constant(Constant::Word(bits)) => word(bits.clone()),
             Op::Constant(Constant::Number(_)) => None,
             Op::IfYes | Op::IfNo => {
-                let passes = self.input(id, 0).any() == (node.op == Op::IfYes);
+                let passes = self.input(id, 0).any() == matches!(node.op, Op::IfYes);
                 Some(if passes { Action::Pass(1) } else { Action::Drop })
             }
             Op::Case(labels) => {
@@ -141,7 +147,7 @@ impl Machine<'_> {
 
     fn memory(&self, port: PortId) -> Option<usize> {
         match self.circuit.port(port).kind {
-            crate::circuit::ports::PortKind::Memory(memory) => Some(memory.0 as usize),
+            PortKind::Memory(memory) => Some(memory.0 as usize),
             _ => None,
         }
     }
@@ -197,7 +203,7 @@ impl Machine<'_> {
         let node = circuit.node(id);
         if let Action::Pass(side) = action {
             // A merge takes the one input, a condition all.
-            if node.op != Op::Merge {
+            if !matches!(node.op, Op::Merge) {
                 self.arcs_of(id).for_each(|arc| self.take_unless(arc, side, id));
             }
             return self.pass(id, side);
@@ -218,6 +224,7 @@ impl Machine<'_> {
                 [None, None]
             }
             Action::Delay(cycles) => {
+                self.arrive(node.outputs[0], None);
                 self.arcs_of(id).for_each(|arc| self.take(arc));
                 self.blocked[unit as usize] += 1;
                 let end = self.cycle + u64::from(cycles.max(1));

@@ -11,8 +11,13 @@ use crate::circuit::ports::PortKind;
 pub fn run(circuit: &mut Circuit) -> bool {
     let mut live = vec![false; circuit.nodes().len()];
     let mut work: Vec<NodeId> = Vec::new();
-    let mut fetched = vec![false; circuit.memories.len()];
+    let mut stores = vec![Vec::new(); circuit.memories.len()];
     for (id, node) in circuit.nodes() {
+        if let Op::Store(port) = node.op
+            && let Some(memory) = memory(circuit, port)
+        {
+            stores[memory.0 as usize].push(id);
+        }
         let acts = matches!(
             node.op,
             Op::Reset
@@ -37,9 +42,8 @@ pub fn run(circuit: &mut Circuit) -> bool {
         work.extend(node.inputs.iter().map(|input| circuit.value(*input).node));
         if let Op::Fetch(port) = node.op
             && let Some(memory) = memory(circuit, port)
-            && !std::mem::replace(&mut fetched[memory.0 as usize], true)
         {
-            work.extend(stores(circuit, memory));
+            work.append(&mut stores[memory.0 as usize]);
         }
     }
     let all = live.iter().all(|live| *live);
@@ -54,11 +58,6 @@ fn memory(circuit: &Circuit, port: PortId) -> Option<MemoryId> {
         PortKind::Memory(memory) => Some(memory),
         _ => None,
     }
-}
-
-fn stores(circuit: &Circuit, memory_id: MemoryId) -> impl Iterator<Item = NodeId> + '_ {
-    let of = move |op: &Op| matches!(op, Op::Store(port) if memory(circuit, *port) == Some(memory_id));
-    circuit.nodes().filter(move |(_, node)| of(&node.op)).map(|(id, _)| id)
 }
 
 /// Removes debug output; what only it depends on is dead.

@@ -173,34 +173,27 @@ impl Inference<'_> {
                 self.propagate();
             }
         }
+        let natural = self.natural(&nodes);
         for (id, node) in nodes.iter().filter(|(_, node)| matches!(node.op, Op::Print(_))) {
             if self.size(node.inputs[1]).is_none() {
-                let size = self.natural(node.inputs[1]);
-                self.fix(node.inputs[1], size, node.span, *id);
+                let root = self.root(node.inputs[1]);
+                self.fix(node.inputs[1], natural.get(&root).copied().unwrap_or(1), node.span, *id);
                 self.propagate();
             }
         }
     }
 
-    /// The least size in which all constants of a class are signed numbers.
-    fn natural(&mut self, value: ValueId) -> u32 {
-        let root = self.root(value);
-        let constants: Vec<(ValueId, i128)> = self
-            .circuit
-            .nodes()
-            .filter_map(|(_, node)| match node.op {
-                Op::Constant(Constant::Number(number)) => Some((node.outputs[0], number)),
-                _ => None,
-            })
-            .collect();
-        let mut size = 1;
-        for (output, number) in constants {
-            if self.root(output) == root {
+    /// For each class, the least size in which all its constants are signed numbers.
+    fn natural(&mut self, nodes: &[(NodeId, Node)]) -> BTreeMap<u32, u32> {
+        let mut sizes = BTreeMap::new();
+        for (_, node) in nodes {
+            if let Op::Constant(Constant::Number(number)) = node.op {
                 let bits = 128 - if number < 0 { (!number).leading_zeros() } else { number.leading_zeros() };
-                size = size.max(bits + 1);
+                let size = sizes.entry(self.root(node.outputs[0])).or_insert(1);
+                *size = (bits + 1).max(*size);
             }
         }
-        size
+        sizes
     }
 
     /// Writes the sizes into the circuit.

@@ -152,7 +152,10 @@ fn undefined_spreads_except_through_merges() {
     let mut c = s.sized();
     run(&mut c, Options::default());
     assert!(matches!(c.source(put(&c)).op, Op::Mul));
-    assert_eq!(c.statistics().nodes.keys().copied().collect::<Vec<_>>(), ["constant", "get", "mul", "open", "put", "reset"]);
+    assert_eq!(
+        c.statistics().nodes.keys().copied().collect::<Vec<_>>(),
+        ["constant", "get", "mul", "open", "put", "reset"]
+    );
 }
 
 #[test]

@@ -13,11 +13,14 @@ pub struct Assigned<'a> {
     pub macros: &'a HashMap<Arc<str>, usize>,
     /// The names.
     pub names: BTreeSet<Arc<str>>,
+    /// Statements and expressions that have been looked at.
+    pub steps: usize,
 }
 
 impl Assigned<'_> {
     /// Adds what a statement may assign.
     pub fn statement(&mut self, statement: &Statement) {
+        self.steps += 1;
         match &statement.kind {
             StatementKind::Empty | StatementKind::Break => {}
             StatementKind::Assign(names, values) => {
@@ -60,6 +63,7 @@ impl Assigned<'_> {
     }
 
     fn expression(&mut self, value: &Expr) {
+        self.steps += 1;
         match &value.kind {
             ExprKind::Number(..) => {}
             ExprKind::Name(name) => self.call(name),

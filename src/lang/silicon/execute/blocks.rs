@@ -163,7 +163,7 @@ impl Executor<'_> {
     /// Lets what a key means pass into a block.
     fn pass(&mut self, key: Key, block: BlockId, kind: BlockKind) -> Option<Datum> {
         if self.lookups >= MAX_LOOKUPS || self.circuit.nodes().len() > self.limits.nodes {
-            self.report(Diagnostic::error("the program is too large when its macros are expanded"));
+            self.report(Diagnostic::error("the program is too large: a value passes too many branches"));
             self.stopped = true;
         }
         if self.stopped {

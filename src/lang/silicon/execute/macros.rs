@@ -15,7 +15,7 @@ impl<'a> Executor<'a> {
         if arguments.len() != expected {
             let given = arguments.len();
             let message =
-                format!("the macro `{}` takes {expected} arguments, and {given} are given", definition.name.name);
+                format!("the macro `{}` is called with {given} arguments; it has {expected}", definition.name.name);
             let d = Diagnostic::error(message).at(span, "this call").also(definition.name.span, "the macro");
             return self.fail(d);
         }

@@ -42,6 +42,10 @@ impl Default for Limits {
     }
 }
 
+/// The most bits of all memories and of all buffers inside a circuit. A word counts for at least 256:
+/// that is what it takes in a simulation.
+const MAX_STORAGE: u64 = 1 << 30;
+
 /// The most errors that are reported of an execution.
 const MAX_ERRORS: usize = 100;
 
@@ -73,6 +77,7 @@ pub fn execute(name: &str, program: &Program, limits: Limits, diags: &mut Diagno
         lookups: 0,
         depth: 0,
         steps: 0,
+        storage: 0,
         limits,
         stopped: false,
         diags,
@@ -124,6 +129,8 @@ struct Executor<'a> {
     lookups: usize,
     depth: usize,
     steps: usize,
+    /// Bits of memories and buffers.
+    storage: u64,
     limits: Limits,
     /// Whether a limit is reached: nothing more is executed, and no error reported.
     stopped: bool,
@@ -163,8 +170,9 @@ impl<'a> Executor<'a> {
         for call in self.calls.iter().rev().take(3) {
             d = d.also(*call, "in this call");
         }
-        if !self.stopped && self.diags.error_count() < MAX_ERRORS {
+        if !self.stopped {
             self.diags.push(d);
+            self.stopped = self.diags.error_count() >= MAX_ERRORS;
         }
     }
 

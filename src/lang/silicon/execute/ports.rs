@@ -1,7 +1,7 @@
 //! Creates ports and memories, and uses them.
 
-use super::Executor;
 use super::blocks::{Datum, Key};
+use super::{Executor, MAX_STORAGE};
 use crate::circuit::bits::{Bits, MAX_WIDTH};
 use crate::circuit::graph::{Memory, Op, PortId, ValueId};
 use crate::circuit::ports::{MAX_BUFFER, Port, PortKind};
@@ -73,6 +73,7 @@ impl<'a> Executor<'a> {
             "syncParOut" => PortKind::SyncParOut,
             "syncParIO" => PortKind::SyncParIo,
             _ => {
+                self.store(second, width, span)?;
                 let next = self.circuit.ports.len() as u32;
                 let input = PortKind::InternalIn { peer: PortId(next + 1), buffer: second };
                 let output = PortKind::InternalOut { peer: PortId(next), buffer: second };
@@ -87,6 +88,7 @@ impl<'a> Executor<'a> {
         self.count(name, arguments.len(), 2, usize::MAX, span)?;
         let words = self.known(&arguments[0], 1, MAX_WORDS)?;
         let width = self.size(&arguments[1])?;
+        self.store(words, width, span)?;
         let contents = self.expressions(&arguments[2..])?;
         if contents.len() > words as usize {
             let message = format!("{} words for a memory of {words}", contents.len());
@@ -108,6 +110,15 @@ impl<'a> Executor<'a> {
         Ok((0..ports).map(|_| self.new_port(PortKind::Memory(memory), width, span)).collect())
     }
 
+    /// Counts words of a memory or a buffer.
+    fn store(&mut self, words: u32, width: u32, span: Span) -> Parse<()> {
+        self.storage += u64::from(words) * u64::from(width.max(256));
+        if self.storage > MAX_STORAGE {
+            return self.error(span, format!("memories and buffers have more than {MAX_STORAGE} bits"), "too much");
+        }
+        Ok(())
+    }
+
     fn count(&mut self, name: &Ident, given: usize, least: usize, most: usize, span: Span) -> Parse<()> {
         if (least..=most).contains(&given) {
             return Ok(());
@@ -117,7 +128,7 @@ impl<'a> Executor<'a> {
             _ if least == most => least.to_string(),
             _ => format!("{least} or {most}"),
         };
-        self.error(span, format!("`{}` takes {expected} arguments, and {given} are given", name.name), "")
+        self.error(span, format!("`{}` is called with {given} arguments; it has {expected}", name.name), "")
     }
 
     fn new_port(&mut self, kind: PortKind, width: u32, span: Span) -> Datum {

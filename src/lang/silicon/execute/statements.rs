@@ -355,10 +355,10 @@ impl<'a> Executor<'a> {
 
     /// Variables of this scope that a loop may assign.
     fn loop_assigns(&mut self, test: &Test, body: &Statement) -> BTreeSet<super::blocks::Symbol> {
-        let mut assigned = Assigned { program: self.program, macros: &self.macros, names: BTreeSet::new() };
+        let mut assigned = Assigned { program: self.program, macros: &self.macros, names: BTreeSet::new(), steps: 0 };
         assigned.loop_body(test, body);
         let names: Vec<Arc<str>> = assigned.names.into_iter().collect();
-        self.steps += names.len();
+        self.steps += assigned.steps;
         names.iter().map(|name| self.symbol(name)).collect()
     }
 }

@@ -203,7 +203,7 @@ fn errors_say_what_is_wrong_and_where() {
         ("BREAK; o.put(i.get)", "`BREAK` outside of a loop"),
         ("MACRO f(x) o.put(x); f(1)", "has no value here"),
         ("o.put(f(1))", "unknown macro `f`"),
-        ("MACRO f(x)=>(y) y:= x; o.put(f(1, 2))", "takes 1 arguments, and 2 are given"),
+        ("MACRO f(x)=>(y) y:= x; o.put(f(1, 2))", "is called with 2 arguments; it has 1"),
         ("MACRO f(x)=>(y) y:= f(x); o.put(f(i.get))", "macros nest too deep"),
         ("MACRO f(n)=>(y) { y:= 0; IF n > 0 THEN y:= f(n - 1) }; o.put(f(i.get))", "macros nest too deep"),
         ("a, b:= 1; o.put(a)", "1 values for 2 variables"),

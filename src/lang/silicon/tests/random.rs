@@ -164,7 +164,11 @@ impl Value {
             Value::Middle(a) => (a.compute(machine) >> 4) as i8 as i16,
             Value::Swap(a) => a.compute(machine).swap_bytes(),
             Value::If(condition, a, b) => {
-                if condition.holds(machine) { a.compute(machine) } else { b.compute(machine) }
+                if condition.holds(machine) {
+                    a.compute(machine)
+                } else {
+                    b.compute(machine)
+                }
             }
         }
     }
