@@ -123,6 +123,16 @@ pub fn pfman(data: &[u8]) {
     front_end(data, "fuzz.pfman");
 }
 
+/// A circuit in Silicon, decoded as Latin-1, compiles to a graph that the verifier accepts and that is
+/// simulated for some cycles, or has errors that can be rendered with their source.
+pub fn silicon(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    let text: String = data.iter().map(|byte| char::from(*byte)).collect();
+    lang::silicon::fuzz(&text);
+}
+
 /// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that
 /// the verifier accepts, or has errors that can be rendered with their source.
 pub fn classes(data: &[u8]) {

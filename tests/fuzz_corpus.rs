@@ -47,6 +47,11 @@ fn the_front_end_of_pfman_survives_its_corpus() {
 }
 
 #[test]
+fn circuits_in_silicon_survive_their_corpus() {
+    replay("silicon", harness::silicon);
+}
+
+#[test]
 fn images_survive_their_corpus() {
     replay("images", harness::images);
 }

@@ -60,7 +60,7 @@ pub trait Operations: Copy + Sync {
 
     /// `a/2`: an exponent less one, not an operation.
     fn half(self, a: f32) -> f32 {
-        flushed(0.5 * a)
+        if a.abs() < 2.0 * f32::MIN_POSITIVE { 0.0 } else { 0.5 * a }
     }
 }
 
@@ -240,7 +240,7 @@ const EXPONENT_LSB: u64 = 1 << 52;
 #[inline(always)]
 fn truncated(x: f64) -> f32 {
     const DISCARDED: u64 = (1 << 29) - 1;
-    flushed(f64::from_bits(x.to_bits() & !DISCARDED) as f32)
+    stored(f64::from_bits(x.to_bits() & !DISCARDED))
 }
 
 /// `x` with its fraction truncated to 24 bits, or to 23 if the lowest bit of the exponent in
@@ -248,7 +248,15 @@ fn truncated(x: f64) -> f32 {
 #[inline(always)]
 fn truncated_unless_shifted(x: f64, unshifted: u64) -> f32 {
     let discarded = ((1 << 30) - 1) >> ((unshifted >> 52) & 1);
-    flushed(f64::from_bits(x.to_bits() & !discarded) as f32)
+    stored(f64::from_bits(x.to_bits() & !discarded))
+}
+
+/// A fraction of 24 bits as the machine stores it: zero or NaN if its exponent is out of range. The
+/// exponent is tested before the conversion, which would round the number below the smallest one up
+/// to it.
+#[inline(always)]
+fn stored(x: f64) -> f32 {
+    if x.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { valid(x as f32) }
 }
 
 /// `a + b`: the fraction of the smaller addend is shifted right, the sum is normalised, and both

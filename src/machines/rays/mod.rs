@@ -24,6 +24,7 @@ pub mod polygon;
 pub mod ray;
 pub mod recording;
 pub mod sections;
+pub mod silicon;
 pub mod surfaces;
 pub mod tree;
 pub mod volumes;

@@ -41,6 +41,17 @@ fn the_custom_unit_computes_the_bits_of_the_register_programs() {
 }
 
 #[test]
+fn the_number_below_the_smallest_one_is_zero() {
+    // A fraction of 24 ones, and the exponent before the first.
+    let twice = f32::from_bits(0x00ff_ffff);
+    let quotient = registers::divide(Registers::load(twice).unwrap(), Registers::load(2.0).unwrap());
+    assert_eq!(quotient.unwrap().store(), 0.0);
+    assert_eq!(Custom.divide(twice, 2.0), 0.0);
+    assert_eq!(Commercial.mul(twice, 0.5), 0.0);
+    assert_eq!(Commercial.half(twice), 0.0);
+}
+
+#[test]
 fn sums_of_addends_that_almost_cancel_have_the_bits_of_the_registers() {
     for (a, b) in pairs(100_000) {
         // Equal exponents, or neighbouring ones.

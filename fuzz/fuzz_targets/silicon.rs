@@ -1,0 +1,8 @@
+//! `cargo +nightly fuzz run silicon`: see `harness::silicon`.
+
+#![no_main]
+
+#[path = "../harness.rs"]
+mod harness;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| harness::silicon(data));

@@ -1,0 +1,26 @@
+//! Circuits as dataflow graphs: what the language Silicon compiles to, and what back ends build on
+//! (Ullner 1983, appendix C).
+//!
+//! A [`graph::Circuit`] is data: operations, the values that flow between them, ports and memories.
+//! It knows no language and no layout. [`functional`] simulates it, [`passes`] make it smaller,
+//! [`ports`] are its channels, [`stimuli`] the words that a simulation sends through them.
+//!
+//! This folder uses [`crate::text`] for places in the source and diagnostics, and nothing else.
+
+pub mod bits;
+pub mod evaluate;
+pub mod functional;
+pub mod graph;
+pub mod layout;
+pub mod passes;
+pub mod ports;
+mod print;
+pub mod serial;
+pub mod statistics;
+pub mod stimuli;
+pub mod verilog;
+mod verify;
+
+pub use bits::Bits;
+pub use graph::{Circuit, NodeId, Op, PortId, ValueId};
+pub use statistics::Statistics;

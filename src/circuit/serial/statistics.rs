@@ -1,0 +1,97 @@
+//! Numbers about a netlist, for reports.
+
+use super::cells::Kind;
+use super::netlist::Netlist;
+use super::simulate::Run;
+use std::collections::BTreeMap;
+
+/// The clock of the cells that the thesis has in mind, in MHz (Lyon's multiplier, §3).
+pub const CLOCK_MHZ: f64 = 12.0;
+
+/// Numbers about a netlist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Cells of each kind, by its name.
+    pub cells: BTreeMap<&'static str, usize>,
+    /// Bits of storage in all cells.
+    pub registers: u64,
+    /// Wires: two for a word, one for a control wire alone.
+    pub wires: usize,
+}
+
+/// The numbers of a netlist.
+pub fn statistics(netlist: &Netlist) -> Statistics {
+    let mut statistics = Statistics::default();
+    for cell in &netlist.cells {
+        *statistics.cells.entry(cell.kind.name()).or_default() += 1;
+        statistics.registers += registers(&cell.kind);
+    }
+    let readers = netlist.readers();
+    let used = netlist.nets.iter().zip(&readers).filter(|(_, readers)| !readers.is_empty());
+    statistics.wires = used.map(|(net, _)| if net.width > 0 { 2 } else { 1 }).sum();
+    statistics
+}
+
+/// Bits of storage of a cell, as in its Verilog module.
+pub fn registers(kind: &Kind) -> u64 {
+    let wide = u64::from;
+    match kind {
+        Kind::Start | Kind::Not | Kind::Gate(_) | Kind::Concatenate | Kind::Merge | Kind::Along(_) | Kind::Probe => 2,
+        Kind::Constant { width, .. } => 2 * wide(*width) + 3,
+        Kind::Sum { carry, .. } => 3 + 2 * u64::from(*carry),
+        Kind::Multiply { width } => 4 * wide(*width) + 2,
+        Kind::Compare { .. } => 6,
+        Kind::Slice { high, .. } => wide(*high) + 3,
+        Kind::Extend { by, .. } => wide(*by) + 4,
+        Kind::Switch { .. } | Kind::Send => 3,
+        Kind::Decode { width, labels } => wide(*width) + labels.len() as u64 + 3,
+        Kind::Shift { length } => 2 * wide(*length),
+        Kind::Hold { width } => 2 * wide(*width) + 3,
+        Kind::LastOf { .. } => 1,
+        Kind::Pending => 2,
+        Kind::Get => 5,
+        Kind::Fetch => 6,
+        Kind::Put | Kind::Store => 5,
+        Kind::Memory { width, words, address, ports } => {
+            wide(*width) * words.len() as u64 + ports.len() as u64 * (4 * wide(*width) + 4 * wide(*address) + 2)
+        }
+        Kind::Port { width, buffer, .. } => wide(*width) * (4 + wide(*buffer)) + 4,
+    }
+}
+
+/// How fast a port's words leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Throughput {
+    /// The cycle in which the first word has left.
+    pub first: u64,
+    /// Cycles between two words, on average; none if there is one word.
+    pub between: Option<f64>,
+}
+
+impl Throughput {
+    /// Microseconds of a number of cycles.
+    pub fn microseconds(cycles: f64) -> f64 {
+        cycles / CLOCK_MHZ
+    }
+}
+
+/// How fast the words of each port left; ports without words are not there.
+pub fn throughput(run: &Run) -> BTreeMap<String, Throughput> {
+    let ports = run.left.iter().filter_map(|(name, words)| {
+        let (first, last) = (words.first()?.0, words.last()?.0);
+        let between = (words.len() > 1).then(|| (last - first) as f64 / (words.len() - 1) as f64);
+        Some((name.to_string(), Throughput { first, between }))
+    });
+    ports.collect()
+}
+
+/// The part of the cycles in which the cells of each kind gave a bit.
+pub fn utilisation(netlist: &Netlist, run: &Run) -> BTreeMap<&'static str, f64> {
+    let mut sums: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+    for (cell, active) in netlist.cells.iter().zip(&run.active) {
+        let sum = sums.entry(cell.kind.name()).or_default();
+        *sum = (sum.0 + active, sum.1 + 1);
+    }
+    let all = run.cycles.max(1) as f64;
+    sums.into_iter().map(|(name, (active, cells))| (name, active as f64 / (all * cells as f64))).collect()
+}

@@ -1,0 +1,121 @@
+//! The bit-serial netlist as structural Verilog (Verilog-2001).
+//!
+//! [`module()`] gives one module for each kind of cell that is used, and a top module that connects
+//! them. Words have a data wire `_d` and a control wire `_c`. The clock is `clk`, the reset `rst`,
+//! active high and synchronous. [`testbench()`] gives a module that feeds a simulation with words
+//! and prints those that leave.
+
+mod instances;
+mod testbench;
+
+pub use testbench::{Feed, feeds, recorded, testbench};
+
+use super::serial::cells::Side;
+use super::serial::netlist::{Netlist, Pads};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The modules of the cells.
+const CELLS: [&str; 2] = [include_str!("cells.v"), include_str!("ports.v")];
+
+/// The top module, called `name`, after the modules of the cells that it has.
+pub fn module(netlist: &Netlist, name: &str) -> String {
+    let instances = instances::instances(netlist);
+    let used: BTreeSet<&str> = instances.iter().map(|instance| instance.module).collect();
+    let mut text = String::from("// A bit-serial implementation: cells, and the module that connects them.\n");
+    for source in CELLS {
+        for part in source.split_inclusive("endmodule\n") {
+            let start = part.find("module cell_").map_or(part, |at| &part[at + 7..]);
+            let module = start.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+            if used.contains(module) {
+                text.push_str(part);
+            }
+        }
+    }
+    let _ = write!(text, "\nmodule {} (\n    input clk, input rst", identifier(name));
+    for pin in pins(netlist) {
+        let _ = write!(text, ",\n    {} {}{}", pin.direction, range(pin.width), pin.name);
+    }
+    text.push_str("\n);\n");
+    for (index, net) in netlist.nets.iter().enumerate() {
+        let data = if net.width > 0 { format!("n{index}_d, ") } else { String::new() };
+        let _ = writeln!(text, "    wire {data}n{index}_c;");
+    }
+    for instance in &instances {
+        let _ = writeln!(text, "{instance}");
+    }
+    text.push_str("endmodule\n");
+    text
+}
+
+/// A pin of the top module.
+struct Pin {
+    direction: &'static str,
+    width: u32,
+    name: String,
+}
+
+/// A bit range of a declaration, for more than one bit.
+fn range(width: u32) -> String {
+    if width == 1 { String::new() } else { format!("[{}:0] ", width - 1) }
+}
+
+/// A name that Verilog takes: letters, digits and underscores, with a letter in front.
+fn identifier(name: &str) -> String {
+    let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if clean.starts_with(|c: char| c.is_ascii_alphabetic()) { clean } else { format!("x{clean}") }
+}
+
+/// The names of the ports; a number makes those different that would be the same.
+fn port_names(netlist: &Netlist) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (index, pads) in netlist.pads.iter().enumerate() {
+        let mut name = identifier(&pads.name);
+        if names.contains(&name) {
+            name = format!("{name}_{index}");
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// What each side has as pins: suffix, direction, and whether it is as wide as a word.
+fn side_pins(side: Side) -> &'static [(&'static str, &'static str, bool)] {
+    match side {
+        Side::Internal => &[],
+        Side::SerialIn | Side::SyncIn => &[
+            ("data", "input", false),
+            ("control", "input", false),
+            ("ready", "input", false),
+            ("take", "output", false),
+        ],
+        Side::SerialOut => &[("data", "output", false), ("control", "output", false), ("want", "input", false)],
+        Side::SyncOut => &[("data", "output", false), ("control", "output", false)],
+        Side::Parallel => &[
+            ("in", "input", true),
+            ("ready", "input", false),
+            ("take", "output", false),
+            ("out", "output", true),
+            ("drive", "output", false),
+            ("strobe", "output", false),
+        ],
+    }
+}
+
+/// The pins of all ports.
+fn pins(netlist: &Netlist) -> Vec<Pin> {
+    let mut pins = Vec::new();
+    for (pads, port) in netlist.pads.iter().zip(port_names(netlist)) {
+        pins.extend(
+            side_pins(pads.side).iter().map(|&(suffix, direction, word)| pin(pads, &port, suffix, direction, word)),
+        );
+    }
+    pins
+}
+
+fn pin(pads: &Pads, port: &str, suffix: &str, direction: &'static str, word: bool) -> Pin {
+    Pin { direction, width: if word { pads.width } else { 1 }, name: format!("{port}_{suffix}") }
+}
+
+#[cfg(test)]
+mod tests;
