@@ -41,6 +41,7 @@
 //! | modules | purpose |
 //! |---|---|
 //! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, colour, image files |
+//! | [`circuit`] | circuits as dataflow graphs, simulated, laid out, as Verilog |
 //! | [`shapes`] | how values differ between threads in lock step |
 //! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
 //! | [`pointcloud`] | point clouds and their files |
@@ -60,6 +61,7 @@
 pub mod abi;
 pub mod bvh;
 pub mod cache;
+pub mod circuit;
 pub mod codegen;
 pub mod compare;
 pub mod displace;

@@ -18,8 +18,8 @@ mod print;
 pub mod serial;
 pub mod statistics;
 pub mod stimuli;
-pub mod verilog;
 mod verify;
+pub mod verilog;
 
 pub use bits::Bits;
 pub use graph::{Circuit, NodeId, Op, PortId, ValueId};

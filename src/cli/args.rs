@@ -6,6 +6,7 @@ mod conversion;
 mod images;
 mod measurements;
 mod shaders;
+mod silicon;
 mod values;
 
 pub use choices::*;
@@ -13,6 +14,7 @@ pub use conversion::*;
 pub use images::*;
 pub use measurements::*;
 pub use shaders::*;
+pub use silicon::*;
 pub use values::*;
 
 use clap::{Parser, Subcommand};
@@ -106,6 +108,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate a scene on a model of hardware: the RPU, ray-tracing machines, machines for polygons
     Simulate(SimulateArgs),
+    /// Compile a circuit in Silicon: simulate it, lay it out, write it as Verilog
+    Silicon(SiliconArgs),
     /// Print the volumes of a scene's objects, by rays and by their faces
     Volume(VolumeArgs),
     /// Measure the speed of this machine

@@ -44,6 +44,7 @@ mod reference;
 mod render;
 mod run;
 mod sampler;
+mod silicon;
 mod simulate;
 mod stats;
 mod usage;
@@ -96,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compile(args)) => compile::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Silicon(args)) => silicon::run(&args),
         Some(Command::Volume(args)) => volume::run(&args),
         Some(Command::Bench(args)) => bench::run(&args.benchmark),
         Some(Command::Devices(args)) => devices::run(&args),

@@ -1,70 +1,184 @@
-//! `shadewright silicon FILE`: a circuit in Silicon as a graph, simulated, or laid out.
+//! `shadewright silicon FILE`: a circuit in Silicon as a graph, simulated, laid out, or as Verilog.
 
-use super::args::{CircuitEmit, CircuitRadix, SiliconArgs};
+use super::args::{CircuitEmit, SiliconArgs};
 use super::failure::Failure;
-use shadewright::circuit::functional::{self, Limits, Outcome, Run};
-use shadewright::circuit::stimuli::{Radix, Stimuli};
-use shadewright::circuit::{Circuit, passes};
+use shadewright::circuit::functional::{self, Outcome, Run};
+use shadewright::circuit::layout::{self, Layout};
+use shadewright::circuit::serial::netlist::Netlist;
+use shadewright::circuit::serial::statistics::{self, Throughput};
+use shadewright::circuit::serial::{self};
+use shadewright::circuit::stimuli::Stimuli;
+use shadewright::circuit::{Circuit, passes, verilog};
+use shadewright::image::file as image_file;
 use shadewright::lang::silicon;
+use shadewright::scene::read_file;
+use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::{FileId, SourceMap, decode};
+use std::fmt::Write;
 use std::path::Path;
+
+/// Most bytes of a program, or of the words for its ports.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Compiles the file and prints what is asked for.
 pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.out {
+        image_file::check_replaceable(path)?;
+    }
     let mut sources = SourceMap::new();
     let file = read(&args.file, &mut sources)?;
     let mut circuit = silicon::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let before = circuit.statistics();
     let prints = matches!(args.emit, CircuitEmit::Simulate | CircuitEmit::Graph | CircuitEmit::Dot);
     passes::run(&mut circuit, passes::Options { prints, optimise: !args.no_optimise });
-    match args.emit {
+    let mut compiled = Compiled { args, circuit, sources, stem: stem(&args.file) };
+    let (text, ended) = match args.emit {
         CircuitEmit::Graph => {
-            print!("{}", circuit.to_text(Some(&sources)));
-            let after = circuit.statistics();
-            println!("-- {} nodes, {} before passes", after.total(), before.total());
-            after.nodes.iter().for_each(|(name, count)| println!("-- {count:6} {name}"));
+            let after = compiled.circuit.statistics();
+            let mut text = compiled.circuit.to_text(Some(&compiled.sources));
+            let _ = writeln!(text, "-- {} nodes, {} before passes", after.total(), before.total());
+            after.nodes.iter().for_each(|(name, count)| {
+                let _ = writeln!(text, "-- {count:6} {name}");
+            });
+            (text, Ok(()))
         }
-        CircuitEmit::Dot => print!("{}", circuit.to_dot()),
-        CircuitEmit::Simulate => return simulate(args, &circuit, &mut sources),
+        CircuitEmit::Dot => (compiled.circuit.to_dot(), Ok(())),
+        CircuitEmit::Simulate => compiled.simulate()?,
+        CircuitEmit::Serial => compiled.serial()?,
+        CircuitEmit::Cif => (layout::cif(&compiled.layout()?), Ok(())),
+        CircuitEmit::Svg => (layout::svg(&compiled.layout()?), Ok(())),
+        CircuitEmit::Verilog => (verilog::module(&compiled.netlist()?, &compiled.stem), Ok(())),
+        CircuitEmit::Testbench => (compiled.testbench()?, Ok(())),
+    };
+    match &args.out {
+        Some(path) => image_file::write_bytes(path, text.as_bytes())?,
+        None => print!("{text}"),
     }
-    Ok(())
+    ended
+}
+
+/// The file's name without its extension: that of the module.
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn read(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
-    let bytes =
-        std::fs::read(path).map_err(|e| Failure::input(format!("error: cannot read {}: {e}", path.display())))?;
+    let bytes = read_file(path, MAX_BYTES).map_err(|e| Failure::input(format!("error: {e}")))?;
     Ok(sources.add(path.display().to_string(), Some(path), decode(&bytes)))
 }
 
-fn simulate(args: &SiliconArgs, circuit: &Circuit, sources: &mut SourceMap) -> Result<(), Failure> {
-    let mut stimuli = match &args.words {
-        None => Stimuli::new(circuit),
-        Some(path) => {
-            let file = read(path, sources)?;
-            let text = sources.get(file).map_or("", |source| &source.text);
-            Stimuli::parse(circuit, file, text).map_err(|d| Failure::diagnostics(&d, sources))?
-        }
-    };
-    let limits = Limits { cycles: args.cycles, ..Limits::default() };
-    let result = functional::run(circuit, &mut stimuli, limits);
-    let radix = match args.radix {
-        CircuitRadix::Signed => Radix::Signed,
-        CircuitRadix::Unsigned => Radix::Unsigned,
-        CircuitRadix::Hexadecimal => Radix::Hexadecimal,
-    };
-    print!("{}", stimuli.report(radix));
-    stimuli.prints(radix).iter().for_each(|line| println!("{line}"));
-    let ending = ending(&result);
-    println!("{ending}: {} cycles, {} operations", result.cycles, result.firings);
-    result.waits.iter().for_each(|wait| println!("{}: {}", sources.describe(wait.span), wait.what));
-    stimuli.left().iter().for_each(|(port, left)| println!("{port}: {left} words are not taken"));
-    let mismatches = stimuli.mismatches(radix);
-    if !mismatches.is_empty() {
-        return Err(Failure::different(mismatches.join("\n")));
+/// A text, and whether what it reports is a success.
+type Shown = (String, Result<(), Failure>);
+
+/// A compiled circuit.
+struct Compiled<'a> {
+    args: &'a SiliconArgs,
+    circuit: Circuit,
+    sources: SourceMap,
+    stem: String,
+}
+
+impl Compiled<'_> {
+    fn fail(&self, diagnostic: Diagnostic) -> Failure {
+        Failure::diagnostics(&diagnostic.into(), &self.sources)
     }
-    match result.outcome {
-        Outcome::Deadlock | Outcome::Limit => Err(Failure::input(format!("error: {ending}"))),
-        Outcome::Complete | Outcome::Starved | Outcome::Idle => Ok(()),
+
+    fn netlist(&self) -> Result<Netlist, Failure> {
+        serial::build(&self.circuit).map_err(|d| self.fail(d))
+    }
+
+    fn layout(&self) -> Result<Layout, Failure> {
+        let netlist = self.netlist()?;
+        let layout = layout::place_and_route(&netlist, layout::Options::default()).map_err(|d| self.fail(d))?;
+        let [width, height] = layout.size;
+        let (area, cells) = (1e-6 * width as f64 * height as f64, 1e-6 * layout.cell_area as f64);
+        let wire = layout.wire_length;
+        let count = layout.boxes.len();
+        eprintln!(
+            "{count} cells on {width} by {height} lambda: {area:.2} million square lambda, of which cells {cells:.2}; wires {wire} lambda"
+        );
+        Ok(layout)
+    }
+
+    /// The words that the arguments name; none without.
+    fn stimuli(&mut self) -> Result<Stimuli, Failure> {
+        let Some(path) = &self.args.words else { return Ok(Stimuli::new(&self.circuit)) };
+        let file = read(path, &mut self.sources)?;
+        let text = self.sources.get(file).map_or("", |source| &source.text);
+        Stimuli::parse(&self.circuit, file, text).map_err(|d| Failure::diagnostics(&d, &self.sources))
+    }
+
+    /// The limits of a simulation of single cycles.
+    fn limits(&self) -> serial::Limits {
+        serial::Limits { cycles: self.args.cycles, ..serial::Limits::default() }
+    }
+
+    fn simulate(&mut self) -> Result<Shown, Failure> {
+        let mut stimuli = self.stimuli()?;
+        let limits = functional::Limits { cycles: self.args.cycles, ..functional::Limits::default() };
+        let result = functional::run(&self.circuit, &mut stimuli, limits);
+        let mut text = stimuli.report(self.args.radix.into());
+        for line in stimuli.prints(self.args.radix.into()) {
+            let _ = writeln!(text, "{line}");
+        }
+        let ending = ending(&result);
+        let _ = writeln!(text, "{ending}: {} cycles, {} operations", result.cycles, result.firings);
+        for wait in &result.waits {
+            let _ = writeln!(text, "{}: {}", self.sources.describe(wait.span), wait.what);
+        }
+        let outcome = match result.outcome {
+            Outcome::Deadlock | Outcome::Limit => Err(Failure::input(format!("error: {ending}"))),
+            Outcome::Complete | Outcome::Starved | Outcome::Idle => Ok(()),
+        };
+        Ok(self.judged(text, &stimuli, outcome))
+    }
+
+    /// Adds the words that were not taken; fails where others left than are expected.
+    fn judged(&self, mut text: String, stimuli: &Stimuli, outcome: Result<(), Failure>) -> Shown {
+        for (port, left) in stimuli.left() {
+            let _ = writeln!(text, "{port}: {left} words are not taken");
+        }
+        let mismatches = stimuli.mismatches(self.args.radix.into());
+        match mismatches.is_empty() {
+            true => (text, outcome),
+            false => (text, Err(Failure::different(mismatches.join("\n")))),
+        }
+    }
+
+    fn serial(&mut self) -> Result<Shown, Failure> {
+        let mut stimuli = self.stimuli()?;
+        let netlist = self.netlist()?;
+        let result = serial::simulate(&netlist, &mut stimuli, self.limits()).map_err(|d| self.fail(d))?;
+        let mut text = stimuli.report(self.args.radix.into());
+        let _ = writeln!(text, "{} cycles until the last word", result.cycles);
+        for (port, Throughput { first, between }) in statistics::throughput(&result) {
+            let _ = write!(text, "{port}: the first word has left in cycle {first}");
+            if let Some(between) = between {
+                let time = Throughput::microseconds(between);
+                let _ = write!(text, ", then one every {between:.1} cycles, {time:.2} us at 12 MHz");
+            }
+            text.push('\n');
+        }
+        let numbers = statistics::statistics(&netlist);
+        let cells: usize = numbers.cells.values().sum();
+        let _ = writeln!(text, "{cells} cells, {} bits of storage, {} wires", numbers.registers, numbers.wires);
+        let busy = statistics::utilisation(&netlist, &result);
+        for (name, count) in &numbers.cells {
+            let share = 100.0 * busy.get(name).copied().unwrap_or(0.0);
+            let _ = writeln!(text, "{count:6} {name:<16} {share:5.1} % of the cycles");
+        }
+        let limit = match result.ended {
+            true => Ok(()),
+            false => Err(Failure::input("error: the cycles are over (--cycles)")),
+        };
+        Ok(self.judged(text, &stimuli, limit))
+    }
+
+    fn testbench(&mut self) -> Result<String, Failure> {
+        let stimuli = self.stimuli()?;
+        let netlist = self.netlist()?;
+        let feeds = verilog::feeds(&netlist, &stimuli);
+        Ok(verilog::testbench(&netlist, &self.stem, &feeds, self.limits()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Front ends: source text in, [`crate::ir`] modules out.
+//! Front ends: source text in, [`crate::ir`] modules out; of [`silicon`], [`crate::circuit`]s.
 //!
 //! Each language has its own folder with the same file names, and a line in [`registry`], by which
 //! everything above asks for [`Language`]s. A front end knows no back end and no renderer.
@@ -21,6 +21,7 @@ pub mod rsl;
 pub mod rtsl;
 pub mod scan;
 pub mod shader_ref;
+pub mod silicon;
 pub mod stdlib;
 pub mod strings;
 pub mod tokens;

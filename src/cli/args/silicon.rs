@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
+use shadewright::circuit::stimuli::Radix;
 use std::path::PathBuf;
 
 /// `silicon`.
@@ -9,32 +10,46 @@ use std::path::PathBuf;
 pub struct SiliconArgs {
     /// A circuit in Silicon (.si)
     pub file: PathBuf,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = CircuitEmit::Graph)]
+    /// What the circuit becomes
+    #[arg(long, value_enum, default_value_t = CircuitEmit::Graph, help_heading = heading::OUTPUT)]
     pub emit: CircuitEmit,
-    /// Words for the ports, a line each: `port: words`; those of an output are expected of it
-    #[arg(long, value_name = "FILE")]
+    /// Write it to this file; standard output by default
+    #[arg(short, long, value_name = "OUT", help_heading = heading::OUTPUT)]
+    pub out: Option<PathBuf>,
+    /// Words for the ports, a line each: `port: words`; those of an output are expected of it, and
+    /// the exit status is 1 if others leave
+    #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub words: Option<PathBuf>,
     /// How words are written
-    #[arg(long, value_enum, default_value_t = CircuitRadix::Signed)]
+    #[arg(long, value_enum, default_value_t = CircuitRadix::Signed, help_heading = heading::OUTPUT)]
     pub radix: CircuitRadix,
     /// Cycles of a simulation at most
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, help_heading = heading::MODEL)]
     pub cycles: u64,
     /// Leave out the passes that make the graph smaller
-    #[arg(long)]
+    #[arg(long, help_heading = heading::MODEL)]
     pub no_optimise: bool,
 }
 
-/// What `silicon` prints.
+/// What `silicon` makes of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CircuitEmit {
     /// The dataflow graph as text, with the numbers of its nodes
     Graph,
     /// The dataflow graph for Graphviz
     Dot,
-    /// The words that the circuit puts out, simulated as a dataflow machine
+    /// The words that it puts out, simulated as a dataflow machine
     Simulate,
+    /// The words that its bit-serial implementation puts out, cycle by cycle, and its numbers
+    Serial,
+    /// The layout of that as CIF
+    Cif,
+    /// The layout as an image
+    Svg,
+    /// The bit-serial implementation as structural Verilog
+    Verilog,
+    /// A module `testbench` in Verilog, which feeds that with --words and prints what leaves
+    Testbench,
 }
 
 /// How `silicon` writes words.
@@ -46,4 +61,14 @@ pub enum CircuitRadix {
     Unsigned,
     /// Hexadecimal numbers
     Hexadecimal,
+}
+
+impl From<CircuitRadix> for Radix {
+    fn from(radix: CircuitRadix) -> Self {
+        match radix {
+            CircuitRadix::Signed => Self::Signed,
+            CircuitRadix::Unsigned => Self::Unsigned,
+            CircuitRadix::Hexadecimal => Self::Hexadecimal,
+        }
+    }
 }
