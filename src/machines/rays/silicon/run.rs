@@ -93,13 +93,13 @@ pub fn streams(tests: &[RayTest]) -> Streams {
 /// What the chip gave, for the tests for which all ports gave a word.
 pub fn found(outputs: &Streams) -> Vec<Found> {
     let words = |name: &str| outputs.iter().find(|(port, _)| port == name).map_or(&[][..], |(_, words)| words);
-    let [t, x, y, z, u, v] = RESULTS.map(words);
-    let numbers = t.iter().zip(x).zip(y).zip(z).zip(u).zip(v).zip(words("counts"));
-    let found = |((((((t, x), y), z), u), v), counts): ((((((&u128, &u128), &u128), &u128), &u128), &u128), &u128)| {
-        let [t, x, y, z, u, v] = [t, x, y, z, u, v].map(|&bits| number(bits));
+    let (results, counts) = (RESULTS.map(words), words("counts"));
+    let complete = results.iter().map(|words| words.len()).min().unwrap_or(0);
+    let of = |(i, counts): (usize, &u128)| {
+        let [t, x, y, z, u, v] = results.map(|words| number(words[i]));
         Found { t, point: [x, y, z], u, v, counts: *counts == 1 }
     };
-    numbers.map(found).collect()
+    counts.iter().enumerate().take(complete).map(of).collect()
 }
 
 /// The circuit of a program as it is written: only what no port depends on is left out.
