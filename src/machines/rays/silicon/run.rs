@@ -93,13 +93,13 @@ pub fn streams(tests: &[RayTest]) -> Streams {
 /// What the chip gave, for the tests for which all ports gave a word.
 pub fn found(outputs: &Streams) -> Vec<Found> {
     let words = |name: &str| outputs.iter().find(|(port, _)| port == name).map_or(&[][..], |(_, words)| words);
-    let [t, x, y, z, u, v] = RESULTS.map(words);
-    let numbers = t.iter().zip(x).zip(y).zip(z).zip(u).zip(v).zip(words("counts"));
-    let found = |((((((t, x), y), z), u), v), counts): ((((((&u128, &u128), &u128), &u128), &u128), &u128), &u128)| {
-        let [t, x, y, z, u, v] = [t, x, y, z, u, v].map(|&bits| number(bits));
+    let (results, counts) = (RESULTS.map(words), words("counts"));
+    let complete = results.iter().map(|words| words.len()).min().unwrap_or(0);
+    let of = |(i, counts): (usize, &u128)| {
+        let [t, x, y, z, u, v] = results.map(|words| number(words[i]));
         Found { t, point: [x, y, z], u, v, counts: *counts == 1 }
     };
-    numbers.map(found).collect()
+    counts.iter().enumerate().take(complete).map(of).collect()
 }
 
 /// The circuit of a program as it is written: only what no port depends on is left out.
@@ -119,13 +119,9 @@ pub fn optimised(mut circuit: Circuit) -> Circuit {
     circuit
 }
 
-/// What a circuit puts to its ports, given those words for its inputs, of at most 128 bits. Words for ports
-/// that it does not have are left out.
-///
-/// # Errors
-///
-/// How the simulation ended, if not by waiting for words that do not come.
-pub fn simulated(circuit: &Circuit, streams: &Streams) -> Result<Streams, End> {
+/// Those words for the inputs of a circuit, of at most 128 bits. Words for ports that it does not have are
+/// left out.
+pub fn stimuli(circuit: &Circuit, streams: &Streams) -> Stimuli {
     let mut stimuli = Stimuli::new(circuit);
     for (name, words) in streams {
         let Some(id) = circuit.ports.iter().position(|port| *port.name == **name) else { continue };
@@ -133,11 +129,26 @@ pub fn simulated(circuit: &Circuit, streams: &Streams) -> Result<Streams, End> {
             stimuli.push(PortId(id as u32), Bits::from_u128(word, circuit.ports[id].width));
         }
     }
-    let run = functional::run(circuit, &mut stimuli, Limits { cycles: CYCLES, ..Limits::default() });
-    if !matches!(run.outcome, End::Complete | End::Starved) {
-        return Err(run.outcome);
-    }
+    stimuli
+}
+
+/// The words that a simulation put to the ports of its circuit.
+pub fn outputs(circuit: &Circuit, stimuli: &Stimuli) -> Streams {
     let outputs = circuit.ports.iter().enumerate().filter(|(_, port)| port.kind.has_put());
     let words = |id: usize| stimuli.outputs(PortId(id as u32)).iter().filter_map(Bits::to_u128).collect();
-    Ok(outputs.map(|(id, port)| (port.name.to_string(), words(id))).collect())
+    outputs.map(|(id, port)| (port.name.to_string(), words(id))).collect()
+}
+
+/// What a circuit puts to its ports, given those [words](stimuli) for its inputs.
+///
+/// # Errors
+///
+/// How the simulation ended, if not by waiting for words that do not come.
+pub fn simulated(circuit: &Circuit, streams: &Streams) -> Result<Streams, End> {
+    let mut stimuli = stimuli(circuit, streams);
+    let run = functional::run(circuit, &mut stimuli, Limits { cycles: CYCLES, ..Limits::default() });
+    match run.outcome {
+        End::Complete | End::Starved => Ok(outputs(circuit, &stimuli)),
+        other => Err(other),
+    }
 }

@@ -8,7 +8,7 @@ use crate::machines::rays::silicon::run::{Found, RayTest};
 use glam::Vec3;
 
 /// Polygons of all kinds: quadrilaterals with and without parallel edges, parallelograms and triangles.
-fn polygons(count: usize, random: &mut Random) -> Vec<([Vec3; 4], Polygon)> {
+pub(super) fn polygons(count: usize, random: &mut Random) -> Vec<([Vec3; 4], Polygon)> {
     let mut polygons = Vec::new();
     while polygons.len() < count {
         let mut corners = random.quad();
@@ -29,7 +29,7 @@ fn polygons(count: usize, random: &mut Random) -> Vec<([Vec3; 4], Polygon)> {
 
 /// Rays to points of the polygons and beside them, some parallel to them, some that begin behind them, some
 /// with a hit nearer already, and some that are not numbers.
-fn tests<'a>(polygons: &'a [([Vec3; 4], Polygon)], random: &mut Random) -> Vec<RayTest<'a>> {
+pub(super) fn tests<'a>(polygons: &'a [([Vec3; 4], Polygon)], random: &mut Random) -> Vec<RayTest<'a>> {
     let mut tests = Vec::new();
     for (i, (corners, polygon)) in polygons.iter().enumerate() {
         let origin = random.point() * 3.0;
@@ -52,7 +52,7 @@ fn tests<'a>(polygons: &'a [([Vec3; 4], Polygon)], random: &mut Random) -> Vec<R
 }
 
 /// All that the simulators' intersector computes for a test.
-fn wanted<O: Operations>(ops: O, test: &RayTest) -> (Found, Outcome) {
+pub(super) fn wanted<O: Operations>(ops: O, test: &RayTest) -> (Found, Outcome) {
     let RayTest { polygon, points: [r0, r1], best } = *test;
     let ray = MachineRay::of_points(ops, r0, r1);
     let distance = intersector::distance(ops, polygon, &ray);
@@ -62,7 +62,7 @@ fn wanted<O: Operations>(ops: O, test: &RayTest) -> (Found, Outcome) {
     (Found { t: distance.t, point, u, v, counts }, intersector::intersect(ops, polygon, &ray, best))
 }
 
-fn bits(found: &Found) -> [u32; 7] {
+pub(super) fn bits(found: &Found) -> [u32; 7] {
     let [x, y, z] = found.point;
     let canonical = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let [t, x, y, z, u, v] = [found.t, x, y, z, found.u, found.v].map(canonical);
@@ -96,18 +96,18 @@ fn check<O: Operations>(ops: O, arithmetic: Arithmetic, count: usize) -> [usize;
 
 #[test]
 fn the_custom_chip_finds_what_the_simulators_find() {
-    let outcomes = check(Custom, Arithmetic::Unrolled, 2000);
-    assert!(outcomes.iter().all(|&count| count > 100), "{outcomes:?}");
-}
-
-#[test]
-fn the_chip_of_loops_finds_what_the_simulators_find() {
-    let outcomes = check(Custom, Arithmetic::Registers, 500);
+    let outcomes = check(Custom, Arithmetic::Unrolled, 500);
     assert!(outcomes.iter().all(|&count| count > 25), "{outcomes:?}");
 }
 
 #[test]
+fn the_chip_of_loops_finds_what_the_simulators_find() {
+    let outcomes = check(Custom, Arithmetic::Registers, 125);
+    assert!(outcomes.iter().all(|&count| count > 5), "{outcomes:?}");
+}
+
+#[test]
 fn the_commercial_chip_finds_what_the_simulators_find() {
-    let outcomes = check(Commercial, Arithmetic::Commercial, 4000);
-    assert!(outcomes.iter().all(|&count| count > 200), "{outcomes:?}");
+    let outcomes = check(Commercial, Arithmetic::Commercial, 1000);
+    assert!(outcomes.iter().all(|&count| count > 50), "{outcomes:?}");
 }
