@@ -131,7 +131,7 @@ pub struct DrawingArgs {
     /// Line drawings: which edges are drawn; features by default
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::MODEL)]
     pub edges: Option<EdgeChoice>,
-    /// Line drawings: what becomes of hidden lines; none are drawn by default
+    /// Line drawings: how hidden lines are drawn; not at all by default
     #[arg(long, value_enum, value_name = "STYLE", hide_short_help = true, help_heading = heading::MODEL)]
     pub hidden_lines: Option<HiddenChoice>,
     /// Line drawings: width of lines in pixels, 1 by default
@@ -155,7 +155,7 @@ pub enum EdgeChoice {
     Features,
 }
 
-/// What becomes of hidden lines.
+/// How hidden lines are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HiddenChoice {
     /// They are left out
