@@ -87,6 +87,60 @@ fn chips_of_the_example_programs_compute_what_the_programs_do() {
     }
 }
 
+/// What the example programs do not use: memories, buffers, waits and delays, words of any size.
+const DEVICES: [(&str, &str); 6] = [
+    (
+        "a, o:= asyncSerIn(8, 0), asyncSerOut(8, 0); m:= RAM(5, 8, 7, 6);
+         DO { x:= a.get; o.put(m.fetch(x[2:0])); m.store(x[5:3], x) }",
+        "a: 0 1 33 4 12 5 63 47 3 31 7",
+    ),
+    (
+        "a, o:= asyncSerIn(4, 0), asyncSerOut(9, 0); m:= ROM(16, 9, 1, 2, 4, 8, 16, 32, 64, 128, 256, 257);
+         DO o.put(m.fetch(a.get))",
+        "a: 0 9 8 7 -1 3",
+    ),
+    (
+        "a, o:= asyncSerIn(8, 0), asyncSerOut(8, 0); p, q:= dualPortRAM(8, 8, 3, 4, 5);
+         n:= 2#3; DO { o.put(q.fetch(n)); x:= a.get; n:= x[2:0]; p.store(n, x) }",
+        "a: 1 2 11 17 34 64 9 0",
+    ),
+    (
+        "a, o:= asyncSerIn(8, 0), asyncSerOut(8, 0); i, c:= asyncInt(8, 3);
+         DO { c.put(a.get); c.put(a.get + 1); c.put(0) };
+         DO { x:= i.get; o.put(x * 3); o.wait(i); o.delay(7) }",
+        "a: 1 2 10 17 33 64 9 0",
+    ),
+    (
+        "a, o:= asyncSerIn(150, 0), asyncSerOut(150, 0); s:= 1;
+         DO { s:= s * a.get - 1; o.put(s); IF s[149] THEN s:= NOT s }",
+        "a: 3 -5 0x123456789abcdef0123456789abcdef012345 7",
+    ),
+    (
+        "a, o:= syncParIn(1), syncParOut(3); b:= asyncSerIn(1, 0); q:= asyncSerOut(1, 0);
+         n:= 0; DO { IF a.get THEN n:= n + 1; o.put(n); q.put(b.get EQV n[0]) }",
+        "a: 1 0 1 1 0 1\nb: 1 0 0 1 1 1",
+    ),
+];
+
+#[test]
+fn chips_have_memories_buffers_and_words_of_any_size() {
+    for (text, words) in DEVICES {
+        let circuit = circuit(text, true);
+        let words = stimuli(&circuit, words);
+        let [ideal, chip] = both(&circuit, &words);
+        assert_eq!(ideal, chip, "{text}");
+        let netlist = netlist(&circuit);
+        let left = icarus(&netlist, &verilog::feeds(&netlist, &words), 6_000);
+        assert_eq!(left, by_port(&ideal), "{text}");
+        // A multiplier of 150 bits takes long.
+        if !text.contains("150") {
+            synthesise(&netlist, text);
+        }
+        let layout = layout::place_and_route(&netlist, layout::Options::default()).expect("routed");
+        assert_eq!(check(&layout, &netlist), Ok(()), "{text}");
+    }
+}
+
 /// The next round of a loop does not begin while a value that a conditional drops is on its way.
 #[test]
 fn what_a_conditional_drops_may_come_late() {
@@ -160,16 +214,20 @@ fn the_verilog_of_chips_computes_the_same_in_icarus() {
     }
 }
 
+/// Synthesises the Verilog of a chip.
+fn synthesise(netlist: &Netlist, name: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("chip.v"), verilog::module(netlist, "chip")).expect("written");
+    let script = "read_verilog chip.v; synth -top chip; check -assert; select -assert-none t:$_DLATCH_*; stat";
+    let log = tool(folder.path(), "yosys", &["-p", script]);
+    assert!(log.contains("Number of cells:") && log.contains("_DFF"), "{name}");
+    assert!(!log.contains("Warning: "), "{name}: {log}");
+}
+
 #[test]
 fn yosys_synthesises_chips_without_latches() {
     for name in ["sum", "inner-product-groups", "inner-product-extended", "fir-cascade", "graphics2d", "pdp8"] {
-        let netlist = netlist(&circuit(&source(name), true));
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("chip.v"), verilog::module(&netlist, "chip")).expect("written");
-        let script = "read_verilog chip.v; synth -top chip; check -assert; select -assert-none t:$_DLATCH_*; stat";
-        let log = tool(folder.path(), "yosys", &["-p", script]);
-        assert!(log.contains("Number of cells:") && log.contains("_DFF"), "{name}");
-        assert!(!log.contains("Warning: "), "{name}: {log}");
+        synthesise(&netlist(&circuit(&source(name), true)), name);
     }
 }
 

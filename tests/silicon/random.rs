@@ -189,4 +189,4 @@ fn chips_of_random_programs_compute_what_the_programs_do() {
 }
 
 /// Programs that a test tries.
-const PROGRAMS_TRIED: u64 = 40;
+const PROGRAMS_TRIED: u64 = 25;
