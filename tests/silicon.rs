@@ -130,7 +130,8 @@ fn chips_have_memories_buffers_and_words_of_any_size() {
         let [ideal, chip] = both(&circuit, &words);
         assert_eq!(ideal, chip, "{text}");
         let netlist = netlist(&circuit);
-        let left = icarus(&netlist, &verilog::feeds(&netlist, &words), 6_000);
+        let run = serial::simulate(&netlist, &mut words.clone(), limits()).expect("no fault");
+        let left = icarus(&netlist, &verilog::feeds(&netlist, &words), run.cycles);
         assert_eq!(left, by_port(&ideal), "{text}");
         // A multiplier of 150 bits takes long.
         if !text.contains("150") {
