@@ -182,13 +182,11 @@ fn connections(layout: &Layout, netlist: &Netlist, sets: &[usize], errors: &mut 
             meet(rect.wire, sets[index], errors);
         }
     }
+    let readers = netlist.readers();
     for (index, cell) in netlist.cells.iter().enumerate() {
         let controls = pins[index].iter().filter(|wire| matches!(wire, Wire::Control(_)));
-        let wanted = cell.inputs.iter().chain(&cell.outputs).filter(|net| {
-            let inputs = cell.inputs.contains(net);
-            inputs || netlist.cells.iter().any(|reader| reader.inputs.contains(net))
-        });
-        if controls.count() != wanted.count() {
+        let read = cell.outputs.iter().filter(|net| !readers[net.index()].is_empty());
+        if controls.count() != cell.inputs.len() + read.count() {
             errors.push(format!("cell {index} has other pins than in the netlist"));
         }
     }

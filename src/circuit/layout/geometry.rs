@@ -118,6 +118,20 @@ pub struct Layout {
     pub cell_area: i64,
 }
 
+impl Layout {
+    /// Sizes as text.
+    pub fn report(&self) -> String {
+        let [width, height] = self.size;
+        let area = width * height;
+        let cells = 100.0 * self.cell_area as f64 / area.max(1) as f64;
+        format!(
+            "{width} λ by {height} λ: {area} λ², {cells:.0} % of it cells\n{} λ of wires between {} cells\n",
+            self.wire_length,
+            self.boxes.len()
+        )
+    }
+}
+
 /// What the user chooses.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {

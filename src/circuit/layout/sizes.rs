@@ -1,9 +1,10 @@
 //! How large cells are.
 //!
-//! The thesis gives one size: Lyon's serial multiplier for 16 bits takes 1800 λ by 300 λ (§C.13 left
-//! the other devices undesigned). A multiplier here has a slice of that width for each bit. The
-//! other widths are estimates: a bit of storage for data and control takes two dynamic registers of
-//! 12 λ each side by side, and a full adder with its registers about 100 λ.
+//! The thesis gives one size: Lyon's serial multiplier for 16 bits takes 1800 λ by 300 λ (Ullner
+//! 1983, §3.3.3); §C.14 leaves the devices of the compiler undesigned. A multiplier here has a slice
+//! of that width for each bit. The other widths are estimates: a bit of storage for data and control
+//! takes two dynamic registers of 12 λ each side by side, and a full adder with its registers about
+//! 100 λ.
 
 use super::geometry::Wire;
 use crate::circuit::serial::cells::Kind;

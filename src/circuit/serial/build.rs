@@ -11,10 +11,16 @@ use super::operations;
 use super::timing::Time;
 use crate::circuit::Bits;
 use crate::circuit::graph::{Circuit, Constant, LoopId, Node, NodeId, Op, PortId, ValueId};
-use crate::circuit::ports::PortKind;
+use crate::circuit::ports::{Port, PortKind};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The most bits of a port's buffer.
+const MAX_BUFFER_BITS: u64 = 1 << 16;
+
+/// The most bits of a memory.
+const MAX_MEMORY_BITS: u64 = 1 << 22;
 
 /// A port or a memory that is being built: its cell, and the nets at its inputs so far.
 #[derive(Debug, Default)]
@@ -98,12 +104,35 @@ pub fn build(circuit: &Circuit) -> Result<Netlist, Diagnostic> {
         barriers: BTreeMap::new(),
         heads: Vec::new(),
     };
+    bounded(circuit)?;
     builder.create_ports();
     builder.create_nodes()?;
     builder.close_loops()?;
     builder.connect_busy();
     builder.connect_ports();
     Ok(builder.aligner.netlist)
+}
+
+/// Buffers and memories are registers of one cell each.
+fn bounded(circuit: &Circuit) -> Result<(), Diagnostic> {
+    for port in &circuit.ports {
+        let (PortKind::InternalIn { buffer, .. } | PortKind::AsyncSerOut { buffer }) = port.kind else { continue };
+        let bits = u64::from(buffer) * u64::from(port.width);
+        if bits > MAX_BUFFER_BITS {
+            let message = format!("a buffer of {bits} bits is larger than {MAX_BUFFER_BITS}");
+            return Err(Diagnostic::error(message).at(port.span, "of this port"));
+        }
+    }
+    for (index, memory) in circuit.memories.iter().enumerate() {
+        let bits = memory.words.len() as u64 * u64::from(memory.width);
+        if bits > MAX_MEMORY_BITS {
+            let message = format!("the memory `{}` of {bits} bits is larger than {MAX_MEMORY_BITS}", memory.name);
+            let of = |port: &&Port| matches!(port.kind, PortKind::Memory(id) if id.0 as usize == index);
+            let place = circuit.ports.iter().find(of).map_or(Span::default(), |port| port.span);
+            return Err(Diagnostic::error(message).at(place, "here"));
+        }
+    }
+    Ok(())
 }
 
 /// The nodes that affect a port (§C.9: others are not part of the diagram).

@@ -147,7 +147,7 @@ pub enum Kind {
     Send,
     /// pulse, level → 1-bit word, pulse: the level as a value (`ready`, `waiting`).
     Probe,
-    /// Addresses to fetch from, then addresses and words to store, of each port in turn → a word
+    /// Addresses to fetch from, then addresses and words to store, of one port after the other → a word
     /// for each port.
     Memory {
         /// Bits of a word.

@@ -4,8 +4,9 @@ use super::cells::Kind;
 use super::netlist::Netlist;
 use super::simulate::Run;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-/// The clock of the cells that the thesis has in mind, in MHz (Lyon's multiplier, §3).
+/// The clock of Lyon's serial devices, in MHz (Ullner 1983, §3.3.3).
 pub const CLOCK_MHZ: f64 = 12.0;
 
 /// Numbers about a netlist.
@@ -43,7 +44,8 @@ pub fn registers(kind: &Kind) -> u64 {
         Kind::Compare { .. } => 6,
         Kind::Slice { high, .. } => wide(*high) + 3,
         Kind::Extend { by, .. } => wide(*by) + 4,
-        Kind::Switch { .. } | Kind::Send => 3,
+        Kind::Switch { .. } => 4,
+        Kind::Send => 3,
         Kind::Decode { width, labels } => wide(*width) + labels.len() as u64 + 3,
         Kind::Shift { length } => 2 * wide(*length),
         Kind::Hold { width } => 2 * wide(*width) + 3,
@@ -83,6 +85,31 @@ pub fn throughput(run: &Run) -> BTreeMap<String, Throughput> {
         Some((name.to_string(), Throughput { first, between }))
     });
     ports.collect()
+}
+
+/// The numbers of a netlist, and of a simulation of it, as text.
+pub fn report(netlist: &Netlist, run: Option<&Run>) -> String {
+    let all = statistics(netlist);
+    let used = run.map(|run| utilisation(netlist, run)).unwrap_or_default();
+    let mut text = format!("{} cells, {} bits of storage, {} wires\n", netlist.cells.len(), all.registers, all.wires);
+    for (name, count) in &all.cells {
+        let _ = write!(text, "{name:16}{count:8}");
+        if let Some(part) = used.get(name) {
+            let _ = write!(text, "{:8.1} % of cycles", 100.0 * part);
+        }
+        text.push('\n');
+    }
+    let Some(run) = run else { return text };
+    let time =
+        |cycles: f64| format!("{cycles:.1} cycles, {:.2} µs at {CLOCK_MHZ} MHz", Throughput::microseconds(cycles));
+    let _ = writeln!(text, "{}", time(run.cycles as f64));
+    for (port, throughput) in throughput(run) {
+        let _ = writeln!(text, "{port}: first word after {}", time(throughput.first as f64));
+        if let Some(between) = throughput.between {
+            let _ = writeln!(text, "{port}: a word in {}", time(between));
+        }
+    }
+    text
 }
 
 /// The part of the cycles in which the cells of each kind gave a bit.

@@ -296,8 +296,8 @@ fn extend(by: u32, signed: bool, state: &mut State, input: Wire, output: &mut Wi
 /// `ifYes` and `ifNo`: `flag` is whether the present word passes.
 fn switch(pass: bool, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let begins = inputs[1].control && !state.previous;
-    if inputs[0].control {
-        state.flag = inputs[0].data == pass;
+    if begins {
+        state.flag = inputs[0].control && inputs[0].data == pass;
     }
     outputs[0] = Wire::bit(inputs[1].control && state.flag, inputs[1].data);
     state.previous = inputs[1].control;

@@ -204,13 +204,14 @@ endmodule
 module cell_switch #(parameter PASS = 1) (
     input clk, input rst, input a_d, input a_c, input b_d, input b_c, output reg y_d, output reg y_c
 );
-    reg open;
-    wire now = a_c ? (a_d == (PASS != 0)) : open;
+    reg open, previous;
+    wire now = previous ? open : a_c & (a_d == (PASS != 0));
     always @(posedge clk)
         if (rst)
-            {y_d, y_c, open} <= 3'b000;
+            {y_d, y_c, open, previous} <= 4'b0000;
         else begin
             open <= now;
+            previous <= b_c;
             y_d <= b_c & now & b_d;
             y_c <= b_c & now;
         end
