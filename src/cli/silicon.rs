@@ -5,8 +5,7 @@ use super::failure::Failure;
 use shadewright::circuit::functional::{self, Outcome, Run};
 use shadewright::circuit::layout::{self, Layout};
 use shadewright::circuit::serial::netlist::Netlist;
-use shadewright::circuit::serial::statistics::{self, Throughput};
-use shadewright::circuit::serial::{self};
+use shadewright::circuit::serial::{self, statistics};
 use shadewright::circuit::stimuli::Stimuli;
 use shadewright::circuit::{Circuit, passes, verilog};
 use shadewright::image::file as image_file;
@@ -90,13 +89,7 @@ impl Compiled<'_> {
     fn layout(&self) -> Result<Layout, Failure> {
         let netlist = self.netlist()?;
         let layout = layout::place_and_route(&netlist, layout::Options::default()).map_err(|d| self.fail(d))?;
-        let [width, height] = layout.size;
-        let (area, cells) = (1e-6 * width as f64 * height as f64, 1e-6 * layout.cell_area as f64);
-        let wire = layout.wire_length;
-        let count = layout.boxes.len();
-        eprintln!(
-            "{count} cells on {width} by {height} lambda: {area:.2} million square lambda, of which cells {cells:.2}; wires {wire} lambda"
-        );
+        eprint!("{}", layout.report());
         Ok(layout)
     }
 
@@ -150,23 +143,7 @@ impl Compiled<'_> {
         let netlist = self.netlist()?;
         let result = serial::simulate(&netlist, &mut stimuli, self.limits()).map_err(|d| self.fail(d))?;
         let mut text = stimuli.report(self.args.radix.into());
-        let _ = writeln!(text, "{} cycles until the last word", result.cycles);
-        for (port, Throughput { first, between }) in statistics::throughput(&result) {
-            let _ = write!(text, "{port}: the first word has left in cycle {first}");
-            if let Some(between) = between {
-                let time = Throughput::microseconds(between);
-                let _ = write!(text, ", then one every {between:.1} cycles, {time:.2} us at 12 MHz");
-            }
-            text.push('\n');
-        }
-        let numbers = statistics::statistics(&netlist);
-        let cells: usize = numbers.cells.values().sum();
-        let _ = writeln!(text, "{cells} cells, {} bits of storage, {} wires", numbers.registers, numbers.wires);
-        let busy = statistics::utilisation(&netlist, &result);
-        for (name, count) in &numbers.cells {
-            let share = 100.0 * busy.get(name).copied().unwrap_or(0.0);
-            let _ = writeln!(text, "{count:6} {name:<16} {share:5.1} % of the cycles");
-        }
+        text.push_str(&statistics::report(&netlist, Some(&result)));
         let limit = match result.ended {
             true => Ok(()),
             false => Err(Failure::input("error: the cycles are over (--cycles)")),
