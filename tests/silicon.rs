@@ -2,6 +2,9 @@
 //! does their Verilog in Icarus Verilog; Yosys synthesises it. Both programs are part of what the
 //! tests need: without them the tests fail.
 
+mod common;
+
+use common::{repository, shadewright, stderr};
 use shadewright::circuit::functional::{self, Environment};
 use shadewright::circuit::graph::{Circuit, PortId};
 use shadewright::circuit::layout::{self, check::check};
@@ -239,4 +242,50 @@ fn layouts_connect_what_the_netlists_do() {
         let layout = layout::place_and_route(&netlist, layout::Options::default()).expect("routed");
         assert_eq!(check(&layout, &netlist), Ok(()), "{name}");
     }
+}
+
+#[test]
+fn the_command_line_makes_all_of_a_circuit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = folder.path().join("words.txt");
+    std::fs::write(&words, "a: 1 2 3\nb: 10 20 30\nc: 10 50 140\n").expect("it can be written");
+    let program = repository("assets/silicon/inner-product.si").to_string_lossy().into_owned();
+    let silicon = |emit: &str, more: &[&str]| {
+        let fixed = ["silicon", &program, "--emit", emit];
+        shadewright(folder.path(), &[&fixed, more].concat())
+    };
+    let words = words.to_string_lossy().into_owned();
+    for (emit, sign) in [
+        ("graph", "-- "),
+        ("dot", "digraph"),
+        ("simulate", "c: 10 50 140\n"),
+        ("serial", "c: 10 50 140\n"),
+        ("cif", "DS "),
+        ("svg", "<svg"),
+        ("verilog", "module inner_product"),
+        ("testbench", "module testbench"),
+    ] {
+        let needs_words = matches!(emit, "simulate" | "serial" | "testbench");
+        let more: &[&str] = if needs_words { &["--words", &words] } else { &[] };
+        let output = silicon(emit, more);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains(sign), "{emit}: {text}{}", stderr(&output));
+        let out = folder.path().join("out");
+        let again = silicon(emit, &[more, &["--out", &out.to_string_lossy()]].concat());
+        assert!(again.status.success() && again.stdout.is_empty(), "{emit}");
+        assert_eq!(std::fs::read(&out).expect("it is written"), output.stdout, "{emit}");
+    }
+    let other = folder.path().join("other.txt");
+    std::fs::write(&other, "a: 1\nb: 10\nc: 11\n").expect("it can be written");
+    for emit in ["simulate", "serial"] {
+        let output = silicon(emit, &["--words", &other.to_string_lossy()]);
+        assert_eq!(output.status.code(), Some(1), "{emit}: {}", stderr(&output));
+    }
+    let wrong = folder.path().join("wrong.si");
+    std::fs::write(&wrong, "a:= asyncSerIn(16, 0);\nb:= asyncSerOut(16, 0);\nb.put(c)\n").expect("it can be written");
+    let output = shadewright(folder.path(), &["silicon", &wrong.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("wrong.si:3:7"), "{}", stderr(&output));
+    let missing = shadewright(folder.path(), &["silicon", "none.si"]);
+    assert_eq!(missing.status.code(), Some(2));
 }

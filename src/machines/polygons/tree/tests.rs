@@ -349,10 +349,10 @@ fn a_report_has_all_sections_and_charts() {
 #[test]
 fn nothing_to_show_is_the_background() {
     let found = run(&model(Vec::new(), [16, 8]), "");
-    assert!(found.image.rgba.iter().all(|p| *p == [0.1, 0.2, 0.3, 0.0]));
+    assert!(found.image.rgba.iter().all(|p| *p == [0.1, 0.2, 0.3, 1.0]));
     let behind = triangles(3, 0.1).into_iter().map(|p| Polygon { corners: p.corners.map(|c| -c), ..p });
     let found = run(&model(behind.collect(), [16, 8]), "");
-    assert!(found.image.rgba.iter().all(|p| p[3] == 0.0));
+    assert!(found.image.rgba.iter().all(|p| *p == [0.1, 0.2, 0.3, 1.0]));
 }
 
 #[test]
