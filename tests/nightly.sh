@@ -52,7 +52,7 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
 done
 
 # The images of the documentation, whole; tests/images.rs renders a window of each.
-step assets/images/make.sh giant showcase instances cornell cost
+step assets/images/make.sh giant showcase instances cornell cost lines sum-layout
 step git diff --exit-code --stat -- assets/images
 
 # Every float of the domains of the standard library's transcendental functions.
