@@ -132,13 +132,17 @@ fn images_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn what_a_machine_cannot_do_is_refused() {
-    let cases: [(&str, &[&str], &str); 7] = [
+    let cases: [(&str, &[&str], &str); 11] = [
         ("fuchs", &["--cells", "4"], "--cells is for --machine rtp-grid"),
         ("fuchs", &["--spp", "3"], "1, 4, 9, 16"),
         ("hidden-line", &["--check", "rpu"], "line drawing"),
         ("hidden-line", &["--spp", "4"], "--spp"),
         ("scan-line-tree", &["--edges", "all"], "line drawings"),
         ("parke", &["--crop", "0,0,4,4"], "--crop"),
+        ("fuchs", &["--charts", "/tmp/none"], "--sweep"),
+        ("hidden-line", &["--charts", "/tmp/none"], "no charts"),
+        ("hidden-line", &["--interpolation", "smooth"], "--interpolation"),
+        ("hidden-line", &["--stroke-width", "1e9"], "1000 pixels"),
         ("rtp", &["--colors", "machine"], "machines for polygons"),
     ];
     for (machine, more, expected) in cases {
@@ -150,11 +154,46 @@ fn what_a_machine_cannot_do_is_refused() {
     let scene = scene.to_string_lossy();
     let wide = ["simulate", &*scene, "--machine", "scan-line-tree", "--size", "5000x10"];
     assert!(stderr(&shadewright(Path::new("."), &wide)).contains("4096"));
+    let large = ["simulate", &*scene, "--machine", "fuchs", "--size", "4096x4096", "--spp", "256"];
+    assert!(stderr(&shadewright(Path::new("."), &large)).contains("smaller --size"));
+    let plain = ["--render", "/tmp/none.png", "--edges", "all"];
+    let plain = shadewright(Path::new("."), &[&[&*scene][..], &plain].concat());
+    assert!(stderr(&plain).contains("add --machine hidden-line"), "{}", stderr(&plain));
     for (more, hint) in [(&["--machine", "rtp"][..], "simulate"), (&[], "--machine hidden-line")] {
         let output = shadewright(Path::new("."), &[&[&*scene, "--render", "/tmp/none.svg"], more].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(hint), "{}", stderr(&output));
     }
+}
+
+/// A ground that reaches behind the eye and far away hides nothing that is near; windows of the image,
+/// transparency, motion and holdouts are noted.
+#[test]
+fn scenes_of_other_people_are_shown_with_notes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scene = folder.path().join("scene.rib");
+    let text = "Projection \"perspective\" \"fov\" [50] CropWindow 0 .5 0 .5 WorldBegin
+        LightSource \"distantlight\" 1 \"from\" [1 3 -2] LightSource \"ambientlight\" 2 \"intensity\" [.3]
+        Surface \"matte\" Color [.4 .6 .3]
+        Polygon \"P\" [-10000 -1 -10000 10000 -1 -10000 10000 -1 10000 -10000 -1 10000]
+        AttributeBegin Color [1 0 0] Opacity [.3 .3 .3] Translate 0 0 5 Sphere 1 -1 1 360 AttributeEnd
+        AttributeBegin Matte 1 Translate 2 0 8 Sphere .5 -.5 .5 360 AttributeEnd
+        WorldEnd\n";
+    std::fs::write(&scene, text).expect("it can be written");
+    let scene = scene.to_string_lossy();
+    let out = folder.path().join("out.exr");
+    let more = ["--out", &*out.to_string_lossy(), "--check", "rpu", "--metric", "rmse", "--threshold", "0.05"];
+    let found = report(&scene, "fuchs", &more);
+    assert_eq!(found["check"]["verdict"]["passed"], Value::Bool(true), "{}", found["check"]);
+    let notes = found["notes"].to_string();
+    for note in ["crop window", "transparency of 1 objects", "1 objects are holdouts"] {
+        assert!(notes.contains(note), "{note}: {notes}");
+    }
+    let image = image_file::read(&out).expect("an image");
+    let middle = image.rgba[32 * 64 + 32];
+    assert!(middle[0] > 0.2 && middle[0] > 8.0 * middle[1], "the sphere is not in the middle: {middle:?}");
+    let ground = image.rgba[60 * 64 + 5];
+    assert!(ground[1] > 0.1, "there is no ground: {ground:?}");
 }
 
 /// Cameras that are shaders have no matrix; scenes without polygons have an image all the same.

@@ -41,6 +41,11 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     if let Some(model) = args.model {
         return simulate::draw(&SimulateArgs::of_render(args, model, out));
     }
+    if args.drawing.is_some() {
+        return Err(Failure::input(
+            "error: --edges, --hidden-lines and --stroke-width are for line drawings: add --machine hidden-line",
+        ));
+    }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(
             "error: {}: SVG is for line drawings\nhint: add --machine hidden-line, or name an image: .png .exr .hdr .pnm",

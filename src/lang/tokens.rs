@@ -5,6 +5,7 @@
 //! knows no grammar.
 
 use super::scan::{RawKind, RawToken};
+use crate::circuit::bits::Bits;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use std::sync::Arc;
@@ -28,6 +29,9 @@ pub enum Tok {
     Decimal(f64),
     /// A whole number, as 32 bits.
     Int(u32),
+    /// A whole number of any size, and the bits that it needs without a sign, at least one; in a
+    /// language of such numbers.
+    Bits(Bits, u32),
     /// A string's content.
     String(Arc<str>),
     /// An operator or bracket.
@@ -47,6 +51,7 @@ impl Tok {
             Tok::Number(x) => format!("the number {x}"),
             Tok::Decimal(x) => format!("the number {x}"),
             Tok::Int(x) => format!("the number {x}"),
+            Tok::Bits(bits, _) => format!("the number {}", bits.unsigned()),
             Tok::String(s) => format!("the string \"{s}\""),
             Tok::End => "the end of the file".to_string(),
         }
@@ -245,7 +250,7 @@ impl<'a> Cursor<'a> {
         }
         let d = Diagnostic::error(format!("nested more than {MAX_NESTING} levels deep"))
             .at(self.span(), "one level too many")
-            .hint("move inner parts to variables or functions");
+            .hint("move inner parts to variables, functions or macros");
         self.report(d);
         self.fatal = true;
         self.at = self.tokens.len() - 1;

@@ -21,7 +21,8 @@ use shadewright::machines::report::Report;
 use shadewright::program::{LinkOptions, link};
 use shadewright::project::State;
 use shadewright::render::rpu::Loaded;
-use shadewright::render::{Backend, Job, Progress, RenderError, prepare};
+use shadewright::render::{Backend, Job, Progress, RenderError, Window, prepare};
+use shadewright::scene::Format;
 use shadewright::text::settings::SettingsError;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -117,6 +118,15 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         ),
         (draws_lines && args.sweep, "--sweep is for machines of several sizes: the tree, and those with depth buffers"),
         (draws_lines && args.scene.spp.is_some(), "--spp is for images: lines have smooth edges"),
+        (
+            draws_lines && (args.colors.is_some() || args.interpolation.is_some()),
+            "--colors and --interpolation are for images: lines are black, or have the color of their object (--config)",
+        ),
+        (draws_lines && args.charts.is_some(), "--charts: the hidden-line pipeline has no charts"),
+        (
+            args.charts.is_some() && !args.sweep && args.model != Model::ScanLineTree,
+            "--charts shows what --sweep finds on this machine: add --sweep",
+        ),
     ];
     Failure::of_options(&options, |why| format!("error: {why}"))?;
     side(args)?;
@@ -150,6 +160,20 @@ fn colors_of(config: &hidden_lines::Config) -> Colors {
 /// Whether a file's name asks for SVG.
 fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
+}
+
+/// Most samples of an image on machines with depth buffers: 2.4 GB of them.
+const MOST_SAMPLES: u64 = 1 << 26;
+
+/// Refuses more samples than there is memory for.
+fn check_samples(format: Format, side: u32) -> Result<(), Failure> {
+    let samples = u64::from(format.width) * u64::from(format.height) * u64::from(side * side);
+    match samples <= MOST_SAMPLES {
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "error: the image has {samples} samples, and the machine has memory for {MOST_SAMPLES}\nhint: a smaller --size or --spp"
+        ))),
+    }
 }
 
 /// The text of a machine's default configuration.
@@ -219,6 +243,8 @@ impl Machine<'_> {
                 Interpolation::Smooth => tree_config::Interpolation::Smooth,
             };
         }
+        config.study.sweep |= self.args.sweep;
+        let image = &mut config.image;
         if self.args.scene.spp.is_some() {
             image.samples = [side(self.args)?; 2];
         }
@@ -254,7 +280,10 @@ impl Machine<'_> {
             };
         }
         style.stroke_width = args.stroke_width.map_or(style.stroke_width, f64::from);
-        Ok(config)
+        match (0.01..=1000.0).contains(&style.stroke_width) {
+            true => Ok(config),
+            false => Err(Failure::input("error: --stroke-width: a width is from 0.01 to 1000 pixels")),
+        }
     }
 
     /// The names of the scene's objects, where they have one.
@@ -308,6 +337,7 @@ impl Machine<'_> {
             _ => prior::Kind::Fuchs,
         };
         let side = side(self.args)?;
+        check_samples(self.state.scene.format, side)?;
         let model = self.model(Colors::default(), Interpolation::default())?;
         let sampled = self.sampled(&model, side);
         let fail = |e| Failure::input(format!("error: {e}"));
@@ -327,7 +357,8 @@ impl Machine<'_> {
         let painted = model.painted(&scene.camera, scene.format);
         let program = link(&painted, SourceMap::new(), &LinkOptions::default())
             .map_err(|e| Failure::diagnostics(&e.diagnostics, &e.sources))?;
-        let job = prepare(program, &painted, own.window, own.sampling, own.budget);
+        let [width, height] = model.view.size;
+        let job = prepare(program, &painted, Window::whole(width, height), own.sampling, own.budget);
         let job = job.map_err(|e| Failure::input(format!("error: {e}")))?;
         let side = side(self.args)?;
         let size = model.view.size;

@@ -5,14 +5,7 @@ use crate::circuit::graph::Comparison;
 use crate::text::source::Span;
 use std::sync::Arc;
 
-/// A name with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ident {
-    /// The name.
-    pub name: Arc<str>,
-    /// Its place.
-    pub span: Span,
-}
+pub use crate::lang::tokens::Ident;
 
 /// A file.
 #[derive(Clone, Debug, Default)]

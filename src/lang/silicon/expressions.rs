@@ -5,9 +5,8 @@
 //! left. `IF` and `CASE` reach as far to the right as they can.
 
 use super::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
-use super::cursor::{Cursor, Parse};
-use super::lexer::Tok;
 use crate::circuit::graph::Comparison;
+use crate::lang::tokens::{Cursor, Parse, Tok};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 
@@ -140,7 +139,7 @@ impl Cursor<'_> {
     fn primary(&mut self) -> Parse<Expr> {
         let start = self.span();
         let kind = match self.tok() {
-            Tok::Number(bits, width) => {
+            Tok::Bits(bits, width) => {
                 self.bump();
                 ExprKind::Number(bits.clone(), *width)
             }

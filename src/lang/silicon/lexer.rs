@@ -4,6 +4,7 @@
 //! keywords are upper case.
 
 use crate::circuit::bits::{Bits, MAX_WIDTH};
+use crate::lang::tokens::{Tok, Token};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use std::sync::Arc;
@@ -22,45 +23,6 @@ const PUNCT: [&str; 24] = [
 
 /// The most errors of one text that are reported.
 const MAX_ERRORS: usize = 100;
-
-/// What a token is.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tok {
-    /// A name.
-    Name(Arc<str>),
-    /// A reserved word.
-    Keyword(&'static str),
-    /// A number, and the bits it needs as an unsigned number, at least one.
-    Number(Bits, u32),
-    /// A string's content.
-    String(Arc<str>),
-    /// An operator or bracket.
-    Punct(&'static str),
-    /// The end of the text.
-    End,
-}
-
-impl Tok {
-    /// How a message calls it.
-    pub fn describe(&self) -> String {
-        match self {
-            Tok::Name(name) => format!("`{name}`"),
-            Tok::Keyword(word) | Tok::Punct(word) => format!("`{word}`"),
-            Tok::Number(bits, _) => format!("the number {}", bits.unsigned()),
-            Tok::String(text) => format!("the string \"{text}\""),
-            Tok::End => "the end of the file".to_string(),
-        }
-    }
-}
-
-/// A token with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Token {
-    /// The token.
-    pub tok: Tok,
-    /// Its place.
-    pub span: Span,
-}
 
 /// The tokens of a text. The last one is [`Tok::End`]. Errors go to `diags`.
 pub fn lex(file: FileId, text: &str, diags: &mut Diagnostics) -> Vec<Token> {
@@ -190,7 +152,7 @@ impl Lexer<'_> {
             self.error(start, message, "");
             (Bits::zero(1), 1)
         });
-        self.push(start, Tok::Number(bits, width));
+        self.push(start, Tok::Bits(bits, width));
     }
 }
 

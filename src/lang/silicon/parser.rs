@@ -14,8 +14,7 @@
 //! ```
 
 use super::ast::{Cases, Expr, Ident, Macro, Program, Statement, StatementKind, Test};
-use super::cursor::{Cursor, Parse};
-use super::lexer::{Tok, Token};
+use crate::lang::tokens::{Cursor, Parse, Stop, Tok, Token};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::Span;
 
@@ -31,7 +30,7 @@ pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Program {
             cursor.statement().map(|read| program.statements.push(read))
         };
         if read.is_err() || cursor.separator(&[]).is_err() {
-            cursor.recover(start);
+            cursor.skip_statement(start);
             if !cursor.accept(";") {
                 cursor.bump();
             }
@@ -81,7 +80,7 @@ impl Cursor<'_> {
         let (results, changed) = match self.accept("=>") {
             true if !self.is("(") => {
                 self.expect("(", "after `=>`")?;
-                return Err(super::cursor::Stop);
+                return Err(Stop);
             }
             true => self.header()?,
             false => (Vec::new(), Vec::new()),
@@ -97,7 +96,7 @@ impl Cursor<'_> {
             let start = self.at;
             let read = self.statement().map(|read| statements.push(read));
             if read.is_err() || self.separator(ends).is_err() {
-                self.recover(start);
+                self.skip_statement(start);
                 if !self.accept(";") && !ends.iter().any(|end| self.is(end)) {
                     break;
                 }
@@ -196,10 +195,10 @@ impl Cursor<'_> {
     /// Whether names and then `:=` follow.
     fn begins_assignment(&self) -> bool {
         let mut n = 0;
-        while let (Tok::Name(_), Tok::Punct(",")) = (self.ahead(n), self.ahead(n + 1)) {
+        while let (Tok::Name(_), Tok::Punct(",")) = (self.tok_ahead(n), self.tok_ahead(n + 1)) {
             n += 2;
         }
-        matches!((self.ahead(n), self.ahead(n + 1)), (Tok::Name(_), Tok::Punct(":=")))
+        matches!((self.tok_ahead(n), self.tok_ahead(n + 1)), (Tok::Name(_), Tok::Punct(":=")))
     }
 
     fn assignment(&mut self) -> Parse<StatementKind> {
@@ -219,9 +218,9 @@ impl Cursor<'_> {
 
     /// Whether the label of an arm begins `n` tokens further on.
     fn is_label(&self, n: usize) -> bool {
-        match self.ahead(n) {
-            Tok::Number(..) | Tok::Punct("-" | "+") => true,
-            Tok::Name(_) => matches!(self.ahead(n + 1), Tok::Punct(":")),
+        match self.tok_ahead(n) {
+            Tok::Bits(..) | Tok::Punct("-" | "+") => true,
+            Tok::Name(_) => matches!(self.tok_ahead(n + 1), Tok::Punct(":")),
             _ => false,
         }
     }
@@ -242,7 +241,7 @@ impl Cursor<'_> {
             arms.push((labels, body(self)?));
             let skipped = usize::from(self.is(";"));
             let more = self.is_label(skipped);
-            let last = matches!(self.ahead(skipped), Tok::Keyword("ELSE"));
+            let last = matches!(self.tok_ahead(skipped), Tok::Keyword("ELSE"));
             if (more || last) && skipped == 1 {
                 self.bump();
             }

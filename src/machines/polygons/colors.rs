@@ -64,7 +64,10 @@ pub fn colors(
         };
         let values = colors_traced(job, loaded, &rasters, 0, &make, |_, _| Ok(()))?;
         for (&(polygon, corner, ..), value) in wanted.iter().zip(values) {
-            colors[polygon][corner] = Vec3::from_slice(&value);
+            // Of a transparent surface, the color that it has by itself.
+            let [red, green, blue, alpha] = value;
+            let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 1.0 };
+            colors[polygon][corner] = Vec3::new(red, green, blue) / alpha;
         }
         for (colors, corners) in colors.iter_mut().zip(places) {
             for corner in 1..4 {

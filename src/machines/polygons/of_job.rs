@@ -9,7 +9,7 @@ use crate::render::rpu::Loaded;
 use crate::render::{Job, RenderError};
 use crate::scene::params::Params;
 use crate::scene::{CameraFrame, Integrator, Object, Scene};
-use glam::{Mat3, Mat4, Vec2, Vec3};
+use glam::{DVec4, Mat3, Mat4, Vec2, Vec3};
 
 /// What messages call the machines.
 pub const MACHINE: &str = "the polygon machine";
@@ -34,9 +34,9 @@ pub enum Interpolation {
     Smooth,
 }
 
-/// The part of the farthest depth at which the near side of the volume is where polygons reach up to
-/// the eye: a share of 2⁻¹⁰ leaves 2 of the 12 bits of depth for the farthest half.
-const NEAREST: f32 = 1.0 / 1024.0;
+/// The part of the farthest depth at which the near side of the volume is at least: what lies nearer is
+/// cut, and the report says so. Smaller parts leave no bits of depth for the rest.
+const NEAREST: f64 = 1e-5;
 
 impl Model {
     /// The polygons that a job's camera may see, with colours.
@@ -57,7 +57,7 @@ impl Model {
         }
         let rays = Rays::of_meshes(scene)?;
         let frame = scene.camera_frame();
-        let view = view(scene, job, &frame, &rays.faces);
+        let (view, cut) = view(scene, &frame, &rays.faces);
         let [red, green, blue, _] = scene.background;
         let mut model = Self {
             polygons: Vec::with_capacity(rays.faces.len()),
@@ -99,6 +99,9 @@ impl Model {
         }
         if facing_away > 0 {
             model.left_out.push(format!("{facing_away} one-sided polygons that face away from the eye"));
+        }
+        if cut > 0 {
+            model.left_out.push(format!("parts of {cut} polygons that are very near the eye, beside the farthest"));
         }
         model.take_notes(scene);
         match from {
@@ -152,7 +155,18 @@ impl Model {
     /// Says what else of a scene the machines do not show.
     fn take_notes(&mut self, scene: &Scene) {
         let procedural = scene.objects.iter().filter(|o| o.procedural.is_some()).count();
+        let count = |is: &dyn Fn(&Object) -> bool| scene.objects.iter().filter(|object| is(object)).count();
+        let clear = count(&|o| {
+            o.opacity.min_element() < 1.0
+                || !o.mesh.vertex_opacities.is_empty()
+                || !o.mesh.triangle_opacities.is_empty()
+        });
+        let holdouts = count(&|o| o.attributes.visibility.matte);
         let notes = [
+            (clear > 0, format!("the transparency of {clear} objects, which are opaque")),
+            (holdouts > 0, format!("that {holdouts} objects are holdouts: they are shown")),
+            (scene.film.moves, "motion: everything is where it is when the shutter opens".to_string()),
+            (scene.film.crop.is_some(), "the crop window: the whole image is shown".to_string()),
             (procedural > 0, format!("{procedural} procedural primitives, which have no polygons")),
             (scene.camera.lens.is_some(), "the camera's lens: everything is in focus".to_string()),
             (scene.imager.is_some(), "the imager".to_string()),
@@ -171,23 +185,57 @@ fn start_of(face: &Face) -> Option<u32> {
     face.triangles().first().map(|&(primitive, _)| primitive)
 }
 
-/// The camera's transformation, with the depths of what it sees as the volume's near and far side.
-fn view(scene: &Scene, job: &Job, frame: &CameraFrame, faces: &[Face]) -> View {
+/// The camera's transformation, with the depths of what it sees as the volume's near and far side, and
+/// how many polygons the near side cuts although the camera would see more of them.
+fn view(scene: &Scene, frame: &CameraFrame, faces: &[Face]) -> (View, usize) {
+    // A near and a far side that do not matter: the sides of the pyramid give all depths between.
+    let to_pyramid = frame.to_ndc([0.0, f32::INFINITY]);
     let forward = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse().row(2);
-    let depths = faces.iter().flat_map(|face| face.corners).map(|corner| forward.dot(corner - frame.origin));
-    let (lowest, highest) = depths.fold((f32::MAX, f32::MIN), |(low, high), z| (low.min(z), high.max(z)));
-    let (lowest, highest) = if lowest <= highest { (lowest, highest) } else { (1.0, 2.0) };
+    let depth = |point: Vec3| f64::from(forward.dot(point - frame.origin));
+    let ranges: Vec<[f64; 2]> = faces.iter().filter_map(|face| depths(&to_pyramid, face, depth)).collect();
+    let join = |[low, high]: [f64; 2], range: &[f64; 2]| [low.min(range[0]), high.max(range[1])];
+    let [lowest, highest] = ranges.iter().fold([f64::MAX, f64::MIN], join);
+    let [lowest, highest] = if lowest <= highest { [lowest, highest] } else { [1.0, 2.0] };
     // A little around them, so that rounding cuts nothing.
-    let margin = 1e-4 * (highest - lowest).abs().max(1e-3 * highest.abs()).max(f32::MIN_POSITIVE);
-    let far = (highest + margin).min(scene.camera.far);
+    let margin = 1e-4 * (highest - lowest).max(1e-3 * highest.abs()).max(f64::from(f32::MIN_POSITIVE));
+    let far = (highest + margin).min(scene.camera.far.into());
     let near = if frame.orthographic { lowest - margin } else { (lowest - margin).max(NEAREST * far) };
-    let near = near.max(scene.camera.near).min(far - margin);
-    let distant = if frame.orthographic { frame.z * (lowest.abs().max(highest.abs()) * 1e3 + 1.0) } else { Vec3::ZERO };
-    View {
-        to_clip: frame.to_ndc([near, far.max(near + margin)]),
+    let cut = ranges.iter().filter(|range| range[0] < near).count();
+    let near = near.max(scene.camera.near.into()).min(far - margin);
+    let distant = match frame.orthographic {
+        true => frame.z * (lowest.abs().max(highest.abs()) as f32 * 1e3 + 1.0),
+        false => Vec3::ZERO,
+    };
+    let view = View {
+        to_clip: frame.to_ndc([near as f32, far.max(near + margin) as f32]),
         eye: frame.origin - distant,
-        size: [job.window.width, job.window.height],
+        size: [scene.format.width, scene.format.height],
+    };
+    (view, cut)
+}
+
+/// The least and the greatest depth of the part of a polygon that is within the sides of the pyramid of
+/// view, in front of the eye; `None` where none is.
+fn depths(to_pyramid: &Mat4, face: &Face, depth: impl Fn(Vec3) -> f64) -> Option<[f64; 2]> {
+    let place = |corner: Vec3| (to_pyramid.as_dmat4() * corner.as_dvec3().extend(1.0), depth(corner));
+    let mut corners: Vec<(DVec4, f64)> = face.corners.iter().map(|&corner| place(corner)).collect();
+    for [x, y] in [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]] {
+        let side = DVec4::new(x, y, 0.0, 1.0);
+        let mut kept = Vec::with_capacity(corners.len() + 2);
+        for (from, to) in corners.iter().zip(corners.iter().cycle().skip(1)) {
+            let [inside, next] = [side.dot(from.0), side.dot(to.0)];
+            if inside >= 0.0 {
+                kept.push(*from);
+            }
+            if (inside >= 0.0) != (next >= 0.0) {
+                let t = inside / (inside - next);
+                kept.push((from.0.lerp(to.0, t), from.1 + (to.1 - from.1) * t));
+            }
+        }
+        corners = kept;
     }
+    let found = corners.iter().map(|&(_, depth)| [depth, depth]).filter(|[depth, _]| depth.is_finite());
+    found.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }
 
 /// A polygon's corners with what its mesh has there.

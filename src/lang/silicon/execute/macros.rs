@@ -3,7 +3,7 @@
 use super::Executor;
 use super::blocks::{Datum, Key};
 use crate::lang::silicon::ast::{Expr, Ident, Macro};
-use crate::lang::silicon::cursor::Parse;
+use crate::lang::tokens::Parse;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 

@@ -16,8 +16,8 @@ mod ports;
 mod statements;
 
 use super::ast::{Ident, Program};
-use super::cursor::{Parse, Stop};
 use crate::circuit::graph::{Circuit, Kind, LoopId, MAX_NODES, NodeId, Op, ValueId};
+use crate::lang::tokens::{Parse, Stop};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
 use blocks::{Block, BlockId, BlockKind, Datum, Key, Poison, Symbol};

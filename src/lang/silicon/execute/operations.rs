@@ -6,7 +6,7 @@ use super::{CARRY, Executor, ports};
 use crate::circuit::bits::{Bits, MAX_WIDTH};
 use crate::circuit::graph::{Constant, Op, ValueId};
 use crate::lang::silicon::ast::{BinaryOp, Expr, ExprKind, Ident, UnaryOp};
-use crate::lang::silicon::cursor::Parse;
+use crate::lang::tokens::Parse;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use std::rc::Rc;

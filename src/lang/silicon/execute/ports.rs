@@ -6,7 +6,7 @@ use crate::circuit::bits::{Bits, MAX_WIDTH};
 use crate::circuit::graph::{Memory, Op, PortId, ValueId};
 use crate::circuit::ports::{MAX_BUFFER, Port, PortKind};
 use crate::lang::silicon::ast::{Expr, Ident};
-use crate::lang::silicon::cursor::Parse;
+use crate::lang::tokens::Parse;
 use crate::text::diagnostics::{Diagnostic, closest};
 use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet};

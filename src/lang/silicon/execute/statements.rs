@@ -6,7 +6,7 @@ use super::blocks::{BlockKind, Datum, Head, Key, Poison};
 use super::numbers::Number;
 use crate::circuit::graph::{Constant, Op, ValueId};
 use crate::lang::silicon::ast::{Cases, Expr, ExprKind, Ident, Statement, StatementKind, Test};
-use crate::lang::silicon::cursor::{Parse, Stop};
+use crate::lang::tokens::{Parse, Stop};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use std::collections::BTreeSet;

@@ -157,8 +157,8 @@ pub fn run(
         bytes: 0,
     };
     let sent = (0..).zip(polygons).map(|(number, polygon)| {
-        host += config.link.time(polygon.len());
-        costs.bytes += config.link.bytes(polygon.len());
+        host += config.sending(polygon.len());
+        costs.bytes += config.bytes(polygon.len());
         Part { polygon: number, vertices: polygon.vertices().map(|(at, _)| at).collect(), arrival: host }
     });
     let sent: Vec<Part> = sent.collect();
@@ -204,8 +204,8 @@ fn split(block: &Block, parts: Vec<Part>, level: u32, config: &Config, costs: &m
             if vertices.is_empty() {
                 continue;
             }
-            costs.bytes += config.link.bytes(vertices.len());
-            let arrival = done + config.link.time(vertices.len());
+            costs.bytes += config.bytes(vertices.len());
+            let arrival = done + config.sending(vertices.len());
             taken.push(Part { polygon: part.polygon, vertices, arrival });
         }
     }

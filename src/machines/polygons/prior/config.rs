@@ -41,18 +41,6 @@ pub struct Link {
     pub bits: u32,
 }
 
-impl Link {
-    /// Bytes of a polygon with so many vertices: x, y, z and a colour for each.
-    pub fn bytes(&self, vertices: usize) -> u64 {
-        (vertices as u64 * 6 * u64::from(self.bits)).div_ceil(8)
-    }
-
-    /// Sending a polygon over a bus, in microseconds.
-    pub fn time(&self, vertices: usize) -> f64 {
-        (8 * self.bytes(vertices)) as f64 / f64::from(self.wires) * self.bit
-    }
-}
-
 /// Times of a processor with a depth buffer, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -112,7 +100,7 @@ pub enum Pattern {
 pub struct Parke {
     /// Processors, a power of two.
     pub processors: u32,
-    /// Levels of the hybrid's tree.
+    /// Levels of the hybrid's tree; no more than there are processors for.
     pub levels: u32,
     /// Cutting a polygon in two, in microseconds.
     pub split: f64,
@@ -157,6 +145,16 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Bytes of a polygon with so many vertices: x, y, a colour and a depth for each.
+    pub fn bytes(&self, vertices: usize) -> u64 {
+        (vertices as u64 * u64::from(5 * self.link.bits + self.depth.bits)).div_ceil(8)
+    }
+
+    /// Sending a polygon over a bus, in microseconds.
+    pub fn sending(&self, vertices: usize) -> f64 {
+        (8 * self.bytes(vertices)) as f64 / f64::from(self.link.wires) * self.link.bit
+    }
+
     /// Reads a configuration; keys that it does not have keep their defaults.
     ///
     /// # Errors
@@ -187,8 +185,7 @@ impl Config {
                 return Err(SettingsError::Value(format!("`{key}` is {count}, and must be a power of two")));
             }
         }
-        let most = config.fuchs.processors.ilog2();
-        whole("parke.levels", config.parke.levels, 0, most)?;
+        whole("parke.levels", config.parke.levels, 0, MOST_PROCESSORS.ilog2())?;
         let planes = config.pixel_planes;
         whole("pixel-planes.fraction", planes.fraction, 0, 24)?;
         whole("pixel-planes.edge", planes.edge, 2, 32)?;
@@ -214,7 +211,7 @@ mod tests {
         assert_eq!(Config::parse("").ok(), Some(Config::default()));
         for wrong in [
             "[fuchs]\nprocessors = 3",
-            "[fuchs]\nprocessors = 4",
+            "[parke]\nlevels = 17",
             "[depth]\nbits = 33",
             "[link]\nbit = -1.0",
             "[pixel-planes]\nchip = [0, 32]",

@@ -65,7 +65,8 @@ impl Kind {
             Kind::Fuchs => Some(Arrangement { levels: 0, processors: fuchs.processors, pattern }),
             Kind::Parke => Some(Arrangement { levels: parke.processors.ilog2(), processors: 1, pattern }),
             Kind::Hybrid => {
-                Some(Arrangement { levels: parke.levels, processors: fuchs.processors >> parke.levels, pattern })
+                let levels = parke.levels.min(fuchs.processors.ilog2());
+                Some(Arrangement { levels, processors: fuchs.processors >> levels, pattern })
             }
             _ => None,
         }

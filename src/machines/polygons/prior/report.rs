@@ -75,11 +75,11 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     let mut machine = vec![
         entry("processors", "processors", row.processors, ""),
         entry("time_us", "time of an image", row.time, "us"),
-        entry("frames", "images a second", 1e6 / row.time.max(1e-9), ""),
+        entry("frames", "images a second", per_second(row.time), ""),
         entry(
             "real_time_polygons",
             "polygons in a thirtieth of a second",
-            in_real_time(simulation, row.time),
+            in_real_time(simulation, row.time, config),
             "at this rate",
         ),
         entry("utilisation", "utilisation", row.utilisation, "share of the processors' time"),
@@ -120,9 +120,25 @@ fn pixels(simulation: &Simulation) -> u64 {
     u64::from(simulation.image.width) * u64::from(simulation.image.height)
 }
 
+/// Images a second, each of which takes so many microseconds.
+fn per_second(time: f64) -> Cell {
+    if time > 0.0 { (1e6 / time).into() } else { Cell::None }
+}
+
 /// Polygons that the machine shows in a thirtieth of a second at the rate of this scene.
-fn in_real_time(simulation: &Simulation, time: f64) -> u64 {
-    (simulation.polygons as f64 / (time * 1e-6 * FRAMES).max(1e-12)) as u64
+fn in_real_time(simulation: &Simulation, time: f64, config: &Config) -> Cell {
+    let frame = 1e6 / FRAMES;
+    match &simulation.costs {
+        // Its time is that of the pixels; polygons add the way through their processors.
+        Costs::Stream(costs) => {
+            let processors = frame / costs.tick - pixels(simulation) as f64;
+            let held = f64::from(config.demetrescu.processors);
+            let processors = if held > 0.0 { processors.min(held) } else { processors };
+            (processors.max(0.0) as u64).into()
+        }
+        _ if time > 0.0 => ((simulation.polygons as f64 * frame / time) as u64).into(),
+        _ => Cell::None,
+    }
 }
 
 fn of_blocks(arrangement: &Arrangement, costs: &blocks::Costs) -> Vec<Entry> {
@@ -242,7 +258,7 @@ pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
         vec![
             row.name.into(),
             (row.time * 1e-3).into(),
-            (1e6 / row.time.max(1e-9)).into(),
+            per_second(row.time),
             row.processors.into(),
             row.chips.map_or(Cell::None, Cell::from),
             row.utilisation.into(),

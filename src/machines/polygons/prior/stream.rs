@@ -46,6 +46,7 @@ pub fn run(
     };
     let passes = (polygons.len() as u64).div_ceil(processors).max(1);
     let tick = config.link.bit * f64::from(config.link.bits.max(config.depth.bits));
+    let bits = (machine.values - 1) * config.link.bits + config.depth.bits;
     let count = u64::from(width) * u64::from(height);
     let mut costs = Costs {
         processors,
@@ -54,7 +55,7 @@ pub fn run(
         // A pass begins when the first pixel of the one before has left and the memory is full.
         time: passes as f64 * (count + processors) as f64 * tick,
         latency: processors as f64 * tick,
-        bytes: (passes * processors * count).saturating_mul(u64::from(machine.values * config.link.bits)).div_ceil(8),
+        bytes: (passes * processors * count).saturating_mul(bits.into()).div_ceil(8),
         ..Costs::default()
     };
     // The polygons of each row, in the order of their processors.

@@ -263,7 +263,12 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
             ),
             entry("latest_us", "latest line", microseconds(most(&|g| g.latest)), "us after its time"),
             entry("time_ms", "frame", 1e-3 * microseconds(simulation.time()), "ms until the last segment"),
-            entry("frames", "frames a second", frames, "if missed lines wait in a frame store"),
+            entry(
+                "frames",
+                "frames a second",
+                frames,
+                "of the tree, if missed lines wait in a frame store; it may show an image again",
+            ),
             entry("queue", "splitters' queues", most(&|g| g.deepest), "segments at most").published(11u64),
             entry("overflows", "overflows", most(&|g| g.overflows), "segments sent into full queues"),
             entry("stored", "stored", simulation.stored, "segments between groups"),
