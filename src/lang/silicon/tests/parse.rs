@@ -5,11 +5,19 @@ use crate::lang::silicon::parser::parse;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::FileId;
 
+/// The messages of a text. As in a compilation, the parser has a large stack: without optimisation,
+/// the deepest nesting takes more than the 2 MiB of a test.
 fn errors(text: &str) -> Vec<String> {
-    let mut diags = Diagnostics::new();
-    let tokens = lex(FileId(0), text, &mut diags);
-    parse(&tokens, &mut diags);
-    diags.iter().map(|d| d.message.clone()).collect()
+    let read = || {
+        let mut diags = Diagnostics::new();
+        let tokens = lex(FileId(0), text, &mut diags);
+        parse(&tokens, &mut diags);
+        diags.iter().map(|d| d.message.clone()).collect()
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(16 << 20).spawn_scoped(scope, read);
+        thread.expect("a thread").join().expect("no panic")
+    })
 }
 
 #[test]
