@@ -4,7 +4,7 @@ use crate::lang::tokens::{Cursor, Parse, Tok};
 
 impl Cursor<'_> {
     /// Reads something one level deeper.
-    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.enter()?;
         let result = read(self);
         self.leave();
@@ -13,7 +13,7 @@ impl Cursor<'_> {
 
     /// Continues after an error in a statement that began at token `start`: at the next `;` of this
     /// block, or at its end. Blocks in between are skipped whole.
-    pub fn skip_statement(&mut self, start: usize) {
+    pub(super) fn skip_statement(&mut self, start: usize) {
         if self.at == start && !self.is("}") && !self.is("END") {
             self.bump();
         }

@@ -33,7 +33,7 @@ const COMPARISONS: usize = 3;
 
 impl Cursor<'_> {
     /// Reads an expression.
-    pub fn expression(&mut self) -> Parse<Expr> {
+    pub(super) fn expression(&mut self) -> Parse<Expr> {
         self.nested(|cursor| cursor.level(0))
     }
 

@@ -106,7 +106,7 @@ impl Cursor<'_> {
     }
 
     /// Reads a statement; an empty one where none begins.
-    pub fn statement(&mut self) -> Parse<Statement> {
+    pub(super) fn statement(&mut self) -> Parse<Statement> {
         self.nested(|cursor| {
             let start = cursor.span();
             let kind = cursor.statement_kind()?;
@@ -208,7 +208,7 @@ impl Cursor<'_> {
     }
 
     /// Expressions with `,` between them.
-    pub fn expressions(&mut self) -> Parse<Vec<Expr>> {
+    pub(super) fn expressions(&mut self) -> Parse<Vec<Expr>> {
         let mut all = vec![self.expression()?];
         while self.accept(",") {
             all.push(self.expression()?);
@@ -226,7 +226,7 @@ impl Cursor<'_> {
     }
 
     /// Reads `CASE selector OF arms`, with bodies that `body` reads.
-    pub fn cases<T>(&mut self, body: impl Fn(&mut Self) -> Parse<T>) -> Parse<Cases<T>> {
+    pub(super) fn cases<T>(&mut self, body: impl Fn(&mut Self) -> Parse<T>) -> Parse<Cases<T>> {
         self.bump();
         let selector = self.expression()?;
         self.expect("OF", "after the value of `CASE`")?;
