@@ -289,3 +289,75 @@ fn the_command_line_makes_all_of_a_circuit() {
     let missing = shadewright(folder.path(), &["silicon", "none.si"]);
     assert_eq!(missing.status.code(), Some(2));
 }
+
+/// What a command prints for a program with words, and its status.
+fn emitted(emit: &str, program: &str, words: &str) -> (String, Option<i32>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("it can be written");
+        path.to_string_lossy().into_owned()
+    };
+    let (program, words) = (write("program.si", program), write("words.txt", words));
+    let output = shadewright(folder.path(), &["silicon", &program, "--emit", emit, "--words", &words]);
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+/// A silence is no end: computations, delays and words that come late take longer than any that a
+/// simulation waits without looking whether the circuit repeats itself.
+#[test]
+fn long_silences_do_not_end_a_simulation() {
+    const LOOP: &str = "a:= asyncSerIn(16, 0);\no:= asyncSerOut(16, 0);\nDO { n:= a.get; i:= 0#16; WHILE i ~= n DO i:= i + 1; o.put(i) }";
+    const DELAY: &str = "c:= syncParOut(4);\nc.put(1).delay(30000).put(2).delay(30000).put(3)";
+    const POLL: &str = "a:= asyncSerIn(16, 0);\nc:= asyncSerOut(16, 0);\nDO IF a.ready THEN c.put(a.get)";
+    for (program, words, expected) in [
+        (LOOP, "a: 3 4000 5", "o: 3 4000 5\n"),
+        (DELAY, "-- none", "c: 1 2 3\n"),
+        (POLL, "a: @20000 1 2 @50000 3", "c: 1 2 3\n"),
+    ] {
+        for emit in ["simulate", "serial"] {
+            let (text, status) = emitted(emit, program, words);
+            assert!(text.starts_with(expected) && status == Some(0), "{emit}: {text}");
+        }
+    }
+    // As long as it computes, it is not done: what is missing is said.
+    let endless = "o:= asyncSerOut(32, 0);\ni:= 0#32;\nWHILE i ~= 4000000000 DO i:= i + 1;\no.put(i)";
+    let mut sources = SourceMap::default();
+    let file = sources.add("endless.si", None, endless);
+    let circuit = silicon::compile(&sources, file).expect("it compiles");
+    let limits = functional::Limits { cycles: 50_000, ..functional::Limits::default() };
+    let run = functional::run(&circuit, &mut Stimuli::new(&circuit), limits);
+    assert_eq!(run.outcome, functional::Outcome::Limit);
+}
+
+/// The testbench that the command writes runs as long as the chip has something to do.
+#[test]
+fn a_testbench_of_the_command_line_waits_for_long_computations() {
+    const LOOP: &str = "a:= asyncSerIn(12, 0);\no:= asyncSerOut(12, 0);\nDO { n:= a.get; i:= 0#12; WHILE i ~= n DO i:= i + 1; o.put(i) }";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    // A name that Verilog has for itself.
+    std::fs::write(path("reg.si"), LOOP).expect("it can be written");
+    std::fs::write(path("words"), "a: 2 300 1").expect("it can be written");
+    for (emit, out) in [("verilog", "chip.v"), ("testbench", "bench.v")] {
+        let arguments = ["silicon", &path("reg.si"), "--emit", emit, "--words", &path("words"), "--out", &path(out)];
+        assert!(shadewright(folder.path(), &arguments).status.success(), "{emit}");
+    }
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().unwrap_or_else(|e| panic!("{program}: {e}"));
+        assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run("iverilog", &["-g2001", "-o", &path("bench"), &path("chip.v"), &path("bench.v")]);
+    let lines: Vec<String> =
+        run("vvp", &["-n", &path("bench")]).lines().filter(|l| l.starts_with("o ")).map(String::from).collect();
+    assert_eq!(lines, ["o 2", "o 300", "o 1"]);
+}
+
+/// What leaves a port of both directions has its own name, by which it is expected.
+#[test]
+fn words_of_a_port_of_both_directions_are_those_that_can_be_expected() {
+    let program = "io:= syncParIO(8);\nDO io.put(io.get + 1)";
+    let (text, _) = emitted("simulate", program, "io: 1 2 3\nio.put: 2 3 4");
+    assert!(text.starts_with("io.put: 2 3 4\n"), "{text}");
+}

@@ -15,6 +15,7 @@ pub mod layout;
 pub mod passes;
 pub mod ports;
 mod print;
+mod repetition;
 pub mod serial;
 pub mod statistics;
 pub mod stimuli;

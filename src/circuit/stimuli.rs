@@ -64,6 +64,8 @@ pub struct Stimuli {
     names: Vec<String>,
     widths: Vec<u32>,
     puts: Vec<bool>,
+    /// Whether words enter a port, too.
+    gets: Vec<bool>,
     inputs: Vec<Input>,
     expected: Vec<Option<Vec<Bits>>>,
     outputs: Vec<Vec<Bits>>,
@@ -79,6 +81,7 @@ impl Stimuli {
             names: circuit.ports.iter().map(|port| port.name.to_string()).collect(),
             widths: circuit.ports.iter().map(|port| port.width).collect(),
             puts: circuit.ports.iter().map(|port| port.kind.is_external() && port.kind.has_put()).collect(),
+            gets: circuit.ports.iter().map(|port| port.kind.has_get()).collect(),
             inputs: vec![Input::default(); ports],
             expected: vec![None; ports],
             outputs: vec![Vec::new(); ports],
@@ -190,7 +193,7 @@ impl Stimuli {
             if !self.puts[i] {
                 continue;
             }
-            text += &self.names[i];
+            text += &self.put_name(i);
             text += ":";
             for word in words {
                 text += " ";
@@ -199,6 +202,14 @@ impl Stimuli {
             text += "\n";
         }
         text
+    }
+
+    /// What a line calls the words that leave a port.
+    fn put_name(&self, port: usize) -> String {
+        match self.gets[port] {
+            true => format!("{}.put", self.names[port]),
+            false => self.names[port].to_string(),
+        }
     }
 
     /// Debug output, a line each.
@@ -211,7 +222,7 @@ impl Stimuli {
         let mut all = Vec::new();
         for (i, expected) in self.expected.iter().enumerate() {
             let Some(expected) = expected else { continue };
-            let (name, words) = (&self.names[i], &self.outputs[i]);
+            let (name, words) = (self.put_name(i), &self.outputs[i]);
             let show = |word: &Bits| radix.show(word, self.widths[i]);
             let differing = words.iter().zip(expected).position(|(word, expected)| word != expected);
             if let Some(at) = differing {

@@ -144,6 +144,10 @@ impl Compiled<'_> {
         let result = serial::simulate(&netlist, &mut stimuli, self.limits()).map_err(|d| self.fail(d))?;
         let mut text = stimuli.report(self.args.radix.into());
         text.push_str(&statistics::report(&netlist, Some(&result)));
+        text.push_str(match result.ended {
+            true => "the chip waits or repeats itself, and no word passes any more\n",
+            false => "the cycles are over\n",
+        });
         let limit = match result.ended {
             true => Ok(()),
             false => Err(Failure::input("error: the cycles are over (--cycles)")),
@@ -152,10 +156,13 @@ impl Compiled<'_> {
     }
 
     fn testbench(&mut self) -> Result<String, Failure> {
-        let stimuli = self.stimuli()?;
+        let mut stimuli = self.stimuli()?;
         let netlist = self.netlist()?;
         let feeds = verilog::feeds(&netlist, &stimuli);
-        Ok(verilog::testbench(&netlist, &self.stem, &feeds, self.limits()))
+        // Verilog does not know when the chip repeats itself: the testbench runs as long as this does.
+        let run = serial::simulate(&netlist, &mut stimuli, self.limits()).map_err(|d| self.fail(d))?;
+        let limits = serial::Limits { cycles: run.simulated, idle: run.simulated };
+        Ok(verilog::testbench(&netlist, &self.stem, &feeds, limits))
     }
 }
 
@@ -163,7 +170,7 @@ fn ending(result: &Run) -> &'static str {
     match result.outcome {
         Outcome::Complete => "the circuit is done",
         Outcome::Starved => "the circuit waits for words that do not come",
-        Outcome::Idle => "the circuit polls its ports, and no word passes any more",
+        Outcome::Idle => "the circuit repeats itself, and no word passes any more",
         Outcome::Deadlock => "deadlock: parts of the circuit wait for each other, or an output is not taken",
         Outcome::Limit => "the cycles are over",
     }

@@ -5,6 +5,7 @@ use crate::circuit::bits::Bits;
 use std::collections::VecDeque;
 
 /// A channel between two ends. What a cycle sees is its state at the end of the last one.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Channel {
     /// Words in it.
     pub words: VecDeque<Bits>,

@@ -5,6 +5,7 @@ use super::{Environment, Limits, Outcome, Run};
 use crate::circuit::bits::Bits;
 use crate::circuit::graph::{Circuit, NodeId, Op, ValueId};
 use crate::circuit::ports::PortKind;
+use crate::circuit::repetition::Repetition;
 use std::collections::BTreeMap;
 
 /// What fires as one: a node, or from the number of nodes on, a loop.
@@ -220,18 +221,22 @@ impl<'a> Machine<'a> {
 
     /// Runs to the end.
     pub fn run(mut self, environment: &mut dyn Environment, limits: Limits) -> Run {
+        let mut repetition = Repetition::default();
         let outcome = loop {
             if self.cycle >= limits.cycles {
                 break Outcome::Limit;
             }
             if self.step(environment) {
-                let is_idle = self.cycle - self.last_word >= limits.idle && self.timers.is_empty();
-                if is_idle && environment.next_event(self.cycle).is_none() {
+                let is_silent = self.cycle - self.last_word >= limits.idle && self.timers.is_empty();
+                if !is_silent || environment.next_event(self.cycle).is_some() {
+                    repetition.reset();
+                } else if repetition.again(|kept: &State| self.is_as(kept), || self.state()) {
                     break Outcome::Idle;
                 }
                 self.cycle += 1;
                 continue;
             }
+            repetition.reset();
             let event = environment.next_event(self.cycle);
             let timer = self.timers.keys().next().copied();
             match event.filter(|_| !self.polling.is_empty()).into_iter().chain(timer).min() {
@@ -248,4 +253,35 @@ impl<'a> Machine<'a> {
         };
         Run { outcome, cycles: self.cycle, firings: self.firings, last_word: self.last_word, waits }
     }
+
+    /// What decides how the simulation goes on, without what comes from outside.
+    fn state(&self) -> State {
+        State {
+            words: self.words.clone(),
+            full: self.arcs.iter().map(|arc| arc.full).collect(),
+            queue: self.queue.clone(),
+            polling: self.polling.clone(),
+            channels: self.channels.clone(),
+            memories: self.memories.clone(),
+        }
+    }
+
+    /// Whether this is the state.
+    fn is_as(&self, kept: &State) -> bool {
+        self.words == kept.words
+            && self.arcs.iter().map(|arc| arc.full).eq(kept.full.iter().copied())
+            && (&self.queue, &self.polling) == (&kept.queue, &kept.polling)
+            && self.channels == kept.channels
+            && self.memories == kept.memories
+    }
+}
+
+/// A state between two cycles.
+struct State {
+    words: Vec<Bits>,
+    full: Vec<bool>,
+    queue: Vec<Unit>,
+    polling: Vec<Unit>,
+    channels: Vec<Channel>,
+    memories: Vec<Vec<Bits>>,
 }

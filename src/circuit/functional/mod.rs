@@ -55,14 +55,14 @@ pub trait Environment {
 pub struct Limits {
     /// Cycles.
     pub cycles: u64,
-    /// Cycles in which no word passes a port, after which a circuit that goes on computing is said
-    /// to be idle: it polls its ports.
+    /// Cycles in which no word passes a port, after which the simulation looks whether the circuit
+    /// repeats itself.
     pub idle: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { cycles: 10_000_000, idle: 10_000 }
+        Self { cycles: 10_000_000, idle: 1_000 }
     }
 }
 
@@ -73,7 +73,7 @@ pub enum Outcome {
     Complete,
     /// The circuit waits for words that do not come.
     Starved,
-    /// The circuit goes on, but no word passes a port any more.
+    /// The circuit goes on, but repeats itself, and no word passes a port any more: it polls.
     Idle,
     /// The circuit waits, and not for its inputs: parts of it wait for each other, or an output is
     /// not taken.

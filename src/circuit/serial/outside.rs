@@ -7,6 +7,9 @@ use super::step::Wire;
 use crate::circuit::Bits;
 use crate::circuit::functional::Environment;
 
+/// Flags, words, counters and pins of an [`Outside`].
+pub(super) type OutsideState = (bool, Bits, u32, Bits, u32, Option<Bits>, Pins, bool);
+
 /// The other side of a port. It reacts in the cycle after it sees a pad.
 #[derive(Debug)]
 pub(super) struct Outside {
@@ -50,6 +53,12 @@ impl Outside {
         };
         outside.show(environment, 0);
         outside
+    }
+
+    /// What decides how it goes on, without the words of the environment.
+    pub fn state(&self) -> OutsideState {
+        let Self { asked, entering, left, leaving, count, kept, pins, starved, .. } = self;
+        (*asked, entering.clone(), *left, leaving.clone(), *count, kept.clone(), pins.clone(), *starved)
     }
 
     /// The levels that the chip sees in a cycle.

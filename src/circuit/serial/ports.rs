@@ -19,7 +19,7 @@ pub struct Pins {
 }
 
 /// A register that takes a word bit by bit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Receiver {
     bits: Bits,
     count: u32,
@@ -53,7 +53,7 @@ impl Receiver {
 }
 
 /// A register that gives a word bit by bit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Sender {
     bits: Bits,
     left: u32,
@@ -84,7 +84,7 @@ impl Sender {
 }
 
 /// The registers of a port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortState {
     receiver: Receiver,
     words: VecDeque<Bits>,
@@ -105,7 +105,7 @@ impl PortState {
 }
 
 /// The sizes of a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// What is outside.
     pub side: Side,
@@ -215,13 +215,13 @@ fn parallel(
 }
 
 /// A memory, with a receiver of addresses and a sender of words for each port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryState {
     words: Vec<Bits>,
     ports: Vec<MemoryPort>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct MemoryPort {
     fetch: Receiver,
     store: Receiver,

@@ -2,11 +2,12 @@
 
 use super::cells::{Kind, Side};
 use super::netlist::{Cell, Netlist};
-use super::outside::Outside;
+use super::outside::{Outside, OutsideState};
 use super::ports::{self, MemoryState, Pins, PortState, Size};
 use super::step::{Fault, State, Wire, step};
 use crate::circuit::Bits;
 use crate::circuit::functional::Environment;
+use crate::circuit::repetition::Repetition;
 use crate::text::diagnostics::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ use std::sync::Arc;
 pub struct Limits {
     /// Most cycles.
     pub cycles: u64,
-    /// It ends after so many cycles without a word at any of the pads.
+    /// Cycles without a word at any of the pads, after which the simulation looks whether the chip
+    /// repeats itself: then it ends.
     pub idle: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { cycles: 10_000_000, idle: 10_000 }
+        Self { cycles: 10_000_000, idle: 1_000 }
     }
 }
 
@@ -31,21 +33,32 @@ impl Default for Limits {
 pub struct Run {
     /// Cycles until the last word passed the pads.
     pub cycles: u64,
+    /// All cycles that were simulated.
+    pub simulated: u64,
     /// The words that entered each port, in order.
     pub entered: BTreeMap<Arc<str>, Vec<Bits>>,
     /// The words that left each port, and in which cycle they had.
     pub left: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
     /// For each cell, the cycles in which its first output gave a bit.
     pub active: Vec<u64>,
-    /// Whether it ended because nothing happened any more.
+    /// Whether it ended because it repeats itself, and not at the most cycles.
     pub ended: bool,
 }
 
 /// The registers of one cell.
+#[derive(Clone, PartialEq)]
 enum Registers {
     Cell(State),
     Port(Size, PortState, Option<usize>),
     Memory(MemoryState),
+}
+
+/// A state between two cycles.
+struct Chip {
+    registers: Vec<Registers>,
+    now: Vec<Wire>,
+    driven: Vec<Pins>,
+    outside: Vec<OutsideState>,
 }
 
 /// The netlist in one cycle.
@@ -73,16 +86,20 @@ struct Simulator<'a> {
 /// program.
 pub fn simulate(netlist: &Netlist, environment: &mut dyn Environment, limits: Limits) -> Result<Run, Diagnostic> {
     let mut simulator = Simulator::new(netlist, environment);
-    let mut last = 0;
+    let (mut last, mut repetition) = (None, Repetition::default());
     for cycle in 0..limits.cycles {
+        simulator.run.simulated = cycle + 1;
         if simulator.cycle(environment, cycle)? {
-            last = cycle;
-        } else if cycle - last > limits.idle && environment.next_event(cycle).is_none() {
+            last = Some(cycle);
+        }
+        if cycle - last.unwrap_or(0) <= limits.idle || environment.next_event(cycle).is_some() {
+            repetition.reset();
+        } else if repetition.again(|kept: &Chip| simulator.is_as(kept), || simulator.chip()) {
             simulator.run.ended = true;
             break;
         }
     }
-    simulator.run.cycles = last + 1;
+    simulator.run.cycles = last.map_or(0, |last| last + 1);
     for (outside, pads) in simulator.outside.into_iter().zip(&netlist.pads) {
         simulator.run.entered.insert(pads.name.clone(), outside.entered);
         simulator.run.left.insert(pads.name.clone(), outside.left_words);
@@ -193,6 +210,24 @@ impl<'a> Simulator<'a> {
         self.driven = driven;
         std::mem::swap(&mut self.now, &mut self.next);
         Ok(active)
+    }
+
+    /// What decides how the simulation goes on, without what comes from outside.
+    fn chip(&self) -> Chip {
+        Chip {
+            registers: self.registers.clone(),
+            now: self.now.clone(),
+            driven: self.driven.clone(),
+            outside: self.outside.iter().map(Outside::state).collect(),
+        }
+    }
+
+    /// Whether this is the state.
+    fn is_as(&self, kept: &Chip) -> bool {
+        self.now == kept.now
+            && self.driven == kept.driven
+            && self.registers == kept.registers
+            && self.outside.iter().map(Outside::state).eq(kept.outside.iter().cloned())
     }
 
     fn fault(&self, index: usize, fault: Fault, cycle: u64) -> Diagnostic {

@@ -102,7 +102,10 @@ pub fn report(netlist: &Netlist, run: Option<&Run>) -> String {
     let Some(run) = run else { return text };
     let time =
         |cycles: f64| format!("{cycles:.1} cycles, {:.2} µs at {CLOCK_MHZ} MHz", Throughput::microseconds(cycles));
-    let _ = writeln!(text, "{}", time(run.cycles as f64));
+    let _ = match run.cycles {
+        0 => writeln!(text, "no word has passed"),
+        cycles => writeln!(text, "{}", time(cycles as f64)),
+    };
     for (port, throughput) in throughput(run) {
         let _ = writeln!(text, "{port}: first word after {}", time(throughput.first as f64));
         if let Some(between) = throughput.between {
@@ -119,6 +122,6 @@ pub fn utilisation(netlist: &Netlist, run: &Run) -> BTreeMap<&'static str, f64> 
         let sum = sums.entry(cell.kind.name()).or_default();
         *sum = (sum.0 + active, sum.1 + 1);
     }
-    let all = run.cycles.max(1) as f64;
+    let all = run.simulated.max(1) as f64;
     sums.into_iter().map(|(name, (active, cells))| (name, active as f64 / (all * cells as f64))).collect()
 }

@@ -30,7 +30,7 @@ impl Wire {
 }
 
 /// The registers of a cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The shift register of a [`Kind::Shift`] or [`Kind::Hold`]; the oldest bit in front.
     chain: VecDeque<Wire>,

@@ -18,7 +18,7 @@ use std::fmt::Write;
 /// The modules of the cells.
 const CELLS: [&str; 2] = [include_str!("cells.v"), include_str!("ports.v")];
 
-/// The top module, called `name`, after the modules of the cells that it has.
+/// The top module, called [`top`] of `name`, after the modules of the cells that it has.
 pub fn module(netlist: &Netlist, name: &str) -> String {
     let instances = instances::instances(netlist);
     let used: BTreeSet<&str> = instances.iter().map(|instance| instance.module).collect();
@@ -32,7 +32,7 @@ pub fn module(netlist: &Netlist, name: &str) -> String {
             }
         }
     }
-    let _ = write!(text, "\nmodule {} (\n    input clk, input rst", identifier(name));
+    let _ = write!(text, "\nmodule {} (\n    input clk, input rst", top(name));
     for pin in pins(netlist) {
         let _ = write!(text, ",\n    {} {}{}", pin.direction, range(pin.width), pin.name);
     }
@@ -65,6 +65,141 @@ fn identifier(name: &str) -> String {
     let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if clean.starts_with(|c: char| c.is_ascii_alphabetic()) { clean } else { format!("x{clean}") }
 }
+
+/// The name of the top module for a program of this name: one that Verilog takes, that is none of
+/// its reserved words, and that no other module has.
+pub fn top(name: &str) -> String {
+    let name = identifier(name);
+    let is_taken = KEYWORDS.contains(&&*name) || name.starts_with("cell_") || name == "testbench";
+    if is_taken { format!("{name}_chip") } else { name }
+}
+
+/// The reserved words of Verilog-2001.
+const KEYWORDS: [&str; 123] = [
+    "always",
+    "and",
+    "assign",
+    "automatic",
+    "begin",
+    "buf",
+    "bufif0",
+    "bufif1",
+    "case",
+    "casex",
+    "casez",
+    "cell",
+    "cmos",
+    "config",
+    "deassign",
+    "default",
+    "defparam",
+    "design",
+    "disable",
+    "edge",
+    "else",
+    "end",
+    "endcase",
+    "endconfig",
+    "endfunction",
+    "endgenerate",
+    "endmodule",
+    "endprimitive",
+    "endspecify",
+    "endtable",
+    "endtask",
+    "event",
+    "for",
+    "force",
+    "forever",
+    "fork",
+    "function",
+    "generate",
+    "genvar",
+    "highz0",
+    "highz1",
+    "if",
+    "ifnone",
+    "incdir",
+    "include",
+    "initial",
+    "inout",
+    "input",
+    "instance",
+    "integer",
+    "join",
+    "large",
+    "liblist",
+    "library",
+    "localparam",
+    "macromodule",
+    "medium",
+    "module",
+    "nand",
+    "negedge",
+    "nmos",
+    "nor",
+    "noshowcancelled",
+    "not",
+    "notif0",
+    "notif1",
+    "or",
+    "output",
+    "parameter",
+    "pmos",
+    "posedge",
+    "primitive",
+    "pull0",
+    "pull1",
+    "pulldown",
+    "pullup",
+    "pulsestyle_ondetect",
+    "pulsestyle_onevent",
+    "rcmos",
+    "real",
+    "realtime",
+    "reg",
+    "release",
+    "repeat",
+    "rnmos",
+    "rpmos",
+    "rtran",
+    "rtranif0",
+    "rtranif1",
+    "scalared",
+    "showcancelled",
+    "signed",
+    "small",
+    "specify",
+    "specparam",
+    "strong0",
+    "strong1",
+    "supply0",
+    "supply1",
+    "table",
+    "task",
+    "time",
+    "tran",
+    "tranif0",
+    "tranif1",
+    "tri",
+    "tri0",
+    "tri1",
+    "triand",
+    "trior",
+    "trireg",
+    "unsigned",
+    "use",
+    "vectored",
+    "wait",
+    "wand",
+    "weak0",
+    "weak1",
+    "while",
+    "wire",
+    "wor",
+    "xnor",
+    "xor",
+];
 
 /// The names of the ports; a number makes those different that would be the same.
 fn port_names(netlist: &Netlist) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The testbench: a clock, a reset, and what is at the other side of the pads.
 
-use super::{identifier, pins, port_names, range};
+use super::{pins, port_names, range, top};
 use crate::circuit::Bits;
 use crate::circuit::serial::cells::Side;
 use crate::circuit::serial::netlist::{Netlist, Pads};
@@ -37,14 +37,15 @@ pub fn recorded(netlist: &Netlist, run: &Run) -> Vec<Feed> {
 
 /// A module `testbench` that runs the top module `name` with words that enter, one feed for each
 /// port, and prints those that leave, a line `port value` for each, the value in decimal without a
-/// sign. It ends as the simulation with the same limits does.
+/// sign. It ends after as many
+/// cycles without a word as the limits say, or at their most cycles.
 pub fn testbench(netlist: &Netlist, name: &str, feeds: &[Feed], limits: Limits) -> String {
     let mut text = String::from("module testbench;\n    reg clk = 0, rst = 1;\n");
     for pin in pins(netlist) {
         let _ = writeln!(text, "    wire {}{};", range(pin.width), pin.name);
     }
     let connections: String = pins(netlist).iter().map(|pin| format!(", .{0}({0})", pin.name)).collect();
-    let _ = writeln!(text, "    {} chip (.clk(clk), .rst(rst){connections});", identifier(name));
+    let _ = writeln!(text, "    {} chip (.clk(clk), .rst(rst){connections});", top(name));
     let _ = writeln!(text, "    integer cycle = 0, last = 0;");
     let mut active = vec!["1'b0".to_string()];
     let mut steps = String::new();
