@@ -5,7 +5,7 @@
 
 use super::{SizeError, check_size};
 use exr::meta::MetaData;
-use exr::meta::attribute::{AttributeValue, IntegerBounds, Text};
+use exr::meta::attribute::{AttributeValue as Attribute, IntegerBounds, Text};
 use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image as ExrImage, ImageAttributes, Layer, LayerAttributes,
     ReadChannels, ReadLayers, SmallVec, Vec2, WritableImage, read,
@@ -102,7 +102,7 @@ impl ChannelFile {
                 return Err("the record is not ASCII".to_string());
             }
             // One attribute alone: the encoder writes several in any order.
-            attributes.other.insert(Text::from(RECORD), AttributeValue::Text(Text::from(record.as_str())));
+            attributes.other.insert(Text::from(RECORD), Attribute::Text(Text::from(record.as_str())));
         }
         let mut bytes = Vec::new();
         let image = ExrImage::new(attributes, layer);
@@ -162,7 +162,7 @@ impl Header {
         // The reader gives attributes that it does not know to the layer, or to all layers.
         let name = Text::from(RECORD);
         let record = match header.own_attributes.other.get(&name).or_else(|| shared.other.get(&name)) {
-            Some(AttributeValue::Text(text)) => Some(text.to_string()),
+            Some(Attribute::Text(text)) => Some(text.to_string()),
             _ => None,
         };
         Ok(Self {
