@@ -66,6 +66,7 @@ pub mod codegen;
 pub mod compare;
 pub mod displace;
 pub mod export;
+pub mod farm;
 pub mod geometry;
 pub mod image;
 pub mod inspect;

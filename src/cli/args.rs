@@ -3,6 +3,7 @@
 
 mod choices;
 mod conversion;
+mod farm;
 mod images;
 mod measurements;
 mod shaders;
@@ -11,6 +12,7 @@ mod values;
 
 pub use choices::*;
 pub use conversion::*;
+pub use farm::*;
 pub use images::*;
 pub use measurements::*;
 pub use shaders::*;
@@ -29,6 +31,7 @@ mod heading {
     pub const FILES: &str = "Shaders and files";
     pub const BACKEND: &str = "Backend";
     pub const COMPILER: &str = "Compiler and BVH";
+    pub const FARM: &str = "Render farm";
     pub const COMPARISON: &str = "Comparison";
     pub const DIAGNOSTICS: &str = "Diagnostics";
     pub const PROGRAM: &str = "RPU programs";
@@ -96,6 +99,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Write a scene as RIB or glTF, with its textures and shaders beside it
     Convert(Box<ConvertArgs>),
+    /// Write a job for a render farm: Open Job Description, or Slurm
+    Farm(FarmArgs),
     /// Read, link and compile scenes without rendering them, and print every message
     Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()

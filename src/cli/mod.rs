@@ -26,6 +26,7 @@ mod devices;
 mod diff;
 mod documents;
 mod failure;
+mod farm;
 mod frames;
 mod input;
 mod interrupt;
@@ -90,6 +91,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Farm(args)) => farm::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The subcommands whose first argument is a scene.
-const WITH_SCENE: [&str; 6] = ["render", "compare", "depth", "probe", "simulate", "volume"];
+const WITH_SCENE: [&str; 7] = ["render", "compare", "farm", "depth", "probe", "simulate", "volume"];
 
 /// Checks that the scene that the command line names is a file.
 ///
@@ -27,6 +27,9 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Convert(args)) => {
             let is_there = args.scene.exists() || convert::built_in(&args.scene).is_some();
             return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
+        }
+        Some(Command::Farm(args)) => {
+            return if args.scene.exists() { Ok(()) } else { Err(no_file(&args.scene)) };
         }
         Some(Command::Simulate(args)) => &args.scene,
         Some(Command::Volume(args)) => &args.scene,
