@@ -8,6 +8,8 @@ use clap::Parser;
 use serde::{Deserialize, Serialize};
 use shadewright::farm::{self, File, FrameSet, Job, JobError, Settings, openjd, slurm};
 use shadewright::image::file as image_file;
+use shadewright::render::batches::Batches;
+use shadewright::render::part::Share;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,7 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
     let mut words = vec!["shadewright".into(), "render".into(), args.scene.clone().into_os_string()];
     let mut push = |option: &str, value: String| words.extend([option.into(), value.into()]);
     push("--out", "part.exr".to_string());
+    push("--part", "1/1".to_string());
     push("--backend", args.backend.name().to_string());
     if let Some(size) = args.size {
         push("--size", format!("{}x{}", size.0, size.1));
@@ -112,21 +115,9 @@ fn check_task(args: &FarmArgs, render: RenderArgs, frames: Option<&FrameSet>) ->
     scene.frames = frames.and_then(|set| set.numbers().first()).map(|&first| Frames { first, last: first });
     let (_, state) = open_project(&scene)?;
     let job = job_of(&scene, &state)?;
-    let (samples, shares) = (job.sampling.count(), args.samples);
-    if shares > samples {
-        return Err(Failure::input(format!(
-            "error: --samples {shares}: {samples} samples a pixel cannot be divided into more than {samples} shares\n\
-             hint: --spp N takes more samples"
-        )));
-    }
-    let [width, height] = [job.window.width, job.window.height];
-    if args.tiles.columns > width || args.tiles.rows > height {
-        return Err(Failure::input(format!(
-            "error: --tiles {}: an image of {width}×{height} pixels has no tiles that narrow",
-            args.tiles
-        )));
-    }
-    Ok(())
+    let share = Share { tiles: args.tiles, of_samples: args.samples, ..Share::WHOLE };
+    let divided = share.of(job.window, Batches::of(job.sampling.count()));
+    divided.map(drop).map_err(|error| Failure::input(format!("error: --tiles, --samples: {error}")))
 }
 
 /// Where the nodes find the scene: beside its own file, which they have to see under the same path.
@@ -222,7 +213,7 @@ fn check_same(out: &Path, record: &Record) -> Result<(), Failure> {
         Ok(metadata) => metadata.len(),
         Err(_) => {
             return Err(Failure::input(format!(
-                "error: {}: the folder has files, and none of them is {RECORD} of `shadewright farm`\n\
+                "error: {}: the folder is not empty, and was not written by `shadewright farm`\n\
                  hint: name a new folder",
                 out.display()
             )));

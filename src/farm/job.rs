@@ -1,17 +1,12 @@
 //! A job, and how it is divided into tasks.
 
+use crate::render::part::Grid;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::num::NonZeroU32;
-use std::str::FromStr;
 use thiserror::Error;
 
-/// The most shares that the samples of a pixel are divided into.
-pub const MAX_SHARES: u32 = 16;
 /// The most tasks of a job: scripts count them in numbers of 32 bits, and no engine takes more.
 pub const MAX_TASKS: u64 = 100_000_000;
-/// The longest division of one side of an image.
-const MAX_SIDE: u32 = 4096;
 
 /// What a farm renders, and how that is divided.
 ///
@@ -26,7 +21,8 @@ pub struct Job {
     pub frames: Option<FrameSet>,
     /// The tiles of an image.
     pub grid: Grid,
-    /// The shares that the samples of each pixel are divided into, 1 to [`MAX_SHARES`].
+    /// The shares that the samples of each pixel are divided into, 1 to
+    /// [`MAX_BATCHES`](crate::render::batches::MAX_BATCHES).
     pub shares: u32,
     /// Frames of a task; tiles of a row, where there are no frames.
     pub chunk: NonZeroU32,
@@ -107,7 +103,7 @@ impl Job {
         if let Some(problem) = problem {
             return Err(JobError::ImageName { name: self.image.clone(), problem });
         }
-        let tasks = u128::from(self.images()) * u128::from(self.grid.tiles()) * u128::from(self.shares);
+        let tasks = u128::from(self.images()) * u128::from(self.grid.count()) * u128::from(self.shares);
         if tasks > u128::from(MAX_TASKS) { Err(JobError::TooManyTasks { tasks }) } else { Ok(()) }
     }
 
@@ -120,7 +116,7 @@ impl Job {
     /// The parts of one image.
     #[must_use]
     pub fn parts_of_image(&self) -> u64 {
-        self.grid.tiles() * u64::from(self.shares)
+        u64::from(self.grid.count()) * u64::from(self.shares)
     }
 
     /// The tasks that render: each takes a chunk of frames of one tile and one share of the samples,
@@ -135,42 +131,6 @@ impl Job {
                 row * u64::from(self.grid.rows) * u64::from(self.shares)
             }
         }
-    }
-}
-
-/// The tiles of an image, written `COLUMNSxROWS`. Tiles are counted along rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grid {
-    /// Tiles of a row.
-    pub columns: u32,
-    /// Rows of tiles.
-    pub rows: u32,
-}
-
-impl Grid {
-    /// How many tiles there are.
-    #[must_use]
-    pub fn tiles(self) -> u64 {
-        u64::from(self.columns) * u64::from(self.rows)
-    }
-}
-
-impl FromStr for Grid {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        let (columns, rows) = s.split_once(['x', 'X']).ok_or("write it as COLUMNSxROWS, for example 4x4")?;
-        let number = |n: &str| match n.parse() {
-            Ok(n @ 1..=MAX_SIDE) => Ok(n),
-            _ => Err(format!("`{n}` is no number of tiles from 1 to {MAX_SIDE}")),
-        };
-        Ok(Grid { columns: number(columns)?, rows: number(rows)? })
-    }
-}
-
-impl fmt::Display for Grid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.columns, self.rows)
     }
 }
 
@@ -275,7 +235,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_job_has_a_bounded_number_of_tasks() {
-        let big = Job { grid: Grid { columns: MAX_SIDE, rows: MAX_SIDE }, ..job() };
+        let big = Job { grid: Grid { columns: 4096, rows: 4096 }, ..job() };
         assert_eq!(big.check(), Err(JobError::TooManyTasks { tasks: 10 * 2 << 24 }));
         assert_eq!(job().check(), Ok(()));
     }
@@ -286,14 +246,6 @@ pub(super) mod tests {
             [("a.exr", true), ("a.b.png", true), ("a", false), (".exr", false), ("a.", false), ("b/a.exr", false)]
         {
             assert_eq!(Job { image: image.to_string(), ..job() }.check().is_ok(), is_name, "{image}");
-        }
-    }
-
-    #[test]
-    fn grids_are_written_as_columns_and_rows() {
-        assert_eq!("4x3".parse(), Ok(Grid { columns: 4, rows: 3 }));
-        for wrong in ["4", "0x4", "4x", "4x5000", "-1x2", "axb"] {
-            assert!(wrong.parse::<Grid>().is_err(), "{wrong}");
         }
     }
 }

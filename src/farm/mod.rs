@@ -12,7 +12,7 @@ mod shell;
 pub mod slurm;
 mod yaml;
 
-pub use job::{FrameSet, Grid, Job, JobError, MAX_SHARES, MAX_TASKS, Scene, Settings};
+pub use job::{FrameSet, Job, JobError, MAX_TASKS, Scene, Settings};
 
 /// A file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]

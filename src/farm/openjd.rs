@@ -7,7 +7,8 @@
 //! says which folders are inputs and outputs, so that no list of assets is needed.
 
 use super::yaml::Yaml;
-use super::{File, FrameSet, Job, JobError, MAX_SHARES};
+use super::{File, FrameSet, Job, JobError};
+use crate::render::batches::MAX_BATCHES;
 
 /// The template's file.
 pub const TEMPLATE: &str = "template.yaml";
@@ -109,7 +110,7 @@ fn parameters(job: &Job) -> Result<Vec<Yaml>, JobError> {
         ),
         number("TileColumns", DIVISION, "Tiles of a row", (1, None), job.grid.columns, "Columns of tiles in an image"),
         number("TileRows", DIVISION, "Rows of tiles", (1, None), job.grid.rows, "Rows of tiles in an image"),
-        number("SampleShares", DIVISION, "Shares of samples", (1, Some(MAX_SHARES)), job.shares, shares),
+        number("SampleShares", DIVISION, "Shares of samples", (1, Some(MAX_BATCHES)), job.shares, shares),
         number(
             "Samples",
             IMAGE,

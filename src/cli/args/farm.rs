@@ -2,7 +2,8 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
-use shadewright::farm::{Grid, MAX_SHARES};
+use shadewright::render::batches::MAX_BATCHES;
+use shadewright::render::part::Grid;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -26,11 +27,11 @@ pub struct FarmArgs {
     /// Frame to render, or an inclusive range such as 1..240; all frames of a RIB file by default
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, help_heading = heading::FARM)]
     pub frames: Option<Frames>,
-    /// Divide each image into columns and rows of tiles
-    #[arg(long, value_name = "COLUMNSxROWS", default_value_t = Grid { columns: 1, rows: 1 }, help_heading = heading::FARM)]
+    /// Divide each image into tiles: columns and rows, or how many
+    #[arg(long, value_name = "CxR|N", default_value_t = Grid::WHOLE, help_heading = heading::FARM)]
     pub tiles: Grid,
     /// Divide the samples of each pixel into N shares, 16 at most
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARES)), help_heading = heading::FARM)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BATCHES)), help_heading = heading::FARM)]
     pub samples: u32,
     /// Frames of a task, one after the other; of a still, tiles of a row
     #[arg(long, value_name = "N", default_value = "1", help_heading = heading::FARM)]
