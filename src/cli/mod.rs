@@ -37,6 +37,7 @@ mod kernels;
 mod kernels;
 mod lsp;
 mod messages;
+mod pack;
 mod printf;
 mod probe;
 mod progress;
@@ -90,6 +91,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Pack(args)) => pack::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),

@@ -28,6 +28,9 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
             let is_there = args.scene.exists() || convert::built_in(&args.scene).is_some();
             return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
         }
+        Some(Command::Pack(args)) => {
+            return if args.scene.exists() { Ok(()) } else { Err(no_file(&args.scene)) };
+        }
         Some(Command::Simulate(args)) => &args.scene,
         Some(Command::Volume(args)) => &args.scene,
         Some(_) => return Ok(()),
