@@ -76,6 +76,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
+pub mod pack;
 pub mod plot;
 mod ply;
 pub mod pointcloud;

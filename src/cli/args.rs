@@ -6,6 +6,7 @@ mod conversion;
 mod farm;
 mod images;
 mod measurements;
+mod pack;
 mod shaders;
 mod silicon;
 mod values;
@@ -15,6 +16,7 @@ pub use conversion::*;
 pub use farm::*;
 pub use images::*;
 pub use measurements::*;
+pub use pack::*;
 pub use shaders::*;
 pub use silicon::*;
 pub use values::*;
@@ -55,6 +57,7 @@ Examples:
   shadewright compare scene.rib -o diff.png         GPU and RPU (CPU), a verdict, a difference image
   shadewright diff a.png b.png                      two image files
   shadewright convert scene.rib scene.glb --check   another format, and whether it looks the same
+  shadewright pack scene.rib -o ../packed           a folder with all that the scene reads
   shadewright compile marble.sl --emit rpu          the RPU assembly of a shader
   shadewright probe scene.rib 320,240 --steps       the hits and shader statements of one pixel
   shadewright run 'float f(float x) { return x*x; }' f 3
@@ -104,7 +107,9 @@ pub enum Command {
     /// Write a scene as RIB or glTF, with its textures and shaders beside it
     Convert(Box<ConvertArgs>),
     /// Write a job for a render farm: Open Job Description, or Slurm
-    Farm(FarmArgs),
+    Farm(Box<FarmArgs>),
+    /// Copy everything that a scene reads into one folder, which renders alone
+    Pack(Box<PackArgs>),
     /// Read, link and compile scenes without rendering them, and print every message
     Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()

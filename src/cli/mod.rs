@@ -40,6 +40,7 @@ mod kernels;
 mod lsp;
 mod merge;
 mod messages;
+mod pack;
 mod part;
 mod printf;
 mod probe;
@@ -96,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Farm(args)) => farm::run(&args),
+        Some(Command::Pack(args)) => pack::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Merge(args)) => merge::run(&args),
