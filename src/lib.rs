@@ -66,6 +66,7 @@ pub mod codegen;
 pub mod compare;
 pub mod displace;
 pub mod export;
+pub mod farm;
 pub mod geometry;
 pub mod image;
 pub mod inspect;
@@ -75,6 +76,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
+pub mod pack;
 pub mod plot;
 mod ply;
 pub mod pointcloud;

@@ -26,6 +26,7 @@ mod devices;
 mod diff;
 mod documents;
 mod failure;
+mod farm;
 mod frames;
 mod info;
 mod input;
@@ -39,6 +40,7 @@ mod kernels;
 mod lsp;
 mod merge;
 mod messages;
+mod pack;
 mod part;
 mod printf;
 mod probe;
@@ -94,6 +96,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Farm(args)) => farm::run(&args),
+        Some(Command::Pack(args)) => pack::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Merge(args)) => merge::run(&args),
