@@ -26,8 +26,8 @@ pub struct Frame {
     pub number: Option<i32>,
     /// Its search paths.
     pub lists: SearchPaths,
-    /// The files that it reads, as they were found.
-    pub read: BTreeSet<PathBuf>,
+    /// The files that it reads, as they were found; frames that read the same share them.
+    pub read: Arc<BTreeSet<PathBuf>>,
 }
 
 /// What reading a scene gives.
@@ -45,7 +45,12 @@ pub struct Reading {
 ///
 /// # Errors
 /// [`PackError::Scene`] where a renderer refuses it, and [`PackError::Interrupted`].
-pub fn read(path: &Path, options: &Options, step: fn(usize, usize) -> Step, watch: Watch<'_>) -> Result<Reading, PackError> {
+pub fn read(
+    path: &Path,
+    options: &Options,
+    step: fn(usize, usize) -> Step,
+    watch: Watch<'_>,
+) -> Result<Reading, PackError> {
     let mut reader = Reader {
         path,
         options,
@@ -135,7 +140,9 @@ impl Reader<'_> {
         // A shader that no file is named after is looked for in all of them: those are not read for
         // their own sake.
         let is_read = |path: &&Path| log.was_read(path) && (registry::of_path(path).is_none() || texts.contains(path));
-        let read = log.paths().filter(is_read).map(Path::to_path_buf).collect();
+        let read: BTreeSet<PathBuf> = log.paths().filter(is_read).map(Path::to_path_buf).collect();
+        let known = self.out.frames.last().filter(|last| *last.read == read);
+        let read = known.map_or_else(|| Arc::new(read), |last| last.read.clone());
         self.out.frames.push(Frame { number, lists, read });
         Ok(())
     }
@@ -143,7 +150,8 @@ impl Reader<'_> {
     /// Links a scene; gives the files that this reads.
     fn link(&mut self, scene: &Scene) -> Result<FileLog, PackError> {
         let mut log = FileLog::default();
-        let displaced = |object: &scene::Object| object.procedural.is_none() && object.attributes.true_displacement().is_some();
+        let displaced =
+            |object: &scene::Object| object.procedural.is_none() && object.attributes.true_displacement().is_some();
         if scene.objects.iter().any(displaced) {
             let objects = scene.objects.iter().filter(|object| displaced(object)).cloned().collect();
             let stage = Scene { objects, ..scene.clone() };
