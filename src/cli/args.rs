@@ -3,6 +3,7 @@
 
 mod choices;
 mod conversion;
+mod golden;
 mod images;
 mod measurements;
 mod shaders;
@@ -11,6 +12,7 @@ mod values;
 
 pub use choices::*;
 pub use conversion::*;
+pub use golden::*;
 pub use images::*;
 pub use measurements::*;
 pub use shaders::*;
@@ -94,6 +96,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Compare two image files
     Diff(DiffArgs),
+    /// Render the scenes of a folder, compare each with its reference, and write a report
+    Golden(GoldenArgs),
     /// Write a scene as RIB or glTF, with its textures and shaders beside it
     Convert(Box<ConvertArgs>),
     /// Read, link and compile scenes without rendering them, and print every message

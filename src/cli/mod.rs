@@ -27,6 +27,7 @@ mod diff;
 mod documents;
 mod failure;
 mod frames;
+mod golden;
 mod input;
 mod interrupt;
 mod judgement;
@@ -89,6 +90,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         None => render::run(cli.render),
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Golden(args)) => golden::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
