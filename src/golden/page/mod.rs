@@ -174,7 +174,7 @@ fn list(page: &mut String, entries: &[Entry]) {
             anchor(i),
             escaped(&case.name),
             escaped(&case.machine),
-            escaped(&why)
+            prose(&why)
         );
     }
     page.push_str("</tbody>\n</table>\n<p class=\"nothing\" hidden>No image matches the filter.</p>\n</nav>\n");
