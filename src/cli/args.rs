@@ -94,6 +94,10 @@ pub enum Command {
     Render(Box<RenderArgs>),
     /// Render a scene on two backends and compare the images
     Compare(CompareArgs),
+    /// Join the parts of an image that `render --part` rendered
+    Merge(MergeArgs),
+    /// Print how an image or a part was rendered
+    Info(InfoArgs),
     /// Compare two image files
     Diff(DiffArgs),
     /// Render the scenes of a folder, compare each with its reference, and write a report

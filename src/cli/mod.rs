@@ -28,6 +28,7 @@ mod documents;
 mod failure;
 mod frames;
 mod golden;
+mod info;
 mod input;
 mod interrupt;
 mod judgement;
@@ -37,10 +38,13 @@ mod kernels;
 #[path = "no_kernels.rs"]
 mod kernels;
 mod lsp;
+mod merge;
 mod messages;
+mod part;
 mod printf;
 mod probe;
 mod progress;
+mod record;
 mod reference;
 mod render;
 mod run;
@@ -94,6 +98,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Merge(args)) => merge::run(&args),
+        Some(Command::Info(args)) => info::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Compile(args)) => compile::run(&args),

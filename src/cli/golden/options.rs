@@ -21,6 +21,7 @@ const OWN: &[(&str, &str)] = &[
     ("--watch", "images are rendered once"),
     ("--resume", "images are rendered whole"),
     ("--preview", "images are rendered once"),
+    ("--part", "images are rendered whole"),
     ("--stats", "`shadewright render --stats` prints them"),
 ];
 
