@@ -260,7 +260,8 @@ fn slurm_runs_a_job_whose_tasks_are_killed_and_whose_node_is_lost() {
 
     assert!(folder.join("killed").exists(), "no task was killed");
     let logs = folder.join("job/logs/0001");
-    let all = fs::read_dir(&logs).expect("logs").map(|log| fs::read_to_string(log.expect("a log").path()).expect("text"));
+    let all =
+        fs::read_dir(&logs).expect("logs").map(|log| fs::read_to_string(log.expect("a log").path()).expect("text"));
     let all: String = all.collect();
     assert!(all.contains("failed with status 137") && all.contains("queued again"), "{all}");
     assert!(all.contains("DUE TO NODE FAILURE"), "{all}");

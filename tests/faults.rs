@@ -195,7 +195,10 @@ fn a_part_that_is_there_twice_counts_once() {
 fn a_part_from_another_processor_joins() {
     let folder = farm(&[0, 1, 3]);
     // The interpreter runs on any processor, with any number of threads.
-    succeeds(folder.path(), &[render(2), ["--engine", "interpreter", "--threads", "1"].map(String::from).into()].concat());
+    succeeds(
+        folder.path(),
+        &[render(2), ["--engine", "interpreter", "--threads", "1"].map(String::from).into()].concat(),
+    );
     is_whole(folder.path(), &merge(folder.path(), &names()));
 }
 
