@@ -10,9 +10,11 @@ pub mod color;
 pub mod decode;
 pub mod file;
 pub mod quantize;
+mod variance;
 
 pub use decode::{DecodeError, FORMATS, MAX_TEXTURE_PIXELS, decode, image_size};
 pub use quantize::Quantize;
+pub use variance::Variance;
 
 use thiserror::Error;
 
