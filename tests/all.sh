@@ -30,7 +30,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 # Each file of tests is a program that links all of Shadewright: with line tables and incremental compilation the build takes 18 GB
-# of disk, without them the tenth part of it. Messages of panics name their line either way.
+# of disk, without them 2.5 GB. Messages of panics name their line either way.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
 
 step() { printf '\n== %s\n' "$*"; "$@"; }

@@ -86,11 +86,11 @@ fn the_colour_of_a_followed_pixel_is_the_images_to_the_bit() {
     for path in scenes() {
         let opened = open(&path);
         for pixel in [[12, 9], [5, 12], [17, 13], [0, 0]] {
-            let mut film = Film::new(1, 1).expect("a pixel");
+            let mut film = Film::of_samples(1, 1, SAMPLING.count()).expect("a pixel");
             for number in 0..SAMPLING.count() {
                 let probe = opened.probe(pixel, number);
                 let [r, g, b] = probe.color;
-                film.add_sample(0, 0, [r, g, b, probe.alpha]);
+                film.add_sample(0, 0, number, [r, g, b, probe.alpha]);
             }
             let drawn = opened.image.rgba[(pixel[1] * SIZE.0 + pixel[0]) as usize];
             assert_eq!(

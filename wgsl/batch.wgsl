@@ -23,14 +23,18 @@ struct Batch {
     film: u32,
     // 0 where every section goes over all paths; see `scan`.
     sorted: u32,
-    reserved: u32,
+    // The number of the first iteration's sample in its pixel, and in the upper half the samples of
+    // a pixel less one.
+    samples: u32,
 }
 
-// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of an item sets its sum in
-// the film. FILM_ADDS: every iteration adds to the sum.
+// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of a batch of samples sets
+// its sum in the film. FILM_ADDS: that of an item adds to the sum.
 const FILM_NONE: u32 = 0u;
 const FILM_STARTS: u32 = 1u;
 const FILM_ADDS: u32 = 2u;
+// The most batches of samples that are summed each for itself.
+const MAX_BATCHES: u32 = 16u;
 
 // What the host reads after some rounds.
 struct Status {

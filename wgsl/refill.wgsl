@@ -11,7 +11,8 @@
 @group(0) @binding(2) var<storage, read_write> frames: array<u32>;
 // Word k of iteration t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(3) var<storage, read> arguments: array<u32>;
-// The sum of each item's iterations: the first four words of their results.
+// The sums of each item's iterations, one for each batch of samples: the first four words of their
+// results. Batch b of item i at b · items + i.
 @group(0) @binding(4) var<storage, read_write> film: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> status: Status;
 
@@ -32,14 +33,37 @@ fn begin_iteration(path: u32, item: u32, iteration: u32) {
     }
 }
 
+// The batch of a sample of a pixel (`src/render/batches.rs`): the greatest k for which
+// floor(k samples / count) <= index.
+fn sample_batch(index: u32) -> u32 {
+    let samples = (batch.samples >> 16u) + 1u;
+    let count = min(samples, MAX_BATCHES);
+    return min(((index + 1u) * count - 1u) / samples, count - 1u);
+}
+
+// The place of an iteration's sum among those of its item: one for each batch of samples.
+fn film_slot(nth: u32) -> u32 {
+    let first = batch.samples & 0xffffu;
+    return sample_batch(first + nth) - sample_batch(first);
+}
+
+// Whether an iteration is the first of its sum, which then replaces what the film has.
+fn starts_sum(nth: u32) -> bool {
+    if nth == 0u {
+        return batch.film != FILM_ADDS;
+    }
+    return film_slot(nth) != film_slot(nth - 1u);
+}
+
 fn add_to_film(path: u32, item: u32, iteration: u32) {
     let stride = batch.paths;
     let words = vec4<u32>(frames[path], frames[stride + path], frames[2u * stride + path], frames[3u * stride + path]);
+    let at = film_slot(iteration) * batch.items + item;
     var sum = bitcast<vec4<f32>>(words);
-    if iteration > 0u || batch.film == FILM_ADDS {
-        sum += film[item];
+    if !starts_sum(iteration) {
+        sum += film[at];
     }
-    film[item] = sum;
+    film[at] = sum;
 }
 
 // Item i goes to path i, for all paths in use.

@@ -98,6 +98,7 @@ pub fn draw(
             return Err(failure);
         }
         let image = image.map_err(|e| Failure::render(&e, &first.program.sources))?;
+        let channels = channels.iter().map(ToString::to_string).collect();
         aovs.push(Aov { name: name.clone(), channels, image });
     }
     Ok(aovs)

@@ -92,6 +92,10 @@ pub enum Command {
     Render(Box<RenderArgs>),
     /// Render a scene on two backends and compare the images
     Compare(CompareArgs),
+    /// Join the parts of an image that `render --part` rendered
+    Merge(MergeArgs),
+    /// Print how an image or a part was rendered
+    Info(InfoArgs),
     /// Compare two image files
     Diff(DiffArgs),
     /// Write a scene as RIB or glTF, with its textures and shaders beside it

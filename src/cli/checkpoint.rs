@@ -5,16 +5,18 @@ use super::backend::progressive;
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::{Work, with_progress};
+use super::record;
 use super::render::Drawn;
 use anyhow::Context;
 use shadewright::image::file as image_file;
-use shadewright::render::checkpoint::{self, Subject};
+use shadewright::image::{SizeError, Variance};
+use shadewright::render::checkpoint;
 use shadewright::render::film::Film;
+use shadewright::render::record::Subject;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, passes};
 use shadewright::scene::Scene;
 use std::fs::File;
-use std::hash::Hash;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,19 @@ const MIN_SAMPLES: u32 = 15;
 /// Time between checkpoints.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
+/// An empty film for a job, which estimates variances where they can be known afterwards: an imager
+/// changes them in ways of its own.
+pub fn film_of(job: &Job) -> Result<Film, SizeError> {
+    let film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
+    Ok(if job.program.has_imager { film } else { film.with_variance() })
+}
+
+/// The variances of a job's image, of which a film has the samples below `end`.
+pub fn variance_of(job: &Job, film: &Film, end: u32) -> Option<Variance> {
+    let variance = film.variance(end)?;
+    Some(job.film.develop_variance(&film.resolve(), variance))
+}
+
 /// Renders an image of a scene without motion, in passes.
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
@@ -38,14 +53,11 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     let stop = interrupt::watched()?;
     let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
-    let mut film = Film::new(job.window.width, job.window.height).map_err(|e| failure(e.into()))?;
-    let saved = args.resume.as_deref().map(|path| {
-        let name = machine.describe();
-        // The number of the RPU's threads does not affect the image.
-        let name = name.split(',').next().unwrap_or_default();
-        let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);
-        Checkpoint { path, subject: Subject::of(job, shapes(scene), &code) }
-    });
+    let mut film = film_of(job).map_err(|e| failure(e.into()))?;
+    let saved = args
+        .resume
+        .as_deref()
+        .map(|path| Checkpoint { path, subject: record::subject(args, job, scene, &machine.describe()) });
     let all = job.sampling.count();
     let before = match &saved {
         Some(saved) => saved.read(&mut film)?,
@@ -71,7 +83,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
             }
             ControlFlow::Continue(())
         };
-        passes::draw(&mut *machine, job, &mut film, before, stop, &mut after)
+        passes::draw(&mut *machine, &mut film, before..all, stop, &mut after)
     });
     let done = done.map_err(failure)?;
     let interrupted = done < all && !is_good;
@@ -85,12 +97,13 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     if let Some(trouble) = trouble {
         eprintln!("warning: {trouble}");
     }
-    if done == 0 && film.pixels().iter().all(|pixel| pixel.weight == 0.0) {
+    if done == 0 && film.pixels().all(|pixel| pixel.weight == 0.0) {
         return Err(Failure::interrupted("interrupted before the first sample: no image was written"));
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
     let (report, time) = (machine.report(), start.elapsed());
-    Ok(Drawn { image, device, report, time, samples: done, adaptive: None, interrupted, is_saved })
+    let (described, variance) = (machine.describe(), variance_of(job, &film, done));
+    Ok(Drawn { image, variance, device, described, report, time, samples: done, adaptive: None, interrupted, is_saved })
 }
 
 /// The failure of an interrupted render, whose image so far is in `out`.
@@ -156,15 +169,4 @@ pub fn forget(path: &Path) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// A hash of the geometry, which a job has only as BVHs.
-fn shapes(scene: &Scene) -> u64 {
-    checkpoint::hashed(|h| {
-        for object in &scene.objects {
-            object.object_to_world.to_cols_array().map(f32::to_bits).hash(h);
-            object.mesh.positions.iter().for_each(|p| p.to_array().map(f32::to_bits).hash(h));
-            object.mesh.triangles.hash(h);
-        }
-    })
 }

@@ -26,13 +26,27 @@ impl Device {
         adapter.map_or(Device::Rpu { engine: info.runs_with(), format: info.format }, Device::Gpu)
     }
 
+    /// The backend's name.
+    pub fn backend(&self) -> &'static str {
+        match self {
+            Device::Gpu(_) => "gpu",
+            Device::Rpu { format: Format::F32, .. } => "rpu",
+            Device::Rpu { format: Format::F24, .. } => "rpu-f24",
+        }
+    }
+
+    /// The adapter's name, or the instruction set of the processor.
+    pub fn name(&self) -> String {
+        match self {
+            Device::Gpu(adapter) => adapter.name.clone(),
+            Device::Rpu { engine, .. } => (*engine).to_string(),
+        }
+    }
+
     /// `backend`, and `adapter` or `engine`.
     pub fn json(&self) -> Value {
-        match self {
-            Device::Gpu(adapter) => json!({ "backend": "gpu", "adapter": adapter.name }),
-            Device::Rpu { engine, format: Format::F32 } => json!({ "backend": "rpu", "engine": engine }),
-            Device::Rpu { engine, format: Format::F24 } => json!({ "backend": "rpu-f24", "engine": engine }),
-        }
+        let key = if matches!(self, Device::Gpu(_)) { "adapter" } else { "engine" };
+        json!({ "backend": self.backend(), key: self.name() })
     }
 }
 

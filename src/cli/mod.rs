@@ -27,6 +27,7 @@ mod diff;
 mod documents;
 mod failure;
 mod frames;
+mod info;
 mod input;
 mod interrupt;
 mod judgement;
@@ -36,10 +37,13 @@ mod kernels;
 #[path = "no_kernels.rs"]
 mod kernels;
 mod lsp;
+mod merge;
 mod messages;
+mod part;
 mod printf;
 mod probe;
 mod progress;
+mod record;
 mod reference;
 mod render;
 mod run;
@@ -92,6 +96,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Merge(args)) => merge::run(&args),
+        Some(Command::Info(args)) => info::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Compile(args)) => compile::run(&args),

@@ -3,6 +3,7 @@
 
 use super::args::{Frames, RenderArgs, SceneArgs, SimulateArgs};
 use super::backend::{progressive, renderer, rpu_renderer, set_up_process};
+use super::checkpoint::{film_of, variance_of};
 use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
@@ -13,20 +14,25 @@ use super::output::print_json;
 use super::progress::{Work, with_progress};
 use super::sampler::{self, Samples};
 use super::stats::{Images, RenderStats};
-use super::{aov, bake, checkpoint, frames, printf, simulate, viewer, watch};
+use super::{aov, bake, checkpoint, frames, part, printf, record, simulate, viewer, watch};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
-use shadewright::image::Image;
-use shadewright::image::{aov as aov_file, file as image_file};
+use shadewright::image::rendering::Rendering;
+use shadewright::image::{Image, Variance, file as image_file};
 use shadewright::project::{Project, State};
 use shadewright::render::adaptive::{Settings, Statistics};
+use shadewright::render::film::Film;
+use shadewright::render::progressive::Progressive;
+use shadewright::render::record::to_json;
 use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, depth, motion};
 use shadewright::scene::{Display, Integrator};
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Renders the scene into a file, or frames of it into files.
@@ -63,11 +69,18 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     if args.watch {
         return watch::run(args, out);
     }
-    let is_single = args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
+    if args.part.is_some() && !is_exr(out) {
+        return Err(Failure::input(format!(
+            "error: {}: a part is an .exr file: --part keeps sums of floats",
+            out.display()
+        )));
+    }
+    let is_single =
+        args.part.is_some() || args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
     let Sequence { frames, shadow_maps } = frames::sequence(&args.scene, is_single)?;
     if is_single && !frames.is_empty() {
         return Err(Failure::input(
-            "error: --compare, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
+            "error: --compare, --part, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
         ));
     }
     let mut scene = args.scene.clone();
@@ -80,6 +93,9 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     if frames.is_empty() {
         scene.frames = args.scene.frames;
+        if let Some(share) = args.part {
+            return part::run(args, &scene, share, out, begin);
+        }
         return one(args, &scene, adaptive, out, begin).map(drop);
     }
     // Each prints a line.
@@ -92,7 +108,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
 }
 
 /// The display of a scene that is a shadow map.
-fn shadow_map(state: &State) -> Option<&Display> {
+pub fn shadow_map(state: &State) -> Option<&Display> {
     match state.scene.film.displays.as_slice() {
         [display] if display.is_depth() => Some(display),
         _ => None,
@@ -166,9 +182,15 @@ fn one(
     let beside = aov::draw(&names, args, scene, &mut project, &state, rpu.clone())?;
     let baked = bake::draw(args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
-    match beside.as_slice() {
-        [] => image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?,
-        beside => aov_file::write(out, &drawn.image, beside)?,
+    if is_exr(out) {
+        let batches = drawn.variance.as_ref().map_or(1, |variance| variance.batches);
+        let hashes = record::subject_of_shutter(args, &job, &state.scene, &project, &drawn.described);
+        let record = record::record(args, scene, &job, &drawn.device, hashes, batches);
+        let record = to_json(&record).context("writing the record")?;
+        let (image, variance) = (drawn.image.clone(), drawn.variance.clone());
+        Rendering { image, variance, aovs: beside, record: Some(record) }.write(out)?;
+    } else {
+        image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
     }
     let mut left = bake::write(&baked, out);
     args.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
@@ -225,6 +247,11 @@ fn one(
     Ok(left)
 }
 
+/// Whether a path is that of an OpenEXR file.
+pub fn is_exr(path: &Path) -> bool {
+    image_file::Format::of(path).is_ok_and(|format| format == image_file::Format::Exr)
+}
+
 /// An image that was rendered to a file.
 struct Written<'a> {
     path: &'a Path,
@@ -267,8 +294,12 @@ impl fmt::Display for Written<'_> {
 pub struct Drawn {
     /// The image, or the samples so far.
     pub image: Image,
+    /// The variances of its pixels, where they are known.
+    pub variance: Option<Variance>,
     /// Where it was rendered.
     pub device: Device,
+    /// The same in the words of the renderer.
+    pub described: String,
     /// What the renderer did.
     pub report: Report,
     /// How long rendering took.
@@ -294,11 +325,15 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     let (mut renderer, device) = renderer(args.backend, &args.machine, rpu)?;
     renderer.set_profiling(args.stats);
     let start = Instant::now();
-    let image = with_progress(rendering(job), |progress| renderer.render(job, progress));
-    let image = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
+    let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
+    let mut film = film_of(job).map_err(|e| failure(e.into()))?;
+    let image = with_progress(rendering(job), |progress| renderer.render_into(job, &mut film, progress));
+    let image = image.map_err(failure)?;
     let (report, samples) = (renderer.report(), job.sampling.count());
     Ok(Drawn {
         image,
+        variance: variance_of(job, &film, samples),
+        described: renderer.describe(),
         device,
         report,
         time: start.elapsed(),
@@ -310,7 +345,7 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
 }
 
 /// The progress that a render shows.
-fn rendering(job: &Job) -> Work<'static> {
+pub fn rendering(job: &Job) -> Work<'static> {
     Work { what: "rendering", samples: Some(job.sampling.count()) }
 }
 
@@ -322,6 +357,41 @@ fn draw_moving(
     job: &Job,
     rpu: RpuRenderer,
 ) -> Result<Drawn, Failure> {
+    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
+    machine.set_profiling(args.stats);
+    let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
+    let mut film = film_of(job).map_err(|e| failure(e.into()))?;
+    let start = Instant::now();
+    let (samples, stop) = (job.sampling.count(), AtomicBool::new(false));
+    draw_shutter(&mut *machine, scene, project, job, 0..samples, &mut film, &stop)?;
+    let image = machine.finish(&film, 1, &stop).map_err(failure)?;
+    Ok(Drawn {
+        image,
+        variance: variance_of(job, &film, samples),
+        described: machine.describe(),
+        device,
+        report: machine.report(),
+        time: start.elapsed(),
+        samples,
+        adaptive: None,
+        interrupted: false,
+        is_saved: false,
+    })
+}
+
+/// Renders some samples of a scene with motion into a film.
+///
+/// # Errors
+/// Those of the scene and of the renderer; an interruption where `stop` was set.
+pub fn draw_shutter(
+    machine: &mut dyn Progressive,
+    scene: &SceneArgs,
+    project: &mut Project,
+    job: &Job,
+    samples: Range<u32>,
+    film: &mut Film,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
     /// An error of the scene or of rendering.
     enum Problem {
         Scene(Failure),
@@ -332,30 +402,17 @@ fn draw_moving(
             Problem::Render(error)
         }
     }
-    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
-    machine.set_profiling(args.stats);
-    let start = Instant::now();
-    let mut job_at = |share: f32| -> Result<Job, Failure> {
+    let mut job_at = |share: f32| -> Result<Job, Problem> {
         project.set_time(share);
-        job_of(scene, &*refreshed(project)?)
+        refreshed(project).and_then(|state| job_of(scene, &state)).map_err(Problem::Scene)
     };
     let slices = motion::time_samples(job.sampling.count());
-    let image = with_progress(rendering(job), |progress| {
-        motion::draw(&mut *machine, slices, |share| job_at(share).map_err(Problem::Scene), progress)
+    let drawn = with_progress(rendering(job), |progress| {
+        motion::draw_into(machine, slices, samples, film, &mut job_at, stop, progress)
     });
-    let image = image.map_err(|problem| match problem {
+    drawn.map_err(|problem| match problem {
         Problem::Scene(failure) => failure,
+        Problem::Render(RenderError::Stopped) => Failure::interrupted("interrupted: no image was written"),
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
-    })?;
-    let (report, samples) = (machine.report(), job.sampling.count());
-    Ok(Drawn {
-        image,
-        device,
-        report,
-        time: start.elapsed(),
-        samples,
-        adaptive: None,
-        interrupted: false,
-        is_saved: false,
     })
 }

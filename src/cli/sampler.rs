@@ -54,6 +54,7 @@ pub fn settings_of_render(args: &RenderArgs) -> Result<Option<Settings>, Failure
             (args.target_error.is_some(), "--target-error: there is no error estimate; use --sampler-threshold"),
             (args.resume.is_some(), "--resume: samples depend on those before them"),
             (!args.layers.is_empty(), "--layers: render them by themselves, with --sampler uniform"),
+            (args.part.is_some(), "--part: pixels share samples"),
         ])?;
     }
     Ok(settings)
@@ -114,6 +115,8 @@ pub fn draw(
     let (report, time) = (machine.report(), start.elapsed());
     Ok(Drawn {
         image,
+        variance: None,
+        described: machine.describe(),
         device,
         report,
         time,

@@ -157,7 +157,7 @@ impl Drop for End<'_> {
 fn image(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Image, RenderError> {
     let pass = Pass::whole(job.sampling);
     let [width, height] = pass.size(job.window);
-    let mut film = Film::new(width, height)?;
+    let mut film = Film::of_samples(width, height, job.sampling.count())?;
     machine.load(job)?;
     machine.draw(pass, &mut film, stop)?;
     machine.finish(&film, pass.step, stop)

@@ -167,7 +167,9 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// Sets the variance of an image's pixel. Estimates of nothing are below zero by a rounding.
     fn set_variance(&mut self, image: usize, variance: f64) {
+        let variance = variance.max(0.0);
         self.variances[image] = variance;
         self.squares[image] = variance * variance;
     }

@@ -2,14 +2,16 @@
 //!
 //! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows
 //! none of them. [`mod@decode`] reads untrusted bytes of any supported format, [`mod@file`] reads and
-//! writes whole files, [`aov`] writes EXR files with arbitrary output variables (AOVs),
-//! [`color`] holds the sRGB transfer functions, and [`quantize`] turns linear values into integers.
+//! writes whole files, [`rendering`] those of rendered images with variances and arbitrary output
+//! variables (AOVs), [`channels`] EXR files as named channels, [`color`] holds the sRGB transfer functions, and [`quantize`] turns linear values into integers.
 
 pub mod aov;
+pub mod channels;
 pub mod color;
 pub mod decode;
 pub mod file;
 pub mod quantize;
+pub mod rendering;
 mod variance;
 
 pub use decode::{DecodeError, FORMATS, MAX_TEXTURE_PIXELS, decode, image_size};

@@ -11,10 +11,11 @@ use super::Image;
 use super::color::encode_srgb_beyond_white;
 use crate::random::hash;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and
 /// clamped to `min` and `max`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantize {
     /// What white becomes, above 0.
     pub one: f32,

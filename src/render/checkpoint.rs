@@ -1,57 +1,19 @@
 //! Checkpoints: an unfinished film in a file, from which an interrupted render resumes.
 //!
 //! The file starts with a line of text. Little-endian values follow: the image's identity
-//! ([`Subject`]: hashes of scene, settings and back end, 64 bits each), width, height and samples
-//! for each pixel (32 bits each), five floats for each pixel (the sums of red, green, blue and
-//! alpha, and of the weights), and a hash of all that (64 bits).
+//! ([`Subject`]: hashes of scene, program, settings and back end, 64 bits each), width, height and samples
+//! for each pixel (32 bits each), the film's sums ([`Film::state`]), and a hash of all that (64 bits).
 
-use super::Job;
 use super::film::Film;
-use std::collections::hash_map::DefaultHasher;
-use std::fmt::Write as _;
-use std::hash::{Hash, Hasher};
+use super::record::{Subject, hashed};
+use std::hash::Hash;
 use thiserror::Error;
 
 /// The first line; its number changes with the format.
-const MAGIC: &[u8] = b"Shadewright film 1\n";
+const MAGIC: &[u8] = b"Shadewright film 2\n";
 
-/// The identity of the image that a film is of. Films of one subject hold the same samples. The
-/// default is that of no image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Subject {
-    scene: u64,
-    settings: u64,
-    backend: u64,
-}
-
-impl Subject {
-    /// That of a job on a back end, as that describes itself. `shapes` identifies the geometry,
-    /// which a job has only as BVHs.
-    pub fn of(job: &Job, shapes: u64, backend: &str) -> Self {
-        let program = &job.program;
-        let scene = hashed(|h| {
-            shapes.hash(h);
-            program.module.to_string().hash(h);
-            program.memory.vectors.hash(h);
-            program.constants.map(|c| c.map(f32::to_bits)).hash(h);
-        });
-        let settings = hashed(|h| {
-            (job.window.x, job.window.y, job.sampling.strata, job.sampling.seed).hash(h);
-            let mut film = String::new();
-            // Writing to a string does not fail.
-            let _ = write!(film, "{:?}", job.film);
-            film.hash(h);
-        });
-        Self { scene, settings, backend: hashed(|h| (backend, env!("CARGO_PKG_VERSION")).hash(h)) }
-    }
-}
-
-/// A hash.
-pub fn hashed(put: impl FnOnce(&mut DefaultHasher)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    put(&mut hasher);
-    hasher.finish()
-}
+/// Bytes of a subject.
+const IDENTITY: usize = 32;
 
 /// Why a file is no checkpoint of an image.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -71,8 +33,11 @@ pub enum CheckpointError {
         wanted: String,
     },
     /// Of another scene.
-    #[error("it is of another scene or integrator, or its shaders were changed")]
+    #[error("it is of another scene")]
     Scene,
+    /// With another program.
+    #[error("it was rendered with another integrator or other shaders, or these were changed")]
+    Program,
     /// With other options.
     #[error("it was rendered with other options: --spp, --crop, --seed, --pattern, or the scene's filter")]
     Settings,
@@ -83,22 +48,19 @@ pub enum CheckpointError {
 
 /// The size of a film's file in bytes.
 pub fn bytes_of(film: &Film) -> u64 {
-    (MAGIC.len() + 24 + 12 + 20 * film.pixels().len() + 8) as u64
+    (MAGIC.len() + IDENTITY + 12 + film.state_len() + 8) as u64
 }
 
 /// The file of a film with this many samples for each pixel.
 pub fn to_bytes(subject: Subject, film: &Film, samples: u32) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    for number in [subject.scene, subject.settings, subject.backend] {
+    for number in subject.hashes() {
         bytes.extend(number.to_le_bytes());
     }
     for number in [film.width(), film.height(), samples] {
         bytes.extend(number.to_le_bytes());
     }
-    for pixel in film.pixels() {
-        let [r, g, b, a] = pixel.sum;
-        bytes.extend([r, g, b, a, pixel.weight].into_iter().flat_map(f32::to_le_bytes));
-    }
+    bytes.extend(film.state().flatten());
     let check = hashed(|h| bytes.hash(h));
     bytes.extend(check.to_le_bytes());
     bytes
@@ -114,11 +76,11 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
         return Err(CheckpointError::Foreign);
     }
     let (body, check) = bytes.split_last_chunk::<8>().ok_or(CheckpointError::Damaged)?;
-    let numbers = body.get(MAGIC.len()..).and_then(<[u8]>::split_first_chunk::<36>);
+    let numbers = body.get(MAGIC.len()..).and_then(<[u8]>::split_first_chunk::<{ IDENTITY + 12 }>);
     let (numbers, sums) = numbers.ok_or(CheckpointError::Damaged)?;
     let word = |i: usize| u32::from_le_bytes([numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]]);
     let long = |i: usize| u64::from(word(i)) | u64::from(word(i + 4)) << 32;
-    let [width, height, samples] = [24, 28, 32].map(word);
+    let [width, height, samples] = [0, 4, 8].map(|i| word(IDENTITY + i));
     if [width, height] != [film.width(), film.height()] {
         let wanted = format!("{}x{}", film.width(), film.height());
         return Err(CheckpointError::Size { found: format!("{width}x{height}"), wanted });
@@ -126,23 +88,17 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
     if hashed(|h| body.hash(h)) != u64::from_le_bytes(*check) {
         return Err(CheckpointError::Damaged);
     }
-    if long(0) != subject.scene {
-        return Err(CheckpointError::Scene);
+    let errors =
+        [CheckpointError::Scene, CheckpointError::Program, CheckpointError::Settings, CheckpointError::Machine];
+    for (at, (hash, error)) in subject.hashes().into_iter().zip(errors).enumerate() {
+        if long(8 * at) != hash {
+            return Err(error);
+        }
     }
-    if long(8) != subject.settings {
-        return Err(CheckpointError::Settings);
-    }
-    if long(16) != subject.backend {
-        return Err(CheckpointError::Machine);
-    }
-    if sums.len() != film.pixels().len() * 20 {
+    if sums.len() != film.state_len() {
         return Err(CheckpointError::Damaged);
     }
-    for (pixel, bytes) in film.pixels_mut().iter_mut().zip(sums.chunks_exact(20)) {
-        let float = |i: usize| f32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
-        pixel.sum = [0, 4, 8, 12].map(float);
-        pixel.weight = float(16);
-    }
+    film.set_state(sums);
     Ok(samples)
 }
 
@@ -150,23 +106,31 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
 mod tests {
     use super::*;
 
-    const SUBJECT: Subject = Subject { scene: 1, settings: 2, backend: 3 };
+    const SUBJECT: Subject = Subject { scene: 1, program: 2, settings: 3, backend: 4 };
+
+    fn empty() -> Film {
+        Film::of_samples(2, 1, 16).unwrap().with_variance()
+    }
 
     fn film() -> Film {
-        let mut film = Film::new(2, 1).unwrap();
-        film.add_pass(&[[0.1, -2.0, f32::INFINITY, 1.0], [0.25; 4]]);
+        let mut film = empty();
+        for index in 0..7 {
+            film.add_sample(0, 0, index, [0.1, -2.0, f32::INFINITY, 1.0]);
+            film.add_sample(1, 0, index, [0.25; 4]);
+        }
         film
     }
 
     fn read(bytes: &[u8], subject: Subject) -> Result<(u32, Film), CheckpointError> {
-        let mut film = Film::new(2, 1).unwrap();
+        let mut film = empty();
         from_bytes(bytes, subject, &mut film).map(|samples| (samples, film))
     }
 
     #[test]
     fn a_film_comes_back_as_it_was() {
         let (samples, back) = read(&to_bytes(SUBJECT, &film(), 7), SUBJECT).unwrap();
-        assert_eq!((samples, back.pixels()), (7, film().pixels()));
+        assert_eq!(samples, 7);
+        assert!(back.state().eq(film().state()));
     }
 
     #[test]
@@ -174,6 +138,7 @@ mod tests {
         let bytes = to_bytes(SUBJECT, &film(), 7);
         let error = |bytes: &[u8], subject| read(bytes, subject).unwrap_err();
         assert_eq!(error(&bytes, Subject { scene: 0, ..SUBJECT }), CheckpointError::Scene);
+        assert_eq!(error(&bytes, Subject { program: 0, ..SUBJECT }), CheckpointError::Program);
         assert_eq!(error(&bytes, Subject { settings: 0, ..SUBJECT }), CheckpointError::Settings);
         assert_eq!(error(&bytes, Subject { backend: 0, ..SUBJECT }), CheckpointError::Machine);
         let wide = to_bytes(SUBJECT, &Film::new(3, 1).unwrap(), 1);

@@ -1,7 +1,7 @@
 //! Render jobs, the [`Renderer`] trait and its errors.
 
 use super::AdapterInfo;
-use super::film::FilmSettings;
+use super::film::{Film, FilmSettings};
 use super::report::Report;
 use super::sampling::Sampling;
 use crate::bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
@@ -258,7 +258,17 @@ pub trait Renderer {
     ///
     /// # Errors
     /// When a shader does not end, the job does not fit, or the device fails.
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError>;
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
+        let mut film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
+        self.render_into(job, &mut film, progress)
+    }
+
+    /// [`Renderer::render`] with an empty film of the job's window and samples, which holds the sums
+    /// afterwards.
+    ///
+    /// # Errors
+    /// Those of [`Renderer::render`].
+    fn render_into(&mut self, job: &Job, film: &mut Film, progress: Progress<'_>) -> Result<Image, RenderError>;
 
     /// Whether [`Renderer::report`] has the time of every kernel, from the next image on. Off by
     /// default, at no cost.

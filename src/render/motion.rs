@@ -12,6 +12,7 @@ use super::film::Film;
 use super::progressive::{Pass, Progressive};
 use super::{Job, Progress, RenderError};
 use crate::image::Image;
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 /// The most time samples of the shutter interval. Each takes reading the scene, linking it and
@@ -32,22 +33,48 @@ pub fn time_samples(samples: u32) -> u32 {
 pub fn draw<E: From<RenderError>>(
     progressive: &mut dyn Progressive,
     slices: u32,
-    mut job_at: impl FnMut(f32) -> Result<Job, E>,
+    job_at: impl FnMut(f32) -> Result<Job, E>,
     progress: Progress<'_>,
 ) -> Result<Image, E> {
-    let mut film = Film::default();
-    let stop = AtomicBool::new(false);
+    let (mut film, stop) = (Film::default(), AtomicBool::new(false));
+    draw_into(progressive, slices, 0..u32::MAX, &mut film, job_at, &stop, progress)?;
+    Ok(progressive.finish(&film, 1, &stop)?)
+}
+
+/// [`draw`] of some samples of each pixel into a film, which is made from the first job where it has
+/// no pixels. [`Progressive::finish`] gives the image then.
+///
+/// # Errors
+/// Those of [`draw`]; [`RenderError::Stopped`] soon after `stop` is set.
+pub fn draw_into<E: From<RenderError>>(
+    progressive: &mut dyn Progressive,
+    slices: u32,
+    samples: Range<u32>,
+    film: &mut Film,
+    mut job_at: impl FnMut(f32) -> Result<Job, E>,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<(), E> {
+    // The samples of a slice are known with the first job.
+    let mut of_slice = None;
     for slice in 0..slices {
-        let job = job_at((slice as f32 + 0.5) / slices as f32)?;
-        if slice == 0 {
-            film.restart(job.window.width, job.window.height).map_err(RenderError::from)?;
+        let range = |count: u32| (slice * count).max(samples.start)..((slice + 1) * count).min(samples.end);
+        if of_slice.is_some_and(|count| range(count).is_empty()) {
+            continue;
         }
-        let count = job.sampling.count() / slices;
-        progressive.load(&job)?;
-        progressive.draw(Pass { step: 1, first: slice * count, count }, &mut film, &stop)?;
+        let job = job_at((slice as f32 + 0.5) / slices as f32)?;
+        if film.pixel_count() == 0 {
+            film.restart(job.window.width, job.window.height, job.sampling.count()).map_err(RenderError::from)?;
+        }
+        let range = range(*of_slice.insert(job.sampling.count() / slices));
+        if !range.is_empty() {
+            progressive.load(&job)?;
+            let count = range.end - range.start;
+            progressive.draw(Pass { step: 1, first: range.start, count }, film, stop)?;
+        }
         progress((slice + 1) as f32 / slices as f32);
     }
-    Ok(progressive.finish(&film, 1, &stop)?)
+    Ok(())
 }
 
 #[cfg(test)]

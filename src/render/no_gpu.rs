@@ -99,7 +99,7 @@ impl Renderer for GpuRenderer {
         match *self {}
     }
 
-    fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Image, RenderError> {
+    fn render_into(&mut self, _job: &Job, _film: &mut Film, _progress: Progress<'_>) -> Result<Image, RenderError> {
         match *self {}
     }
 

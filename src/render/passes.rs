@@ -1,10 +1,10 @@
 //! An image rendered in passes that can be interrupted: after the last whole pass it has that many
 //! samples, and the rest can be rendered later, with bit-identical results.
 
+use super::RenderError;
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
-use super::{Job, RenderError};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -15,31 +15,30 @@ const LONG: Duration = Duration::from_secs(2);
 /// each pixel.
 pub type After<'a> = &'a mut dyn FnMut([&Film; 2], u32) -> ControlFlow<()>;
 
-/// Renders the samples of a loaded job from `done` on into a film that holds those before, and
-/// calls `after` with every whole pass, which may end the rendering. Returns the number of samples:
-/// fewer than all where `after` ended it, or `stop` was set. The film then holds whole passes; an
+/// Renders some samples of a loaded job into a film that holds those before them, and calls `after`
+/// with every whole pass, which may end the rendering. Returns the number of the next sample: below
+/// the end of the range where `after` ended it, or `stop` was set. The film then holds whole passes; an
 /// interrupted first pass is kept as it is.
 ///
 /// # Errors
 /// Those of the renderer.
 pub fn draw(
     progressive: &mut dyn Progressive,
-    job: &Job,
     film: &mut Film,
-    mut done: u32,
+    samples: Range<u32>,
     stop: &AtomicBool,
     after: After<'_>,
 ) -> Result<u32, RenderError> {
-    let all = job.sampling.count();
-    let mut count = 1;
-    while done < all {
+    let Range { start, end } = samples;
+    let (mut done, mut count) = (start, 1);
+    while done < end {
         let whole = film.clone();
         let begin = Instant::now();
-        count = count.min(all - done);
+        count = count.min(end - done);
         match progressive.draw(Pass { step: 1, first: done, count }, film, stop) {
             Ok(()) => {}
             Err(RenderError::Stopped) => {
-                if done > 0 {
+                if done > start {
                     *film = whole;
                 }
                 return Ok(done);
@@ -61,7 +60,7 @@ pub fn draw(
 /// film `before`, and those since. The root mean square over pixels and colour channels.
 pub fn error(before: &Film, film: &Film) -> f64 {
     let mut sum = 0.0;
-    for (first, all) in before.pixels().iter().zip(film.pixels()) {
+    for (first, all) in before.pixels().zip(film.pixels()) {
         let [one, whole] = [first.weight, all.weight].map(f64::from);
         let other = whole - one;
         if one > 0.0 && other > 0.0 {
@@ -73,7 +72,7 @@ pub fn error(before: &Film, film: &Film) -> f64 {
             }
         }
     }
-    (sum / (3 * film.pixels().len().max(1)) as f64).sqrt()
+    (sum / (3 * film.pixel_count().max(1)) as f64).sqrt()
 }
 
 #[cfg(test)]
@@ -90,18 +89,18 @@ mod tests {
         let job = job_of("sepia", 20, 11, [4, 3]);
         let mut progressive = RpuProgressive::new(RpuRenderer::new());
         progressive.load(&job).unwrap();
-        let mut film = Film::new(20, 11).unwrap();
+        let mut film = Film::of_samples(20, 11, 12).unwrap();
         let stop = AtomicBool::new(false);
         let mut after = |_: [&Film; 2], done| {
             stop.store(done >= samples, Ordering::Relaxed);
             ControlFlow::Continue(())
         };
-        let done = draw(&mut progressive, &job, &mut film, 0, &stop, &mut after).unwrap();
+        let done = draw(&mut progressive, &mut film, 0..12, &stop, &mut after).unwrap();
         assert!(done >= samples);
-        assert!(film.pixels().iter().all(|pixel| pixel.weight == done as f32));
+        assert!(film.pixels().all(|pixel| pixel.weight == done as f32));
         stop.store(false, Ordering::Relaxed);
         assert_eq!(
-            draw(&mut progressive, &job, &mut film, done, &stop, &mut |_, _| ControlFlow::Continue(())).unwrap(),
+            draw(&mut progressive, &mut film, done..12, &stop, &mut |_, _| ControlFlow::Continue(())).unwrap(),
             12
         );
         progressive.finish(&film, 1, &stop).unwrap()
@@ -123,11 +122,13 @@ mod tests {
             x = crate::random::hash(x.wrapping_add(0x9e37_79b9));
             crate::random::unit(x)
         };
-        let mut film = Film::new(40, 40).unwrap();
-        let mut pass = |film: &mut Film| film.add_pass(&[[0; 4]; 1600].map(|p| p.map(|_| number())));
-        (0..24).for_each(|_| pass(&mut film));
+        let mut film = Film::of_samples(40, 40, 64).unwrap();
+        let mut pass = |film: &mut Film, index| {
+            (0..1600).for_each(|at| film.add_sample(at % 40, at / 40, index, [0; 4].map(|_| number())));
+        };
+        (0..24).for_each(|index| pass(&mut film, index));
         let before = film.clone();
-        (0..40).for_each(|_| pass(&mut film));
+        (24..64).for_each(|index| pass(&mut film, index));
         let expected = (1.0f64 / 12.0).sqrt() / 8.0;
         let found = error(&before, &film);
         assert!((found / expected - 1.0).abs() < 0.05, "{found}, not {expected}");
@@ -141,7 +142,7 @@ mod tests {
         progressive.load(&job).unwrap();
         let mut film = Film::new(20, 11).unwrap();
         let done =
-            draw(&mut progressive, &job, &mut film, 0, &AtomicBool::new(true), &mut |_, _| ControlFlow::Continue(()));
+            draw(&mut progressive, &mut film, 0..4, &AtomicBool::new(true), &mut |_, _| ControlFlow::Continue(()));
         assert_eq!(done.unwrap(), 0);
     }
 }

@@ -35,14 +35,18 @@ struct Wave {
     turn_steps: u32,
     // 1 when the paths continue from where the last dispatch left them, 0 when they start.
     resumed: u32,
-    reserved: u32,
+    // The number of the first iteration's sample in its pixel, and in the upper half the samples of
+    // a pixel less one.
+    samples: u32,
 }
 
-// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of an item sets its sum in
-// the film. FILM_ADDS: every iteration adds to the sum.
+// FILM_NONE: the results stay in place. FILM_STARTS: the first iteration of a batch of samples sets
+// its sum in the film. FILM_ADDS: that of an item adds to the sum.
 const FILM_NONE = 0u;
 const FILM_STARTS = 1u;
 const FILM_ADDS = 2u;
+// The most batches of samples that are summed each for itself.
+const MAX_BATCHES = 16u;
 
 struct Status {
     // The largest trap, or zero.
@@ -63,7 +67,7 @@ struct Status {
 // Word k of iteration t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(4) var<storage, read> arguments: array<u32>;
 @group(0) @binding(6) var<storage, read_write> trap: Status;
-// The sum of each item's iterations.
+// The sums of each item's iterations: of batch b of item i at b · items + i.
 @group(0) @binding(7) var<storage, read_write> film: array<vec4<f32>>;
 
 const RESULT_WORDS = 16u;
@@ -218,14 +222,37 @@ fn begin_iteration() {
     }
 }
 
+// The batch of a sample of a pixel (`src/render/batches.rs`): the greatest k for which
+// floor(k samples / count) <= index.
+fn sample_batch(index: u32) -> u32 {
+    let samples = (wave.samples >> 16u) + 1u;
+    let count = min(samples, MAX_BATCHES);
+    return min(((index + 1u) * count - 1u) / samples, count - 1u);
+}
+
+// The place of an iteration's sum among those of its item: one for each batch of samples.
+fn film_slot(nth: u32) -> u32 {
+    let first = wave.samples & 0xffffu;
+    return sample_batch(first + nth) - sample_batch(first);
+}
+
+// Whether an iteration is the first of its sum, which then replaces what the film has.
+fn starts_sum(nth: u32) -> bool {
+    if nth == 0u {
+        return wave.film != FILM_ADDS;
+    }
+    return film_slot(nth) != film_slot(nth - 1u);
+}
+
 // Adds the iteration's results to the film.
 fn end_turn() {
     if wave.film != FILM_NONE {
         var sum = bitcast<vec4<f32>>(vec4(word(0u), word(1u), word(2u), word(3u)));
-        if iteration > 0u || wave.film == FILM_ADDS {
-            sum += film[item];
+        let at = film_slot(iteration) * wave.items + item;
+        if !starts_sum(iteration) {
+            sum += film[at];
         }
-        film[item] = sum;
+        film[at] = sum;
     }
     iteration += 1u;
     atomicAdd(&trap.done, 1u);

@@ -6,6 +6,7 @@ use shadewright::compare::Metric;
 use shadewright::image::file::MAX_READ_PIXELS;
 use shadewright::program::Specialize;
 use shadewright::render::adaptive::MAX_DEPTH;
+use shadewright::render::part::Share;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -224,6 +225,14 @@ pub struct RenderArgs {
     /// resumes, with bit-identical results
     #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::OUTPUT)]
     pub resume: Option<PathBuf>,
+    /// Render one of several parts of the image: `K/N` is the K-th of N tiles, `samples:K/N` a share of
+    /// the samples. `shadewright merge` joins the parts
+    ///
+    /// `tiles:3/4x4` is the third of 16 tiles, row by row; `tiles:3/4x4,samples:2/4` the second quarter
+    /// of its samples. The part is an .exr file. The joined image has the bits of the image rendered at
+    /// once
+    #[arg(long, value_name = "K/N", requires = "render", conflicts_with_all = ["watch", "resume", "preview", "compare", "stats", "target_error", "model"], hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub part: Option<Share>,
     /// Write a first image, one sample per pixel from the RPU, to FILE while the backend starts
     #[arg(long, value_name = "FILE", requires = "render", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub preview: Option<PathBuf>,
@@ -345,6 +354,38 @@ pub struct DiffArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
+}
+
+/// `merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The parts, or folders that hold them
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+    /// Write the image to this file: .png .exr .hdr .pnm
+    #[arg(short, long, value_name = "OUT", help_heading = heading::OUTPUT)]
+    pub out: PathBuf,
+    /// The scene, whose imager shader runs on the joined image; by default the one that the parts were
+    /// rendered from, where they name it
+    #[arg(long, value_name = "SCENE", help_heading = heading::FILES)]
+    pub scene: Option<PathBuf>,
+    /// The device that runs the imager shader.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print the results as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
+}
+
+/// `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Image files and parts
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print an object for each file, as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
 }
 
 /// `devices`.

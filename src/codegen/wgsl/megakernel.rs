@@ -273,7 +273,7 @@ b0:
             ("steps", offset_of!(MegakernelWave, steps)),
             ("turn_steps", offset_of!(MegakernelWave, turn_steps)),
             ("resumed", offset_of!(MegakernelWave, resumed)),
-            ("reserved", offset_of!(MegakernelWave, reserved)),
+            ("samples", offset_of!(MegakernelWave, samples)),
         ];
         assert_eq!(wave, host.map(|(n, o)| (n.to_string(), o)));
     }

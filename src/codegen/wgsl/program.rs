@@ -117,8 +117,9 @@ pub struct MegakernelWave {
     pub turn_steps: u32,
     /// 1 when paths continue from where the last dispatch left them, 0 when they start.
     pub resumed: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The number of the first iteration's sample in its pixel, and in the upper half the samples of a
+    /// pixel less one.
+    pub samples: u32,
 }
 
 /// The uniform buffer of all kernels of a program.

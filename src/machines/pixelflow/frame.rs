@@ -134,7 +134,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
         report
     };
     let reports: Vec<Result<RegionReport, RenderError>> = (0..count).into_par_iter().map(one).collect();
-    let mut film = Film::new(job.window.width, job.window.height)?;
+    let mut film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
     let mut frame = Frame {
         image: Image::new(1, 1, vec![[0.0; 4]]).map_err(|e| RenderError::Device(e.to_string()))?,
         regions: Vec::new(),
@@ -151,10 +151,10 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
         transparent: 0,
         left_out: machine.left_out(),
     };
-    for report in reports {
-        let report = report?;
+    for (i, report) in reports.into_iter().enumerate() {
+        let (report, index) = (report?, (i / regions.len()) as u32);
         for ([x, y], rgba, weight) in &report.pixels {
-            film.add_weighted(*x, *y, *rgba, *weight);
+            film.add_weighted(*x, *y, index, *rgba, *weight);
         }
         frame.add(report, times);
     }

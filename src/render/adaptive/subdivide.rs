@@ -95,7 +95,7 @@ pub fn film(
     let weights = Weights::new(sampler.filter, sampler.settings.depth);
     let margin = weights.margin();
     let size = [window.width + 2 * margin[0], window.height + 2 * margin[1]];
-    let statistics = Statistics { pixels: film.pixels().len() as u64, most: 4, ..Statistics::default() };
+    let statistics = Statistics { pixels: film.pixel_count() as u64, most: 4, ..Statistics::default() };
     let (shared, pixels, squares) = Default::default();
     let mut run = Subdivision { sampler, weights, margin, size, colors, film, statistics, shared, pixels, squares };
     run.image(progress)?;
@@ -286,7 +286,7 @@ impl Subdivision<'_, '_> {
                 let weight = self.weights.of([from(0, column), from(1, row)], side) as f32;
                 if weight != 0.0 {
                     let [x, y] = [(column, 0), (row, 1)].map(|(at, axis)| (at - i64::from(self.margin[axis])) as u32);
-                    self.film.add_weighted(x, y, mean.map(|channel| channel * weight), weight);
+                    self.film.add_weighted(x, y, 0, mean.map(|channel| channel * weight), weight);
                 }
             }
         }

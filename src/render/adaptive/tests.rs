@@ -32,7 +32,7 @@ fn plain(width: u32, height: u32, depth: u32) -> AdaptiveSampler {
 
 /// The red channel of a film's pixel.
 fn red(film: &Film, x: u32, y: u32) -> f32 {
-    film.pixels()[(y * film.width() + x) as usize].mean()[0]
+    film.pixel(x, y).mean()[0]
 }
 
 fn assert_distinct(positions: &[Vec2]) {
@@ -45,7 +45,7 @@ fn a_constant_takes_the_corners_of_its_pixels() {
     let (film, statistics, asked) = sampled(&plain(1, 1, 4), |_| grey(0.3));
     assert_eq!(asked, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]].map(Vec2::from));
     assert_eq!(statistics, Statistics { pixels: 1, samples: 4, most: 4, subdivided: 0, forced: 0 });
-    assert_eq!((red(&film, 0, 0), film.pixels()[0].weight), (0.3, 1.0));
+    assert_eq!((red(&film, 0, 0), film.pixel(0, 0).weight), (0.3, 1.0));
     let (_, statistics, _) = sampled(&plain(20, 10, 4), |_| grey(0.3));
     assert_eq!((statistics.samples, statistics.subdivided), (21 * 11, 0));
 }
@@ -95,7 +95,7 @@ fn a_thin_line_between_the_corners_is_found_because_it_is_forced() {
     let small = SmallObjects::new(vec![Region::of(&corners).unwrap()], [8, 8]);
     let (film, statistics, _) = sampled(&AdaptiveSampler { small, ..sampler }, line);
     assert!(statistics.forced > 0 && statistics.forced <= statistics.subdivided, "{statistics:?}");
-    let area: f32 = film.pixels().iter().map(|pixel| pixel.mean()[0]).sum();
+    let area: f32 = film.pixels().map(|pixel| pixel.mean()[0]).sum();
     assert!((area / 0.15 - 1.0).abs() < 0.15, "an area of 0.15, not {area}");
 }
 
@@ -121,8 +121,7 @@ fn a_window_has_the_pixels_of_the_whole_image() {
     let (part, ..) = sampled(&AdaptiveSampler::plain(window, settings), field);
     for y in 0..7 {
         for x in 0..9 {
-            let [found, expected] = [(&part, x, y), (&whole, x + 5, y + 3)]
-                .map(|(film, x, y)| film.pixels()[(y * film.width() + x) as usize]);
+            let [found, expected] = [(&part, x, y), (&whole, x + 5, y + 3)].map(|(film, x, y)| film.pixel(x, y));
             assert_eq!(found, expected, "{x}, {y}");
         }
     }
@@ -135,7 +134,7 @@ fn every_filter_keeps_constants_and_the_middle_of_an_edge() {
             let filter = PixelFilter { kind, width: [width, width] };
             let sampler = AdaptiveSampler { filter, ..plain(9, 3, 4) };
             let (film, statistics, asked) = sampled(&sampler, |_| grey(0.5));
-            assert!(film.pixels().iter().all(|pixel| (pixel.mean()[0] - 0.5).abs() < 1e-5), "{name} {width}");
+            assert!(film.pixels().all(|pixel| (pixel.mean()[0] - 0.5).abs() < 1e-5), "{name} {width}");
             let margin = (0.5 * width - 0.5).ceil() as usize;
             assert_eq!((statistics.pixels, asked.len()), (27, (10 + 2 * margin) * (4 + 2 * margin)), "{name} {width}");
             // An edge through the middle of a pixel is half on either side of it.

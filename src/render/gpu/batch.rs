@@ -6,6 +6,7 @@ use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::WORKGROUP_SIZE;
 use crate::kernels::{Kernel, join, kernel};
 use crate::render::RenderError;
+use crate::render::batches::Batches;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
@@ -58,11 +59,38 @@ pub enum Results {
     /// paths.
     #[default]
     Stay = 0,
-    /// The first four words are summed, item by item.
+    /// The first four words are summed, item by item, for each batch of the pixel's samples.
     Sum = 1,
-    /// They are added to the sums of the batch before, which had the same items, or to those that
-    /// [`Paths::set_sums`] brought.
+    /// The same, and the first sums go on from those that [`Paths::set_sums`] brought.
     AddToSums = 2,
+}
+
+/// Which samples of a pixel the runs of an item are. The default is the only one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleNumbers {
+    /// The number of the first.
+    pub first: u32,
+    /// Samples of a pixel, from 1 to 65,536.
+    pub all: u32,
+}
+
+impl Default for SampleNumbers {
+    fn default() -> Self {
+        Self { first: 0, all: 1 }
+    }
+}
+
+impl SampleNumbers {
+    /// Both numbers as the kernels take them.
+    pub fn word(self) -> u32 {
+        (self.first & 0xffff) | (self.all.clamp(1, 1 << 16) - 1) << 16
+    }
+
+    /// The sums of an item with this number of runs: one for each batch of samples ([`Batches`]).
+    pub fn sums(self, iterations: u32) -> u32 {
+        let batches = Batches::of(self.all);
+        batches.of_sample(self.first + iterations.max(1) - 1) - batches.of_sample(self.first) + 1
+    }
 }
 
 /// Work for an executor: every item runs the entry `iterations` times, one after the other.
@@ -82,6 +110,8 @@ pub struct Batch<'a> {
     pub arguments: &'a [u32],
     /// Where the results go.
     pub results: Results,
+    /// Which samples the runs are.
+    pub samples: SampleNumbers,
 }
 
 /// The uniform buffer of the scheduling kernels.
@@ -110,8 +140,8 @@ pub(super) struct BatchParams {
     pub film: u32,
     /// 0 where every section is dispatched over all paths.
     pub sorted: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// [`SampleNumbers::word`].
+    pub samples: u32,
 }
 
 /// What the host reads after some rounds.
@@ -150,6 +180,8 @@ impl RefillKernels {
 #[derive(Debug)]
 pub(super) struct Paths {
     params: BatchParams,
+    /// Sums of each item of the batch.
+    sums: u32,
     uniform: wgpu::Buffer,
     state: wgpu::Buffer,
     frames: wgpu::Buffer,
@@ -186,7 +218,7 @@ impl Paths {
         let heads = 2 * (u64::from(sections) + 1);
         let queue = gpu.buffer("section queues", 4 * heads + all(1), storage | copied)?;
         let bound = bind(gpu, kernels, [&uniform, &state, &frames, &arguments, &film, &queue, &status]);
-        Ok(Self { params, uniform, state, frames, status, arguments, film, queue, bound })
+        Ok(Self { params, sums: 1, uniform, state, frames, status, arguments, film, queue, bound })
     }
 
     /// Whether paths are sorted by section. Where they are not, every section that has a path is
@@ -256,7 +288,8 @@ impl Paths {
         let paths = self.params.paths;
         let stays = batch.results == Results::Stay;
         assert!(!stays || (batch.items <= paths && batch.iterations == 1), "no place for the results");
-        let film = if stays { 0 } else { 16 * u64::from(batch.items) };
+        self.sums = batch.samples.sums(batch.iterations);
+        let film = if stays { 0 } else { 16 * u64::from(batch.items) * u64::from(self.sums) };
         self.reserve(gpu, kernels, 4 * words, film)?;
         if !arguments.is_empty() {
             gpu.queue().write_buffer(&self.arguments, 0, bytemuck::cast_slice(arguments));
@@ -270,18 +303,26 @@ impl Paths {
             iterations: batch.iterations,
             argument_words: batch.argument_words,
             film: batch.results as u32,
+            samples: batch.samples.word(),
             ..self.params
         };
         gpu.queue().write_buffer(&self.uniform, 0, bytemuck::bytes_of(&self.params));
         Ok(())
     }
 
-    /// Sets the sums that the next batch of as many items adds to, with [`Results::AddToSums`].
+    /// Sets the first sums of the items of the next batch, with [`Results::AddToSums`]. That batch has
+    /// up to `count` sums for each.
     ///
     /// # Errors
     /// When they do not fit the device.
-    pub fn set_sums(&mut self, gpu: &Gpu, kernels: &RefillKernels, sums: &[[f32; 4]]) -> Result<(), RenderError> {
-        self.reserve(gpu, kernels, 0, size_of_val(sums) as u64)?;
+    pub fn set_sums(
+        &mut self,
+        gpu: &Gpu,
+        kernels: &RefillKernels,
+        sums: &[[f32; 4]],
+        count: u32,
+    ) -> Result<(), RenderError> {
+        self.reserve(gpu, kernels, 0, size_of_val(sums) as u64 * u64::from(count))?;
         gpu.queue().write_buffer(&self.film, 0, bytemuck::cast_slice(sums));
         Ok(())
     }
@@ -310,12 +351,12 @@ impl Paths {
         pass.dispatch_workgroups_indirect(groups, at);
     }
 
-    /// The sums of the last batch's items.
+    /// The sums of the last batch: of all items for the first batch of samples, then the next.
     ///
     /// # Errors
     /// When the device fails.
     pub fn sums(&self, gpu: &Gpu) -> Result<Vec<[f32; 4]>, RenderError> {
-        let bytes = 16 * u64::from(self.params.items);
+        let bytes = 16 * u64::from(self.params.items) * u64::from(self.sums);
         gpu.copy_back("the film's copy", bytes, |commands, back| {
             commands.copy_buffer_to_buffer(&self.film, 0, back, 0, bytes);
         })
@@ -371,6 +412,7 @@ mod tests {
     use super::super::layouts::{parsed, struct_size};
     use super::*;
     use crate::codegen::wgsl::{FINISHED, RESULT_WORDS};
+    use crate::render::batches::MAX_BATCHES;
     use crate::render::film::FilmPixel;
 
     /// The program counter of a path that has nothing to do.
@@ -467,6 +509,7 @@ mod tests {
             argument_words: 2,
             arguments: &arguments,
             results: Results::Stay,
+            samples: SampleNumbers::default(),
         });
         let state = bench.words(bench.paths.state());
         assert!(state[..100].iter().all(|&pc| pc == 5));
@@ -488,15 +531,31 @@ mod tests {
 
     fn items_are_summed_by(lanes: Lanes) {
         let mut bench = Bench::with_lanes(64, lanes);
-        let (items, iterations) = (300, 3);
-        let mut expected = vec![FilmPixel::default(); items as usize];
-        // The first sums are discarded, the last two accumulate.
-        for (batch, results) in [(9, Results::Sum), (0, Results::Sum), (1, Results::AddToSums)] {
-            let arguments: Vec<u32> = (0..iterations)
-                .flat_map(|iteration| {
-                    (0..items).map(move |item| argument(batch * iterations + iteration, item).to_bits())
-                })
+        let items = 300;
+        // Batches of the samples: 0 and 1, 2 to 4, 5 and 6, and so on.
+        let all = 40;
+        let batches = Batches::of(all);
+        // The first sums are discarded; the last two batches go on from the sums before.
+        for (samples, results) in
+            [(9..13, Results::Sum), (0..4, Results::Sum), (4..8, Results::AddToSums), (8..9, Results::AddToSums)]
+        {
+            let arguments: Vec<u32> = samples
+                .clone()
+                .flat_map(|sample| (0..items).map(move |item| argument(sample, item).to_bits()))
                 .collect();
+            let numbers = SampleNumbers { first: samples.start, all };
+            let iterations = samples.len() as u32;
+            let sum = |samples: std::ops::Range<u32>, item| {
+                let mut sum = FilmPixel::default();
+                samples.for_each(|index| sum.add(sample(argument(index, item)), 1.0));
+                sum.sum
+            };
+            if results == Results::AddToSums {
+                let begun = batches.range(batches.of_sample(samples.start)).start;
+                let before: Vec<_> = (0..items).map(|item| sum(begun..samples.start, item)).collect();
+                let count = numbers.sums(iterations);
+                bench.paths.set_sums(&bench.gpu, &bench.kernels, &before, count).unwrap();
+            }
             bench.start(&Batch {
                 entry: 0,
                 budget: 1,
@@ -505,6 +564,7 @@ mod tests {
                 argument_words: 1,
                 arguments: &arguments,
                 results,
+                samples: numbers,
             });
             for round in 0.. {
                 assert!(round < 100, "{:?}", bench.status());
@@ -514,16 +574,24 @@ mod tests {
                     break;
                 }
             }
-            if results == Results::Sum {
-                expected.fill(FilmPixel::default());
-            }
-            for iteration in batch * iterations..(batch + 1) * iterations {
-                (0..items).zip(&mut expected).for_each(|(item, p)| p.add(sample(argument(iteration, item)), 1.0));
-            }
-            let expected: Vec<_> = expected.iter().map(|p| p.sum).collect();
-            assert_eq!(bench.paths.sums(&bench.gpu).unwrap(), expected);
+            let start = |part: &std::ops::Range<u32>| match results {
+                Results::AddToSums if part.start == samples.start => batches.range(batches.of_sample(part.start)).start,
+                _ => part.start,
+            };
+            let expected: Vec<_> = batches
+                .split(samples.clone())
+                .flat_map(|part| (0..items).map(move |item| sum(start(&part)..part.end, item)))
+                .collect();
+            assert_eq!(bench.paths.sums(&bench.gpu).unwrap(), expected, "{samples:?}");
             assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == RESTING));
         }
+    }
+
+    #[test]
+    fn a_batch_has_a_sum_for_each_batch_of_samples() {
+        let sums = |first, all, iterations| SampleNumbers { first, all }.sums(iterations);
+        assert_eq!([sums(0, 1, 1), sums(0, 64, 64), sums(2, 64, 3), sums(65_535, 65_536, 1)], [1, 16, 2, 1]);
+        assert_eq!(SampleNumbers { first: 65_535, all: 65_536 }.word(), u32::MAX);
     }
 
     #[test]
@@ -540,6 +608,7 @@ mod tests {
             format!("const FILM_NONE: u32 = {}u;", Results::Stay as u32),
             format!("const FILM_STARTS: u32 = {}u;", Results::Sum as u32),
             format!("const FILM_ADDS: u32 = {}u;", Results::AddToSums as u32),
+            format!("const MAX_BATCHES: u32 = {MAX_BATCHES}u;"),
         ] {
             assert!(source.contains(&line), "{line}");
         }

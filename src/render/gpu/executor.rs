@@ -4,7 +4,7 @@
 //! [`WavefrontExecutor`]: super::wavefront::WavefrontExecutor
 //! [`MegakernelExecutor`]: super::megakernel::MegakernelExecutor
 
-use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
+use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results, SampleNumbers};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
 use crate::bvh::TwoLevel;
@@ -97,12 +97,11 @@ pub(super) trait PathExecutor: Debug + Send {
     /// changes nothing where its size differs.
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool;
 
-    /// Sets the sums to which the next batch of as many items adds, in place of those of the last
-    /// batch.
+    /// Sets the first sums of the items of the next batch, which has up to `count` sums for each.
     ///
     /// # Errors
     /// When they do not fit the device.
-    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError>;
+    fn set_sums(&mut self, sums: &[[f32; 4]], count: u32) -> Result<(), RenderError>;
 
     /// Runs a batch. `progress` is called from time to time with the number of runs that have
     /// finished, and may stop the batch.
@@ -155,6 +154,7 @@ pub(super) trait PathExecutor: Debug + Send {
             argument_words: arguments.len() as u32,
             arguments: &rows,
             results: Results::Stay,
+            samples: SampleNumbers::default(),
         };
         self.run_batch(&batch, &mut |_| ControlFlow::Continue(()))
     }
@@ -171,7 +171,8 @@ pub(super) trait PathExecutor: Debug + Send {
         self.path_buffers().results(self.gpu(), words, started)
     }
 
-    /// The sums of the last batch, whose results were summed: one for each item.
+    /// The sums of the last batch, whose results were summed: of all items for the first batch of
+    /// samples, then for the next.
     ///
     /// # Errors
     /// When the device fails.

@@ -224,8 +224,8 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecu
         self.data.replace(&self.compute.gpu, setup, new_memory)
     }
 
-    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError> {
-        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
+    fn set_sums(&mut self, sums: &[[f32; 4]], count: u32) -> Result<(), RenderError> {
+        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums, count)
     }
 
     fn run_batch(&mut self, batch: &Batch<'_>, progress: OnProgress<'_>) -> Result<Option<Trap>, RenderError> {
@@ -243,6 +243,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecu
                 iterations: batch.iterations,
                 argument_words: batch.argument_words,
                 film: batch.results as u32,
+                samples: batch.samples.word(),
                 steps: if self.stats.rounds == 0 { FIRST_STEPS } else { self.steps },
                 turn_steps: self.turn_steps,
                 ..Default::default()
@@ -280,7 +281,7 @@ mod tests {
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
     use crate::ir::parse;
-    use crate::render::gpu::batch::Results;
+    use crate::render::gpu::batch::{Results, SampleNumbers};
     use crate::text::source::FileId;
     use glam::Vec3;
     use std::ops::ControlFlow;
@@ -387,6 +388,7 @@ b2:
             argument_words: 1,
             arguments: &arguments,
             results: Results::Sum,
+            samples: SampleNumbers::default(),
         };
         for steps in [1 << 14, 300] {
             executor.steps = steps;

@@ -2,11 +2,11 @@
 //! and progressive renders consist of these.
 //!
 //! A band is as large as a batch can be; its pixels are the batch's items, their samples the runs.
-//! Samples are added on the GPU to the sums that the film has, and the sums are read back once for
-//! each band. The imager, where there is one, runs on the means. Positions, sums and means are
+//! The samples of each of the film's batches are summed on the GPU, and the sums are read back once
+//! for each of the executor's batches. The imager, where there is one, runs on the means. Positions, sums and means are
 //! those of the CPU's `Pass` and `Film`.
 
-use super::batch::{Batch, Results};
+use super::batch::{Batch, Results, SampleNumbers};
 use super::executor::PathExecutor;
 use super::executor::trap_error;
 use super::program::Program;
@@ -71,7 +71,8 @@ impl Drawing<'_> {
             let (entry, budget) = (self.program.entry(CAMERA_ENTRY)?, self.budget());
             let (items, argument_words) = (positions.len() as u32, words as u32);
             let (iterations, arguments, results) = (1, &arguments[..], Results::Sum);
-            self.run(&Batch { entry, budget, items, iterations, argument_words, arguments, results })?;
+            let samples = SampleNumbers::default();
+            self.run(&Batch { entry, budget, items, iterations, argument_words, arguments, results, samples })?;
             colors.extend(self.executor.sums()?);
         }
         Ok(colors)
@@ -99,20 +100,22 @@ impl Drawing<'_> {
         let (words, signed) = (job.program.camera_arguments(), job.film.filter.is_signed());
         let sample = |pixel, index| pass.sample(job.window, job.sampling, &job.film, pixel, index);
         let items = band.len() as u32;
-        let width = film.width() as usize;
-        let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
-        let mut results = Results::Sum;
-        if band.iter().any(|&pixel| film.pixels()[index(pixel)] != FilmPixel::default()) {
-            let sums: Vec<_> = band.iter().map(|&pixel| film.pixels()[index(pixel)].sum).collect();
-            self.executor.set_sums(&sums)?;
-            results = Results::AddToSums;
-        }
         let mut arguments = Vec::new();
-        let end = pass.first + pass.count;
+        let (batches, end) = (film.batches(), pass.first + pass.count);
         for first in (pass.first..end).step_by(iterations as usize) {
-            let iterations = iterations.min(end - first);
+            let samples = first..end.min(first + iterations);
+            let iterations = samples.len() as u32;
+            let numbers = SampleNumbers { first, all: batches.samples() };
+            // The sum of a batch that has samples already goes on on the device.
+            let before: Vec<_> = band.iter().map(|&[x, y]| film.batch_sum(x, y, first)).collect();
+            let mut results = Results::Sum;
+            if before.iter().any(|&pixel| pixel != FilmPixel::default()) {
+                let sums: Vec<_> = before.iter().map(|pixel| pixel.sum).collect();
+                self.executor.set_sums(&sums, numbers.sums(iterations))?;
+                results = Results::AddToSums;
+            }
             arguments.resize(iterations as usize * words * band.len(), 0);
-            let rows = arguments.par_chunks_mut(words * band.len()).zip(first..first + iterations);
+            let rows = arguments.par_chunks_mut(words * band.len()).zip(samples.clone());
             rows.for_each(|(rows, index)| {
                 for (item, &pixel) in band.iter().enumerate() {
                     for (row, argument) in rows.chunks_mut(band.len()).zip(sample(pixel, index).arguments()) {
@@ -120,20 +123,29 @@ impl Drawing<'_> {
                     }
                 }
             });
-            let entry = self.program.entry(CAMERA_ENTRY)?;
-            let budget = self.budget();
-            let arguments = &arguments[..];
-            self.run(&Batch { entry, budget, items, iterations, argument_words: words as u32, arguments, results })?;
-            results = Results::AddToSums;
-        }
-        let sums = self.executor.sums()?;
-        for (&pixel, sum) in band.iter().zip(sums) {
-            let slot = &mut film.pixels_mut()[index(pixel)];
-            let weight = match signed {
-                true => (pass.first..end).map(|index| sample(pixel, index).weight).sum(),
-                false => pass.count as f32,
-            };
-            *slot = FilmPixel { sum, weight: slot.weight + weight };
+            let (entry, budget) = (self.program.entry(CAMERA_ENTRY)?, self.budget());
+            let (argument_words, arguments) = (words as u32, &arguments[..]);
+            self.run(&Batch {
+                entry,
+                budget,
+                items,
+                iterations,
+                argument_words,
+                arguments,
+                results,
+                samples: numbers,
+            })?;
+            let sums = self.executor.sums()?;
+            for (part, sums) in batches.split(samples).zip(sums.chunks(band.len())) {
+                for ((&[x, y], before), &sum) in band.iter().zip(&before).zip(sums) {
+                    let weight: f32 = match signed {
+                        true => part.clone().map(|index| sample([x, y], index).weight).sum(),
+                        false => part.len() as f32,
+                    };
+                    let known = if part.start == first { before.weight } else { 0.0 };
+                    film.set_batch_sum(x, y, part.start, FilmPixel { sum, weight: known + weight });
+                }
+            }
         }
         Ok(())
     }
@@ -155,6 +167,7 @@ impl Drawing<'_> {
             argument_words: arguments.len() as u32,
             arguments: &arguments.concat(),
             results: Results::Stay,
+            samples: SampleNumbers::default(),
         })?;
         let results = self.executor.results(PIXEL_WORDS, band.len() as u32)?;
         for (path, &pixel) in band.iter().enumerate() {

@@ -118,8 +118,7 @@ impl Renderer for GpuRenderer {
         Some(self.compute.gpu().adapter().clone())
     }
 
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
-        let mut film = Film::new(job.window.width, job.window.height)?;
+    fn render_into(&mut self, job: &Job, film: &mut Film, progress: Progress<'_>) -> Result<Image, RenderError> {
         let start = Instant::now();
         let program = compile(self.compute.gpu(), job, self.schedule)?;
         let compile = start.elapsed();
@@ -140,8 +139,8 @@ impl Renderer for GpuRenderer {
             done: 0,
             total: Drawing::runs(job, pass),
         };
-        drawing.draw(pass, &mut film)?;
-        let image = drawing.finish(&film, pass.step)?;
+        drawing.draw(pass, film)?;
+        let image = drawing.finish(film, pass.step)?;
         let stats = executor.stats();
         self.stats = GpuStats { compile, warm_up, setup: ready - warm, render: ready.elapsed(), executor: stats };
         self.kernels = executor.times();

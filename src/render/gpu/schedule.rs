@@ -147,7 +147,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::batch::{Batch, RefillKernels, Results};
+    use super::super::batch::{Batch, RefillKernels, Results, SampleNumbers};
     use super::super::layouts::parsed;
     use super::*;
     use crate::bvh::gpu::MAX_GROUPS;
@@ -184,6 +184,7 @@ mod tests {
                 argument_words: 0,
                 arguments: &[],
                 results: Results::Stay,
+                samples: SampleNumbers::default(),
             };
             paths.set_batch(&gpu, &refill, &batch, take).unwrap();
             Self { gpu, kernels, schedule, paths, ray_queue }

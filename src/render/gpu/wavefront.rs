@@ -234,8 +234,8 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for WavefrontExecut
         self.data.replace(&self.compute.gpu, setup, new_memory)
     }
 
-    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError> {
-        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
+    fn set_sums(&mut self, sums: &[[f32; 4]], count: u32) -> Result<(), RenderError> {
+        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums, count)
     }
 
     fn run_batch(&mut self, batch: &Batch<'_>, progress: OnProgress<'_>) -> Result<Option<Trap>, RenderError> {

@@ -185,11 +185,11 @@ impl Renderer for RpuRenderer {
         format!("RPU (CPU), {} threads{floats}", rayon::current_num_threads())
     }
 
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
+    fn render_into(&mut self, job: &Job, film: &mut Film, progress: Progress<'_>) -> Result<Image, RenderError> {
         let start = Instant::now();
         let loaded = self.load(job)?;
         let compiled = Instant::now();
-        let image = draw(job, &loaded, progress)?;
+        let image = draw_into(job, job.sampling, &loaded, film, progress)?;
         let phases = [("code", compiled - start), ("blocks", compiled.elapsed())];
         self.report = Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
         Ok(image)
@@ -210,15 +210,26 @@ pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Image,
 
 /// The same with a sampling other than the job's.
 fn draw_sampled(job: &Job, sampling: Sampling, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
+    let mut film = Film::of_samples(job.window.width, job.window.height, sampling.count())?;
+    draw_into(job, sampling, loaded, &mut film, progress)
+}
+
+/// The same with a film, which holds the sums afterwards.
+fn draw_into(
+    job: &Job,
+    sampling: Sampling,
+    loaded: &Loaded,
+    film: &mut Film,
+    progress: Progress<'_>,
+) -> Result<Image, RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
     let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let drawing = Drawing { job, sampling, loaded, machine: &machine };
-    let mut film = Film::new(job.window.width, job.window.height)?;
-    let drawn = drawing.draw(Pass::whole(sampling), &mut film, progress);
+    let drawn = drawing.draw(Pass::whole(sampling), film, progress);
     cause(drawn, &tracer, loaded, job)?;
-    drawing.finish(&film, 1)
+    drawing.finish(film, 1)
 }
 
 /// The result, or the error of an intersection shader that stopped the run.

@@ -144,8 +144,8 @@ impl Drawing<'_> {
                         for (([x, y], index), words) in numbers.iter().zip(&mut pixels) {
                             let color = words.map(f32::from_bits);
                             match signed {
-                                true => film.add_weighted(x, y, color, self.sample(pass, [x, y], index).weight),
-                                false => film.add_sample(x, y, color),
+                                true => film.add_weighted(x, y, index, color, self.sample(pass, [x, y], index).weight),
+                                false => film.add_sample(x, y, index, color),
                             }
                         }
                     }

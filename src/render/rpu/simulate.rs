@@ -50,7 +50,7 @@ pub fn simulate(
     let Window { width, height, .. } = job.window;
     let at = |x: u32, y: u32| y as usize * width as usize + x as usize;
     let frame = Frame { width, height, samples: job.sampling.count(), processors: config.processors.count, progress };
-    let mut film = Film::new(width, height)?;
+    let mut film = Film::of_samples(width, height, job.sampling.count())?;
     let mut cost = vec![0; at(0, height)];
 
     let pass = Pass::whole(job.sampling);
@@ -60,7 +60,8 @@ pub fn simulate(
     // The samples of a pixel come in their order.
     let mut taken = vec![0; cost.len()];
     let mut output = |x, y, rgba, slots| {
-        film.add_weighted(x, y, rgba, sample(x, y, taken[at(x, y)]).weight);
+        let index = taken[at(x, y)];
+        film.add_weighted(x, y, index, rgba, sample(x, y, index).weight);
         taken[at(x, y)] += 1;
         cost[at(x, y)] += slots;
     };

@@ -117,7 +117,7 @@ impl<'a> Samples<'a> {
     /// When it does not fit the memory.
     pub fn film(&self) -> Result<Film, RenderError> {
         let [width, height] = self.size;
-        Ok(Film::new(width, height)?)
+        Ok(Film::of_samples(width, height, self.job.sampling.count())?)
     }
 
     /// Adds a sample's colour and alpha, as its camera entry gives them.
@@ -126,9 +126,9 @@ impl<'a> Samples<'a> {
         match job.film.filter.is_signed() {
             true => {
                 let weight = self.pass.sample(job.window, job.sampling, &job.film, [x, y], index).weight;
-                film.add_weighted(x, y, color, weight);
+                film.add_weighted(x, y, index, color, weight);
             }
-            false => film.add_sample(x, y, color),
+            false => film.add_sample(x, y, index, color),
         }
     }
 

@@ -188,7 +188,7 @@ impl Thread {
         let window = Window::whole(view.format.width, view.format.height);
         if drawn.plan.begins_film() {
             let [width, height] = pass.size(window);
-            self.film.restart(width, height)?;
+            self.film.restart(width, height, sampling.count())?;
         }
         let start = Instant::now();
         let result = machine.draw(pass, &mut self.film, stop);

@@ -1,0 +1,99 @@
+//! The record of a render, from its arguments.
+
+use super::args::{RenderArgs, SamplePattern, SceneArgs};
+use super::device::Device;
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+use shadewright::project::Project;
+use shadewright::render::Job;
+use shadewright::render::record::{Record, Subject, hashed};
+use shadewright::scene::Scene;
+use std::hash::Hash;
+use std::path::Path;
+
+/// What identifies the samples of a job that runs on a back end, which describes itself as
+/// `described`.
+pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, described: &str) -> Subject {
+    // The number of the RPU's threads does not affect the image.
+    let name = described.split(',').next().unwrap_or_default();
+    let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);
+    Subject::of(job, shapes(scene), &code)
+}
+
+/// [`subject`] of a scene that may change while the shutter is open: then its files are a part of it,
+/// as the job is that of one time.
+pub fn subject_of_shutter(args: &RenderArgs, job: &Job, scene: &Scene, project: &Project, described: &str) -> Subject {
+    let mut subject = subject(args, job, scene, described);
+    if job.film.moves {
+        subject.scene = hashed(|h| {
+            subject.scene.hash(h);
+            project.files().iter().for_each(|file| std::fs::read(file).ok().hash(h));
+        });
+    }
+    subject
+}
+
+/// A hash of the geometry, which a job has only as BVHs.
+fn shapes(scene: &Scene) -> u64 {
+    hashed(|h| {
+        for object in &scene.objects {
+            object.object_to_world.to_cols_array().map(f32::to_bits).hash(h);
+            object.mesh.positions.iter().for_each(|p| p.to_array().map(f32::to_bits).hash(h));
+            object.mesh.triangles.hash(h);
+        }
+    })
+}
+
+/// The record of a job's image. `batches` is the number of batches behind its variances.
+pub fn record(
+    args: &RenderArgs,
+    scene: &SceneArgs,
+    job: &Job,
+    device: &Device,
+    hashes: Subject,
+    batches: u32,
+) -> Record {
+    let [width, height] = [job.program.constants[1][0], job.program.constants[1][1]].map(|side| side as u32);
+    let window = job.window;
+    let named = scene.scene.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    Record {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        scene: named.unwrap_or_else(|| shadewright::scene::builtin::DEFAULT_SCENE.to_string()),
+        frame: scene.frames.filter(|frames| frames.first == frames.last).map(|frames| frames.first),
+        backend: device.backend().to_string(),
+        device: device.name(),
+        size: [width, height],
+        window: [window.x, window.y, window.x + window.width, window.y + window.height],
+        samples: job.sampling.count(),
+        batches,
+        seed: job.sampling.seed,
+        options: options(args, scene),
+        hashes,
+    }
+}
+
+/// The options that were given and affect the image, by their names.
+fn options(args: &RenderArgs, scene: &SceneArgs) -> Map<String, Value> {
+    fn name<T: ValueEnum>(choice: &T) -> Value {
+        choice.to_possible_value().map_or(Value::Null, |value| value.get_name().into())
+    }
+    // As it is written, not as the nearest double.
+    let number = |x: f32| x.to_string().parse::<f64>().map_or(Value::Null, Value::from);
+    let default = SamplePattern::default();
+    let given = [
+        ("pattern", (scene.pattern != default).then(|| name(&scene.pattern))),
+        ("integrator", scene.integrator.as_ref().map(name)),
+        ("estimator", scene.estimator.as_ref().map(name)),
+        ("clamp", scene.clamp.map(number)),
+        ("current", scene.current.as_ref().map(name)),
+        ("time", scene.time.map(number)),
+        ("animation", scene.animation.clone().map(Value::from)),
+        ("headlight", scene.headlight.then_some(Value::Bool(true))),
+        ("passes", scene.passes.clone().map(Value::from)),
+        ("specialize", scene.specialize.map(|facts| facts.to_string().into())),
+        ("format", (args.format != Default::default()).then(|| name(&args.format))),
+        ("target_error", args.target_error.map(Value::from)),
+        ("strict", scene.strict.then_some(Value::Bool(true))),
+    ];
+    given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()
+}
