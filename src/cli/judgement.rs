@@ -6,6 +6,7 @@ use super::output::print_json;
 use shadewright::compare::significance::{self, DEFAULT_SIGNIFICANCE, Estimate, LEAST_BATCHES, Pair};
 use shadewright::compare::{self, Metric, Tolerance, Verdict};
 use shadewright::image::file as image_file;
+use shadewright::image::rendering::{self, Rendering};
 use shadewright::image::{Image, Variance};
 use std::fmt;
 use std::path::Path;
@@ -32,6 +33,28 @@ pub fn check_judgement_without_variances(args: &JudgeArgs, what: &str) -> Result
     }
 }
 
+/// An image from a file.
+pub struct Named {
+    name: String,
+    rendering: Rendering,
+}
+
+impl Named {
+    /// As one of two images that are compared.
+    pub fn side(&self) -> Side<'_> {
+        Side::new(&self.name, &self.rendering.image, self.rendering.variance.as_ref())
+    }
+}
+
+/// Reads an image that is compared, with the variances of its pixels where they are needed.
+pub fn read(path: &Path, args: &JudgeArgs) -> Result<Named, Failure> {
+    let rendering = match args.metric {
+        Some(Metric::Z) => rendering::read(path, args.max_pixels)?,
+        _ => image_file::read_within(path, args.max_pixels)?.into(),
+    };
+    Ok(Named { name: format!("`{}`", path.display()), rendering })
+}
+
 /// One of two images that are compared.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
@@ -47,16 +70,23 @@ impl<'a> Side<'a> {
         Self { name, image, variance }
     }
 
+    /// The image of a model of a machine, or one that it is compared with.
+    pub fn of_machine(image: &'a Image) -> Self {
+        Self::new("the machine's image", image, None)
+    }
+
     /// What the z test takes.
     fn estimate(self) -> Result<Estimate<'a>, Failure> {
         let Self { name, image, variance } = self;
         let problem = match variance {
             Some(variance) if variance.batches >= LEAST_BATCHES => return Ok(Estimate { image, variance }),
-            Some(variance) => format!("has {} samples per pixel, too few for --metric z", variance.samples),
+            Some(variance) => {
+                format!("has {} batches of samples, too few for --metric z", variance.batches)
+            }
             None => "has no variances, which --metric z needs".to_string(),
         };
         Err(Failure::input(format!(
-            "error: {name} {problem}\nhint: `shadewright SCENE --spp {LEAST_BATCHES} --render FILE.exr` renders an image with variances, with {LEAST_BATCHES} samples per pixel or more"
+            "error: {name} {problem}\nhint: {LEAST_BATCHES} samples per pixel or more, in an .exr file, and no imager: `shadewright SCENE --spp {LEAST_BATCHES} --render FILE.exr`"
         )))
     }
 }
