@@ -8,7 +8,7 @@ use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
 use super::input::{job_of, open_project, refreshed};
-use super::judgement::{Judgement, check_judgement};
+use super::judgement::{self, Judgement, Named, Side, check_judgement};
 use super::messages::Problems;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
@@ -147,8 +147,7 @@ fn one(
     begin: Instant,
     read: &mut FileLog,
 ) -> Result<Rendered, Failure> {
-    let image = |path| image_file::read_within(path, args.judge.max_pixels);
-    let reference = args.compare.as_deref().map(image).transpose()?;
+    let reference = args.compare.as_deref().map(|path| judgement::read(path, &args.judge)).transpose()?;
     let (mut project, state) = open_project(scene)?;
     read.extend(&project.log());
     let displays = &state.scene.film.displays;
@@ -187,7 +186,7 @@ fn one(
     }
     let beside = aov::draw(&names, args, scene, &mut project, &state, rpu.clone())?;
     let baked = bake::draw(args, scene, &mut project, &state, rpu)?;
-    let rendered = Instant::now();
+    let end = Instant::now();
     if is_exr(out) {
         let batches = drawn.variance.as_ref().map_or(1, |variance| variance.batches);
         let hashes = record::subject_of_shutter(args, &job, &state.scene, &project, &drawn.described);
@@ -213,14 +212,15 @@ fn one(
     let Drawn { report, time, .. } = &drawn;
     let stats = args
         .stats
-        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images))
+        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, end.elapsed(), images))
         .map(|stats| stats.of_sampler(drawn.adaptive));
     let not_finite = drawn.image.count_non_finite();
     if not_finite > 0 {
         eprintln!("warning: {not_finite} pixels are NaN or infinite: a shader divides by 0, or takes a root of less");
     }
-    let judgement =
-        reference.map(|reference| Judgement::of(&reference, &drawn.image, &args.judge, None)).transpose()?;
+    let rendered = Side::new("the rendered image", &drawn.image, drawn.variance.as_ref());
+    let judged = |reference: &Named| Judgement::of(reference.side(), rendered, &args.judge, None);
+    let judgement = reference.as_ref().map(judged).transpose()?;
     let problems = Problems::of(&state.diagnostics);
     if args.judge.json {
         let mut document = written.json();
