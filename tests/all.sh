@@ -11,6 +11,7 @@ missing=()
 ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1 || missing+=(libvulkan1 mesa-vulkan-drivers)
 command -v Xvfb >/dev/null || missing+=(xvfb)
 command -v python3 >/dev/null || missing+=(python3)
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 command -v iverilog >/dev/null || missing+=(iverilog)
 command -v yosys >/dev/null || missing+=(yosys)
 # Render farms: a Slurm of one node, and Python for the command line of Open Job Description.
