@@ -45,7 +45,8 @@ impl Target {
         // `.` and `..` have no name of their own.
         let named = || Some(parent.canonicalize().ok()?.join(out.file_name()?));
         let folder = out.canonicalize().ok().or_else(named);
-        let folder = folder.ok_or_else(|| PackError::NoParent { out: out.to_path_buf(), parent: parent.to_path_buf() })?;
+        let folder =
+            folder.ok_or_else(|| PackError::NoParent { out: out.to_path_buf(), parent: parent.to_path_buf() })?;
         let own = scene.parent().filter(|own| !own.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if own.canonicalize().is_ok_and(|own| folder.starts_with(own)) {
             return Err(PackError::Inside { out: out.to_path_buf(), folder: own.to_path_buf() });
@@ -128,7 +129,8 @@ impl Stage<'_> {
     pub fn copy(&self, path: &str, source: &Path) -> Result<Written, PackError> {
         let target = self.place(path)?;
         if self.earlier(path).is_some() {
-            let (bytes, sha256) = hashed(source, &mut io::sink()).map_err(|error| copy_error(source, &target, error))?;
+            let (bytes, sha256) =
+                hashed(source, &mut io::sink()).map_err(|error| copy_error(source, &target, error))?;
             if self.link(path, bytes, &sha256, &target) {
                 return Ok(Written { bytes, sha256, kept: true });
             }

@@ -294,7 +294,8 @@ impl Gatherer<'_> {
         }
         let first = rib::first_tile(name);
         let looked_for = if kind == NameKind::Tiles { &*first } else { &**name };
-        let path = self.lists[list].1.find_image(looked_for, &mut FileLog::default()).ok().filter(|path| path.is_file());
+        let path =
+            self.lists[list].1.find_image(looked_for, &mut FileLog::default()).ok().filter(|path| path.is_file());
         if let Some(path) = &path {
             self.explain(path);
             // A texture may have another ending than its name.
@@ -352,7 +353,8 @@ impl Gatherer<'_> {
                 };
                 let others: Vec<PathBuf> = compiled.filter(is_other).collect();
                 let lists = 0..self.lists.len();
-                mains = others.into_iter().flat_map(|path| lists.clone().map(move |list| (path.clone(), list))).collect();
+                mains =
+                    others.into_iter().flat_map(|path| lists.clone().map(move |list| (path.clone(), list))).collect();
             }
         }
         for (path, id) in &shaders.texts {
@@ -588,9 +590,11 @@ impl Gatherer<'_> {
     /// The folders of `-I` from which files come, in the pack.
     fn shader_paths_of_pack(&self) -> Vec<String> {
         let holds = |folder: &String| match folder.as_str() {
-            "" => self.places.files().iter().any(|file| {
-                !file.path.contains('/') && registry::of_path(Path::new(&file.path)).is_some()
-            }),
+            "" => self
+                .places
+                .files()
+                .iter()
+                .any(|file| !file.path.contains('/') && registry::of_path(Path::new(&file.path)).is_some()),
             folder => self.places.files().iter().any(|file| file.path.starts_with(&format!("{folder}/"))),
         };
         let folders = self.options.shader_paths.iter().filter_map(|folder| self.places.mirror(folder)).filter(holds);

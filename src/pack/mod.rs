@@ -394,7 +394,9 @@ fn verify(
         let d = d.hint("its name is not written anywhere: shaders make it, or a program does");
         let places = gathered.string_functions.iter().take(MAX_PLACES);
         let d = places.fold(d, |d, span| d.also(*span, "a string is made here"));
-        reading.diagnostics.push(d.hint("name it by a path from the scene's folder, or from a folder of a search path"));
+        reading
+            .diagnostics
+            .push(d.hint("name it by a path from the scene's folder, or from a folder of a search path"));
     }
     Ok(lost.is_empty())
 }

@@ -45,7 +45,12 @@ pub struct Reading {
 ///
 /// # Errors
 /// [`PackError::Scene`] where a renderer refuses it, and [`PackError::Interrupted`].
-pub fn read(path: &Path, options: &Options, step: fn(usize, usize) -> Step, watch: Watch<'_>) -> Result<Reading, PackError> {
+pub fn read(
+    path: &Path,
+    options: &Options,
+    step: fn(usize, usize) -> Step,
+    watch: Watch<'_>,
+) -> Result<Reading, PackError> {
     let mut reader = Reader {
         path,
         options,
@@ -143,7 +148,8 @@ impl Reader<'_> {
     /// Links a scene; gives the files that this reads.
     fn link(&mut self, scene: &Scene) -> Result<FileLog, PackError> {
         let mut log = FileLog::default();
-        let displaced = |object: &scene::Object| object.procedural.is_none() && object.attributes.true_displacement().is_some();
+        let displaced =
+            |object: &scene::Object| object.procedural.is_none() && object.attributes.true_displacement().is_some();
         if scene.objects.iter().any(displaced) {
             let objects = scene.objects.iter().filter(|object| displaced(object)).cloned().collect();
             let stage = Scene { objects, ..scene.clone() };

@@ -166,7 +166,8 @@ impl Reader {
 
     /// The strings of a request in their order, wherever they stand.
     fn strings(&mut self, args: Tokens<'_, '_>) -> Vec<Quoted> {
-        let strings = args.iter().filter_map(|(token, span)| if let Token::Str(s) = token { Some((*s, *span)) } else { None });
+        let strings =
+            args.iter().filter_map(|(token, span)| if let Token::Str(s) = token { Some((*s, *span)) } else { None });
         strings.collect::<Vec<_>>().into_iter().map(|(s, span)| self.quoted(s, span)).collect()
     }
 
@@ -205,7 +206,8 @@ impl Reader {
                 }
             }
             "FrameBegin" => {
-                let number = args.iter().find_map(|(token, _)| if let Token::Number(n) = token { Some(*n) } else { None });
+                let number =
+                    args.iter().find_map(|(token, _)| if let Token::Number(n) = token { Some(*n) } else { None });
                 if let Some(number) = number {
                     self.event(at, Event::FrameBegin(number as i32));
                 }
@@ -232,8 +234,17 @@ impl Reader {
                 let conditions = self.strings(args).into_iter();
                 self.out.names.extend(conditions.map(|quoted| Name { kind: NameKind::Condition, quoted }));
             }
-            "Declare" | "ArchiveRecord" | "Hider" | "ErrorHandler" | "CoordinateSystem" | "CoordSysTransform"
-            | "ScopedCoordinateSystem" | "Camera" | "Orientation" | "Quantize" | "PixelFilter" => {}
+            "Declare"
+            | "ArchiveRecord"
+            | "Hider"
+            | "ErrorHandler"
+            | "CoordinateSystem"
+            | "CoordSysTransform"
+            | "ScopedCoordinateSystem"
+            | "Camera"
+            | "Orientation"
+            | "Quantize"
+            | "PixelFilter" => {}
             "Surface" | "Displacement" | "Atmosphere" | "Interior" | "Exterior" | "Shader" | "LightSource"
             | "AreaLightSource" | "Imager" | "Geometry" | "Projection" => {
                 self.shader(name, at, args);
@@ -442,7 +453,8 @@ mod tests {
 
     #[test]
     fn damage_costs_no_more_than_its_request() {
-        let text = "Sphere 1 [ nan ReadArchive \"a.rib\" \u{1} ] ReadArchive \"b.rib\" Surface \"x\" \"string t\" [\"c.tx";
+        let text =
+            "Sphere 1 [ nan ReadArchive \"a.rib\" \u{1} ] ReadArchive \"b.rib\" Surface \"x\" \"string t\" [\"c.tx";
         assert_eq!(events(text), ["read a.rib", "read b.rib"]);
         assert_eq!(quote("a\\\"b"), "\"a\\\\\\\"b\"");
     }

@@ -28,9 +28,7 @@ impl Sha256 {
     /// A hash of nothing yet.
     pub fn new() -> Self {
         // First 32 bits of the fractional parts of the square roots of the first eight primes.
-        let state = [
-            0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-        ];
+        let state = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
         Self { state, rest: Vec::with_capacity(2 * BLOCK), bytes: 0 }
     }
 

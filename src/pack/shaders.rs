@@ -129,7 +129,10 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         fs::create_dir_all(at("inc/deep")).expect("folders");
         let files = [
-            ("a.sl", "#include \"inc/b.h\"\n#include < deep/c.h >\n#ifdef AQSIS\n#include \"no.h\"\n#endif\n#include \"none.h\""),
+            (
+                "a.sl",
+                "#include \"inc/b.h\"\n#include < deep/c.h >\n#ifdef AQSIS\n#include \"no.h\"\n#endif\n#include \"none.h\"",
+            ),
             ("inc/b.h", "#define HEADER \"../d.h\"\n#include HEADER\n"),
             ("inc/deep/c.h", ""),
             ("d.h", ""),

@@ -25,7 +25,10 @@ pub fn libraries(obj: &[u8]) -> Vec<Vec<Named>> {
         .map(|(_, rest)| {
             let words = suffixes(&rest).into_iter().map(|suffix| {
                 let length = suffix.name.split_whitespace().next().map_or(0, str::len);
-                Named { name: suffix.name[..length].to_string(), place: suffix.place.start..suffix.place.start + length }
+                Named {
+                    name: suffix.name[..length].to_string(),
+                    place: suffix.place.start..suffix.place.start + length,
+                }
             });
             std::iter::once(rest.clone()).chain(words).collect()
         })
