@@ -54,6 +54,7 @@
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
 //! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
 //! | [`displace`], [`compare`], [`volume`] | displacement of meshes before rendering; image metrics; volumes of objects |
+//! | [`golden`] | golden images: lists, outcomes, reports |
 //! | [`probe`], [`project`], [`inspect`] | one sample in detail; reloading; compiled forms of shaders |
 //!
 //! The language server and the viewer are parts of the program and no public interface.
@@ -68,6 +69,7 @@ pub mod displace;
 pub mod export;
 pub mod farm;
 pub mod geometry;
+pub mod golden;
 pub mod image;
 pub mod inspect;
 pub mod ir;

@@ -4,6 +4,7 @@
 mod choices;
 mod conversion;
 mod farm;
+mod golden;
 mod images;
 mod measurements;
 mod pack;
@@ -14,6 +15,7 @@ mod values;
 pub use choices::*;
 pub use conversion::*;
 pub use farm::*;
+pub use golden::*;
 pub use images::*;
 pub use measurements::*;
 pub use pack::*;
@@ -104,6 +106,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Compare two image files
     Diff(DiffArgs),
+    /// Render the scenes of a folder, compare each with its reference, and write a report
+    Golden(GoldenArgs),
     /// Write a scene as RIB or glTF, with its textures and shaders beside it
     Convert(Box<ConvertArgs>),
     /// Write a job for a render farm: Open Job Description, or Slurm

@@ -2,19 +2,20 @@
 
 use super::args::{BackendChoice, ConvertArgs};
 use super::backend::open;
+use super::checkpoint::{film_of, variance_of};
 use super::failure::Failure;
 use super::input::refreshed;
-use super::judgement::{Judgement, check_judgement};
+use super::judgement::{Judgement, Side, check_judgement};
 use super::messages::messages;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
 use serde_json::{Map, Value, json};
 use shadewright::export::{self, Exported, Format, export};
-use shadewright::image::Image;
 use shadewright::image::file as image_file;
+use shadewright::image::{Image, Variance};
 use shadewright::project::{OptionEdits, Options, Project, Source};
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{Backend, BackendOptions, DEFAULT_BUDGET};
+use shadewright::render::{Backend, BackendOptions, DEFAULT_BUDGET, RenderError};
 use shadewright::scene::{self, OpenOptions, Scene, builtin};
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -100,7 +101,9 @@ fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgement, Failure> {
     let open = OpenOptions { integrator, strict: args.strict, ..OpenOptions::default() };
     let open = OpenOptions { max_triangles: Some(args.max_triangles), ..open };
     let after = rendered(args, Source::File(args.out.clone()), open, "the converted scene", size)?;
-    Judgement::of(&before, &after, &args.judge, args.difference.as_deref())
+    let before = Side::new("the scene's image", &before.0, before.1.as_ref());
+    let after = Side::new("the converted scene's image", &after.0, after.1.as_ref());
+    Judgement::of(before, after, &args.judge, args.difference.as_deref())
 }
 
 /// A small size of the scene's shape.
@@ -110,6 +113,9 @@ fn checked_size(format: scene::Format) -> [u32; 2] {
     if longer <= CHECKED_SIDE { [format.width, format.height] } else { [format.width, format.height].map(scaled) }
 }
 
+/// An image, and the variances of its pixels where they are known.
+type Rendered = (Image, Option<Variance>);
+
 /// An image of a scene. Curved surfaces are diced for the scene's own size, as in the conversion.
 fn rendered(
     args: &ConvertArgs,
@@ -117,7 +123,7 @@ fn rendered(
     open_with: OpenOptions,
     what: &str,
     size: [u32; 2],
-) -> Result<Image, Failure> {
+) -> Result<Rendered, Failure> {
     let shader_paths = args.shader_paths.clone();
     let mut project = Project::new(source, Options { open: open_with, shader_paths, ..Options::default() });
     let strata = Sampling::strata_of(args.spp);
@@ -130,8 +136,12 @@ fn rendered(
         BackendChoice::Named(backend) => backend,
     };
     let mut renderer = open(backend.renderer(&BackendOptions::default()))?;
-    with_progress(Work { what, samples: Some(job.sampling.count()) }, |progress| renderer.render(&job, progress))
-        .map_err(|e| Failure::render(&e, &job.program.sources))
+    let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
+    let mut film = film_of(&job).map_err(|e| failure(e.into()))?;
+    let samples = job.sampling.count();
+    let shown = Work { what, samples: Some(samples) };
+    let image = with_progress(shown, |progress| renderer.render_into(&job, &mut film, progress)).map_err(failure)?;
+    Ok((image, variance_of(&job, &film, samples)))
 }
 
 /// What was done, as JSON.

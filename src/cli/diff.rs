@@ -2,12 +2,11 @@
 
 use super::args::DiffArgs;
 use super::failure::Failure;
-use super::judgement::judge;
-use shadewright::image::file as image_file;
+use super::judgement::{Judgement, check_judgement, conclude, read};
 
 /// Compares the files and prints the report.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
-    let [a, b] = [&args.a, &args.b].map(|path| image_file::read_within(path, args.judge.max_pixels));
-    let (a, b) = (a?, b?);
-    judge(&a, &b, &args.judge, args.out.as_deref())
+    check_judgement(&args.judge)?;
+    let (a, b) = (read(&args.a, &args.judge)?, read(&args.b, &args.judge)?);
+    conclude(&Judgement::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, &args.judge)
 }

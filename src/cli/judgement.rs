@@ -3,26 +3,96 @@
 use super::args::JudgeArgs;
 use super::failure::Failure;
 use super::output::print_json;
-use shadewright::compare::{self, Tolerance, Verdict};
-use shadewright::image::Image;
+use shadewright::compare::significance::{self, DEFAULT_SIGNIFICANCE, Estimate, LEAST_BATCHES, Pair};
+use shadewright::compare::{self, Metric, Tolerance, Verdict};
 use shadewright::image::file as image_file;
+use shadewright::image::rendering::{self, Rendering};
+use shadewright::image::{Image, Variance};
 use std::fmt;
 use std::path::Path;
 
-/// Refuses, before anything is rendered, a metric without the threshold that it is judged by.
+/// Refuses, before anything is rendered, a metric without the threshold that it is judged by, and a
+/// threshold that cannot be.
 pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
     match (args.metric, args.threshold) {
-        (Some(metric), None) => {
-            let name = metric.to_string().to_lowercase();
-            Err(Failure::input(format!("error: --metric {name} needs --threshold X to judge by")))
+        (Some(metric), None) if metric.default_threshold().is_none() => {
+            Err(Failure::input(format!("error: --metric {metric} needs --threshold X to judge by")))
         }
+        (Some(Metric::Z), Some(p)) if !(p > 0.0 && p < 1.0) => Err(Failure::input(format!(
+            "error: --threshold {p}: that of --metric z is a probability, above 0 and below 1; 0.01 by default"
+        ))),
         _ => Ok(()),
     }
 }
 
-/// Compares two images, prints the report and the verdict, and fails when they differ too much.
-pub fn judge(a: &Image, b: &Image, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
-    let judgement = Judgement::of(a, b, args, difference)?;
+/// [`check_judgement`] where one of the images has no variances, as `what` says.
+pub fn check_judgement_without_variances(args: &JudgeArgs, what: &str) -> Result<(), Failure> {
+    match args.metric {
+        Some(Metric::Z) => Err(Failure::input(format!("error: --metric z needs the variances of pixels: {what}"))),
+        _ => check_judgement(args),
+    }
+}
+
+/// An image from a file.
+pub struct Named {
+    name: String,
+    rendering: Rendering,
+}
+
+impl Named {
+    /// As one of two images that are compared.
+    pub fn side(&self) -> Side<'_> {
+        Side::new(&self.name, &self.rendering.image, self.rendering.variance.as_ref())
+    }
+}
+
+/// Reads an image that is compared, with the variances of its pixels where they are needed.
+pub fn read(path: &Path, args: &JudgeArgs) -> Result<Named, Failure> {
+    let rendering = match args.metric {
+        Some(Metric::Z) => rendering::read(path, args.max_pixels)?,
+        _ => image_file::read_within(path, args.max_pixels)?.into(),
+    };
+    Ok(Named { name: format!("`{}`", path.display()), rendering })
+}
+
+/// One of two images that are compared.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// What it is, for messages.
+    name: &'a str,
+    image: &'a Image,
+    variance: Option<&'a Variance>,
+}
+
+impl<'a> Side<'a> {
+    /// An image, what it is, and the variances of its pixels where they are known.
+    pub fn new(name: &'a str, image: &'a Image, variance: Option<&'a Variance>) -> Self {
+        Self { name, image, variance }
+    }
+
+    /// The image of a model of a machine, or one that it is compared with.
+    pub fn of_machine(image: &'a Image) -> Self {
+        Self::new("the machine's image", image, None)
+    }
+
+    /// What the z test takes.
+    fn estimate(self) -> Result<Estimate<'a>, Failure> {
+        let Self { name, image, variance } = self;
+        let problem = match variance {
+            Some(variance) if variance.batches >= LEAST_BATCHES => return Ok(Estimate { image, variance }),
+            Some(variance) => {
+                format!("has {} batches of samples, too few for --metric z", variance.batches)
+            }
+            None => "has no variances, which --metric z needs".to_string(),
+        };
+        Err(Failure::input(format!(
+            "error: {name} {problem}\nhint: {LEAST_BATCHES} samples per pixel or more, in an .exr file, and no imager: `shadewright SCENE --spp {LEAST_BATCHES} --render FILE.exr`"
+        )))
+    }
+}
+
+/// Prints a judgement, and fails when the images differ too much.
+pub fn conclude(judgement: &Judgement, args: &JudgeArgs) -> Result<(), Failure> {
     if args.json {
         print_json(&judgement.json().into())?;
     } else {
@@ -39,18 +109,37 @@ pub struct Judgement {
 
 impl Judgement {
     /// Compares two images, and writes where they differ to `difference`.
-    pub fn of(a: &Image, b: &Image, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
+    pub fn of(first: Side, second: Side, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
+        let pair = match args.metric {
+            Some(Metric::Z) => Some(Pair::Independent(first.estimate()?, second.estimate()?)),
+            _ => None,
+        };
+        Self::of_pair(first.image, second.image, pair.as_ref(), args, difference)
+    }
+
+    /// [`Judgement::of`] with the z test of a pair, beside the default tolerances or by itself.
+    pub fn of_pair(
+        first: &Image,
+        second: &Image,
+        pair: Option<&Pair<'_>>,
+        args: &JudgeArgs,
+        difference: Option<&Path>,
+    ) -> Result<Self, Failure> {
         check_judgement(args)?;
         if let Some(path) = difference {
             image_file::check_writable(path)?;
         }
-        let report = compare::compare(a, b).map_err(|e| Failure::input(format!("error: {e}")))?;
-        let verdict = match (args.metric, args.threshold) {
-            (Some(metric), Some(threshold)) => metric.judge(&report, threshold),
-            _ => Tolerance::default().judge(&report),
+        let mut report = compare::compare(first, second).map_err(|e| Failure::input(format!("error: {e}")))?;
+        let threshold = |metric: Metric| args.threshold.or(metric.default_threshold());
+        let level = args.metric.and_then(threshold).unwrap_or(DEFAULT_SIGNIFICANCE);
+        report.significance = pair.map(|pair| significance::test(pair, level));
+        let verdict = match args.metric.and_then(|metric| Some((metric, threshold(metric)?))) {
+            Some((metric, threshold)) => metric.judge(&report, threshold),
+            None => Tolerance::default().judge(&report),
         };
         if let Some(path) = difference {
-            image_file::write(path, &report.difference_image())?;
+            let significance = report.significance_image().filter(|_| args.metric == Some(Metric::Z));
+            image_file::write(path, &significance.unwrap_or_else(|| report.difference_image()))?;
         }
         Ok(Self { report, verdict })
     }

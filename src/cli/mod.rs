@@ -28,6 +28,7 @@ mod documents;
 mod failure;
 mod farm;
 mod frames;
+mod golden;
 mod info;
 mod input;
 mod interrupt;
@@ -95,6 +96,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         None => render::run(cli.render),
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Golden(args)) => golden::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Farm(args)) => farm::run(&args),
         Some(Command::Pack(args)) => pack::run(&args),

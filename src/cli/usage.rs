@@ -89,6 +89,11 @@ fn no_file_or_command(path: &Path) -> Failure {
     }
 }
 
+/// The message for a folder of scenes that does not exist.
+pub fn no_folder(path: &Path) -> Failure {
+    Failure::input(format!("error: no folder or list `{}`\nhint: {}", path.display(), looked_for(path)))
+}
+
 fn no_file(path: &Path) -> Failure {
     Failure::input(format!("error: no file `{}`\nhint: {}", path.display(), looked_for(path)))
 }

@@ -9,6 +9,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::difference::Difference;
 use super::false_color;
+use super::significance::Significance;
 use super::verdict::Tolerance;
 use crate::image::{Channels, Image};
 
@@ -37,6 +38,8 @@ pub struct Report {
     pub max_linear: f64,
     /// FLIP error of every pixel, 0..=1, row by row from the top.
     pub flip_map: Vec<f32>,
+    /// The test whether the images have the same means, where it was made.
+    pub significance: Option<Significance>,
 }
 
 impl Report {
@@ -53,6 +56,12 @@ impl Report {
     #[must_use]
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// [`Significance::image`] of the test, where it was made.
+    #[must_use]
+    pub fn significance_image(&self) -> Option<Image> {
+        self.significance.as_ref().map(|significance| significance.image(self.width, self.height))
     }
 
     /// The FLIP error of every pixel in false colours: black is no error, then violet, red, orange,
@@ -88,14 +97,16 @@ impl fmt::Display for Report {
         writeln!(f, "max error     {:.6}", self.difference.max)?;
         writeln!(f, "max linear    {:.6}", self.max_linear)?;
         writeln!(f, "over {levels}/255    {:.4} % of pixels ({over})", share * 100.0)?;
-        write!(f, "not finite    {first} pixels in the first, {second} in the second")
+        write!(f, "not finite    {first} pixels in the first, {second} in the second")?;
+        self.significance.iter().try_for_each(|significance| write!(f, "\n{significance}"))
     }
 }
 
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let levels = Tolerance::default().levels;
-        let mut record = serializer.serialize_struct("Report", 13)?;
+        let fields = 13 + usize::from(self.significance.is_some());
+        let mut record = serializer.serialize_struct("Report", fields)?;
         record.serialize_field("width", &self.width)?;
         record.serialize_field("height", &self.height)?;
         record.serialize_field("channels", &self.channels)?;
@@ -109,6 +120,9 @@ impl Serialize for Report {
         record.serialize_field("levels", &levels)?;
         record.serialize_field("share_over_levels", &self.share_over(levels))?;
         record.serialize_field("non_finite", &self.non_finite)?;
+        if let Some(significance) = &self.significance {
+            record.serialize_field("significance", significance)?;
+        }
         record.end()
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::report::Report;
+use super::significance::DEFAULT_SIGNIFICANCE;
 
 /// How far apart two images of the same thing may be. All of its checks must pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +36,8 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// Judges a report. Pixels that are not finite fail it whatever the limits are.
+    /// Judges a report. Pixels that are not finite fail it whatever the limits are. Where there is a
+    /// test of significance, it must pass, too.
     #[must_use]
     pub fn judge(&self, report: &Report) -> Verdict {
         let below = |name: String, value: f64, limit: f64| Check {
@@ -45,17 +47,16 @@ impl Tolerance {
             limit,
             passed: value < limit,
         };
-        Verdict::of(
-            report,
-            vec![
-                below("FLIP mean".into(), report.flip_mean, self.flip_mean),
-                below(
-                    format!("share of pixels over {}/255", self.levels),
-                    report.share_over(self.levels),
-                    self.over_threshold_share,
-                ),
-            ],
-        )
+        let mut checks = vec![
+            below("FLIP mean".into(), report.flip_mean, self.flip_mean),
+            below(
+                format!("share of pixels over {}/255", self.levels),
+                report.share_over(self.levels),
+                self.over_threshold_share,
+            ),
+        ];
+        checks.extend(report.significance.as_ref().map(|tested| Metric::Z.check(report, tested.significance)));
+        Verdict::of(report, checks)
     }
 }
 
@@ -74,11 +75,14 @@ pub enum Metric {
     Max,
     /// Mean absolute error in display space, 0 to 1; lower is better.
     Mean,
+    /// Probability that images with the same means differ as much somewhere, by a test of their
+    /// variances; higher is better.
+    Z,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 6] = [Self::Flip, Self::Rmse, Self::Psnr, Self::Ssim, Self::Max, Self::Mean];
+    pub const ALL: [Self; 7] = [Self::Flip, Self::Rmse, Self::Psnr, Self::Ssim, Self::Max, Self::Mean, Self::Z];
 
     /// The metric's name as on the command line.
     #[must_use]
@@ -90,10 +94,11 @@ impl Metric {
             Self::Ssim => "ssim",
             Self::Max => "max",
             Self::Mean => "mean",
+            Self::Z => "z",
         }
     }
 
-    /// The metric's value in a report.
+    /// The metric's value in a report; NaN for that of a test that was not made.
     #[must_use]
     pub fn value(self, report: &Report) -> f64 {
         match self {
@@ -103,13 +108,20 @@ impl Metric {
             Self::Ssim => report.ssim,
             Self::Max => report.difference.max,
             Self::Mean => report.difference.mean,
+            Self::Z => report.significance.as_ref().map_or(f64::NAN, |significance| significance.p),
         }
+    }
+
+    /// The threshold unless another is asked for, where there is one.
+    #[must_use]
+    pub fn default_threshold(self) -> Option<f64> {
+        (self == Self::Z).then_some(DEFAULT_SIGNIFICANCE)
     }
 
     /// Whether more of it means that the images are more alike.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
-        matches!(self, Self::Psnr | Self::Ssim)
+        matches!(self, Self::Psnr | Self::Ssim | Self::Z)
     }
 
     /// Whether a value is at least as good as the threshold; NaN never is.
@@ -122,15 +134,18 @@ impl Metric {
     /// threshold is.
     #[must_use]
     pub fn judge(self, report: &Report, threshold: f64) -> Verdict {
+        Verdict::of(report, vec![self.check(report, threshold)])
+    }
+
+    fn check(self, report: &Report, threshold: f64) -> Check {
         let value = self.value(report);
-        let check = Check {
-            name: self.name().into(),
+        Check {
+            name: if self == Self::Z { "p of the z test".into() } else { self.name().into() },
             value,
             relation: if self.higher_is_better() { Relation::AtLeast } else { Relation::AtMost },
             limit: threshold,
             passed: self.passes(value, threshold),
-        };
-        Verdict::of(report, vec![check])
+        }
     }
 }
 
@@ -195,13 +210,27 @@ impl Verdict {
     }
 }
 
+/// A number with six decimals, or in scientific notation where they would all be 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Short(pub f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            x if x != 0.0 && x.abs() < 1e-5 => write!(f, "{x:.2e}"),
+            x => write!(f, "{x:.6}"),
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.passed { "PASS" } else { "FAIL" })?;
         for check in &self.checks {
             let mark = if check.passed { "ok  " } else { "FAIL" };
             let Check { name, value, relation, limit, .. } = check;
-            write!(f, "\n  {mark} {name} is {value:.6}, must be {relation} {limit}")?;
+            let value = Short(*value);
+            write!(f, "\n  {mark} {name} is {value}, must be {relation} {limit}")?;
         }
         let [first, second] = self.non_finite;
         if self.non_finite != [0, 0] {
@@ -273,6 +302,14 @@ mod tests {
         assert!(text.ends_with("\n  FAIL share of pixels over 4/255 is 1.000000, must be below 0.001"), "{text}");
         let text = Metric::Psnr.judge(&report, 30.0).to_string();
         assert!(text.starts_with("PASS\n  ok   psnr is 34."), "{text}");
+    }
+
+    #[test]
+    fn small_numbers_are_told_from_nothing() {
+        assert_eq!(
+            [0.0, 0.25, 1e-5, 3.21e-9].map(|x| Short(x).to_string()),
+            ["0.000000", "0.250000", "0.000010", "3.21e-9"]
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image as ExrImage, ImageAttributes, Layer, LayerAttributes,
     ReadChannels, ReadLayers, SmallVec, Vec2, WritableImage, read,
 };
-use std::io::{BufRead, Cursor, Seek};
+use std::io::{BufRead, Cursor, Seek, SeekFrom};
 use thiserror::Error;
 
 /// The attribute of the header that holds the record.
@@ -18,6 +18,10 @@ const RECORD: &str = "shadewright";
 
 /// Most bytes of a file's samples: an image of [`super::MAX_PIXELS`] with color and alpha.
 const MAX_BYTES: u64 = 16 * super::MAX_PIXELS;
+
+/// Most bytes of samples that a byte of a file stands for, so that a small file cannot claim a large
+/// image: deflate reaches 1,032.
+const MAX_RATIO: u64 = 1 << 14;
 
 /// Most channels of a file.
 const MAX_CHANNELS: usize = 1024;
@@ -123,7 +127,12 @@ impl ChannelFile {
         if bytes > limit {
             return Err(ChannelError::TooLarge { bytes, limit });
         }
-        reader.seek(std::io::SeekFrom::Start(start)).map_err(|error| ChannelError::Corrupt(error.to_string()))?;
+        let io = |error: std::io::Error| ChannelError::Corrupt(error.to_string());
+        let length = reader.seek(SeekFrom::End(0)).map_err(io)?.saturating_sub(start);
+        if bytes / MAX_RATIO > length {
+            return Err(ChannelError::Corrupt(format!("it has {length} bytes for {bytes} bytes of samples")));
+        }
+        reader.seek(SeekFrom::Start(start)).map_err(io)?;
         let image =
             read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
         let image = image.from_buffered(reader).map_err(corrupt)?;

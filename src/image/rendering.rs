@@ -24,8 +24,8 @@ pub struct Rendering {
     pub variance: Option<Variance>,
     /// Arbitrary output variables.
     pub aovs: Vec<Aov>,
-    /// How it was made: JSON in ASCII, in which `batches` is the number of batches that the variances
-    /// were estimated from.
+    /// How it was made: JSON in ASCII, in which `samples` is the number of samples of each pixel, and
+    /// `batches` that of the batches that the variances were estimated from.
     pub record: Option<String>,
 }
 
@@ -33,6 +33,7 @@ pub struct Rendering {
 #[derive(Deserialize)]
 struct Batches {
     batches: u32,
+    samples: u32,
 }
 
 impl From<Image> for Rendering {
@@ -104,10 +105,11 @@ pub fn corrupt(path: &Path, error: &ChannelError) -> ImageFileError {
 }
 
 fn variance_of(file: &ChannelFile) -> Option<Variance> {
-    let Batches { batches } = serde_json::from_str(file.record.as_deref()?).ok().filter(|b: &Batches| b.batches > 1)?;
+    let record: Batches = serde_json::from_str(file.record.as_deref()?).ok()?;
+    let Batches { batches, samples } = Some(record).filter(|record| record.batches > 1)?;
     let [r, g, b] = [0, 1, 2].map(|component| file.channel(&format!("{VARIANCE}.{}", COLORS[component])));
     let rgb = r?.iter().zip(g?).zip(b?).map(|((&r, &g), &b)| [r, g, b]).collect();
-    Some(Variance { rgb, batches })
+    Some(Variance { rgb, batches, samples })
 }
 
 #[cfg(test)]
@@ -129,12 +131,12 @@ mod tests {
             channels: channels.iter().map(ToString::to_string).collect(),
             image: image(k),
         };
-        let variance = Variance { rgb: vec![[0.25, f32::INFINITY, 1e-20]; 6], batches: 16 };
+        let variance = Variance { rgb: vec![[0.25, f32::INFINITY, 1e-20]; 6], batches: 16, samples: 64 };
         let rendering = Rendering {
             image: image(1.0),
             variance: Some(variance),
             aovs: vec![aov("N", &["X", "Y", "Z"], 7.0), aov("depth", &["Z"], 0.0)],
-            record: Some("{\"batches\":16}".to_string()),
+            record: Some("{\"batches\":16,\"samples\":64}".to_string()),
         };
         rendering.write(&path).unwrap();
         // What reads images of colors finds them.

@@ -9,4 +9,6 @@ pub struct Variance {
     /// The number of independent means that it was estimated from, at least 2: it has one degree of
     /// freedom less.
     pub batches: u32,
+    /// The samples of each pixel.
+    pub samples: u32,
 }

@@ -84,6 +84,7 @@ pub fn gather(path: &Path, options: &Options, reading: &mut Reading) -> Result<G
         lists: Vec::new(),
         of_frames: BTreeMap::new(),
         textures: HashMap::new(),
+        folders: HashMap::new(),
         renamed: BTreeMap::new(),
         found: Vec::new(),
         explained: HashSet::new(),
@@ -161,6 +162,8 @@ struct Gatherer<'a> {
     of_frames: BTreeMap<Option<i32>, usize>,
     /// Files of textures, by list and name.
     textures: HashMap<(usize, Arc<str>), Option<PathBuf>>,
+    /// Whether folders in names of textures are there.
+    folders: HashMap<(usize, String), bool>,
     /// New names of textures.
     renamed: BTreeMap<Arc<str>, String>,
     found: Vec<FoundTexture>,
@@ -294,8 +297,12 @@ impl Gatherer<'_> {
         }
         let first = rib::first_tile(name);
         let looked_for = if kind == NameKind::Tiles { &*first } else { &**name };
-        let path =
-            self.lists[list].1.find_image(looked_for, &mut FileLog::default()).ok().filter(|path| path.is_file());
+        let path = match self.has_folder_of(list, looked_for) {
+            true => {
+                self.lists[list].1.find_image(looked_for, &mut FileLog::default()).ok().filter(|path| path.is_file())
+            }
+            false => None,
+        };
         if let Some(path) = &path {
             self.explain(path);
             // A texture may have another ending than its name.
@@ -308,6 +315,22 @@ impl Gatherer<'_> {
             }
         }
         self.textures.insert(key, path);
+    }
+
+    /// Whether the folder in a name may be there. A scene may have many strings that name no file, and
+    /// each is looked for with all endings that images have.
+    fn has_folder_of(&mut self, list: usize, name: &str) -> bool {
+        let Some((folder, _)) = name.rsplit_once('/').filter(|_| !lookup::is_absolute(name) && !name.contains('\\'))
+        else {
+            return true;
+        };
+        if let Some(known) = self.folders.get(&(list, folder.to_string())) {
+            return *known;
+        }
+        let searched = std::iter::once(&self.base).chain(&self.lists[list].0.texture);
+        let is_there = searched.map(|searched| searched.join(folder)).any(|folder| folder.is_dir());
+        self.folders.insert((list, folder.to_string()), is_there);
+        is_there
     }
 
     /// The folders in which shaders are looked for.
@@ -436,7 +459,7 @@ impl Gatherer<'_> {
 
     /// Places the files that were read by names that no text has: they keep their names.
     fn computed(&mut self, frames: &[Frame]) {
-        for path in frames.iter().flat_map(|frame| &frame.read) {
+        for path in frames.iter().flat_map(|frame| &*frame.read) {
             if !self.explained.contains(path) {
                 self.places.add_exact(path);
                 self.explain(path);

@@ -39,6 +39,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The name of a pack's manifest.
@@ -383,7 +384,12 @@ fn verify(
     let by_path: BTreeMap<PathBuf, &Path> =
         gathered.places.files().iter().map(|file| (absolute(&folder.join(&file.path)), file.real.as_path())).collect();
     let mut lost: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut last = None;
     for (before, after) in reading.frames.iter().zip(&packed.frames) {
+        let pair = (Arc::as_ptr(&before.read), Arc::as_ptr(&after.read));
+        if last.replace(pair) == Some(pair) {
+            continue;
+        }
         let found: BTreeSet<&Path> =
             after.read.iter().filter_map(|path| by_path.get(&absolute(path)).copied()).collect();
         let read = before.read.iter().filter_map(|path| path.canonicalize().ok());

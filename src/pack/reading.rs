@@ -26,8 +26,8 @@ pub struct Frame {
     pub number: Option<i32>,
     /// Its search paths.
     pub lists: SearchPaths,
-    /// The files that it reads, as they were found.
-    pub read: BTreeSet<PathBuf>,
+    /// The files that it reads, as they were found; frames that read the same share them.
+    pub read: Arc<BTreeSet<PathBuf>>,
 }
 
 /// What reading a scene gives.
@@ -140,7 +140,9 @@ impl Reader<'_> {
         // A shader that no file is named after is looked for in all of them: those are not read for
         // their own sake.
         let is_read = |path: &&Path| log.was_read(path) && (registry::of_path(path).is_none() || texts.contains(path));
-        let read = log.paths().filter(is_read).map(Path::to_path_buf).collect();
+        let read: BTreeSet<PathBuf> = log.paths().filter(is_read).map(Path::to_path_buf).collect();
+        let known = self.out.frames.last().filter(|last| *last.read == read);
+        let read = known.map_or_else(|| Arc::new(read), |last| last.read.clone());
         self.out.frames.push(Frame { number, lists, read });
         Ok(())
     }

@@ -380,7 +380,8 @@ impl Film {
             widen(&mut spread, &self.sums[at], last - start, &self.current[at], end - last);
             spread.map(|s| s / divisor)
         };
-        Some(Variance { rgb: self.spread.iter().enumerate().map(of_pixel).collect(), batches })
+        let rgb = self.spread.iter().enumerate().map(of_pixel).collect();
+        Some(Variance { rgb, batches, samples: end - start })
     }
 
     /// The sums of the batches of a film that keeps them ([`Film::of_share`]), each for itself and in
@@ -531,7 +532,7 @@ mod tests {
     fn variances_are_exposed_like_their_means() {
         let settings = |gamma| FilmSettings { exposure: Exposure { gain: 3.0, gamma }, ..FilmSettings::default() };
         let means = Image::new(1, 1, vec![[0.2, 0.4, -1.0, 1.0]]).unwrap();
-        let variance = Variance { rgb: vec![[1e-6; 3]], batches: 16 };
+        let variance = Variance { rgb: vec![[1e-6; 3]], batches: 16, samples: 16 };
         assert_eq!(settings(1.0).develop_variance(&means, variance.clone()).rgb, [[9e-6; 3]]);
         let found = settings(2.0).develop_variance(&means, variance).rgb[0];
         // The derivative of √(3 x) is √(3 / x) / 2.

@@ -282,7 +282,8 @@ pub struct JudgeArgs {
     /// Judge by this metric alone instead of the default tolerances
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPARISON)]
     pub metric: Option<Metric>,
-    /// Greatest accepted value of the metric (psnr, ssim: smallest)
+    /// Greatest accepted value of the metric (psnr, ssim: smallest; z: smallest, the significance, 0.01
+    /// by default)
     #[arg(long, value_name = "X", requires = "metric", hide_short_help = true, help_heading = heading::COMPARISON)]
     pub threshold: Option<f64>,
     /// Most pixels of an image file that is compared
@@ -320,7 +321,7 @@ pub struct ProbeArgs {
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Write a false-colour image of the difference to FILE
+    /// Write a false-colour image of the difference to FILE; with --metric z, of its significance
     #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
     /// Write both images, with the names of the backends before the extension (NAME-gpu.EXT,
@@ -333,6 +334,9 @@ pub struct CompareArgs {
     /// How it is sampled.
     #[command(flatten)]
     pub sampler: SamplerArgs,
+    /// Render the two images with different seeds, and judge by --metric z unless another is given
+    #[arg(long, value_name = "A,B", conflicts_with = "seed", hide_short_help = true, help_heading = heading::SAMPLING)]
+    pub seeds: Option<Seeds>,
     /// Which two backends: gpu, rpu, or rpu-f24, the RPU with the hardware's 24-bit floats
     #[arg(long, value_name = "A,B", default_value = "gpu,rpu", help_heading = heading::BACKEND)]
     pub between: Between,
@@ -351,7 +355,7 @@ pub struct DiffArgs {
     pub a: PathBuf,
     /// The second image
     pub b: PathBuf,
-    /// Write a false-colour image of the difference to FILE
+    /// Write a false-colour image of the difference to FILE; with --metric z, of its significance
     #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
     /// How to judge.

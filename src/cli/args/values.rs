@@ -19,6 +19,21 @@ impl FromStr for Between {
     }
 }
 
+/// The seeds of two images, written `1,2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds(pub [u32; 2]);
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (a, b) = s.split_once(',').ok_or("write two with a comma, for example 1,2")?;
+        let number = |n: &str| n.trim().parse().map_err(|_| format!("`{n}` is not a whole number below 2^32"));
+        let seeds = [number(a)?, number(b)?];
+        if seeds[0] == seeds[1] { Err("the two seeds are equal".to_string()) } else { Ok(Seeds(seeds)) }
+    }
+}
+
 /// A back end by its name.
 pub fn named_backend(name: &str) -> Result<Backend, String> {
     Backend::named(name).ok_or_else(|| {
@@ -188,6 +203,14 @@ mod tests {
         assert_eq!(words("S0.yx = -1, 2"), Ok((Reg::Stack(0), two)));
         for wrong in ["R1", "R16=0", "R1=1,2", "R1.q=1", "R1=x", "R1=", "R1=inf"] {
             assert!(words(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_has_two_different_seeds() {
+        assert_eq!("1, 2".parse(), Ok(Seeds([1, 2])));
+        for wrong in ["1", "1,1", "1,-2", "1,2,3", ""] {
+            assert!(wrong.parse::<Seeds>().is_err(), "{wrong}");
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_proce
 use super::super::charts;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
-use super::super::judgement::{Judgement, check_judgement};
+use super::super::judgement::{Judgement, Side, check_judgement_without_variances};
 use super::super::output::print_json;
 use super::super::progress::{Work, with_progress};
 use super::super::run::program::Form;
@@ -136,7 +136,7 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         None => {}
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgement(&args.judge)
+    check_judgement_without_variances(&args.judge, "a machine's image has none")
 }
 
 /// Samples along the side of a pixel: 1 unless `--spp` asks for more.
@@ -369,6 +369,6 @@ impl Machine<'_> {
         machine.load(&job).map_err(fail)?;
         let colors = machine.colors(&painted::positions(size, side), &AtomicBool::new(false)).map_err(fail)?;
         let other = painted::image(size, side, &colors).map_err(|e| Failure::input(format!("error: {e}")))?;
-        Judgement::of(image, &other, &self.args.judge, None)
+        Judgement::of(Side::of_machine(image), Side::of_machine(&other), &self.args.judge, None)
     }
 }

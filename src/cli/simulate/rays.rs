@@ -6,7 +6,7 @@ use super::super::charts;
 use super::super::compare;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
-use super::super::judgement::{Judgement, check_judgement};
+use super::super::judgement::{Judgement, Side, check_judgement_without_variances};
 use super::super::output::print_json;
 use super::super::progress::with_progress;
 use super::super::run::program::Form;
@@ -114,7 +114,7 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         image_file::check_writable(path)?;
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgement(&args.judge)
+    check_judgement_without_variances(&args.judge, "a machine's image has none")
 }
 
 /// Refuses options of ray-tracing machines on another machine.
@@ -282,7 +282,8 @@ impl Machine<'_> {
     /// Renders the job on a back end, and compares.
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
         let other = compare::render(&self.args.scene, &self.args.machine, backend, self.job, self.sampler)?;
-        Judgement::of(&rounded(image), &rounded(&other), &self.args.judge, None)
+        let (image, other) = (rounded(image), rounded(&other));
+        Judgement::of(Side::of_machine(&image), Side::of_machine(&other), &self.args.judge, None)
     }
 }
 

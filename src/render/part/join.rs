@@ -108,7 +108,8 @@ impl Canvas {
     }
 
     fn finish(self, batches: Batches) -> Joined {
-        let variance = self.varies.then(|| Variance { rgb: self.variance, batches: batches.count() });
+        let (count, samples) = (batches.count(), batches.samples());
+        let variance = self.varies.then_some(Variance { rgb: self.variance, batches: count, samples });
         Joined { means: self.means, variance, aovs: self.aovs }
     }
 }
