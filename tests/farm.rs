@@ -33,14 +33,15 @@ fn folder() -> (TempDir, PathBuf) {
     let holder = tempfile::tempdir().expect("a folder");
     let folder = holder.path().join("it's here");
     fs::create_dir(&folder).expect("the folder can be written");
-    fs::write(folder.join("ball.rib"), SCENE).expect("the folder can be written");
+    fs::create_dir(folder.join("scene")).expect("the folder can be written");
+    fs::write(folder.join("scene/ball.rib"), SCENE).expect("the folder can be written");
     (holder, folder)
 }
 
 /// The arguments of a job: 2 frames, 2 tiles, 2 shares of 4 samples.
 fn job<'a>(engine: &'a str, program: &'a str) -> Vec<&'a str> {
     let division = ["--tiles", "2x1", "--samples", "2", "--size", "16x12", "--spp", "4"];
-    [&["farm", "ball.rib", "--out", "job", "--engine", engine, "--program", program][..], &division].concat()
+    [&["farm", "scene/ball.rib", "--out", "job", "--engine", engine, "--program", program][..], &division].concat()
 }
 
 #[track_caller]
@@ -62,7 +63,8 @@ fn is_refused(folder: &Path, args: &[&str], expected: &str) {
 #[track_caller]
 fn has_images(folder: &Path) {
     for frame in ["1", "2"] {
-        let whole = ["render", "ball.rib", "-o", "whole.exr", "--size", "16x12", "--spp", "4", "--backend", "rpu"];
+        let whole =
+            ["render", "scene/ball.rib", "-o", "whole.exr", "--size", "16x12", "--spp", "4", "--backend", "rpu"];
         succeeds(folder, &[&whole[..], &["--frames", frame]].concat());
         let bits = |path: &Path| {
             let image = image_file::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -111,7 +113,7 @@ fn open_job_description_validates_and_runs_a_bundle() {
     has_images(&folder);
 
     // The next run keeps the parts.
-    let part = folder.join("job/parts/0001/tile-1.share-1.exr");
+    let part = folder.join("job/parts/2x1-2/0001/tile-1.share-1.exr");
     let written = || fs::metadata(&part).and_then(|metadata| metadata.modified()).expect("a part");
     let before = written();
     let run = openjd(&folder, &["run", "--step", "Render", "template.yaml"]);
@@ -148,13 +150,16 @@ fn a_still_is_divided_into_chunks_of_tiles() {
     let (_holder, folder) = folder();
     let still = SCENE.replace("FrameBegin 2\nWorldBegin", "").replace("WorldEnd\nFrameEnd\nLightSource", "LightSource");
     let still = still.replace("FrameBegin 1\n", "").replace("FrameEnd\n", "");
-    fs::write(folder.join("ball.rib"), still).expect("the folder can be written");
+    fs::write(folder.join("scene/ball.rib"), still).expect("the folder can be written");
     let args = ["--out", "job", "--engine", "openjd", "--program", PROGRAM, "--tiles", "3x2", "--chunk", "2"];
-    let said = succeeds(&folder, &[&["farm", "ball.rib", "--size", "16x12", "--spp", "1"][..], &args].concat());
+    let said = succeeds(&folder, &[&["farm", "scene/ball.rib", "--size", "16x12", "--spp", "1"][..], &args].concat());
     assert!(said.contains("wrote job, 1 image, 6 parts each, in 4 tasks"), "{said}");
     let run = openjd(&folder, &["run", "template.yaml"]);
     assert!(run.status.success(), "{}", stdout(&run));
-    succeeds(&folder, &["render", "ball.rib", "-o", "whole.exr", "--size", "16x12", "--spp", "1", "--backend", "rpu"]);
+    succeeds(
+        &folder,
+        &["render", "scene/ball.rib", "-o", "whole.exr", "--size", "16x12", "--spp", "1", "--backend", "rpu"],
+    );
     let [joined, whole] = ["job/images/ball.exr", "whole.exr"].map(|name| image_file::read(&folder.join(name)));
     assert!(joined.expect("an image").rgba == whole.expect("an image").rgba);
 }
@@ -255,6 +260,8 @@ fn slurm_runs_a_job_whose_tasks_are_killed_and_whose_node_is_lost() {
     let node = slurm.run("sinfo", &["--noheader", "--format=%n"]);
     let node = format!("NodeName={}", node.trim());
     slurm.run("scontrol", &["update", &node, "State=DOWN", "Reason=lost"]);
+    // Not before what ran there has ended.
+    slurm.wait("the node is down", |_| slurm.run("sinfo", &["--noheader", "--format=%T"]).trim() == "down");
     slurm.run("scontrol", &["update", &node, "State=RESUME"]);
     slurm.wait("the job ends", str::is_empty);
 
@@ -268,7 +275,7 @@ fn slurm_runs_a_job_whose_tasks_are_killed_and_whose_node_is_lost() {
     has_images(&folder);
 
     // Again with a part that is cut short, from another folder: it alone is rendered.
-    let part = |name: &str| folder.join("job/parts/0002").join(name);
+    let part = |name: &str| folder.join("job/parts/2x1-2/0002").join(name);
     let [cut, kept] = ["tile-2.share-1.exr", "tile-2.share-2.exr"].map(part);
     let written = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).expect("a part");
     let before = written(&kept);
@@ -340,18 +347,28 @@ fn a_job_that_cannot_be_rendered_is_refused() {
         (with(&["--", "--wrong"]), "what follows `--` are options of `shadewright render`"),
         (with(&["--", "-o", "x.exr"]), "cannot be used multiple times"),
         (with(&["--", "-I", "shaders"]), "-I"),
+        (with(&["--", "--watch"]), "'--watch'"),
+        (with(&["--", "--resume", "film"]), "'--resume <FILE>'"),
         (with(&["--", "--clamp", "{{x}}"]), "{{x}}"),
-    ] as [(Vec<String>, &str); 7]
+    ] as [(Vec<String>, &str); 9]
     {
         is_refused(&folder, &args.iter().map(String::as_str).collect::<Vec<_>>(), expected);
         assert!(!folder.join("job").exists(), "{args:?}");
     }
-    let small = ["farm", "ball.rib", "-o", "job", "--engine", "slurm", "--size", "16x12"];
+    let small = ["farm", "scene/ball.rib", "-o", "job", "--engine", "slurm", "--size", "16x12"];
     is_refused(&folder, &[&small[..], &["--spp", "1", "--samples", "2"]].concat(), "cannot be divided into 2 shares");
     is_refused(&folder, &[&small[..], &["--tiles", "17x1"]].concat(), "cannot be divided into 17x1 tiles");
+    is_refused(&folder.join("scene"), &["farm", "ball.rib", "-o", "job", "--engine", "slurm"], "for example ../job");
+    is_refused(
+        &folder,
+        &[&small[..], &["--", "--sampler", "adaptive"]].concat(),
+        "--sampler adaptive does not support",
+    );
+    let place = ["farm", "scene/ball.rib", "-o", "no/job", "--engine", "slurm"];
+    is_refused(&folder, &place, "no/job: the folder no does not exist; create it first");
     is_refused(&folder, &["farm", "no.rib", "-o", "job", "--engine", "slurm"], "no file `no.rib`");
     let entries = fs::read_dir(&folder).expect("a folder").count();
-    assert_eq!(entries, 1, "the scene alone");
+    assert_eq!(entries, 1, "the folder of the scene alone");
 }
 
 #[test]
@@ -365,11 +382,10 @@ fn a_folder_keeps_its_job() {
     // The same job, for both engines, and again.
     succeeds(&folder, &job("slurm", PROGRAM));
     succeeds(&folder, &job("openjd", PROGRAM));
-    succeeds(&folder, &job("slurm", PROGRAM));
-    // Another one, as long as nothing is rendered.
-    let other = [&job("slurm", PROGRAM)[..], &["--chunk", "2"]].concat();
-    succeeds(&folder, &other);
-    fs::create_dir_all(folder.join("job/parts/0001")).expect("the folder can be written");
-    succeeds(&folder, &other);
-    is_refused(&folder, &job("slurm", PROGRAM), "has parts of another job");
+    succeeds(&folder, &[&job("slurm", PROGRAM)[..], &["--chunk", "2"]].concat());
+    let names = ["farm.json", "scene", "settings.sh", "submit.sh", "task.sh", "template.yaml"];
+    let mut found: Vec<_> =
+        fs::read_dir(folder.join("job")).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+    found.sort();
+    assert_eq!(found, names);
 }

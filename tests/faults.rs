@@ -6,7 +6,9 @@ mod common;
 
 use common::{shadewright, stderr};
 use shadewright::image::file as image_file;
+use shadewright::render::part::PartFile;
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -291,13 +293,26 @@ fn a_part_of_another_image_is_named() {
 fn a_part_of_another_version_is_named() {
     let folder = farm(&ALL);
     let path = folder.path().join(file(1));
-    let mut bytes = fs::read(&path).expect("a part");
-    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
-    let at = bytes.windows(version.len()).position(|window| window == version.as_bytes()).expect("the record has it");
-    // The last digit.
-    bytes[at + version.len() - 2] ^= 1;
-    fs::write(&path, bytes).expect("the folder can be written");
+    let mut part = PartFile::decode(Cursor::new(fs::read(&path).expect("a part"))).expect("a part");
+    part.record.record.version = "0.0.1".to_string();
+    fs::write(&path, part.encode().expect("a part")).expect("the folder can be written");
     is_refused(folder.path(), &merge(folder.path(), &names()), &["part1.exr", "version"]);
+}
+
+#[test]
+fn a_bit_that_is_flipped_anywhere_in_the_only_part_of_an_image_is_found() {
+    let folder = farm(&[]);
+    let out = ["render", "scene.rib", "-o", "part0.exr", "--part", "1/1"];
+    succeeds(folder.path(), &[&out[..], &OPTIONS].concat());
+    let bytes = fs::read(folder.path().join(file(0))).expect("a part");
+    let part = PartFile::decode(Cursor::new(&bytes)).expect("a part");
+    for at in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << (at % 8);
+        // Bytes that are neither samples nor record may be flipped to the same part.
+        let found = PartFile::decode(Cursor::new(bytes)).ok();
+        assert!(found.is_none_or(|found| found == part), "byte {at}");
+    }
 }
 
 #[test]

@@ -1,41 +1,47 @@
 //! `shadewright farm SCENE --out DIR`: jobs for the engines of render farms.
 
-use super::args::{Cli, Command, FarmArgs, FarmEngine, Frames, RenderArgs};
+use super::args::{Cli, Command, FarmArgs, FarmEngine, Frames, RenderArgs, SceneArgs};
 use super::failure::Failure;
 use super::frames::{self, Sequence};
-use super::input::{job_of, open_project};
+use super::input::{job_of, open_options, open_project};
+use super::pack::packed;
+use super::render::shadow_map;
+use super::sampler;
 use clap::Parser;
-use serde::{Deserialize, Serialize};
-use shadewright::farm::{self, File, FrameSet, Job, JobError, Settings, openjd, slurm};
+use serde::Serialize;
+use shadewright::farm::{self, File, FrameSet, Job, Settings, openjd, slurm};
 use shadewright::image::file as image_file;
+use shadewright::pack;
 use shadewright::render::batches::Batches;
 use shadewright::render::part::Share;
+use shadewright::scene::OpenOptions;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The file that tells a folder of a job: what [`Record`] holds.
+/// The folder of the scene in the folder of a job.
+const SCENE: &str = "scene";
+/// The file by which the folder of a job is known: it holds a [`Record`].
 const RECORD: &str = "farm.json";
-/// Most bytes of that file that are read.
-const MAX_RECORD: u64 = 64 << 20;
 
-/// A job as it is kept in its folder.
-#[derive(Deserialize, PartialEq, Serialize)]
-struct Record {
+/// A job as it is kept in its folder, for people and scripts.
+#[derive(Serialize)]
+struct Record<'a> {
     /// The version of the program that wrote it.
-    version: String,
+    version: &'static str,
     /// The job.
-    job: Job,
+    job: &'a Job,
 }
 
 /// Writes the job.
 pub fn run(args: &FarmArgs) -> Result<(), Failure> {
     let render = task_of(args)?;
     let frames = frames_of(&render)?;
-    check_task(args, render, frames.as_ref())?;
+    let scene =
+        farm::Scene { folder: SCENE.to_string(), file: file_name(&args.scene)?.to_string(), shaders: Vec::new() };
     let job = Job {
-        name: file_name(&args.scene)?.to_string(),
-        scene: scene_of(args)?,
+        name: scene.file.clone(),
+        scene,
         frames,
         grid: args.tiles,
         shares: args.samples,
@@ -47,21 +53,47 @@ pub fn run(args: &FarmArgs) -> Result<(), Failure> {
             samples: args.spp,
             size: args.size.map(|size| [size.0, size.1]),
             backend: args.backend.name().to_string(),
-            options: options_of(args)?,
+            options: args.options.clone(),
         },
     };
+    // What is wrong with names is found before the scene is read.
+    files_of(args, &job)?;
+    check_place(&args.out, &args.scene)?;
+    check_task(args, &render.scene, job.frames.as_ref())?;
+    let job = write(args, &render.scene, job)?;
+    report(args, &job);
+    Ok(())
+}
+
+/// The files of a job, but for its scene.
+fn files_of(args: &FarmArgs, job: &Job) -> Result<Vec<File>, Failure> {
     let files = match args.engine {
-        FarmEngine::Openjd => openjd::bundle(&job),
+        FarmEngine::Openjd => openjd::bundle(job),
         FarmEngine::Slurm => {
-            let options = slurm::Options { sbatch: args.slurm_options.clone(), at_once: args.at_once };
-            slurm::scripts(&job, &options)
+            slurm::scripts(job, &slurm::Options { sbatch: args.slurm_options.clone(), at_once: args.at_once })
         }
     };
-    let files = files.map_err(|error| refused(&error))?;
-    let record = Record { version: env!("CARGO_PKG_VERSION").to_string(), job };
-    write(&args.out, &record, &files)?;
-    report(args, &record.job);
-    Ok(())
+    files.map_err(|error| Failure::input(format!("error: {error}")))
+}
+
+/// Checks that the folder can be made, and is not in that of the scene, which may be searched for its
+/// files.
+fn check_place(out: &Path, scene: &Path) -> Result<(), Failure> {
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(place) = fs::canonicalize(parent) else {
+        let (out, parent) = (out.display(), parent.display());
+        return Err(Failure::input(format!("error: {out}: the folder {parent} does not exist; create it first")));
+    };
+    let scene = fs::canonicalize(scene).map_err(|error| failed(scene, &error))?;
+    match scene.parent() {
+        Some(folder) if place.starts_with(folder) => Err(Failure::input(format!(
+            "error: {} lies in the scene's folder {}\nhint: name a folder outside of it, for example ../{}",
+            out.display(),
+            folder.display(),
+            out.file_name().unwrap_or_default().display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The arguments of `render` that a task has, but for its part. They are parsed so that a mistake is
@@ -97,47 +129,61 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
         ],
         |option| format!("error: {option} stands before `--`: `farm` looks for the files, and the nodes need not"),
     )?;
+    sampler::settings_of_render(&render)?;
     render.scene.shader_paths.clone_from(&args.shader_paths);
     render.scene.allow_read.clone_from(&args.allow_read);
     Ok(*render)
 }
 
-/// The frames of the job; `None` for a still.
+/// The frames of the job; `None` for a still. Tasks render the shadow maps of earlier frames for
+/// themselves.
 fn frames_of(render: &RenderArgs) -> Result<Option<FrameSet>, Failure> {
-    let Sequence { frames, .. } = frames::sequence(&render.scene, false)?;
-    let single = render.scene.frames.map(|range| range.first).filter(|_| frames.is_empty());
-    Ok(FrameSet::new(frames.into_iter().chain(single).collect()))
+    let Sequence { mut frames, depth_frames, .. } = frames::sequence(&render.scene, false)?;
+    if frames.is_empty() {
+        return Ok(render.scene.frames.and_then(|range| FrameSet::new(vec![range.first])));
+    }
+    frames.retain(|frame| !depth_frames.contains(frame));
+    let set = FrameSet::new(frames);
+    set.map(Some).ok_or_else(|| Failure::input("error: --frames: all of these frames are shadow maps"))
 }
 
 /// Reads and links the first frame, as the tasks will, and checks that the image can be divided.
-fn check_task(args: &FarmArgs, render: RenderArgs, frames: Option<&FrameSet>) -> Result<(), Failure> {
-    let mut scene = render.scene;
-    scene.frames = frames.and_then(|set| set.numbers().first()).map(|&first| Frames { first, last: first });
+fn check_task(args: &FarmArgs, scene: &SceneArgs, frames: Option<&FrameSet>) -> Result<(), Failure> {
+    let first = frames.and_then(|set| set.numbers().first());
+    let scene = SceneArgs { frames: first.map(|&first| Frames { first, last: first }), ..scene.clone() };
     let (_, state) = open_project(&scene)?;
+    if shadow_map(&state).is_some() && first.is_some() {
+        return Err(Failure::input("error: --frames: this frame is a shadow map"));
+    }
     let job = job_of(&scene, &state)?;
     let share = Share { tiles: args.tiles, of_samples: args.samples, ..Share::WHOLE };
     let divided = share.of(job.window, Batches::of(job.sampling.count()));
     divided.map(drop).map_err(|error| Failure::input(format!("error: --tiles, --samples: {error}")))
 }
 
-/// Where the nodes find the scene: beside its own file, which they have to see under the same path.
-fn scene_of(args: &FarmArgs) -> Result<farm::Scene, Failure> {
-    let path = fs::canonicalize(&args.scene).map_err(|e| failed(&args.scene, &e))?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    Ok(farm::Scene { folder: text(folder)?.to_string(), file: file_name(&path)?.to_string() })
-}
-
-/// The options of `render` for all tasks. Folders are absolute: tasks run elsewhere.
-fn options_of(args: &FarmArgs) -> Result<Vec<String>, Failure> {
-    let mut options = Vec::new();
-    for (option, folders) in [("-I", &args.shader_paths), ("--allow-read", &args.allow_read)] {
-        for folder in folders {
-            let path = fs::canonicalize(folder).map_err(|e| failed(folder, &e))?;
-            options.extend([option.to_string(), text(&path)?.to_string()]);
+/// Packs the scene into the folder of a job, which then has its name and its folders of shaders.
+fn pack_scene(folder: &Path, scene: &SceneArgs, path: &Path, job: &mut Job) -> Result<(), Failure> {
+    let options = pack::Options {
+        open: OpenOptions { frame: None, ..open_options(scene) },
+        shader_paths: scene.shader_paths.clone(),
+        frames: scene.frames.map(|Frames { first, last }| [first, last]),
+        dry_run: false,
+    };
+    let packed = packed(path, &folder.join(SCENE), &options)?;
+    let missing = packed.manifest.missing.len();
+    if missing > 0 {
+        eprint!("{}", packed.diagnostics.render(&packed.sources));
+        eprintln!("warning: {missing} files of the scene are nowhere: the images will lack them");
+    }
+    job.scene.file = packed.manifest.scene;
+    let mut options = packed.manifest.options.into_iter();
+    // The other one, --allow-run, is with the options of the tasks.
+    while let Some(option) = options.next() {
+        if option == "-I" {
+            job.scene.shaders.extend(options.next());
         }
     }
-    options.extend(args.options.iter().cloned());
-    Ok(options)
+    Ok(())
 }
 
 fn image_name(args: &FarmArgs) -> Result<String, Failure> {
@@ -148,30 +194,35 @@ fn image_name(args: &FarmArgs) -> Result<String, Failure> {
             format!("{}.exr", text(stem)?)
         }
     };
-    image_file::check_writable(Path::new(&name))?;
+    image_file::Format::of(Path::new(&name))?;
     Ok(name)
 }
 
-/// Writes the files of a job. A new folder appears when it is complete; in a folder of the same job
-/// they are replaced.
-fn write(out: &Path, record: &Record, files: &[File]) -> Result<(), Failure> {
-    let mut content = serde_json::to_string_pretty(record).map_err(anyhow::Error::from)?;
-    content.push('\n');
-    let entries = match fs::read_dir(out) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return write_new(out, &content, files);
-        }
-        Err(error) => return Err(failed(out, &error)),
+/// Writes the folder of a job. A new one appears when it is complete; in that of a job files are
+/// replaced. Parts stay: a task that finds one of another image renders it again.
+fn write(args: &FarmArgs, scene: &SceneArgs, mut job: Job) -> Result<Job, Failure> {
+    let out = &args.out;
+    let mut fill = |folder: &Path| {
+        pack_scene(folder, scene, &args.scene, &mut job)?;
+        let files = files_of(args, &job)?;
+        let record = Record { version: env!("CARGO_PKG_VERSION"), job: &job };
+        write_files(folder, &record, &files)
     };
-    if entries {
-        check_same(out, record)?;
+    match fs::read_dir(out) {
+        Ok(entries) => {
+            if entries.count() > 0 {
+                check_ours(out)?;
+            }
+            fill(out)?;
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => write_new(out, fill)?,
+        Err(error) => return Err(failed(out, &error)),
     }
-    write_files(out, &content, files)
+    Ok(job)
 }
 
 /// Writes a folder beside `out`, and gives it that name.
-fn write_new(out: &Path, record: &str, files: &[File]) -> Result<(), Failure> {
+fn write_new(out: &Path, fill: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
     let name =
         out.file_name().ok_or_else(|| Failure::input(format!("error: {}: not a name of a folder", out.display())))?;
     let mut hidden = std::ffi::OsString::from(".");
@@ -179,8 +230,7 @@ fn write_new(out: &Path, record: &str, files: &[File]) -> Result<(), Failure> {
     hidden.push(format!(".{}", std::process::id()));
     let folder = out.with_file_name(hidden);
     fs::create_dir(&folder).map_err(|error| failed(out, &error))?;
-    let written = write_files(&folder, record, files);
-    let written = written.and_then(|()| fs::rename(&folder, out).map_err(|error| failed(out, &error)));
+    let written = fill(&folder).and_then(|()| fs::rename(&folder, out).map_err(|error| failed(out, &error)));
     if written.is_err() {
         // The error is what counts; a folder that cannot be removed is hidden.
         let _ = fs::remove_dir_all(&folder);
@@ -188,8 +238,10 @@ fn write_new(out: &Path, record: &str, files: &[File]) -> Result<(), Failure> {
     written
 }
 
-fn write_files(folder: &Path, record: &str, files: &[File]) -> Result<(), Failure> {
-    image_file::write_bytes(&folder.join(RECORD), record.as_bytes())?;
+fn write_files(folder: &Path, record: &Record, files: &[File]) -> Result<(), Failure> {
+    let mut content = serde_json::to_string_pretty(record).map_err(anyhow::Error::from)?;
+    content.push('\n');
+    image_file::write_bytes(&folder.join(RECORD), content.as_bytes())?;
     for file in files {
         let path = folder.join(file.name);
         image_file::write_bytes(&path, file.text.as_bytes())?;
@@ -206,33 +258,16 @@ fn write_files(folder: &Path, record: &str, files: &[File]) -> Result<(), Failur
     Ok(())
 }
 
-/// Checks that a folder that has files has those of the same job, by either engine.
-fn check_same(out: &Path, record: &Record) -> Result<(), Failure> {
-    let path = out.join(RECORD);
-    let size = match fs::metadata(&path) {
-        Ok(metadata) => metadata.len(),
-        Err(_) => {
-            return Err(Failure::input(format!(
-                "error: {}: the folder is not empty, and was not written by `shadewright farm`\n\
-                 hint: name a new folder",
-                out.display()
-            )));
-        }
-    };
-    let read = || (size <= MAX_RECORD).then(|| fs::read(&path).ok()).flatten();
-    let there: Option<Record> = read().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    if there.as_ref().is_some_and(|there| there.job == record.job) {
+/// Checks that a folder that has files is that of a job.
+fn check_ours(out: &Path) -> Result<(), Failure> {
+    if out.join(RECORD).is_file() {
         return Ok(());
     }
-    let has_parts = fs::read_dir(out.join("parts")).is_ok_and(|mut entries| entries.next().is_some());
-    if has_parts {
-        return Err(Failure::input(format!(
-            "error: {}: the folder has parts of another job\n\
-             hint: name a new folder, or remove `parts` there",
-            out.display()
-        )));
-    }
-    Ok(())
+    Err(Failure::input(format!(
+        "error: {}: the folder is not empty, and was not written by `shadewright farm`\n\
+         hint: name a new folder",
+        out.display()
+    )))
 }
 
 /// Says what was written, and what to do with it.
@@ -268,10 +303,6 @@ fn file_name(path: &Path) -> Result<&str, Failure> {
 /// A path as a string, which files of jobs hold.
 fn text(path: &Path) -> Result<&str, Failure> {
     path.to_str().ok_or_else(|| Failure::input(format!("error: {}: the name is not UTF-8", path.display())))
-}
-
-fn refused(error: &JobError) -> Failure {
-    Failure::input(format!("error: {error}"))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {

@@ -10,19 +10,12 @@ use serde_json::{Map, Value, json};
 use shadewright::pack::{Options, PackError, Packed, Step, Watch, pack};
 use shadewright::scene::OpenOptions;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// Packs the scene.
 pub fn run(args: &PackArgs) -> Result<(), Failure> {
-    let stop = interrupt::watched()?;
-    let packed = with_progress(Work { what: "packing", samples: None }, |progress| {
-        let watch = |step| {
-            progress(part_done(step));
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        pack(&args.scene, &args.out, &options(args), Watch(&watch))
-    });
-    let packed = packed.map_err(refused)?;
+    let packed = packed(&args.scene, &args.out, &options(args))?;
     if args.json {
         return print_json(&summary(args, &packed).into());
     }
@@ -30,6 +23,19 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     print(args, &packed);
     eprint!("{}", Problems::of(&packed.diagnostics));
     Ok(())
+}
+
+/// Packs a scene into a folder, and shows how far that is.
+pub fn packed(scene: &Path, out: &Path, options: &Options) -> Result<Packed, Failure> {
+    let stop = interrupt::watched()?;
+    let packed = with_progress(Work { what: "packing", samples: None }, |progress| {
+        let watch = |step| {
+            progress(part_done(step));
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        pack(scene, out, options, Watch(&watch))
+    });
+    packed.map_err(refused)
 }
 
 fn options(args: &PackArgs) -> Options {

@@ -78,7 +78,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     let is_single =
         args.part.is_some() || args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
-    let Sequence { frames, shadow_maps } = frames::sequence(&args.scene, is_single)?;
+    let Sequence { frames, shadow_maps, .. } = frames::sequence(&args.scene, is_single)?;
     if is_single && !frames.is_empty() {
         return Err(Failure::input(
             "error: --compare, --part, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",

@@ -1,7 +1,7 @@
 //! A job, and how it is divided into tasks.
 
 use crate::render::part::Grid;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::num::NonZeroU32;
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ pub const MAX_TASKS: u64 = 100_000_000;
 /// What a farm renders, and how that is divided.
 ///
 /// Strings that are paths are those of the nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Job {
     /// Its name in lists of jobs.
     pub name: String,
@@ -37,16 +37,18 @@ pub struct Job {
 }
 
 /// Where a scene is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Scene {
     /// Its folder: absolute, or relative to the folder of the job.
     pub folder: String,
     /// Its file there.
     pub file: String,
+    /// Folders there that are searched for shaders first.
+    pub shaders: Vec<String>,
 }
 
 /// Options of `render` that all tasks have.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Settings {
     /// Samples a pixel; those of the scene where it is `None`.
     pub samples: Option<u32>,
@@ -135,7 +137,7 @@ impl Job {
 }
 
 /// Numbers of frames, ascending, without duplicates; at least one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FrameSet(Vec<i32>);
 
 /// Frames at equal distances.
@@ -164,8 +166,7 @@ impl FrameSet {
         &self.0
     }
 
-    /// The numbers as few runs: one of three frames at least takes as many frames as are at equal
-    /// distances.
+    /// The numbers as few runs: of consecutive frames, or of three at least at equal distances.
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
@@ -173,7 +174,7 @@ impl FrameSet {
         while let [first, ..] = *rest {
             let step = rest.get(1).map_or(1, |second| second.abs_diff(first));
             let equal = rest.windows(2).take_while(|pair| pair[1].abs_diff(pair[0]) == step).count();
-            let (step, length) = if equal > 1 { (step, equal + 1) } else { (1, 1) };
+            let (step, length) = if equal > 1 || step == 1 { (step, equal + 1) } else { (1, 1) };
             runs.push(Run { first, last: rest[length - 1], step });
             rest = &rest[length..];
         }
@@ -189,7 +190,11 @@ pub(super) mod tests {
     pub fn job() -> Job {
         Job {
             name: "box".to_string(),
-            scene: Scene { folder: "scene".to_string(), file: "box.rib".to_string() },
+            scene: Scene {
+                folder: "scene".to_string(),
+                file: "box.rib".to_string(),
+                shaders: vec!["shaders".to_string()],
+            },
             frames: FrameSet::new((1..=10).collect()),
             grid: Grid { columns: 3, rows: 2 },
             shares: 2,
@@ -210,8 +215,8 @@ pub(super) mod tests {
     fn frames_become_few_runs() {
         assert_eq!(runs(&[7]), [(7, 7, 1)]);
         assert_eq!(runs(&[3, 1, 2, 2]), [(1, 3, 1)]);
-        assert_eq!(runs(&[1, 2]), [(1, 1, 1), (2, 2, 1)]);
-        assert_eq!(runs(&[-4, -2, 0, 2, 3, 4, 9]), [(-4, 2, 2), (3, 3, 1), (4, 4, 1), (9, 9, 1)]);
+        assert_eq!(runs(&[1, 2]), [(1, 2, 1)]);
+        assert_eq!(runs(&[-4, -2, 0, 2, 3, 4, 9]), [(-4, 2, 2), (3, 4, 1), (9, 9, 1)]);
         assert_eq!(runs(&[1, 2, 3, 10, 20, 30]), [(1, 3, 1), (10, 30, 10)]);
         assert_eq!(runs(&[i32::MIN, 0, i32::MAX]), [(i32::MIN, i32::MIN, 1), (0, 0, 1), (i32::MAX, i32::MAX, 1)]);
         assert_eq!(FrameSet::new(Vec::new()), None);

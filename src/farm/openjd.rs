@@ -33,6 +33,9 @@ const PARTS: &str = include_str!("scripts/parts.sh");
 /// hold.
 pub fn bundle(job: &Job) -> Result<Vec<File>, JobError> {
     job.check()?;
+    for folder in &job.scene.shaders {
+        check_argument("the folder", folder)?;
+    }
     for option in &job.settings.options {
         check_argument("the option", option)?;
     }
@@ -273,13 +276,9 @@ fn render_step(job: &Job) -> Yaml {
     let mut arguments = settings_of_all(job);
     arguments.extend(
         [
-            "scene={{Param.SceneDir}}/{{Param.SceneFile}}",
             "samples={{Param.Samples}}",
             "size={{Param.Size}}",
             "backend={{Param.Backend}}",
-            "columns={{Param.TileColumns}}",
-            "rows={{Param.TileRows}}",
-            "shares={{Param.SampleShares}}",
             "row={{Task.Param.TileRow}}",
             "column={{Task.Param.TileColumn}}",
             "share={{Task.Param.SampleShare}}",
@@ -287,6 +286,7 @@ fn render_step(job: &Job) -> Yaml {
         ]
         .map(String::from),
     );
+    arguments.extend(job.scene.shaders.iter().map(|folder| format!("-I{{{{Param.SceneDir}}}}/{folder}")));
     arguments.extend(job.settings.options.iter().cloned());
     let mut requirements = vec![("attributes", vec![os_family()].into())];
     if job.settings.backend == "gpu" {
@@ -341,7 +341,11 @@ fn settings_of_all(job: &Job) -> Vec<String> {
         "session={{Session.WorkingDirectory}}",
         "program={{Param.Program}}",
         "cache={{Param.CacheDir}}",
+        "scene={{Param.SceneDir}}/{{Param.SceneFile}}",
         "parts={{Param.PartsDir}}",
+        "columns={{Param.TileColumns}}",
+        "rows={{Param.TileRows}}",
+        "shares={{Param.SampleShares}}",
         frame,
     ]
     .map(String::from)

@@ -42,6 +42,8 @@ fn settings(job: &Job, options: &Options) -> String {
         Some(frames) => (shell::frames(frames), chunk, 1),
         None => ("('')".to_string(), 1, chunk),
     };
+    let shaders = job.scene.shaders.iter().map(|folder| format!("-I{}/{folder}", job.scene.folder));
+    let more: Vec<_> = shaders.chain(settings.options.iter().cloned()).collect();
     let text = |value: &str| if value.is_empty() { String::new() } else { shell::word(value) };
     let number = |n: Option<u32>| n.map(|n| n.to_string()).unwrap_or_default();
     let size = settings.size.map(|[width, height]| format!("{width}x{height}"));
@@ -66,7 +68,7 @@ fn settings(job: &Job, options: &Options) -> String {
         ("Samples a pixel, and width x height; the scene's own if empty", "samples", number(settings.samples)),
         ("", "size", text(size.as_deref().unwrap_or_default())),
         ("The same for all parts of an image: rpu or gpu", "backend", shell::word(&settings.backend)),
-        ("More options of `shadewright render`", "options", shell::words(&settings.options)),
+        ("More options of `shadewright render`", "options", shell::words(&more)),
         ("Options of sbatch, and tasks of an array that run at once", "slurm_options", shell::words(&options.sbatch)),
         ("", "at_once", number(options.at_once)),
     ];
@@ -114,8 +116,8 @@ mod tests {
         let parts: BTreeSet<_> = lines.iter().collect();
         assert_eq!((lines.len(), parts.len()), (120, 120));
         for expected in [
-            "render scene/box.rib -o parts/0001/tile-1.share-1.exr --reuse --backend rpu --part tiles:1/3x2,samples:1/2 --frames 1 --threads 2",
-            "render scene/box.rib -o parts/0010/tile-6.share-2.exr --reuse --backend rpu --part tiles:6/3x2,samples:2/2 --frames 10 --threads 2",
+            "render scene/box.rib -o parts/3x2-2/0001/tile-1.share-1.exr --reuse --backend rpu --part tiles:1/3x2,samples:1/2 --frames 1 -Iscene/shaders --threads 2",
+            "render scene/box.rib -o parts/3x2-2/0010/tile-6.share-2.exr --reuse --backend rpu --part tiles:6/3x2,samples:2/2 --frames 10 -Iscene/shaders --threads 2",
         ] {
             assert!(parts.contains(&expected.to_string()), "{expected}: {parts:#?}");
         }
@@ -127,9 +129,9 @@ mod tests {
         still.settings.options = vec!["--threads=1".to_string(), "-I".to_string(), "a b".to_string()];
         let lines = commands(&still, "render", still.tasks());
         assert_eq!(lines.iter().collect::<BTreeSet<_>>().len(), 12);
-        let expected = "render scene/box.rib -o parts/image/tile-6.share-1.exr --reuse --backend rpu --part tiles:6/3x2,samples:1/2 --threads=1 -I a b";
+        let expected = "render scene/box.rib -o parts/3x2-2/image/tile-6.share-1.exr --reuse --backend rpu --part tiles:6/3x2,samples:1/2 -Iscene/shaders --threads=1 -I a b";
         assert!(lines.contains(&expected.to_string()), "{lines:#?}");
-        assert_eq!(commands(&still, "merge", 1), ["merge parts/image -o images/box.exr"]);
+        assert_eq!(commands(&still, "merge", 1), ["merge parts/3x2-2/image -o images/box.exr --scene scene/box.rib"]);
     }
 
     #[test]
@@ -138,9 +140,9 @@ mod tests {
         job.frames = FrameSet::new(vec![-1, 3, 20000]);
         job.chunk = 2.try_into().unwrap();
         let expected = [
-            "merge parts/-001 -o images/box.-001.exr",
-            "merge parts/0003 -o images/box.0003.exr",
-            "merge parts/20000 -o images/box.20000.exr",
+            "merge parts/3x2-2/-001 -o images/box.-001.exr --scene scene/box.rib",
+            "merge parts/3x2-2/0003 -o images/box.0003.exr --scene scene/box.rib",
+            "merge parts/3x2-2/20000 -o images/box.20000.exr --scene scene/box.rib",
         ];
         assert_eq!(commands(&job, "merge", 2), expected);
     }

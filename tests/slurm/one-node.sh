@@ -88,7 +88,7 @@ SchedulerType=sched/builtin
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 MaxArraySize=${MAX_ARRAY_SIZE:-1001}
 KillWait=2
-ReturnToService=2
+ReturnToService=1
 NodeName=$host NodeAddr=127.0.0.1 CPUs=4 RealMemory=4000 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF

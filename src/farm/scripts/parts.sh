@@ -28,10 +28,15 @@ frame_name() {
     if [ -n "$1" ]; then printf %04d "$1"; else echo image; fi
 }
 
+# The folder of a frame's parts: other divisions have other folders.
+folder_of_parts() { # FRAME
+    echo "$parts/${columns}x$rows-$shares/$(frame_name "$1")"
+}
+
 # Sets `command` to what renders a part: a tile of a frame, with a share of the samples. A part that is there already is checked and kept.
 part_command() { # FRAME TILE SHARE
     local folder
-    folder=$parts/$(frame_name "$1")
+    folder=$(folder_of_parts "$1")
     mkdir -p "$folder"
     command=("$program" render "$scene" -o "$folder/tile-$2.share-$3.exr" --reuse --backend "$backend")
     command+=(--part "tiles:$2/${columns}x$rows,samples:$3/$shares")
@@ -46,5 +51,5 @@ merge_command() { # FRAME
     local name=$image
     [ -z "$1" ] || name=${image%.*}.$(frame_name "$1").${image##*.}
     mkdir -p "$images"
-    command=("$program" merge "$parts/$(frame_name "$1")" -o "$images/$name")
+    command=("$program" merge "$(folder_of_parts "$1")" -o "$images/$name" --scene "$scene")
 }

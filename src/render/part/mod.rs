@@ -15,5 +15,5 @@ mod tests;
 
 pub use file::{Content, PartError, PartFile, PartInfo, PartRecord};
 pub use join::{Joined, join};
-pub use plan::{Plan, Problem, plan};
+pub use plan::{Plan, Problem, difference, plan};
 pub use share::{Grid, Share, ShareError};
