@@ -241,7 +241,7 @@ pub(super) mod tests {
     #[test]
     fn a_job_has_a_bounded_number_of_tasks() {
         let big = Job { grid: Grid { columns: 4096, rows: 4096 }, ..job() };
-        assert_eq!(big.check(), Err(JobError::TooManyTasks { tasks: 10 * 2 << 24 }));
+        assert_eq!(big.check(), Err(JobError::TooManyTasks { tasks: (10 * 2) << 24 }));
         assert_eq!(job().check(), Ok(()));
     }
 

@@ -106,7 +106,7 @@ pub fn read(file: FileId, text: &str) -> Contents {
     let mut depth = 0usize;
     loop {
         // What is no token is skipped, as the reader of scenes does.
-        let Ok((token, span)) = lexer.next() else { continue };
+        let Ok((token, span)) = lexer.next_token() else { continue };
         match token {
             Token::Request(word) if depth == 0 || is_request(word) => {
                 if let Some((name, at)) = request.replace((word, span)) {
@@ -339,13 +339,13 @@ impl Reader {
             match token {
                 Token::Open => depth += 1,
                 Token::Close => depth = depth.saturating_sub(1),
-                Token::Str(text) if is_name(text) => {
-                    if depth > 0 || matches!(args.get(i + 1), None | Some((Token::Str(_), _))) {
-                        let quoted = self.quoted(text, *span);
-                        let has_tiles = kind == NameKind::Tiles && TILES.iter().any(|part| text.contains(part));
-                        let kind = if has_tiles { NameKind::Tiles } else { NameKind::Texture };
-                        self.out.names.push(Name { kind, quoted });
-                    }
+                Token::Str(text)
+                    if is_name(text) && (depth > 0 || matches!(args.get(i + 1), None | Some((Token::Str(_), _)))) =>
+                {
+                    let quoted = self.quoted(text, *span);
+                    let has_tiles = kind == NameKind::Tiles && TILES.iter().any(|part| text.contains(part));
+                    let kind = if has_tiles { NameKind::Tiles } else { NameKind::Texture };
+                    self.out.names.push(Name { kind, quoted });
                 }
                 _ => {}
             }
