@@ -37,7 +37,7 @@ pub fn with_uris(bytes: &[u8], edits: &Edits) -> Vec<u8> {
     if !bytes.starts_with(MAGIC) {
         return changed;
     }
-    while changed.len() % 4 != 0 {
+    while !changed.len().is_multiple_of(4) {
         changed.push(b' ');
     }
     let rest = &bytes[HEADER + CHUNK_HEADER + json.len()..];

@@ -339,13 +339,13 @@ impl Reader {
             match token {
                 Token::Open => depth += 1,
                 Token::Close => depth = depth.saturating_sub(1),
-                Token::Str(text) if is_name(text) => {
-                    if depth > 0 || matches!(args.get(i + 1), None | Some((Token::Str(_), _))) {
-                        let quoted = self.quoted(text, *span);
-                        let has_tiles = kind == NameKind::Tiles && TILES.iter().any(|part| text.contains(part));
-                        let kind = if has_tiles { NameKind::Tiles } else { NameKind::Texture };
-                        self.out.names.push(Name { kind, quoted });
-                    }
+                Token::Str(text)
+                    if is_name(text) && (depth > 0 || matches!(args.get(i + 1), None | Some((Token::Str(_), _)))) =>
+                {
+                    let quoted = self.quoted(text, *span);
+                    let has_tiles = kind == NameKind::Tiles && TILES.iter().any(|part| text.contains(part));
+                    let kind = if has_tiles { NameKind::Tiles } else { NameKind::Texture };
+                    self.out.names.push(Name { kind, quoted });
                 }
                 _ => {}
             }
