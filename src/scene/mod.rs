@@ -61,7 +61,7 @@ pub use integrator::{Estimator, Integrator};
 pub use repair::Unusable;
 pub use rib::GROUP as RIB_EXTENSIONS;
 /// The text of RIB files, for those who read requests without making a scene of them.
-pub mod rib_text {
+pub(crate) mod rib_text {
     pub use super::rib::{Lexer, Token, decode, folder_and_name, is_binary, search_path, to_text, unescape};
 }
 pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
