@@ -11,8 +11,10 @@ use shadewright::lang::{self, registry, rtsl};
 use shadewright::lsp;
 use shadewright::pointcloud::samples::Samples;
 use shadewright::pointcloud::{PointCloud, tree};
-use shadewright::render::checkpoint::{self, Subject};
+use shadewright::render::checkpoint;
 use shadewright::render::film::Film;
+use shadewright::render::part::{Content, PartFile};
+use shadewright::render::record::Subject;
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
@@ -189,6 +191,12 @@ pub fn images(data: &[u8]) {
         if pixels <= 1 << 16 {
             let pyramid = Pyramid::new(image);
             assert!(pyramid.levels.iter().flat_map(|l| &l.texels).flatten().all(|x| x.is_finite()));
+        }
+    }
+    if let Ok(part) = PartFile::decode(Cursor::new(data)) {
+        let window = part.record.window();
+        if let Content::Means { rgba, .. } = part.content {
+            assert_eq!(rgba.len(), window.width as usize * window.height as usize);
         }
     }
     if let Ok(map) = DepthMap::decode(data) {

@@ -5,6 +5,7 @@
 //! again, and no error is reported. Files are written whole and renamed, so processes may share a
 //! folder.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
@@ -24,6 +25,13 @@ const HEAD: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 
+/// 32 hexadecimal digits.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
 /// Computes a [`Key`] of all that is written to it.
 #[derive(Clone, Debug)]
 pub struct KeyHasher([DefaultHasher; 2]);
@@ -41,8 +49,13 @@ impl KeyHasher {
 
     /// Adds a text, which ends where it ends.
     pub fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.0.iter_mut().for_each(|hasher| hasher.write(text.as_bytes()));
+        self.bytes(text.as_bytes());
+    }
+
+    /// Adds bytes, which end where they end.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.iter_mut().for_each(|hasher| hasher.write(bytes));
     }
 
     /// Adds a number.
@@ -82,7 +95,7 @@ impl DiskCache {
         let mut hasher = KeyHasher::new(&self.build);
         hasher.number(key.0 as u64);
         hasher.number((key.0 >> 64) as u64);
-        self.folder.join(format!("{:032x}.{EXTENSION}", hasher.finish().0))
+        self.folder.join(format!("{}.{EXTENSION}", hasher.finish()))
     }
 
     /// The result that was kept for a key.

@@ -50,10 +50,11 @@
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
 //! | [`program`] | the linker: a scene and its shaders become one program |
-//! | [`export`] | scenes as RIB and glTF files |
+//! | [`export`], [`pack`] | scenes as RIB and glTF files; everything that a scene reads, in one folder |
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
 //! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
 //! | [`displace`], [`compare`], [`volume`] | displacement of meshes before rendering; image metrics; volumes of objects |
+//! | [`golden`] | golden images: lists, outcomes, reports |
 //! | [`probe`], [`project`], [`inspect`] | one sample in detail; reloading; compiled forms of shaders |
 //!
 //! The language server and the viewer are parts of the program and no public interface.
@@ -66,7 +67,9 @@ pub mod codegen;
 pub mod compare;
 pub mod displace;
 pub mod export;
+pub mod farm;
 pub mod geometry;
+pub mod golden;
 pub mod image;
 pub mod inspect;
 pub mod ir;
@@ -75,6 +78,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
+pub mod pack;
 pub mod plot;
 mod ply;
 pub mod pointcloud;

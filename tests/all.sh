@@ -11,8 +11,15 @@ missing=()
 ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1 || missing+=(libvulkan1 mesa-vulkan-drivers)
 command -v Xvfb >/dev/null || missing+=(xvfb)
 command -v python3 >/dev/null || missing+=(python3)
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 command -v iverilog >/dev/null || missing+=(iverilog)
 command -v yosys >/dev/null || missing+=(yosys)
+# Render farms: a Slurm of one node, and Python for the command line of Open Job Description.
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+[ -x /usr/sbin/slurmctld ] || missing+=(slurmctld)
+[ -x /usr/sbin/slurmd ] || missing+=(slurmd)
+[ -x /usr/sbin/munged ] || missing+=(munge)
+command -v sbatch >/dev/null || missing+=(slurm-client)
 has_library libX11.so.6 || missing+=(libx11-6)
 has_library libX11-xcb.so.1 || missing+=(libx11-xcb1)
 has_library libXcursor.so.1 || missing+=(libxcursor1)
@@ -27,6 +34,14 @@ if [ ${#missing[@]} -gt 0 ]; then
     run=; [ "$(id -u)" = 0 ] || run=sudo
     $run apt-get update -q
     DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends "${missing[@]}"
+fi
+
+# Open Job Description's own command line, of the version that the tests were written with.
+if [ -z "${SHADEWRIGHT_OPENJD:-}" ]; then
+    openjd=$(realpath -m "${CARGO_TARGET_DIR:-target}/openjd")
+    [ -x "$openjd/bin/python3" ] || python3 -m venv "$openjd"
+    "$openjd/bin/pip" install --quiet --disable-pip-version-check openjd-cli==0.8.0
+    export SHADEWRIGHT_OPENJD=$openjd/bin/openjd
 fi
 
 # Each file of tests is a program that links all of Shadewright: with line tables and incremental compilation the build takes 18 GB

@@ -12,7 +12,7 @@ mod common;
 mod figures;
 
 use common::repository;
-use shadewright::compare::{self, Tolerance};
+use shadewright::compare;
 use shadewright::displace::Displacer;
 use shadewright::image::Image;
 use shadewright::image::{color, file as image_file};
@@ -151,12 +151,27 @@ fn the_gallery_has_forty_shaders_of_every_kind_each_with_a_scene() {
     }
 }
 
+/// The most by which a channel of a scene, as displayed, may differ between the machines on a software
+/// driver: twice what was measured on lavapipe, 6.0e-6 of `brick` and less of the others. The normals
+/// of two scenes come from differences of neighbouring positions, which amplify rounding: 9.1e-3 of
+/// `dents`, 6.8e-4 of `fractalglass`.
+fn bound(name: &str) -> f64 {
+    match name {
+        "dents" => 2e-2,
+        "fractalglass" => 1.5e-3,
+        _ => 1.2e-5,
+    }
+}
+
 /// What is wrong with a scene: machines that differ, or next to nothing to be seen.
 fn faults(name: &str, job: &Job, gpu: &mut GpuRenderer) -> String {
     let on_rpu = RpuRenderer::new().render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
     let on_gpu = gpu.render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
     let report = compare::compare(&on_rpu, &on_gpu).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let verdict = Tolerance::default().judge(&report);
+    let verdict = match gpu.adapter().is_some_and(|adapter| adapter.kind == "software") {
+        true => compare::Metric::Max.judge(&report, bound(name)),
+        false => compare::Tolerance::default().judge(&report),
+    };
     let (mean, spread) = middle(&on_rpu);
     let shows = mean > 0.06 && mean < 0.94 && spread > 0.03;
     let mut wrong = String::new();

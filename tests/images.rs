@@ -1,23 +1,20 @@
 //! Whole images through the binary. The RPU renders the scenes of `assets/scenes` and `assets/rtsl`
 //! to the bits of their golden images, and a GPU those of `assets/scenes` to within a bound.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test images --test machine` renders the golden images again.
-//! An image that fails is left in `tests/current`. Of the images of the documentation that
+//! `shadewright golden tests/golden` renders the golden images and compares them; `--bless` replaces
+//! those that differ. Its report is left in `tests/current/golden`. Of the images of the documentation that
 //! `assets/images/make.sh` renders, a window is rendered again; `tests/nightly.sh` renders them
 //! whole.
 
 mod common;
 
-use common::{compare_machines, largest_difference, repository, shadewright, stderr};
-use shadewright::image::{Image, file as image_file};
+use common::{compare_machines, repository, shadewright, stderr};
+use shadewright::image::file as image_file;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The size at which a GPU is compared with the RPU.
 const SIZE: &str = "80x60";
-
-/// The size of the golden images.
-const GOLDEN_SIZE: &str = "32x24";
 
 /// The most by which a software driver may differ from the RPU in a channel, relative to its value
 /// where that is above 1.
@@ -83,55 +80,25 @@ fn both_machines_agree_on_what_the_adaptive_sampler_subdivides() {
     }
 }
 
-/// Renders a scene on the RPU into a file.
-fn render(scene: &Path, out: &Path) -> Result<(), String> {
-    let classes = repository("assets/rtsl");
-    let args = [scene, Path::new("-I"), &classes, Path::new("--render"), out].map(|path| path.to_str().unwrap());
-    let output =
-        shadewright(Path::new("."), &[&args[..], &["--size", GOLDEN_SIZE, "--spp", "4", "--backend", "rpu"]].concat());
-    if output.status.success() { Ok(()) } else { Err(stderr(&output)) }
-}
-
-/// Renders the scenes of a folder and compares every bit with the golden images. The RPU computes
-/// the same on every processor and with any number of threads.
-fn assert_golden(folder: &str, golden: &str) {
-    let (golden, current) = (repository(golden), repository("tests/current"));
-    fs::create_dir_all(&current).unwrap();
-    let mut failed = Vec::new();
-    for scene in scenes(folder) {
-        let reference = golden.join(format!("{}.exr", stem(&scene)));
-        if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
-            fs::create_dir_all(&golden).unwrap();
-            render(&scene, &reference).unwrap();
-        }
-        let out = current.join(format!("golden-{}.exr", stem(&scene)));
-        if let Err(message) = render(&scene, &out) {
-            failed.push(message);
-            continue;
-        }
-        let [image, expected] = [&out, &reference].map(|path| image_file::read(path).unwrap());
-        let bits =
-            |image: &Image| -> Vec<[u32; 4]> { image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect() };
-        let different = bits(&image).iter().zip(bits(&expected)).filter(|(a, b)| *a != b).count();
-        let most = largest_difference(&image, &expected);
-        if different > 0 {
-            let (out, reference) = (out.display(), reference.display());
-            failed.push(format!("{out}: {different} pixels differ from {reference}, by {most:e} at most"));
-        } else {
-            fs::remove_file(&out).unwrap();
-        }
-    }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
 #[test]
 fn every_scene_has_the_bits_of_its_golden_image() {
-    assert_golden("assets/scenes", "tests/golden/scenes");
-}
-
-#[test]
-fn every_scene_of_rtsl_has_the_bits_of_its_golden_image() {
-    assert_golden("assets/rtsl", "tests/golden/rtsl");
+    let out = repository("tests/current/golden");
+    fs::create_dir_all(repository("tests/current")).unwrap();
+    let output = shadewright(&repository("."), &["golden", "tests/golden", "--out", out.to_str().unwrap(), "--json"]);
+    let results: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the results are JSON");
+    let failed: Vec<String> = results["images"]
+        .as_array()
+        .expect("there are images")
+        .iter()
+        .filter(|image| image["status"] != "passed")
+        .map(|image| format!("{}: {} {}", image["name"], image["status"], image["reason"]))
+        .collect();
+    let report = out.join("report.html");
+    assert!(failed.is_empty(), "{}\nthe report is {}", failed.join("\n"), report.display());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(results["leftover"], serde_json::json!([]), "every golden image has a scene");
+    let all = scenes("assets/scenes").len() + scenes("assets/rtsl").len();
+    assert_eq!(results["images"].as_array().map(Vec::len), Some(all), "every scene has a golden image");
 }
 
 /// The window of an image of the documentation that a test renders again: in its middle.
@@ -180,16 +147,6 @@ fn images_of_the_documentation_are_what_their_commands_render() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-#[test]
-fn every_golden_image_has_a_scene() {
-    for (golden, folder) in [("tests/golden/scenes", "assets/scenes"), ("tests/golden/rtsl", "assets/rtsl")] {
-        let mut names: Vec<_> = fs::read_dir(repository(golden)).unwrap().map(|e| stem(&e.unwrap().path())).collect();
-        names.sort();
-        let expected: Vec<_> = scenes(folder).iter().map(|scene| stem(scene)).collect();
-        assert_eq!(names, expected, "{golden}");
-    }
 }
 
 #[test]

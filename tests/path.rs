@@ -101,7 +101,8 @@ fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoI
     let of_seed = |seed| {
         job.sampling.seed = seed;
         machine.load(&job).expect("it compiles");
-        let mut film = Film::new(job.window.width, job.window.height).expect("it is small");
+        let mut film =
+            Film::of_samples(job.window.width, job.window.height, job.sampling.count()).expect("it is small");
         machine.draw(Pass::whole(job.sampling), &mut film, &stop).expect("it ends");
         machine.finish(&film, 1, &stop).expect("it ends")
     };
@@ -309,6 +310,11 @@ fn both_machines_follow_the_same_paths() {
     compared(&repository("assets/rtsl/cornell.rib"), &[]);
 }
 
+/// The most by which a channel of these scenes, as displayed, may differ between the machines on a
+/// software driver: twice what was measured on lavapipe, 6.4e-5 of one scene with layers and at most
+/// 2e-6 of the others.
+const DISPLAYED: &str = "1.5e-4";
+
 /// Both machines draw a scene, in both ways to run on a GPU.
 fn compared(scene: &Path, more: &[&str]) {
     for schedule in ["wavefront", "megakernel"] {
@@ -321,7 +327,8 @@ fn compared_on(schedule: &str, scene: &Path, more: &[&str]) {
     let scene = scene.display().to_string();
     let classes = repository("assets/rtsl").display().to_string();
     let args = ["compare", &scene, "-I", &classes, "--size", "24x24", "--spp", "2", "--schedule", schedule];
-    let output = shadewright(Path::new("."), &[&args[..], more].concat());
+    let judge = ["--metric", "max", "--threshold", DISPLAYED];
+    let output = shadewright(Path::new("."), &[&args[..], &judge, more].concat());
     assert!(output.status.success(), "{schedule}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
 }
 

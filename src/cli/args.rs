@@ -3,16 +3,22 @@
 
 mod choices;
 mod conversion;
+mod farm;
+mod golden;
 mod images;
 mod measurements;
+mod pack;
 mod shaders;
 mod silicon;
 mod values;
 
 pub use choices::*;
 pub use conversion::*;
+pub use farm::*;
+pub use golden::*;
 pub use images::*;
 pub use measurements::*;
+pub use pack::*;
 pub use shaders::*;
 pub use silicon::*;
 pub use values::*;
@@ -29,6 +35,7 @@ mod heading {
     pub const FILES: &str = "Shaders and files";
     pub const BACKEND: &str = "Backend";
     pub const COMPILER: &str = "Compiler and BVH";
+    pub const FARM: &str = "Render farm";
     pub const COMPARISON: &str = "Comparison";
     pub const DIAGNOSTICS: &str = "Diagnostics";
     pub const PROGRAM: &str = "RPU programs";
@@ -52,6 +59,7 @@ Examples:
   shadewright compare scene.rib -o diff.png         GPU and RPU (CPU), a verdict, a difference image
   shadewright diff a.png b.png                      two image files
   shadewright convert scene.rib scene.glb --check   another format, and whether it looks the same
+  shadewright pack scene.rib -o ../packed           a folder with all that the scene reads
   shadewright compile marble.sl --emit rpu          the RPU assembly of a shader
   shadewright probe scene.rib 320,240 --steps       the hits and shader statements of one pixel
   shadewright run 'float f(float x) { return x*x; }' f 3
@@ -98,8 +106,14 @@ pub enum Command {
     Info(InfoArgs),
     /// Compare two image files
     Diff(DiffArgs),
+    /// Render the scenes of a folder, compare each with its reference, and write a report
+    Golden(GoldenArgs),
     /// Write a scene as RIB or glTF, with its textures and shaders beside it
     Convert(Box<ConvertArgs>),
+    /// Write a job for a render farm: Open Job Description, or Slurm
+    Farm(Box<FarmArgs>),
+    /// Copy everything that a scene reads into one folder, which renders alone
+    Pack(Box<PackArgs>),
     /// Read, link and compile scenes without rendering them, and print every message
     Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()

@@ -60,9 +60,8 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     let images = match &batched {
         Some(batched) => batched.images.clone(),
         None => {
-            let [a, b] = [0, 1].map(|side| {
-                render(&args.scene, &args.machine, args.between.0[side], &jobs[side], sampler.as_ref())
-            });
+            let [a, b] = [0, 1]
+                .map(|side| render(&args.scene, &args.machine, args.between.0[side], &jobs[side], sampler.as_ref()));
             [a?, b?]
         }
     };
@@ -74,10 +73,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         }
     }
     let pair = batched.as_ref().map(Batched::pair);
-    conclude(
-        &Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?,
-        &args.judge,
-    )
+    conclude(&Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, &args.judge)
 }
 
 /// Whether the images are tested for equal means: where that is asked for, and by default where paths

@@ -69,7 +69,13 @@ mod tests {
 
     #[test]
     fn devices_have_a_text_and_json() {
-        let adapter = |kind| AdapterInfo { name: "X 5".into(), kind, api: "vulkan".into(), max_binding_bytes: 0 };
+        let adapter = |kind| AdapterInfo {
+            name: "X 5".into(),
+            kind,
+            api: "vulkan".into(),
+            driver: String::new(),
+            max_binding_bytes: 0,
+        };
         let (hard, soft) = (Device::Gpu(adapter("discrete")), Device::Gpu(adapter("software")));
         assert_eq!([hard.to_string(), soft.to_string()], ["GPU (X 5, vulkan)", "GPU (X 5, software, vulkan)"]);
         assert_eq!(hard.json(), json!({ "backend": "gpu", "adapter": "X 5" }));

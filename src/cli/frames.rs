@@ -22,6 +22,8 @@ pub struct Sequence {
     pub frames: Vec<i32>,
     /// Frames before all of these whose display is a shadow map: the rendered ones may use them.
     pub shadow_maps: Vec<i32>,
+    /// The rendered ones whose display is a shadow map.
+    pub depth_frames: Vec<i32>,
 }
 
 /// The bytes of the scene's file, of which the functions below tell what it seems to hold without
@@ -75,7 +77,8 @@ fn of_scene(args: &SceneArgs, range: Frames) -> Result<Sequence, Failure> {
     if !frames.is_empty() {
         let before = opened.frames.iter().copied().take_while(|n| !is_inside(n));
         let shadow_maps = before.filter(|n| opened.depth_frames.contains(n)).collect();
-        return Ok(Sequence { frames, shadow_maps });
+        let depth_frames = frames.iter().copied().filter(|n| opened.depth_frames.contains(n)).collect();
+        return Ok(Sequence { frames, shadow_maps, depth_frames });
     }
     let what = match (opened.frames.iter().min(), opened.frames.iter().max()) {
         (Some(first), Some(last)) => format!("its frames lie between {first} and {last}"),

@@ -26,7 +26,9 @@ mod devices;
 mod diff;
 mod documents;
 mod failure;
+mod farm;
 mod frames;
+mod golden;
 mod info;
 mod input;
 mod interrupt;
@@ -39,6 +41,7 @@ mod kernels;
 mod lsp;
 mod merge;
 mod messages;
+mod pack;
 mod part;
 mod printf;
 mod probe;
@@ -93,7 +96,10 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         None => render::run(cli.render),
         Some(Command::Render(args)) => render::run(*args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Golden(args)) => golden::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Farm(args)) => farm::run(&args),
+        Some(Command::Pack(args)) => pack::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Merge(args)) => merge::run(&args),

@@ -13,8 +13,10 @@ use serde_json::json;
 use shadewright::image::file as image_file;
 use shadewright::render::batches::Batches;
 use shadewright::render::film::Film;
-use shadewright::render::part::{Content, PartFile, PartInfo, PartRecord, Share};
+use shadewright::render::part::{Content, PartFile, PartInfo, PartRecord, Share, difference};
 use shadewright::render::{Job, RenderError, Window, passes};
+use std::fs::File;
+use std::io::BufReader;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::Instant;
@@ -43,6 +45,21 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     let rpu = rpu_renderer(scene).in_format(args.format.into());
     let stop = interrupt::watched()?;
     let (mut machine, device) = progressive(args.backend, &args.machine, rpu.clone())?;
+    let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &machine.describe());
+    let kept = if job.program.has_imager { 1 } else { batches.count() };
+    let image = record::record(args, scene, &whole, &device, hashes, kept);
+    let folder = std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    let info = PartInfo {
+        quantize: state.scene.film.quantize,
+        imager: job.program.has_imager,
+        command: std::env::args().collect(),
+        folder,
+        ..PartInfo::new(share, window, &job.film)
+    };
+    let record = PartRecord { record: image, part: info };
+    if args.reuse && is_there(out, &record) {
+        return keep(args, out, share);
+    }
     if job.film.moves {
         draw_shutter(&mut *machine, &tile, &mut project, &job, samples.clone(), &mut film, stop)?;
     } else {
@@ -67,18 +84,6 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
         0 => bake::draw(args, scene, &mut project, &state, rpu)?,
         _ => Vec::new(),
     };
-    let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &machine.describe());
-    let kept = if job.program.has_imager { 1 } else { batches.count() };
-    let image = record::record(args, scene, &whole, &device, hashes, kept);
-    let folder = std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
-    let info = PartInfo {
-        quantize: state.scene.film.quantize,
-        imager: job.program.has_imager,
-        command: std::env::args().collect(),
-        folder,
-        ..PartInfo::new(share, window, &job.film)
-    };
-    let record = PartRecord { record: image, part: info };
     let part = PartFile { record, content: Content::of_film(film, share), aovs };
     let bytes = part.encode().map_err(|e| Failure::input(format!("error: {}: {e}", out.display())))?;
     image_file::write_bytes(out, &bytes)?;
@@ -108,6 +113,24 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
         out.display()
     );
     eprint!("{problems}");
+    Ok(())
+}
+
+/// Whether a file is this part, undamaged.
+fn is_there(out: &Path, record: &PartRecord) -> bool {
+    let there = File::open(out).ok().and_then(|file| PartFile::decode(BufReader::new(file)).ok());
+    there.is_some_and(|there| {
+        there.record.part.share == record.part.share && difference(&there.record, record).is_none()
+    })
+}
+
+/// Reports a part that was kept.
+fn keep(args: &RenderArgs, out: &Path, share: Share) -> Result<(), Failure> {
+    if args.judge.json {
+        let path = out.display().to_string();
+        return print_json(&json!({ "path": path, "part": share.to_string(), "kept": true }));
+    }
+    eprintln!("kept {}, {share}: it is there already", out.display());
     Ok(())
 }
 

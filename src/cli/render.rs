@@ -8,7 +8,7 @@ use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
 use super::input::{job_of, open_project, refreshed};
-use super::judgement::{Judgement, Named, Side, check_judgement, read};
+use super::judgement::{self, Judgement, Named, Side, check_judgement};
 use super::messages::Problems;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
@@ -28,6 +28,7 @@ use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, depth, motion};
 use shadewright::scene::{Display, Integrator};
+use shadewright::text::log::FileLog;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -77,16 +78,18 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     let is_single =
         args.part.is_some() || args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
-    let Sequence { frames, shadow_maps } = frames::sequence(&args.scene, is_single)?;
+    let Sequence { frames, shadow_maps, .. } = frames::sequence(&args.scene, is_single)?;
     if is_single && !frames.is_empty() {
         return Err(Failure::input(
             "error: --compare, --part, --preview, --resume and --stats are options of a single image, and --frames renders several; give one frame",
         ));
     }
     let mut scene = args.scene.clone();
+    let mut read = FileLog::default();
     for frame in shadow_maps {
         scene.frames = Some(Frames { first: frame, last: frame });
-        let (_, state) = open_project(&scene)?;
+        let (project, state) = open_project(&scene)?;
+        read.extend(&project.log());
         if let Some(display) = shadow_map(&state) {
             scene.rendered.extend(depths(&state, &display.name, None)?);
         }
@@ -96,13 +99,14 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
         if let Some(share) = args.part {
             return part::run(args, &scene, share, out, begin);
         }
-        return one(args, &scene, adaptive, out, begin).map(drop);
+        return one(args, &scene, adaptive, out, begin, &mut read).map(drop);
     }
     // Each prints a line.
     for frame in frames {
         scene.frames = Some(Frames { first: frame, last: frame });
         // Later frames of the file may use it, as a texture or a shadow map.
-        scene.rendered.extend(one(args, &scene, adaptive, &frames::file_of(out, frame), Instant::now())?);
+        let out = frames::file_of(out, frame);
+        scene.rendered.extend(one(args, &scene, adaptive, &out, Instant::now(), &mut read)?);
     }
     Ok(())
 }
@@ -134,16 +138,18 @@ fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Fai
     Ok(vec![(name.to_string(), bytes.into())])
 }
 
-/// Renders one image.
+/// Renders one image. `read` has the files of the frames before it, and gets those of this one.
 fn one(
     args: &RenderArgs,
     scene: &SceneArgs,
     adaptive: Option<Settings>,
     out: &Path,
     begin: Instant,
+    read: &mut FileLog,
 ) -> Result<Rendered, Failure> {
-    let reference = args.compare.as_deref().map(|path| read(path, &args.judge)).transpose()?;
+    let reference = args.compare.as_deref().map(|path| judgement::read(path, &args.judge)).transpose()?;
     let (mut project, state) = open_project(scene)?;
+    read.extend(&project.log());
     let displays = &state.scene.film.displays;
     if let (Some(display), Some(_)) = (shadow_map(&state), scene.frames) {
         return depths(&state, &display.name, Some(out));
@@ -219,6 +225,7 @@ fn one(
     if args.judge.json {
         let mut document = written.json();
         document.append(&mut problems.json());
+        document.insert("files".to_string(), files(read));
         if let Some(judgement) = &judgement {
             document.append(&mut judgement.json());
         }
@@ -342,6 +349,16 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
         interrupted: false,
         is_saved: false,
     })
+}
+
+/// The files that an image depends on: those that were read, with a hash of their content, and those
+/// that were looked for and are missing, whose `content` is null.
+fn files(log: &FileLog) -> Value {
+    let file = |(path, content): (&Path, Option<u64>)| {
+        let hash = content.map(|hash| format!("{hash:016x}"));
+        json!({ "path": path.display().to_string(), "content": hash })
+    };
+    log.contents().map(file).collect()
 }
 
 /// The progress that a render shows.

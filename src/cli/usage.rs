@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The subcommands whose first argument is a scene.
-const WITH_SCENE: [&str; 6] = ["render", "compare", "depth", "probe", "simulate", "volume"];
+const WITH_SCENE: [&str; 7] = ["render", "compare", "farm", "depth", "probe", "simulate", "volume"];
 
 /// Checks that the scene that the command line names is a file.
 ///
@@ -28,6 +28,8 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
             let is_there = args.scene.exists() || convert::built_in(&args.scene).is_some();
             return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
         }
+        Some(Command::Farm(args)) => return exists(&args.scene),
+        Some(Command::Pack(args)) => return exists(&args.scene),
         Some(Command::Simulate(args)) => &args.scene,
         Some(Command::Volume(args)) => &args.scene,
         Some(_) => return Ok(()),
@@ -37,6 +39,11 @@ pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
         Some(path) if !path.exists() => Err(no_file(path)),
         _ => Ok(()),
     }
+}
+
+/// Checks that a scene is a file.
+fn exists(path: &Path) -> Result<(), Failure> {
+    if path.exists() { Ok(()) } else { Err(no_file(path)) }
 }
 
 /// The message for a command line that clap refuses, where ours is better.
@@ -80,6 +87,11 @@ fn no_file_or_command(path: &Path) -> Failure {
             looked_for(path)
         )),
     }
+}
+
+/// The message for a folder of scenes that does not exist.
+pub fn no_folder(path: &Path) -> Failure {
+    Failure::input(format!("error: no folder or list `{}`\nhint: {}", path.display(), looked_for(path)))
 }
 
 fn no_file(path: &Path) -> Failure {

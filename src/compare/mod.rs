@@ -141,8 +141,7 @@ mod tests {
     use super::*;
 
     /// The metrics that need no variances.
-    const OF_IMAGES: [Metric; 6] =
-        [Metric::Flip, Metric::Rmse, Metric::Psnr, Metric::Ssim, Metric::Max, Metric::Mean];
+    const OF_IMAGES: [Metric; 6] = [Metric::Flip, Metric::Rmse, Metric::Psnr, Metric::Ssim, Metric::Max, Metric::Mean];
 
     #[test]
     fn a_image_equals_itself_by_every_metric() {

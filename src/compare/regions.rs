@@ -201,9 +201,9 @@ impl<'a> Growing<'a> {
     }
 
     fn add(&mut self, at: [usize; 2], block: NamedBlock<'a>, rgba: [[f32; 4]; 2]) {
-        for axis in 0..2 {
-            self.bounds[0][axis] = self.bounds[0][axis].min(at[axis]);
-            self.bounds[1][axis] = self.bounds[1][axis].max(at[axis]);
+        let [first, last] = &mut self.bounds;
+        for ((first, last), at) in first.iter_mut().zip(last).zip(at) {
+            (*first, *last) = ((*first).min(at), (*last).max(at));
         }
         self.pixels += 1;
         if rgba.iter().all(is_finite) {

@@ -306,7 +306,10 @@ mod tests {
 
     #[test]
     fn small_numbers_are_told_from_nothing() {
-        assert_eq!([0.0, 0.25, 1e-5, 3.21e-9].map(|x| Short(x).to_string()), ["0.000000", "0.250000", "0.000010", "3.21e-9"]);
+        assert_eq!(
+            [0.0, 0.25, 1e-5, 3.21e-9].map(|x| Short(x).to_string()),
+            ["0.000000", "0.250000", "0.000010", "3.21e-9"]
+        );
     }
 
     #[test]

@@ -5,12 +5,12 @@
 
 use super::{SizeError, check_size};
 use exr::meta::MetaData;
-use exr::meta::attribute::{AttributeValue, IntegerBounds, Text};
+use exr::meta::attribute::{AttributeValue as Attribute, IntegerBounds, Text};
 use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image as ExrImage, ImageAttributes, Layer, LayerAttributes,
     ReadChannels, ReadLayers, SmallVec, Vec2, WritableImage, read,
 };
-use std::io::{BufRead, Cursor, Seek};
+use std::io::{BufRead, Cursor, Seek, SeekFrom};
 use thiserror::Error;
 
 /// The attribute of the header that holds the record.
@@ -18,6 +18,10 @@ const RECORD: &str = "shadewright";
 
 /// Most bytes of a file's samples: an image of [`super::MAX_PIXELS`] with color and alpha.
 const MAX_BYTES: u64 = 16 * super::MAX_PIXELS;
+
+/// Most bytes of samples that a byte of a file stands for, so that a small file cannot claim a large
+/// image: deflate reaches 1,032.
+const MAX_RATIO: u64 = 1 << 14;
 
 /// Most channels of a file.
 const MAX_CHANNELS: usize = 1024;
@@ -102,7 +106,7 @@ impl ChannelFile {
                 return Err("the record is not ASCII".to_string());
             }
             // One attribute alone: the encoder writes several in any order.
-            attributes.other.insert(Text::from(RECORD), AttributeValue::Text(Text::from(record.as_str())));
+            attributes.other.insert(Text::from(RECORD), Attribute::Text(Text::from(record.as_str())));
         }
         let mut bytes = Vec::new();
         let image = ExrImage::new(attributes, layer);
@@ -123,7 +127,12 @@ impl ChannelFile {
         if bytes > limit {
             return Err(ChannelError::TooLarge { bytes, limit });
         }
-        reader.seek(std::io::SeekFrom::Start(start)).map_err(|error| ChannelError::Corrupt(error.to_string()))?;
+        let io = |error: std::io::Error| ChannelError::Corrupt(error.to_string());
+        let length = reader.seek(SeekFrom::End(0)).map_err(io)?.saturating_sub(start);
+        if bytes / MAX_RATIO > length {
+            return Err(ChannelError::Corrupt(format!("it has {length} bytes for {bytes} bytes of samples")));
+        }
+        reader.seek(SeekFrom::Start(start)).map_err(io)?;
         let image =
             read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
         let image = image.from_buffered(reader).map_err(corrupt)?;
@@ -162,7 +171,7 @@ impl Header {
         // The reader gives attributes that it does not know to the layer, or to all layers.
         let name = Text::from(RECORD);
         let record = match header.own_attributes.other.get(&name).or_else(|| shared.other.get(&name)) {
-            Some(AttributeValue::Text(text)) => Some(text.to_string()),
+            Some(Attribute::Text(text)) => Some(text.to_string()),
             _ => None,
         };
         Ok(Self {

@@ -244,13 +244,27 @@ pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -
 /// # Errors
 /// When the encoder refuses the image.
 pub fn to_exr(image: &Image) -> Result<Vec<u8>, ImageFileError> {
+    to_bytes(image, Format::Exr)
+}
+
+/// An image as a file of a format, as [`write()`] writes it.
+///
+/// # Errors
+/// When the format cannot hold the image.
+pub fn to_bytes(image: &Image, format: Format) -> Result<Vec<u8>, ImageFileError> {
     let mut bytes = Cursor::new(Vec::new());
-    encode_exr(&mut bytes, image).map_err(|e| ImageFileError::Encode {
-        path: "memory".into(),
-        format: Format::Exr,
-        reason: e.to_string(),
-    })?;
+    let refused =
+        |e: image::ImageError| ImageFileError::Encode { path: "memory".into(), format, reason: e.to_string() };
+    encode(&mut bytes, format, image, None).map_err(refused)?;
     Ok(bytes.into_inner())
+}
+
+/// The image in the bytes of a file of a format.
+///
+/// # Errors
+/// When the bytes are damaged, or hold more than [`MAX_READ_PIXELS`].
+pub fn of_bytes(bytes: &[u8], format: Format) -> Result<Image, DecodeError> {
+    decode_as(Cursor::new(bytes), format.of_codec(), MAX_READ_PIXELS, Reading::Color)
 }
 
 /// An encoding without loss whose tiles are in one order, whichever thread is done with its tile
@@ -353,7 +367,7 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
 }
 
 fn encode(
-    out: &mut BufWriter<&mut File>,
+    out: &mut (impl io::Write + io::Seek),
     format: Format,
     image: &Image,
     quantize: Option<Quantize>,

@@ -103,10 +103,15 @@ impl Project {
 
     /// The files that the last attempt read, and those that it looked for in vain.
     pub fn files(&self) -> Vec<PathBuf> {
+        self.log().paths().map(Path::to_path_buf).collect()
+    }
+
+    /// The same with the content that was read.
+    pub fn log(&self) -> FileLog {
         let mut all = self.scene_files.clone().unwrap_or_default();
         all.extend(&self.shader_files);
         self.kernels.iter().for_each(|folder| all.extend(folder.files()));
-        all.paths().map(Path::to_path_buf).collect()
+        all
     }
 
     /// The last state without errors.

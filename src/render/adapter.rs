@@ -11,6 +11,8 @@ pub struct AdapterInfo {
     pub kind: &'static str,
     /// The graphics API: `vulkan`, `metal`, `dx12`, `gl`.
     pub api: String,
+    /// The driver and its version, as far as the system reports them.
+    pub driver: String,
     /// The most bytes that a kernel can bind as one buffer.
     pub max_binding_bytes: u64,
 }

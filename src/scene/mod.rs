@@ -55,11 +55,15 @@ pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
-pub use gltf::EXTRAS as GLTF_EXTRAS;
+pub use gltf::{EXTRAS as GLTF_EXTRAS, file_of_uri, is_gltf};
 pub use instancing::TooManyTriangles;
 pub use integrator::{Estimator, Integrator};
 pub use repair::Unusable;
 pub use rib::GROUP as RIB_EXTENSIONS;
+/// The text of RIB files, for those who read requests without making a scene of them.
+pub mod rib_text {
+    pub use super::rib::{Lexer, Token, decode, folder_and_name, is_binary, search_path, to_text, unescape};
+}
 pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
 pub use texture::TextureSource;
 
@@ -357,6 +361,11 @@ fn read(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<O
         opened.diagnostics.push(warning.hint("glTF files have animations; of RIB, --frames chooses a frame"));
     }
     Ok(opened)
+}
+
+/// Whether a path is that of a mesh file (`.obj`, `.ply`), by its extension (under `.gz` too).
+pub fn is_mesh(path: &Path) -> bool {
+    meshfile::kind_of(path).is_some()
 }
 
 /// Opens a built-in scene by its name, see [`builtin::SCENES`]; it reads no files.

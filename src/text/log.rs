@@ -79,6 +79,12 @@ impl FileLog {
         self.seen.keys().map(PathBuf::as_path)
     }
 
+    /// All files with the hash of their bytes, as [`content_of`] computes it; `None` for those that
+    /// are missing.
+    pub fn contents(&self) -> impl Iterator<Item = (&Path, Option<u64>)> {
+        self.seen.iter().map(|(path, sight)| (path.as_path(), sight.content))
+    }
+
     /// The files that changed, disappeared or appeared.
     ///
     /// A file whose size and times are those noted is not read again, unless it was written so
@@ -123,8 +129,9 @@ fn identity(_meta: &Metadata) -> [i64; 3] {
     [0; 3]
 }
 
-/// The hash of a regular file's bytes; `None` where there is none to be read.
-fn content_of(path: &Path) -> Option<u64> {
+/// The hash of a regular file's bytes; `None` where there is none to be read. The algorithm is the
+/// same in all processes of one build.
+pub fn content_of(path: &Path) -> Option<u64> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -233,6 +233,9 @@ pub struct RenderArgs {
     /// once
     #[arg(long, value_name = "K/N", requires = "render", conflicts_with_all = ["watch", "resume", "preview", "compare", "stats", "target_error", "model"], hide_short_help = true, help_heading = heading::OUTPUT)]
     pub part: Option<Share>,
+    /// With --part: keep OUT where it is that part already, undamaged, of the same image
+    #[arg(long, requires = "part", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub reuse: bool,
     /// Write a first image, one sample per pixel from the RPU, to FILE while the backend starts
     #[arg(long, value_name = "FILE", requires = "render", hide_short_help = true, help_heading = heading::OUTPUT)]
     pub preview: Option<PathBuf>,

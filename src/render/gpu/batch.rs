@@ -61,7 +61,7 @@ pub enum Results {
     Stay = 0,
     /// The first four words are summed, item by item, for each batch of the pixel's samples.
     Sum = 1,
-    /// The same, and the first sums go on from those that [`Paths::set_sums`] brought.
+    /// The same, and the first sums continue those that [`Paths::set_sums`] brought.
     AddToSums = 2,
 }
 
@@ -535,7 +535,7 @@ mod tests {
         // Batches of the samples: 0 and 1, 2 to 4, 5 and 6, and so on.
         let all = 40;
         let batches = Batches::of(all);
-        // The first sums are discarded; the last two batches go on from the sums before.
+        // The first sums are discarded; the last two batches continue the sums before.
         for (samples, results) in
             [(9..13, Results::Sum), (0..4, Results::Sum), (4..8, Results::AddToSums), (8..9, Results::AddToSums)]
         {

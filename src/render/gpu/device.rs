@@ -597,6 +597,7 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
         name: info.name,
         kind,
         api: info.backend.to_string(),
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
         max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
     }
 }

@@ -55,6 +55,9 @@ pub struct PartInfo {
     pub folder: String,
     /// A hash of the samples.
     pub content: String,
+    /// A hash of the record's text without this hash: a record that was changed is noticed even where
+    /// there is no other part to compare it with. The last field of the record.
+    pub seal: String,
 }
 
 /// The samples of a part.
@@ -114,6 +117,9 @@ impl PartRecord {
         if serde_json::from_str::<Any>(text).map_or(true, |any| any.part.is_none()) {
             return Err(PartError::Foreign);
         }
+        if !is_sealed(text) {
+            return Err(PartError::Damaged("its record was changed".to_string()));
+        }
         let record: Self = serde_json::from_str(text).map_err(|error| PartError::Record(error.to_string()))?;
         let [x0, y0, x1, y1] = record.record.window;
         let [width, height] = [x1.saturating_sub(x0), y1.saturating_sub(y0)];
@@ -127,6 +133,15 @@ impl PartRecord {
             return Err(PartError::Record("its size is not that of its share".to_string()));
         }
         Ok(record)
+    }
+
+    /// The record as JSON, with its seal.
+    fn sealed(&mut self) -> Result<String, serde_json::Error> {
+        self.part.seal = format!("{:016x}", 0);
+        let text = to_json(self)?;
+        let (head, _, tail) = at_seal(&text).unwrap_or((&text, "", ""));
+        self.part.seal = seal_of(head, tail);
+        to_json(self)
     }
 
     /// The window of the whole image.
@@ -154,6 +169,23 @@ impl PartRecord {
     }
 }
 
+/// A record's text before its seal, the seal, and the text after it.
+fn at_seal(text: &str) -> Option<(&str, &str, &str)> {
+    // In strings of the record quotes are escaped.
+    const FIELD: &str = "\"seal\":\"";
+    let begin = text.rfind(FIELD)? + FIELD.len();
+    let end = begin + text[begin..].find('"')?;
+    Some((&text[..begin], &text[begin..end], &text[end..]))
+}
+
+fn seal_of(head: &str, tail: &str) -> String {
+    format!("{:016x}", hashed(|h| (head, tail).hash(h)))
+}
+
+fn is_sealed(text: &str) -> bool {
+    at_seal(text).is_some_and(|(head, seal, tail)| seal_of(head, tail) == seal)
+}
+
 fn window_of([x0, y0, x1, y1]: [u32; 4]) -> Window {
     Window { x: x0, y: y0, width: x1.saturating_sub(x0), height: y1.saturating_sub(y0) }
 }
@@ -172,6 +204,7 @@ impl PartInfo {
             command: Vec::new(),
             folder: String::new(),
             content: String::new(),
+            seal: String::new(),
         }
     }
 }
@@ -222,7 +255,7 @@ impl PartFile {
         }
         channels.extend(self.aovs.iter().flat_map(Aov::to_channels));
         self.record.part.content = hash_of(&channels);
-        let record = to_json(&self.record).map_err(|error| PartError::Encode(error.to_string()))?;
+        let record = self.record.sealed().map_err(|error| PartError::Encode(error.to_string()))?;
         let size = self.record.record.size;
         let file = ChannelFile {
             size: [width, height],

@@ -97,8 +97,9 @@ pub fn plan(parts: &[(String, PartRecord)]) -> Result<Plan, Vec<Problem>> {
     Ok(Plan { order: found.into_iter().flatten().collect(), duplicates, devices })
 }
 
-/// In what the images of two parts differ.
-fn difference(first: &PartRecord, other: &PartRecord) -> Option<String> {
+/// In what the images of two parts differ: `None` where they are parts of one image.
+#[must_use]
+pub fn difference(first: &PartRecord, other: &PartRecord) -> Option<String> {
     let (a, b) = (&first.record, &other.record);
     let differ = |what: &str, a: &dyn std::fmt::Display, b: &dyn std::fmt::Display| {
         Some(format!("it was rendered with {what} {b}, the other with {a}"))

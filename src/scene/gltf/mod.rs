@@ -83,10 +83,19 @@ impl Making {
 }
 
 /// Whether a file is read here, by the extension of its name (under `.gz` too).
-pub(super) fn is_gltf(path: &Path) -> bool {
+pub fn is_gltf(path: &Path) -> bool {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.ends_with(".gltf") || name.ends_with(".glb")
+}
+
+/// The path of the file that a URI of a document names, from the document; `None` where it holds its
+/// own data, or names no file.
+pub fn file_of_uri(uri: &str) -> Option<String> {
+    match container::resolve(uri) {
+        Ok(container::Uri::File(file)) => Some(file.into_owned()),
+        _ => None,
+    }
 }
 
 /// Reads a scene; the files that it names are read from its folder, and those that `options` allow.

@@ -61,7 +61,7 @@ impl<'l, 'a> Args<'l, 'a> {
     }
 
     fn take(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
-        self.lexer.next().map_err(|d| self.name(d))
+        self.lexer.next_token().map_err(|d| self.name(d))
     }
 
     /// A number; `what` names it in messages.

@@ -128,7 +128,7 @@ impl<'a> Lexer<'a> {
     /// # Errors
     ///
     /// As [`Lexer::peek`].
-    pub fn next(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
+    pub fn next_token(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
         let t = self.peek()?;
         self.peeked = None;
         self.last = t.1;
@@ -248,13 +248,13 @@ mod tests {
 
     fn all(text: &str) -> Vec<Token<'_>> {
         let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
-        std::iter::from_fn(|| lexer.next().ok().map(|t| t.0).filter(|t| *t != Token::End)).collect()
+        std::iter::from_fn(|| lexer.next_token().ok().map(|t| t.0).filter(|t| *t != Token::End)).collect()
     }
 
     fn error(text: &str) -> String {
         let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
         loop {
-            match lexer.next() {
+            match lexer.next_token() {
                 Ok((Token::End, _)) => panic!("no error in {text:?}"),
                 Ok(_) => {}
                 Err(d) => return d.message,
@@ -310,7 +310,7 @@ y"#
     fn rubbish_is_reported_once_a_run_and_skipped() {
         let text = "\u{1}\u{2}é\u{3}Sphere";
         let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
-        assert!(lexer.next().is_err());
-        assert_eq!(lexer.next().unwrap().0, Token::Request("Sphere"));
+        assert!(lexer.next_token().is_err());
+        assert_eq!(lexer.next_token().unwrap().0, Token::Request("Sphere"));
     }
 }

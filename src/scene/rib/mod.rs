@@ -61,7 +61,11 @@ mod visibility;
 #[cfg(test)]
 mod tests;
 
+pub use binary::{is_binary, to_text};
 pub use extensions::GROUP;
+pub use lexer::{Lexer, Token, unescape};
+pub use options::search_path;
+pub use shading::folder_and_name;
 
 use super::files::{FileAccess, MAX_FILE_BYTES, bytes_on_disk};
 use super::{OpenOptions, Opened};
@@ -108,7 +112,7 @@ pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut Source
 /// # Errors
 ///
 /// Bytes that are no text at all.
-fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
+pub fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
     if binary::is_binary(&bytes) {
         return binary::to_text(&bytes, MAX_FILE_BYTES as usize).map_err(|e| {
             Diagnostic::error(format!("`{name}` is neither text RIB nor binary RIB: {e}"))

@@ -109,7 +109,7 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
 
 /// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the
 /// scene's own folder is always searched, last if it is not named.
-fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
+pub fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = Vec::new();
     let mut add = |p: PathBuf| {
         if !out.contains(&p) {

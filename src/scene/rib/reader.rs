@@ -300,7 +300,7 @@ impl<'s> Reader<'s> {
         let known = self.known;
         let before = std::mem::take(&mut self.report);
         while !self.stopped {
-            match lexer.next() {
+            match lexer.next_token() {
                 Ok((Token::End, _)) => break,
                 Ok((Token::Request(name), span)) => {
                     self.request(name, span, &mut lexer);
@@ -647,7 +647,7 @@ fn recover(lexer: &mut Lexer<'_>) {
             }
             Ok(_) => {
                 // Cannot fail: the token has been seen.
-                let _ = lexer.next();
+                let _ = lexer.next_token();
             }
             // Skipped by the lexer; one mistake, one message.
             Err(_) => {}

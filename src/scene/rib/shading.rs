@@ -179,15 +179,7 @@ fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
     if plain.is_class() {
         return plain;
     }
-    let slashed = name.replace('\\', "/");
-    let (folder, file) = slashed.rsplit_once('/').map_or((None, &*slashed), |(folder, file)| (Some(folder), file));
-    let stem = match file.rsplit_once('.') {
-        Some((stem, end)) if COMPILED.contains(&end) || ShaderRef::new(stem).file == file => stem,
-        _ => file,
-    };
-    if stem == name {
-        return plain;
-    }
+    let Some((folder, stem)) = folder_and_name(name) else { return plain };
     if let (Some(folder), Some(base)) = (folder, &r.access.base) {
         let folder = base.join(folder);
         let paths = &mut r.scene.search_paths.shader;
@@ -195,7 +187,19 @@ fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
             paths.push(folder);
         }
     }
-    ShaderRef::new(stem)
+    ShaderRef::new(&stem)
+}
+
+/// The folder and the shader's own name in a name that is a path, or has the extension of a compiled
+/// file; `None` for a name that is neither.
+pub fn folder_and_name(name: &str) -> Option<(Option<String>, String)> {
+    let slashed = name.replace('\\', "/");
+    let (folder, file) = slashed.rsplit_once('/').map_or((None, &*slashed), |(folder, file)| (Some(folder), file));
+    let stem = match file.rsplit_once('.') {
+        Some((stem, end)) if COMPILED.contains(&end) || ShaderRef::new(stem).file == file => stem,
+        _ => file,
+    };
+    (stem != name).then(|| (folder.map(str::to_string), stem.to_string()))
 }
 
 /// The co-shaders that an object of a class may refer to.

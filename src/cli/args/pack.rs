@@ -1,0 +1,45 @@
+//! Arguments of `pack`.
+
+use super::*;
+use clap::Args;
+use std::path::PathBuf;
+
+/// `pack`.
+#[derive(Debug, Args)]
+pub struct PackArgs {
+    /// The scene: .rib .gltf .glb .obj .ply
+    pub scene: PathBuf,
+    /// The folder to write, outside of the scene's folder: new, empty, or an earlier pack of the
+    /// scene, in which unchanged files stay
+    #[arg(short, long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    pub out: PathBuf,
+    /// List the files that would be packed, and write nothing
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub dry_run: bool,
+    /// Print JSON
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub json: bool,
+    /// Refuse a scene with any error, and one of which something would be missing: print all
+    /// messages, write nothing, exit with status 2
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub strict: bool,
+    /// Frame, or inclusive range of frames, to read; all by default. Archives, textures and shaders
+    /// that other frames name are packed too
+    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
+    pub frames: Option<Frames>,
+    /// Integrator of the renders that will use the pack; the scene's by default
+    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    pub integrator: Option<Integrator>,
+    /// Search this folder for shaders first; may be repeated
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
+    pub shader_paths: Vec<PathBuf>,
+    /// Allow the scene to read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
+    pub allow_read: Vec<PathBuf>,
+    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
+    #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
+    pub allow_run: bool,
+    /// Limit of triangles, beside one for each 8 bytes of the scene's files
+    #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
+    pub max_triangles: usize,
+}

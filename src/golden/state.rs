@@ -1,0 +1,416 @@
+//! The state that a run leaves for the next one: what each image was made from, and its outcome.
+//!
+//! The state is never needed: where it is missing or damaged, everything is rendered again. A lock
+//! keeps two runs from sharing a folder.
+
+use super::images::Shown;
+use super::outcome::Outcome;
+use crate::cache::KeyHasher;
+use crate::image::file::{ImageFileError, write_bytes};
+use crate::text::log::content_of;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+use thiserror::Error;
+
+/// Name of the state's file.
+const STATE: &str = "state.txt";
+
+/// Name of the folder with one folder for each image.
+const RESULTS: &str = "results";
+
+/// Name of the render in its folder.
+const RENDER: &str = "render.exr";
+
+/// Name of the file with the images that the report shows.
+const SHOWN: &str = "shown.json";
+
+/// What the file begins with; the number changes with the form of what follows.
+const HEAD: &str = "shadewright golden 1";
+
+/// Most bytes of a file of the state.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Why a folder cannot be used.
+#[derive(Debug, Error)]
+pub enum StateError {
+    /// It has other files.
+    #[error("{}: the folder has other files; name an empty one or one that does not exist", .0.display())]
+    NotOurs(PathBuf),
+    /// Another process uses it.
+    #[error("{}: another run uses this folder; wait for it, or name another", .0.display())]
+    Locked(PathBuf),
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] ImageFileError),
+}
+
+/// What is kept of an image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The name of the image.
+    pub name: String,
+    /// A hash of what is not in files: the command, the device, the program.
+    pub subject: String,
+    /// The files that the render depends on, relative to the list's folder, with the hashes of their
+    /// content; none for those that were missing.
+    pub files: Vec<(String, Option<String>)>,
+    /// The size and time of the render's file.
+    pub stamp: Stamp,
+    /// A hash of the render's content.
+    pub content: String,
+    /// A hash of what was compared, and how.
+    pub judged: String,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// Size and time of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    bytes: u64,
+    /// Nanoseconds since 1970.
+    modified: u64,
+}
+
+impl Stamp {
+    /// That of a file; `None` where there is none.
+    pub fn of(path: &Path) -> Option<Self> {
+        let meta = fs::metadata(path).ok()?;
+        let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        Some(Self { bytes: meta.len(), modified: u64::try_from(modified).ok()? })
+    }
+}
+
+/// The hash of a file's content as 16 digits; `None` where there is none.
+pub fn content(path: &Path) -> Option<String> {
+    content_of(path).map(|hash| format!("{hash:016x}"))
+}
+
+/// Hashes of files, each computed once.
+#[derive(Debug, Default)]
+pub struct Contents(Mutex<HashMap<PathBuf, Option<String>>>);
+
+impl Contents {
+    /// The hash of a file's content; `None` where there is none.
+    pub fn of(&self, path: &Path) -> Option<String> {
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return known.clone();
+        }
+        let hash = content(path);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf(), hash.clone());
+        hash
+    }
+}
+
+/// What the file holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Saved {
+    /// The list or folder of scenes.
+    source: String,
+    records: BTreeMap<String, Record>,
+}
+
+/// What was found where a run begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No state.
+    Nothing,
+    /// The state of the last run.
+    Last,
+    /// A state that cannot be read.
+    Damaged,
+    /// The state of other scenes, which lie there.
+    Other(String),
+}
+
+/// The folder of a run's output: a folder for each image.
+#[derive(Clone, Debug)]
+pub struct Output(PathBuf);
+
+impl Output {
+    /// In a folder.
+    pub fn new(folder: &Path) -> Self {
+        Self(folder.to_path_buf())
+    }
+
+    /// The folder of an image.
+    pub fn folder_of(&self, id: &str) -> PathBuf {
+        self.0.join(RESULTS).join(id)
+    }
+
+    /// The file of a render.
+    pub fn render_of(&self, id: &str) -> PathBuf {
+        self.folder_of(id).join(RENDER)
+    }
+
+    /// Empties the folder of an image.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn clear(&self, id: &str) -> Result<(), StateError> {
+        let folder = self.folder_of(id);
+        let failed = |source| StateError::Io { path: folder.clone(), source };
+        match fs::remove_dir_all(&folder) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+            _ => {}
+        }
+        fs::create_dir_all(&folder).map_err(failed)
+    }
+
+    /// Keeps the images that the report shows of an image; what cannot be written is made again.
+    pub fn put_shown(&self, id: &str, shown: &[Shown]) {
+        if let Ok(text) = serde_json::to_string(shown) {
+            let _ = write_bytes(&self.folder_of(id).join(SHOWN), format!("{}\n{text}\n", head(&text)).as_bytes());
+        }
+    }
+
+    /// The images that the report shows of an image, if they were kept.
+    pub fn shown(&self, id: &str) -> Option<Vec<Shown>> {
+        serde_json::from_str(&checked(&self.folder_of(id).join(SHOWN))??).ok()
+    }
+
+    /// Forgets the images that the report shows of an image.
+    pub fn remove_shown(&self, id: &str) {
+        let _ = fs::remove_file(self.folder_of(id).join(SHOWN));
+    }
+}
+
+/// The state of a run, in the folder of its output.
+#[derive(Debug)]
+pub struct Store {
+    output: Output,
+    saved: Saved,
+    found: Found,
+    /// Locked while the run lasts.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens or makes a folder for a run of a list or a folder of scenes. One that is made is hidden
+    /// from version control.
+    ///
+    /// # Errors
+    /// When it has files of others, another process uses it, or the system refuses.
+    pub fn open(folder: &Path, source: &Path) -> Result<Self, StateError> {
+        let failed = |source| StateError::Io { path: folder.to_path_buf(), source };
+        let state = folder.join(STATE);
+        let is_new = match fs::read_dir(folder) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => true,
+            Err(e) => return Err(failed(e)),
+        };
+        if !is_new && !state.exists() {
+            return Err(StateError::NotOurs(folder.to_path_buf()));
+        }
+        fs::create_dir_all(folder.join(RESULTS)).map_err(failed)?;
+        if is_new {
+            write_bytes(&folder.join(".gitignore"), b"*\n")?;
+        }
+        let lock = File::options().create(true).append(true).open(folder.join("lock")).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StateError::Locked(folder.to_path_buf())),
+            // Some network file systems have no locks.
+            Err(TryLockError::Error(_)) => {}
+        }
+        let source = source.canonicalize().unwrap_or_else(|_| source.to_path_buf()).display().to_string();
+        let (mut saved, mut found) = match load(&state) {
+            Some(Some(saved)) => (saved, Found::Last),
+            Some(None) => (Saved::default(), Found::Damaged),
+            None => (Saved::default(), Found::Nothing),
+        };
+        if found == Found::Last && saved.source != source {
+            found = Found::Other(saved.source);
+            saved = Saved { source: String::new(), ..saved };
+            for id in saved.records.keys() {
+                let _ = fs::remove_dir_all(folder.join(RESULTS).join(id));
+            }
+            saved.records.clear();
+        }
+        saved.source = source;
+        let store = Self { output: Output::new(folder), saved, found, _lock: lock };
+        store.save()?;
+        Ok(store)
+    }
+
+    /// What was found in the folder.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// The folders of the images.
+    pub fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// The record of an image, if nothing that it was made from has changed.
+    pub fn kept(&self, id: &str, subject: &str, base: &Path, contents: &Contents) -> Option<&Record> {
+        let record = self.saved.records.get(id)?;
+        let is_same = |(path, hash): &(String, Option<String>)| contents.of(&base.join(path)) == *hash;
+        let unchanged = record.subject == subject
+            && Stamp::of(&self.output.render_of(id)) == Some(record.stamp)
+            && record.files.iter().all(is_same);
+        unchanged.then_some(record)
+    }
+
+    /// Keeps what is known of an image.
+    pub fn put(&mut self, id: &str, record: Option<Record>) {
+        match record {
+            Some(record) => drop(self.saved.records.insert(id.to_string(), record)),
+            None => drop(self.saved.records.remove(id)),
+        }
+    }
+
+    /// Forgets images of other names, with their folders.
+    pub fn retain(&mut self, is_known: impl Fn(&str) -> bool) {
+        let output = &self.output;
+        self.saved.records.retain(|id, record| {
+            let keep = is_known(&record.name);
+            if !keep {
+                let _ = fs::remove_dir_all(output.folder_of(id));
+            }
+            keep
+        });
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn save(&self) -> Result<(), StateError> {
+        let path = self.output.0.join(STATE);
+        let failed = |e: serde_json::Error| StateError::Io { path: path.clone(), source: e.into() };
+        let text = serde_json::to_string(&self.saved).map_err(failed)?;
+        write_bytes(&path, format!("{}\n{text}\n", head(&text)).as_bytes())?;
+        Ok(())
+    }
+}
+
+/// The first line before a text.
+fn head(text: &str) -> String {
+    let mut hasher = KeyHasher::new(HEAD);
+    hasher.text(text);
+    format!("{HEAD} {}", hasher.finish())
+}
+
+/// The text of a file after its first line: `None` where there is no file, `Some(None)` where it is
+/// damaged.
+fn checked(path: &Path) -> Option<Option<String>> {
+    if fs::metadata(path).ok()?.len() > MAX_BYTES {
+        return Some(None);
+    }
+    let Ok(text) = String::from_utf8(fs::read(path).ok()?) else { return Some(None) };
+    let good = text.split_once('\n').filter(|(first, rest)| *first == head(rest.trim_end_matches('\n')));
+    Some(good.map(|(_, rest)| rest.trim_end_matches('\n').to_string()))
+}
+
+fn load(path: &Path) -> Option<Option<Saved>> {
+    Some(checked(path)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::outcome::Cause;
+
+    fn record(folder: &Path, store: &Store) -> Record {
+        fs::create_dir_all(store.output().folder_of("a-rpu")).expect("a folder");
+        fs::write(store.output().render_of("a-rpu"), "image").expect("a file");
+        let hash = |name: &str| (name.to_string(), content(&folder.join(name)));
+        Record {
+            name: "a".to_string(),
+            subject: "subject".to_string(),
+            files: vec![hash("a.rib"), hash("missing.sl")],
+            stamp: Stamp::of(&store.output().render_of("a-rpu")).expect("a file"),
+            content: String::new(),
+            judged: String::new(),
+            outcome: Outcome::error(Cause::Scene, "", "", 0.5),
+        }
+    }
+
+    /// A folder of scenes with a state of one image.
+    fn saved() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("a.rib"), "scene").expect("a file");
+        let out = dir.path().join("out");
+        let mut store = Store::open(&out, dir.path()).expect("a new folder");
+        assert_eq!(store.found(), &Found::Nothing);
+        let record = record(dir.path(), &store);
+        store.put("a-rpu", Some(record));
+        store.save().expect("it can be written");
+        (dir, out)
+    }
+
+    fn is_kept(store: &Store, folder: &Path, subject: &str) -> bool {
+        store.kept("a-rpu", subject, folder, &Contents::default()).is_some()
+    }
+
+    #[test]
+    fn a_record_is_kept_until_something_changes_that_it_was_made_from() {
+        let (dir, out) = saved();
+        let folder = dir.path();
+        let open = || Store::open(&out, folder).expect("our folder");
+        assert!(is_kept(&open(), folder, "subject"));
+        assert_eq!(open().found(), &Found::Last);
+        assert!(!is_kept(&open(), folder, "another device"));
+        fs::write(folder.join("a.rib"), "changed").expect("a file");
+        assert!(!is_kept(&open(), folder, "subject"));
+        fs::write(folder.join("a.rib"), "scene").expect("a file");
+        assert!(is_kept(&open(), folder, "subject"));
+        fs::write(folder.join("missing.sl"), "it appears").expect("a file");
+        assert!(!is_kept(&open(), folder, "subject"));
+        fs::remove_file(folder.join("missing.sl")).expect("a file");
+        let render = open().output().render_of("a-rpu");
+        fs::write(render, "another image").expect("a file");
+        assert!(!is_kept(&open(), folder, "subject"));
+    }
+
+    #[test]
+    fn a_damaged_state_keeps_nothing_and_is_no_error() {
+        let (dir, out) = saved();
+        let state = out.join(STATE);
+        let text = fs::read_to_string(&state).expect("a file");
+        for damaged in [text.replace("0.5", "0.6"), text[..text.len() / 2].to_string(), String::new(), "\u{0}".into()] {
+            fs::write(&state, damaged).expect("a file");
+            let store = Store::open(&out, dir.path()).expect("our folder");
+            assert_eq!(store.found(), &Found::Damaged);
+            assert!(!is_kept(&store, dir.path(), "subject"));
+        }
+    }
+
+    #[test]
+    fn a_folder_of_others_or_of_another_run_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("thesis.txt"), "").expect("a file");
+        assert!(matches!(Store::open(dir.path(), dir.path()), Err(StateError::NotOurs(_))));
+        let out = dir.path().join("out");
+        let first = Store::open(&out, dir.path()).expect("a new folder");
+        assert!(matches!(Store::open(&out, dir.path()), Err(StateError::Locked(_))));
+        drop(first);
+        assert_eq!(fs::read_to_string(out.join(".gitignore")).expect("a file"), "*\n");
+        assert_eq!(Store::open(&out, dir.path()).expect("our folder").found(), &Found::Last);
+    }
+
+    #[test]
+    fn other_scenes_take_the_place_of_a_state() {
+        let (dir, out) = saved();
+        let store = Store::open(&out, &dir.path().join("a.rib")).expect("our folder");
+        assert!(
+            matches!(store.found(), Found::Other(path) if path.ends_with(&*dir.path().file_name().unwrap().to_string_lossy()))
+        );
+        assert!(!store.output().folder_of("a-rpu").exists());
+    }
+}
