@@ -130,8 +130,10 @@ impl Batched {
             machines.push(machine);
         }
         let (window, samples) = (jobs[0].window, jobs[0].sampling.count());
-        let film = || Film::of_samples(window.width, window.height, samples).map(Film::with_variance);
-        let film = || film().map_err(|e| failure(e.into()));
+        let film = || {
+            let film = Film::of_samples(window.width, window.height, samples).map(Film::with_variance);
+            film.map_err(|e| failure(e.into()))
+        };
         let (mut films, mut differences) = ([film()?, film()?], film()?);
         let is_paired = args.seeds.is_none();
         let stop = AtomicBool::new(false);
@@ -152,17 +154,15 @@ impl Batched {
                     progress((2 * batch + side as u32 + 1) as f32 / steps);
                 }
                 if is_paired {
-                    let [first, second] = &sums;
-                    let difference = |(a, b)| difference(a, b, pass.count);
-                    let all: Vec<FilmPixel> = first.iter().zip(second).map(difference).collect();
+                    let pixels = sums[0].iter().zip(&sums[1]);
+                    let all: Vec<FilmPixel> = pixels.map(|(first, second)| difference(first, second)).collect();
                     differences.add_batch(batch, &all);
                 }
             }
             Ok(())
         });
         drawn.map_err(failure)?;
-        let finish = |side: usize| machines[side].finish(&films[side], 1, &stop).map_err(failure);
-        let mut finish = finish;
+        let mut finish = |side: usize| machines[side].finish(&films[side], 1, &stop).map_err(failure);
         let images = [finish(0)?, finish(1)?];
         let variance = |film: &Film| film.variance(samples).ok_or_else(|| Failure::input("error: too few samples"));
         let tested = match is_paired {
@@ -184,11 +184,9 @@ impl Batched {
     }
 }
 
-/// The difference of a pixel's means in a batch, as the sum of `count` samples.
-fn difference(first: &FilmPixel, second: &FilmPixel, count: u32) -> FilmPixel {
-    let (first, second) = (first.mean(), second.mean());
-    let sum = std::array::from_fn(|channel| (second[channel] - first[channel]) * count as f32);
-    FilmPixel { sum, weight: count as f32 }
+/// The difference of a pixel's sums in a batch. The weights of both are those of the same samples.
+fn difference(first: &FilmPixel, second: &FilmPixel) -> FilmPixel {
+    FilmPixel { sum: std::array::from_fn(|channel| second.sum[channel] - first.sum[channel]), weight: first.weight }
 }
 
 /// Renders a job on a back end, with a sampler or the job's own samples, and prints the device.

@@ -374,11 +374,15 @@ impl Film {
             return None;
         }
         let last = self.batches.range(last).start;
-        let divisor = (end - start) as f32 * (batches - 1) as f32;
+        let count = (end - start) as f32;
+        let divisor = count * (batches - 1) as f32;
         let of_pixel = |(at, spread): (usize, &[f32; 3])| {
             let mut spread = *spread;
             widen(&mut spread, &self.sums[at], last - start, &self.current[at], end - last);
-            spread.map(|s| s / divisor)
+            // The spread is that of sums over numbers of samples; a mean is a sum over weights, which
+            // are fewer where some are negative. They have nearly the same sum in every pixel.
+            let scale = (count / self.sum_at(at).weight).powi(2);
+            spread.map(|s| s / divisor * scale)
         };
         let rgb = self.spread.iter().enumerate().map(of_pixel).collect();
         Some(Variance { rgb, batches, samples: end - start })
@@ -493,6 +497,19 @@ mod tests {
             let expected = 1.0 / 12.0 / f64::from(samples);
             assert!((mean / expected - 1.0).abs() < 0.03, "{samples}: {mean}, not {expected}");
         }
+    }
+
+    #[test]
+    fn negative_weights_make_means_vary_more() {
+        let mut film = Film::of_samples(2000, 1, 64).unwrap().with_variance();
+        for index in 0..64 {
+            let weight = if index % 4 == 3 { -1.0 } else { 1.0 };
+            (0..2000).for_each(|x| film.add_weighted(x, 0, index, [weight * number(x, index); 4], weight));
+        }
+        let variance = film.variance(64).unwrap();
+        let mean = variance.rgb.iter().map(|v| f64::from(v[1])).sum::<f64>() / 2000.0;
+        // Weights of 48 − 16 = 32: 64 variances of 1/12 over the square of that.
+        assert!((mean * 12.0 * 16.0 - 1.0).abs() < 0.03, "{mean}");
     }
 
     #[test]
