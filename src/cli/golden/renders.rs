@@ -373,7 +373,7 @@ impl<'a> Runner<'a> {
         let render = match image_file::read(&self.output.render_of(id)) {
             Ok(render) => render,
             Err(error) => {
-                let outcome = Outcome::error(Cause::Crash, error.to_string(), "", outcome.seconds());
+                let outcome = Outcome::error(Cause::Scene, error.to_string(), "", outcome.seconds());
                 return (outcome, Box::new(Vec::new));
             }
         };
