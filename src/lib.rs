@@ -50,7 +50,7 @@
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
 //! | [`program`] | the linker: a scene and its shaders become one program |
-//! | [`export`] | scenes as RIB and glTF files |
+//! | [`export`], [`pack`] | scenes as RIB and glTF files; everything that a scene reads, in one folder |
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
 //! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
 //! | [`displace`], [`compare`], [`volume`] | displacement of meshes before rendering; image metrics; volumes of objects |

@@ -299,6 +299,27 @@ fn frames_that_are_not_read_have_their_files_too() {
 }
 
 #[test]
+fn a_name_that_is_another_file_in_each_frame_is_reported() {
+    let place = Place::new(&[("in/scene/flat.sl", FLAT), ("in/scene/p/q/x", ""), ("in/scene/r/s/x", "")]);
+    place.image("in/scene/p/a.ppm", RED);
+    place.image("in/scene/r/a.ppm", GREEN);
+    let frame = |number, path| {
+        format!(
+            "FrameBegin {number}\n{HEAD}Option \"searchpath\" \"texture\" [\"{path}\"]\nWorldBegin\n{}WorldEnd\nFrameEnd\n",
+            ball("flat", "../a.ppm")
+        )
+    };
+    place.write("in/scene/scene.rib", frame(1, "p/q") + &frame(2, "r/s"));
+    let packed = place.pack("in/scene/scene.rib", &[]);
+    let said = packed["diagnostics"].to_string();
+    for part in ["the texture `../a.ppm` is another file in other frames", "does not find", "r/a.ppm"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let said = place.refuses(&["pack", "in/scene/scene.rib", "-o", "none", "--frames", "7..9"]);
+    assert!(said.contains("the scene has no frame from 7 to 9"), "{said}");
+}
+
+#[test]
 fn a_gltf_scene_has_its_buffers_and_images() {
     let place = Place::new(&[]);
     let points: [f32; 9] = [-1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 0.0, 1.0, 0.0];
@@ -507,6 +528,11 @@ fn names_that_are_made_elsewhere_are_reported() {
     }
     let args = ["pack", "in/scene/scene.rib", "-o", "strict", "--allow-read", "in/lib", "--strict"];
     place.refuses(&args);
+    let never =
+        format!("{HEAD}WorldBegin\nSphere 1 -1 1 360\nIfBegin \"0\"\nReadArchive \"none.rib\"\nIfEnd\nWorldEnd\n");
+    place.write("in/scene/never.rib", never);
+    let said = place.refuses(&["pack", "in/scene/never.rib", "-o", "strict", "--strict"]);
+    assert!(said.contains("would not be complete"), "{said}");
     assert!(!place.at("strict").exists());
 }
 

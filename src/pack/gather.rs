@@ -226,13 +226,11 @@ impl Gatherer<'_> {
                 }
                 Err(error) => error,
             };
-            let (path, id) = (&walked.files[*file].path, walked.files[*file].id);
+            let path = &walked.files[*file].path;
             let line = reading.sources.position(*request).map_or(0, |at| at.line);
             let why = error.to_string();
             self.missing.push(Missing { name: name.value.to_string(), file: path.clone(), line, why: why.clone() });
-            let is_same = |span: Span| span.file == id && span.start == request.start;
-            let known = reading.diagnostics.iter().any(|d| d.labels.iter().any(|label| is_same(label.span)));
-            if !known {
+            if !reading.diagnostics.iter().any(|d| d.message.contains(&why)) {
                 let d = Diagnostic::warning(format!("the archive `{}` is not packed: {why}", name.value));
                 let d = d.at(name.span, "no frame that was read needs it");
                 reading.diagnostics.push(error.hints().into_iter().fold(d, Diagnostic::hint));
@@ -469,26 +467,26 @@ impl Gatherer<'_> {
 
     /// Renames the textures whose names lead elsewhere in the pack.
     fn rename_textures(&mut self, diagnostics: &mut Diagnostics) {
-        let mut first: HashMap<Arc<str>, usize> = HashMap::new();
-        let folders: Vec<Vec<String>> = (0..self.lists.len())
-            .map(|list| {
-                let own = std::iter::once(String::new());
-                own.chain(self.packed(&self.lists[list].0.texture)).collect()
-            })
-            .collect();
+        let of_list = |list: usize| {
+            let own = std::iter::once(String::new());
+            own.chain(self.packed(&self.lists[list].0.texture)).collect::<Vec<String>>()
+        };
+        let folders: Vec<Vec<String>> = (0..self.lists.len()).map(of_list).collect();
+        let mut files: HashMap<&Arc<str>, BTreeSet<usize>> = HashMap::new();
+        let mut renamed: BTreeMap<Arc<str>, String> = BTreeMap::new();
         for FoundTexture { name, list, found_as, file } in &self.found {
+            files.entry(name).or_default().insert(*file);
             let path = &self.places.get(*file).path;
-            if self.looks_for(found_as, &folders[*list]) == Found::File(path.clone()) {
-                continue;
+            if self.looks_for(found_as, &folders[*list]) != Found::File(path.clone()) {
+                renamed.entry(name.clone()).or_insert_with(|| path.clone());
             }
-            if self.renamed.contains_key(name) && first.get(name) != Some(file) {
-                let d = Diagnostic::warning(format!("the texture `{name}` is another file in other frames"));
-                diagnostics.push(d.hint("only the first of them is found in the pack; give them names of their own"));
-                continue;
-            }
-            first.insert(name.clone(), *file);
-            self.renamed.insert(name.clone(), path.clone());
         }
+        for (name, new) in renamed.iter().filter(|(name, _)| files[name].len() > 1) {
+            let d = Diagnostic::warning(format!("the texture `{name}` is another file in other frames"));
+            let d = d.hint(format!("in the pack it is `{new}` in all of them"));
+            diagnostics.push(d.hint("give the files names of their own"));
+        }
+        self.renamed = renamed;
     }
 
     /// Changes the strings of RIB files.
@@ -606,6 +604,8 @@ impl Gatherer<'_> {
                 words.push(if packed.is_empty() { ".".to_string() } else { packed });
             }
         }
+        let mut known: HashSet<String> = HashSet::new();
+        words.retain(|word| known.insert(word.clone()));
         let new = words.join(":");
         (new != value).then_some(new)
     }

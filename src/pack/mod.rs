@@ -96,6 +96,9 @@ pub enum Step {
 pub struct Watch<'a>(pub &'a dyn Fn(Step) -> ControlFlow<()>);
 
 impl Watch<'_> {
+    /// One that lets everything be done.
+    pub const NONE: Watch<'static> = Watch(&|_| ControlFlow::Continue(()));
+
     fn step(self, step: Step) -> Result<(), PackError> {
         match (self.0)(step) {
             ControlFlow::Continue(()) => Ok(()),
@@ -186,6 +189,14 @@ pub enum PackError {
     Taken {
         /// The file.
         path: PathBuf,
+    },
+    /// The scene has none of the frames that are asked for.
+    #[error("the scene has no frame from {first} to {last}")]
+    NoFrame {
+        /// The first.
+        first: i32,
+        /// The last.
+        last: i32,
     },
     /// The system refuses to read.
     #[error("{}: cannot be read: {source}", .path.display())]
@@ -304,7 +315,11 @@ pub fn pack(scene: &Path, out: &Path, options: &Options, watch: Watch<'_>) -> Re
     Ok(Packed { folder: out.into(), scene: out.join(&name), manifest, kept, diagnostics, sources })
 }
 
-fn refused(reading: Reading) -> PackError {
+fn refused(mut reading: Reading) -> PackError {
+    if !reading.diagnostics.has_errors() {
+        let d = Diagnostic::error("the pack would not be complete, and nothing is written");
+        reading.diagnostics.push(d.hint("--strict asks for that"));
+    }
     PackError::Scene { diagnostics: reading.diagnostics.into(), sources: reading.sources.into() }
 }
 
@@ -397,7 +412,7 @@ fn verify(
     }
     for path in &lost {
         let d = Diagnostic::error(format!("the packed scene does not find `{}`", path.display()));
-        let d = d.hint("its name is not written anywhere: shaders make it, or a program does");
+        let d = d.hint("its name is made by a shader or a program, or is another file's in other frames");
         let places = gathered.string_functions.iter().take(MAX_PLACES);
         let d = places.fold(d, |d, span| d.also(*span, "a string is made here"));
         reading

@@ -61,6 +61,9 @@ pub fn read(
     };
     let opened = reader.open(None)?;
     let numbers = frames_of(path, &opened, options);
+    if let (true, false, Some([first, last])) = (numbers.is_empty(), scene::is_gltf(path), options.frames) {
+        return Err(PackError::NoFrame { first, last });
+    }
     if numbers.is_empty() {
         watch.step(step(0, 1))?;
         let log = reader.out.sources.take_log();

@@ -110,7 +110,9 @@ mod tests {
     fn with_new(bytes: &[u8], decoding: Decoding, new: &str) -> Vec<u8> {
         let text = match decoding {
             Decoding::OrLatin1 => source::decode(bytes),
-            Decoding::Replaced => String::from_utf8_lossy(&source::tidied(bytes.to_vec())).into_owned(),
+            Decoding::Replaced | Decoding::Bytes => {
+                String::from_utf8_lossy(&source::tidied(bytes.to_vec())).into_owned()
+            }
         };
         let found = text.match_indices("\"old\"").map(|(at, old)| ((at, at + old.len()), new.to_string()));
         replaced(bytes, decoding, &found.collect())

@@ -458,4 +458,53 @@ mod tests {
         assert_eq!(events(text), ["read a.rib", "read b.rib"]);
         assert_eq!(quote("a\\\"b"), "\"a\\\\\\\"b\"");
     }
+
+    #[test]
+    fn no_sequence_of_tokens_is_too_much() {
+        const WORDS: [&str; 24] = [
+            "ReadArchive",
+            "Procedural",
+            "Procedural2",
+            "ArchiveBegin",
+            "ArchiveEnd",
+            "FrameBegin",
+            "Option",
+            "Attribute",
+            "Surface",
+            "Display",
+            "IfBegin",
+            "Pattern",
+            "Polygon",
+            "\"searchpath\"",
+            "\"user\"",
+            "\"string shader\"",
+            "\"é.tx\"",
+            "\"\"",
+            "[",
+            "]",
+            "7",
+            "nan",
+            "\"DelayedReadArchive\"",
+            "\"RunProgram\"",
+        ];
+        // A linear congruential generator (Knuth, "Seminumerical Algorithms", §3.3.4).
+        let mut state = 1u64;
+        for _ in 0..2000 {
+            let mut text = String::new();
+            for _ in 0..40 {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                text += WORDS[(state >> 33) as usize % WORDS.len()];
+                text.push(' ');
+            }
+            let found = contents(&text);
+            let place = |span: Span| text.get(span.start as usize..span.end as usize).expect("a place in the text");
+            assert!(found.names.iter().all(|name| place(name.quoted.span).starts_with('"')));
+            for (i, (_, event)) in found.events.iter().enumerate() {
+                if let Event::Inline(_, events, part) = event {
+                    assert!(events.is_empty() || events.start == i + 1 && events.end <= found.events.len());
+                    assert!(part.start <= part.end && part.end as usize <= text.len());
+                }
+            }
+        }
+    }
 }

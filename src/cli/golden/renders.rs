@@ -34,6 +34,9 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(2);
 /// Time without a finished image after which a line says what is rendered.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The files that an image depends on, each with a hash of its content where it is there.
+type Files = Vec<(String, Option<String>)>;
+
 /// The devices of this machine.
 pub struct Devices {
     /// The GPU adapters, as `shadewright devices --json` lists them; `None` if nobody asked for a GPU,
@@ -276,7 +279,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Renders an image: its outcome, and the files that it depends on. `None` if it was interrupted.
-    fn render(&self, case: &Case, id: &str) -> Option<Result<(Outcome, Vec<(String, Option<String>)>), Outcome>> {
+    fn render(&self, case: &Case, id: &str) -> Option<Result<(Outcome, Files), Outcome>> {
         if uses_gpu(&case.machine) && self.devices.has_no_adapter() {
             let reason = "there is no GPU adapter; install a Vulkan driver, or leave this machine out: --machine rpu";
             return Some(Err(Outcome::error(Cause::Device, reason, "", 0.0)));
