@@ -303,6 +303,37 @@ fn a_render_with_pixels_that_are_not_finite_does_not_become_a_reference() {
 }
 
 #[test]
+fn noise_of_other_random_numbers_is_within_the_metric_z() {
+    let ball = |radius: &str| {
+        format!(
+            "Format 12 9 1\nPixelSamples 4 4\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\n\
+             Sphere {radius} -{radius} {radius} 360\n\
+             Patch \"bilinear\" \"P\" [-3 -0.8 3  3 -0.8 3  -3 -0.8 -3  3 -0.8 -3]\nWorldEnd\n"
+        )
+    };
+    let dir = folder(&[("a.rib", &ball("0.8"))]);
+    let at = dir.path();
+    let run = |tolerance: &str, seed: u32, args: &[&str]| {
+        let options = format!("options = [\"--integrator\", \"ao\", \"--seed\", \"{seed}\"]\n");
+        write(at, "golden.toml", &format!("tolerance = {tolerance}\n{options}"));
+        results(at, &[&["."], args].concat())
+    };
+    let z = "{ metric = \"z\" }";
+    assert_eq!(run(z, 0, &["--bless"]).0, 0);
+    let (status, document) = run(z, 5, &[]);
+    assert_eq!((status, lines(&document)), (0, "a rpu passed".to_string()));
+    let p = &document["images"][0]["report"]["significance"]["p"];
+    assert!(p.as_f64().is_some_and(|p| p > 0.01), "{document}");
+    assert_eq!(run("\"exact\"", 5, &[]).0, 1, "the noise is another");
+    write(at, "a.rib", &ball("0.7"));
+    let (status, document) = run(z, 5, &[]);
+    let reason = document["images"][0]["reason"].as_str().unwrap_or_default();
+    assert!(status == 1 && reason.starts_with("p of the z test is "), "{reason}");
+    let page = fs::read_to_string(at.join("golden-report/report.html")).expect("a report");
+    assert!(page.contains("data-kind=\"significance\"") && page.contains("Test of the means"));
+}
+
+#[test]
 fn frames_are_images_of_their_own_and_a_scene_with_several_asks_for_them() {
     let frame = |n: u32| format!("FrameBegin {n}\n{}FrameEnd\n", scene("matte"));
     let both = format!("{}{}", frame(1), frame(2));
