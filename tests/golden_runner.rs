@@ -171,6 +171,13 @@ fn every_file_that_a_render_read_or_looked_for_makes_it_stale() {
         write(at, file, text);
         assert_eq!(stale(), ["a"], "{file}");
     }
+    // A shader may be found in a file of another name: the first that defines it.
+    fs::rename(at.join("cloth.sl"), at.join("textiles.sl")).expect("one file system");
+    assert_eq!(stale(), ["cloth"]);
+    write(at, "cotton.sl", "surface cloth() { Ci = 1; Oi = 1; }");
+    assert_eq!(stale(), ["cloth"]);
+    fs::remove_file(at.join("cotton.sl")).expect("a file");
+    assert_eq!(stale(), ["cloth"]);
     // The texture is missing so far.
     let image = shadewright::image::Image::new(1, 1, vec![[0.5; 4]]).expect("a pixel");
     image_file::write(&at.join("texture.png"), &image).expect("an image");
