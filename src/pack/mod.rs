@@ -3,7 +3,7 @@
 //!
 //! [`pack`] reads the scene as renderers do, frame after frame ([`reading`]); follows its RIB files
 //! through parts that no frame reads ([`walk`], over what [`rib`] finds in one file); finds the files
-//! of all names, gives them places and decides which names change ([`gather`], with [`places`],
+//! of all names, gives them places and decides which names change (`gather`, with `places`,
 //! [`lookup`], [`shaders`], [`gltf`], [`wavefront`]); and writes the folder ([`folder`], [`replace`],
 //! [`manifest`]). Then it reads the packed scene, which may read nothing else, and compares.
 //!
