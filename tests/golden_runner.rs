@@ -171,6 +171,13 @@ fn every_file_that_a_render_read_or_looked_for_makes_it_stale() {
         write(at, file, text);
         assert_eq!(stale(), ["a"], "{file}");
     }
+    // A shader may be found in a file of another name: the first that defines it.
+    fs::rename(at.join("cloth.sl"), at.join("textiles.sl")).expect("one file system");
+    assert_eq!(stale(), ["cloth"]);
+    write(at, "cotton.sl", "surface cloth() { Ci = 1; Oi = 1; }");
+    assert_eq!(stale(), ["cloth"]);
+    fs::remove_file(at.join("cotton.sl")).expect("a file");
+    assert_eq!(stale(), ["cloth"]);
     // The texture is missing so far.
     let image = shadewright::image::Image::new(1, 1, vec![[0.5; 4]]).expect("a pixel");
     image_file::write(&at.join("texture.png"), &image).expect("an image");
@@ -300,6 +307,37 @@ fn a_render_with_pixels_that_are_not_finite_does_not_become_a_reference() {
         result.errors
     );
     assert!(!dir.path().join("references").exists());
+}
+
+#[test]
+fn noise_of_other_random_numbers_is_within_the_metric_z() {
+    let ball = |radius: &str| {
+        format!(
+            "Format 12 9 1\nPixelSamples 4 4\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\n\
+             Sphere {radius} -{radius} {radius} 360\n\
+             Patch \"bilinear\" \"P\" [-3 -0.8 3  3 -0.8 3  -3 -0.8 -3  3 -0.8 -3]\nWorldEnd\n"
+        )
+    };
+    let dir = folder(&[("a.rib", &ball("0.8"))]);
+    let at = dir.path();
+    let run = |tolerance: &str, seed: u32, args: &[&str]| {
+        let options = format!("options = [\"--integrator\", \"ao\", \"--seed\", \"{seed}\"]\n");
+        write(at, "golden.toml", &format!("tolerance = {tolerance}\n{options}"));
+        results(at, &[&["."], args].concat())
+    };
+    let z = "{ metric = \"z\" }";
+    assert_eq!(run(z, 0, &["--bless"]).0, 0);
+    let (status, document) = run(z, 5, &[]);
+    assert_eq!((status, lines(&document)), (0, "a rpu passed".to_string()));
+    let p = &document["images"][0]["report"]["significance"]["p"];
+    assert!(p.as_f64().is_some_and(|p| p > 0.01), "{document}");
+    assert_eq!(run("\"exact\"", 5, &[]).0, 1, "the noise is another");
+    write(at, "a.rib", &ball("0.7"));
+    let (status, document) = run(z, 5, &[]);
+    let reason = document["images"][0]["reason"].as_str().unwrap_or_default();
+    assert!(status == 1 && reason.starts_with("p of the z test is "), "{reason}");
+    let page = fs::read_to_string(at.join("golden-report/report.html")).expect("a report");
+    assert!(page.contains("data-kind=\"significance\"") && page.contains("Test of the means"));
 }
 
 #[test]

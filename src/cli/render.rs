@@ -351,14 +351,17 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     })
 }
 
-/// The files that an image depends on: those that were read, with a hash of their content, and those
-/// that were looked for and are missing, whose `content` is null.
+/// The files that an image depends on: those that were read, with a hash of their content; those that
+/// were looked for and are missing, whose `content` is null; and folders that were searched, written
+/// `folder/*.sl`, with a hash of the names that were found.
 fn files(log: &FileLog) -> Value {
-    let file = |(path, content): (&Path, Option<u64>)| {
+    let file = |path: &Path, content: Option<u64>| {
         let hash = content.map(|hash| format!("{hash:016x}"));
         json!({ "path": path.display().to_string(), "content": hash })
     };
-    log.contents().map(file).collect()
+    let lists = log.listings().map(|(folder, extension, hash)| (folder.join(format!("*.{extension}")), hash));
+    let files = log.contents().map(|(path, content)| file(path, content));
+    files.chain(lists.map(|(path, hash)| file(&path, Some(hash)))).collect()
 }
 
 /// The progress that a render shows.

@@ -32,6 +32,8 @@ pub enum Kind {
     Bits,
     /// The FLIP error in false colours.
     Flip,
+    /// Where the means of noisy images differ significantly, in false colours.
+    Significance,
 }
 
 /// An image as a PNG file.
@@ -67,6 +69,7 @@ pub fn of_comparison(reference: &Image, render: &Image, comparison: &Comparison)
     images.push(reduced(Kind::Bits, size, &bits, |a, b| a | b, |differs| [u8::from(differs) * 255; 3]));
     let colored = |error: f32| false_color::color(error).map(|x| quantize8(encode_srgb(x)));
     images.push(reduced(Kind::Flip, size, &comparison.report.flip_map, f32::max, colored));
+    images.extend(comparison.report.significance_image().map(|image| shown(Kind::Significance, &image)));
     images
 }
 
@@ -171,7 +174,8 @@ mod tests {
     }
 
     fn images(reference: &Image, render: &Image) -> Vec<Shown> {
-        let comparison = Comparison::of(render, reference, Format::Exr, Criterion::Exact).expect("one size");
+        let [one, other] = [render, reference].map(|image| image.clone().into());
+        let comparison = Comparison::of(&one, &other, Format::Exr, Criterion::Exact).expect("one size");
         of_comparison(reference, render, &comparison)
     }
 

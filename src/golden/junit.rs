@@ -61,6 +61,7 @@ fn case(text: &mut String, class: &str, entry: &Entry) {
             let limit = number.limit.iter().map(|limit| format!(", must be {limit}")).collect::<String>();
             lines.push(format!("{}: {}{limit}", number.name, number.value));
         }
+        lines.extend((!outcome.details.is_empty()).then(|| outcome.details.clone()));
         lines.push(format!("reference: {}", entry.case.reference.display()));
         lines.push(format!("repeat: {}", entry.command));
         let _ = write!(text, "{}</{element}>", escaped(&lines.join("\n")));

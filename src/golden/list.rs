@@ -414,7 +414,11 @@ impl<'a> Reader<'a> {
         if !is_good {
             return None;
         }
+        let threshold = threshold.or(metric.and_then(Metric::default_threshold));
         match (metric, threshold.filter(|threshold| !threshold.is_nan())) {
+            (Some(Metric::Z), Some(p)) if !(p > 0.0 && p < 1.0) => {
+                self.error("the `threshold` of `z` is a probability, above 0 and below 1", span, "", None);
+            }
             (Some(metric), Some(threshold)) => return Some(Criterion::Metric(metric, threshold)),
             (None, _) => {
                 self.error("`metric` is missing", span, "", Some("for example { metric = \"rmse\", threshold = 0.01 }"))

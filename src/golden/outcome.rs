@@ -120,6 +120,8 @@ pub struct Outcome {
     pub messages: String,
     /// The numbers of the comparison; none where nothing was compared.
     pub numbers: Vec<Number>,
+    /// What a test of the means of noisy images found, in lines; empty where none was made.
+    pub details: String,
     /// The same as `shadewright diff --json` prints them: `report` and `verdict`; null where nothing
     /// was compared.
     pub comparison: Value,
@@ -136,6 +138,7 @@ impl Outcome {
             failed_after: seconds,
             messages: messages.into(),
             numbers: Vec::new(),
+            details: String::new(),
             comparison: Value::Null,
         }
     }
@@ -153,6 +156,7 @@ impl Outcome {
             reason: comparison.reason(),
             cause: None,
             numbers: numbers(comparison),
+            details: comparison.report.significance.iter().map(ToString::to_string).collect(),
             comparison: serde_json::json!({ "report": comparison.report, "verdict": comparison.verdict }),
             ..self.clone()
         }
@@ -160,8 +164,8 @@ impl Outcome {
 
     /// The same image, with which nothing was compared.
     pub fn not_compared(&self, status: Status, cause: Option<Cause>, reason: impl Into<String>) -> Self {
-        let (numbers, comparison) = (Vec::new(), Value::Null);
-        Self { status, cause, reason: reason.into(), numbers, comparison, ..self.clone() }
+        let (numbers, details, comparison) = (Vec::new(), String::new(), Value::Null);
+        Self { status, cause, reason: reason.into(), numbers, details, comparison, ..self.clone() }
     }
 
     /// How long it took, in seconds.

@@ -7,7 +7,7 @@ use super::images::Shown;
 use super::outcome::Outcome;
 use crate::cache::KeyHasher;
 use crate::image::file::{ImageFileError, write_bytes};
-use crate::text::log::content_of;
+use crate::text::log::{content_of, listing_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, TryLockError};
@@ -94,9 +94,15 @@ impl Stamp {
     }
 }
 
-/// The hash of a file's content as 16 digits; `None` where there is none.
+/// The hash of a file's content as 16 digits, or of the names of files where the path is one of a
+/// folder's, written `folder/*.sl`; `None` where there is no file.
 pub fn content(path: &Path) -> Option<String> {
-    content_of(path).map(|hash| format!("{hash:016x}"))
+    let extension = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("*."));
+    let hash = match (extension, path.parent()) {
+        (Some(extension), Some(folder)) => Some(listing_of(folder, extension)),
+        _ => content_of(path),
+    };
+    hash.map(|hash| format!("{hash:016x}"))
 }
 
 /// Hashes of files, each computed once.

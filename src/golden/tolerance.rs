@@ -1,10 +1,13 @@
 //! How far a render may be from its reference, and the comparison of the two.
 
+use crate::compare::significance::{self, Estimate, LEAST_BATCHES, Pair};
 use crate::compare::verdict::{Check, Relation};
 use crate::compare::{CompareError, Metric, Report, Tolerance, Verdict, compare};
 use crate::image::file::Format;
+use crate::image::rendering::Rendering;
 use crate::image::{Image, file};
 use std::fmt;
+use thiserror::Error;
 
 /// How far a render may be from its reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,6 +23,11 @@ pub enum Criterion {
 }
 
 impl Criterion {
+    /// Whether it looks at the variances of pixels.
+    pub fn needs_variances(self) -> bool {
+        matches!(self, Criterion::Metric(Metric::Z, _))
+    }
+
     /// Judges a comparison.
     fn judge(self, report: &Report, different: u64) -> Verdict {
         match self {
@@ -51,6 +59,19 @@ impl fmt::Display for Criterion {
     }
 }
 
+/// Why a render and its reference cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Incomparable {
+    /// Their sizes or channels differ.
+    #[error(transparent)]
+    Images(#[from] CompareError),
+    /// One of them has no variances, or from too few batches of samples.
+    #[error(
+        "{0} has no variances for the metric z: they need an .exr file, {LEAST_BATCHES} samples per pixel or more, and no imager"
+    )]
+    NoVariances(&'static str),
+}
+
 /// A render beside its reference.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -67,16 +88,26 @@ impl Comparison {
     /// Compares a render with its reference, which was read from a file of the format.
     ///
     /// # Errors
-    /// When their sizes or channels differ.
-    pub fn of(render: &Image, reference: &Image, format: Format, criterion: Criterion) -> Result<Self, CompareError> {
-        let report = compare(reference, render)?;
-        let different = different(render, reference);
+    /// When their sizes or channels differ, or the criterion needs variances that they do not have.
+    pub fn of(
+        render: &Rendering,
+        reference: &Rendering,
+        format: Format,
+        criterion: Criterion,
+    ) -> Result<Self, Incomparable> {
+        let (image, expected) = (&render.image, &reference.image);
+        let mut report = compare(expected, image)?;
+        if let Criterion::Metric(Metric::Z, level) = criterion {
+            let pair = Pair::Independent(estimate(reference, "the reference")?, estimate(render, "the render")?);
+            report.significance = Some(significance::test(&pair, level));
+        }
+        let different = different(image, expected);
         if criterion == Criterion::Exact && different > 0 && format != Format::Exr {
             // What the reference would be if it were made of this render.
-            let stored = file::to_bytes(render, format).ok().and_then(|bytes| file::of_bytes(&bytes, format).ok());
-            if let Some(stored) = stored.filter(|stored| self::different(stored, reference) == 0) {
-                let report = compare(reference, &stored)?;
-                let non_finite = [report.non_finite[0], render.count_non_finite() as u64];
+            let stored = file::to_bytes(image, format).ok().and_then(|bytes| file::of_bytes(&bytes, format).ok());
+            if let Some(stored) = stored.filter(|stored| self::different(stored, expected) == 0) {
+                let report = compare(expected, &stored)?;
+                let non_finite = [report.non_finite[0], image.count_non_finite() as u64];
                 let report = Report { non_finite, ..report };
                 return Ok(Self { verdict: criterion.judge(&report, 0), report, different: 0, criterion });
             }
@@ -103,6 +134,14 @@ impl Comparison {
             }
         }
         reasons.join("; ")
+    }
+}
+
+/// What a test of the means takes of an image.
+fn estimate<'a>(of: &'a Rendering, name: &'static str) -> Result<Estimate<'a>, Incomparable> {
+    match &of.variance {
+        Some(variance) if variance.batches >= LEAST_BATCHES => Ok(Estimate { image: &of.image, variance }),
+        _ => Err(Incomparable::NoVariances(name)),
     }
 }
 
@@ -139,9 +178,11 @@ pub fn number(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::compare::test_images::{flat, textured};
+    use crate::image::Variance;
 
     fn judged(render: &Image, reference: &Image, criterion: Criterion) -> Comparison {
-        Comparison::of(render, reference, Format::Exr, criterion).expect("images of one size")
+        let [render, reference] = [render, reference].map(|image| Rendering::from(image.clone()));
+        Comparison::of(&render, &reference, Format::Exr, criterion).expect("images of one size")
     }
 
     #[test]
@@ -164,8 +205,10 @@ mod tests {
         brighter.rgba[0][0] += 1e-5;
         for format in [Format::Png, Format::Pnm] {
             let bytes = file::to_bytes(&render, format).expect("it can be written");
-            let reference = file::of_bytes(&bytes, format).expect("it can be read");
-            let of = |image: &Image| Comparison::of(image, &reference, format, Criterion::Exact).expect("one size");
+            let reference = Rendering::from(file::of_bytes(&bytes, format).expect("it can be read"));
+            let of = |image: &Image| {
+                Comparison::of(&image.clone().into(), &reference, format, Criterion::Exact).expect("one size")
+            };
             assert!(of(&render).verdict.passed && of(&brighter).verdict.passed, "{format}");
             let mut other = render.clone();
             other.rgba[0][0] += 0.1;
@@ -182,6 +225,27 @@ mod tests {
             assert!(!comparison.verdict.passed, "{criterion}");
             assert!(comparison.reason().contains("1 pixels of the render are NaN or infinite"), "{criterion}");
         }
+    }
+
+    #[test]
+    fn noise_is_within_the_metric_z_and_a_shift_is_not() {
+        let noisy = |shift: f32, seed: u32| {
+            let mut image = flat(16, 16, 128);
+            for (i, pixel) in image.rgba.iter_mut().enumerate() {
+                let noise = (i as u32 ^ seed).wrapping_mul(2_654_435_761) >> 16 & 0xff;
+                let value = 0.2 + shift + (noise as f32 / 255.0 - 0.5) * 0.02;
+                *pixel = [value, value, value, 1.0];
+            }
+            let rgb = vec![[0.006_f32.powi(2); 3]; image.rgba.len()];
+            Rendering { variance: Some(Variance { rgb, batches: 16, samples: 64 }), ..image.into() }
+        };
+        let of = |render: &Rendering| {
+            Comparison::of(render, &noisy(0.0, 1), Format::Exr, Criterion::Metric(Metric::Z, 0.01))
+        };
+        let passes = |render: &Rendering| of(render).expect("it has variances").verdict.passed;
+        assert!(passes(&noisy(0.0, 77)) && !passes(&noisy(0.01, 77)));
+        let plain = Rendering { variance: None, ..noisy(0.0, 1) };
+        assert_eq!(of(&plain).err(), Some(Incomparable::NoVariances("the render")));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,6 +14,8 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileLog {
     seen: BTreeMap<PathBuf, Sight>,
+    /// Folders that were searched for files of an extension, with the hashes of the names.
+    listed: BTreeMap<(PathBuf, String), u64>,
 }
 
 /// The recorded state of a file.
@@ -51,6 +53,12 @@ impl FileLog {
         self.insert(path, Sight { content: None, stamp: None });
     }
 
+    /// Records that a folder was searched for files whose names end in `.extension`.
+    pub fn note_listing(&mut self, folder: &Path, extension: &str) {
+        let key = (folder.to_path_buf(), extension.to_string());
+        self.listed.entry(key).or_insert_with(|| listing_of(folder, extension));
+    }
+
     fn insert(&mut self, path: &Path, sight: Sight) {
         if !self.seen.contains_key(path) {
             self.seen.insert(path.to_path_buf(), sight);
@@ -62,11 +70,15 @@ impl FileLog {
         for (path, sight) in &other.seen {
             self.insert(path, sight.clone());
         }
+        for (key, hash) in &other.listed {
+            self.listed.entry(key.clone()).or_insert(*hash);
+        }
     }
 
     /// Adds all records of another log, replacing existing ones.
     pub fn replace(&mut self, other: &FileLog) {
         self.seen.extend(other.seen.iter().map(|(path, sight)| (path.clone(), sight.clone())));
+        self.listed.extend(other.listed.iter().map(|(key, hash)| (key.clone(), *hash)));
     }
 
     /// Whether the file was there.
@@ -85,13 +97,24 @@ impl FileLog {
         self.seen.iter().map(|(path, sight)| (path.as_path(), sight.content))
     }
 
-    /// The files that changed, disappeared or appeared.
+    /// The folders that were searched, each with an extension and a hash of the names, as
+    /// [`listing_of`] computes it.
+    pub fn listings(&self) -> impl Iterator<Item = (&Path, &str, u64)> {
+        self.listed.iter().map(|((folder, extension), hash)| (folder.as_path(), extension.as_str(), *hash))
+    }
+
+    /// The files that changed, disappeared or appeared, and the folders that were searched where other
+    /// files are found now.
     ///
     /// A file whose size and times are those noted is not read again, unless it was written so
     /// recently that they could be the same by chance.
     pub fn changed(&mut self) -> Vec<PathBuf> {
-        let changed = self.seen.iter_mut().filter_map(|(path, sight)| sight.has_changed(path).then(|| path.clone()));
-        changed.collect()
+        let files = self.seen.iter_mut().filter_map(|(path, sight)| sight.has_changed(path).then(|| path.clone()));
+        let lists = self.listed.iter_mut().filter_map(|((folder, extension), hash)| {
+            let now = listing_of(folder, extension);
+            (std::mem::replace(hash, now) != now).then(|| folder.clone())
+        });
+        files.chain(lists).collect()
     }
 }
 
@@ -146,6 +169,18 @@ pub fn content_of(path: &Path) -> Option<u64> {
     }
 }
 
+/// The hash of the names in a folder that end in `.extension`. The algorithm is the same in all
+/// processes of one build.
+pub fn listing_of(folder: &Path, extension: &str) -> u64 {
+    let opened = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = fs::read_dir(opened).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let mut names: Vec<PathBuf> = names.filter(|name| name.extension().is_some_and(|e| e == extension)).collect();
+    names.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    names.hash(&mut hasher);
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,5 +229,21 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         fs::write(&path, "").unwrap();
         assert_eq!(log.changed(), [path]);
+    }
+
+    #[test]
+    fn a_folder_that_was_searched_has_changed_once_another_file_is_found_there() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.sl"), "one").unwrap();
+        let mut log = FileLog::default();
+        log.note_listing(dir.path(), "sl");
+        fs::write(dir.path().join("b.txt"), "").unwrap();
+        fs::write(dir.path().join("a.sl"), "two").unwrap();
+        assert_eq!(log.changed(), Vec::<PathBuf>::new());
+        fs::write(dir.path().join("b.sl"), "").unwrap();
+        assert_eq!(log.changed(), [dir.path()]);
+        assert_eq!(log.changed(), Vec::<PathBuf>::new());
+        fs::remove_file(dir.path().join("a.sl")).unwrap();
+        assert_eq!(log.changed(), [dir.path()]);
     }
 }

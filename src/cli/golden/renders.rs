@@ -13,7 +13,8 @@ use shadewright::golden::outcome::{Cause, Entry, Outcome, Render, Status, shell_
 use shadewright::golden::state::{Contents, Output, Record, Stamp, Store, content};
 use shadewright::golden::tolerance::Comparison;
 use shadewright::image::Image;
-use shadewright::image::file::{self as image_file, Format};
+use shadewright::image::file::{self as image_file, Format, MAX_READ_PIXELS};
+use shadewright::image::rendering::{self, Rendering};
 use shadewright::render::Backend;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -373,36 +374,43 @@ impl<'a> Runner<'a> {
     /// Compares an image with its reference: the outcome, and what makes the images of the report.
     fn compare(&self, case: &Case, id: &str, outcome: &Outcome) -> (Outcome, Box<dyn FnOnce() -> Vec<Shown>>) {
         let reference = self.folder.join(&case.reference);
-        let render = match image_file::read(&self.output.render_of(id)) {
+        let read = |path: &Path| match case.criterion.needs_variances() {
+            true => rendering::read(path, MAX_READ_PIXELS),
+            false => image_file::read(path).map(Rendering::from),
+        };
+        let render = match read(&self.output.render_of(id)) {
             Ok(render) => render,
             Err(error) => {
-                let outcome = Outcome::error(Cause::Crash, error.to_string(), "", outcome.seconds());
+                let outcome = Outcome::error(Cause::Scene, error.to_string(), "", outcome.seconds());
                 return (outcome, Box::new(Vec::new));
             }
         };
         if !reference.exists() {
             let reason = format!("there is no reference yet: `{}`", case.reference.display());
             let outcome = outcome.not_compared(Status::New, None, reason);
-            return (outcome, Box::new(move || images::of_renders(None, Some(&render))));
+            return (outcome, Box::new(move || images::of_renders(None, Some(&render.image))));
         }
-        let read = Format::of(&reference).and_then(|format| Ok((format, image_file::read(&reference)?)));
-        let (format, expected) = match read {
+        let found = Format::of(&reference).and_then(|format| Ok((format, read(&reference)?)));
+        let (format, expected) = match found {
             Ok(read) => read,
             Err(error) => {
                 let reason = format!("the reference cannot be read: {error}");
                 let outcome = outcome.not_compared(Status::Error, Some(Cause::Reference), reason);
-                return (outcome, Box::new(move || images::of_renders(None, Some(&render))));
+                return (outcome, Box::new(move || images::of_renders(None, Some(&render.image))));
             }
         };
         match Comparison::of(&render, &expected, format, case.criterion) {
             Ok(comparison) => {
                 let outcome = outcome.compared(&comparison);
-                (outcome, Box::new(move || images::of_comparison(&expected, &render, &comparison)))
+                (outcome, Box::new(move || images::of_comparison(&expected.image, &render.image, &comparison)))
             }
             Err(error) => {
-                let outcome =
-                    outcome.not_compared(Status::Failed, None, of_sizes(&expected, &render, &error.to_string()));
-                (outcome, Box::new(move || images::of_renders(Some(&expected), Some(&render))))
+                let outcome = outcome.not_compared(
+                    Status::Failed,
+                    None,
+                    of_sizes(&expected.image, &render.image, &error.to_string()),
+                );
+                (outcome, Box::new(move || images::of_renders(Some(&expected.image), Some(&render.image))))
             }
         }
     }

@@ -63,7 +63,7 @@ fn the_scenes_of_a_folder_have_references_in_a_folder_of_that_name() {
 
 #[test]
 fn files_that_other_scenes_read_are_no_scenes() {
-    let forest = "ReadArchive \"trees/oak.rib\"\nProcedural \"DelayedReadArchive\" [\"stone.ply\"] [0 1 0 1 0 1]\n";
+    let forest = "# nails of 5\" and\nReadArchive \"trees/oak.rib\"\nProcedural \"DelayedReadArchive\" [\"stone.ply\"] [0 1 0 1 0 1]\n";
     let dir =
         folder(&[("forest.rib", forest), ("oak.rib", ""), ("stone.ply", ""), ("alone.rib", "# \"forest\n\"oak\"")]);
     let list = opened(dir.path(), &[]).expect("a folder");
@@ -127,8 +127,12 @@ fn exclude_leaves_scenes_out_of_a_pattern() {
 #[test]
 fn every_metric_is_a_tolerance() {
     for metric in Metric::ALL {
-        let list = read(&format!("tolerance = {{ metric = \"{metric}\", threshold = 1 }}")).expect("a list");
-        assert_eq!(list.cases[0].criterion, Criterion::Metric(metric, 1.0));
+        let list = read(&format!("tolerance = {{ metric = \"{metric}\", threshold = 0.5 }}")).expect("a list");
+        assert_eq!(list.cases[0].criterion, Criterion::Metric(metric, 0.5));
+        if let Some(threshold) = metric.default_threshold() {
+            let list = read(&format!("tolerance = {{ metric = \"{metric}\" }}")).expect("a list");
+            assert_eq!(list.cases[0].criterion, Criterion::Metric(metric, threshold));
+        }
     }
 }
 
@@ -160,6 +164,7 @@ fn mistakes_say_what_is_wrong_and_what_would_be_right() {
         ("tolerance = \"exactly\"", &["there is no tolerance `exactly`", "a tolerance is \"exact\""]),
         ("tolerance = 0.1", &["this is no tolerance", "this is a number"]),
         ("tolerance = { metric = \"rsme\", threshold = 1 }", &["there is no metric `rsme`", "did you mean `rmse`?"]),
+        ("tolerance = { metric = \"z\", threshold = 1 }", &["the `threshold` of `z` is a probability"]),
         ("tolerance = { threshold = 1 }", &["`metric` is missing"]),
         ("tolerance = { metric = \"rmse\" }", &["`threshold` is missing"]),
         ("tolerance = { metric = \"rmse\", threshold = \"1\" }", &["`threshold` must be a number"]),

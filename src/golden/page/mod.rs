@@ -98,7 +98,7 @@ pub fn document(header: &Header, entries: &[Entry], shown_of: &mut ShownOf<'_>) 
     list(&mut page, entries);
     page += "<main>\n<section class=\"viewer\" aria-label=\"Comparison of images\"></section>\n";
     page += &articles;
-    page += "<p class=\"keys\"><kbd>J</kbd> <kbd>K</kbd> next and previous image · <kbd>1</kbd>–<kbd>7</kbd> view · \
+    page += "<p class=\"keys\"><kbd>J</kbd> <kbd>K</kbd> next and previous image · <kbd>1</kbd>–<kbd>8</kbd> view · \
              <kbd>D</kbd> amplification · <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom · <kbd>Space</kbd> swap (Blink) · \
              <kbd>/</kbd> filter</p>\n</main>\n</div>\n";
     let _ = write!(page, "<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n</body>\n</html>\n");
@@ -231,6 +231,13 @@ fn article(page: &mut String, anchor: &str, header: &Header, entry: &Entry, show
          <button type=\"button\" class=\"copy\">Copy</button></div><pre class=\"command\">{}</pre></div>",
         escaped(command)
     );
+    if !outcome.details.is_empty() {
+        let _ = writeln!(
+            page,
+            "<div class=\"block\"><h3>Test of the means</h3><pre>{}</pre></div>",
+            escaped(&outcome.details)
+        );
+    }
     if !outcome.messages.is_empty() {
         let end = outcome.messages.floor_char_boundary(MAX_MESSAGES);
         let more = if end < outcome.messages.len() { "\n…" } else { "" };
@@ -248,6 +255,7 @@ fn figure(page: &mut String, entry: &Entry, image: &Shown) {
         (Kind::Difference(by), _) => (format!("difference-{by}"), format!("Difference × {by}")),
         (Kind::Bits, _) => ("bits".to_string(), "Pixels with other bits".to_string()),
         (Kind::Flip, _) => ("flip".to_string(), "FLIP error".to_string()),
+        (Kind::Significance, _) => ("significance".to_string(), "Significance".to_string()),
     };
     let ([width, height], scale) = (image.size, image.scale);
     let _ = writeln!(

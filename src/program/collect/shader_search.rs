@@ -35,6 +35,9 @@ impl SearchedFiles {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
         let mut bytes = 0;
+        if sources.is_open() {
+            folders.iter().for_each(|folder| sources.log().note_listing(folder, language.extensions()[0]));
+        }
         for path in folders.iter().flat_map(|folder| sources.list(folder, language.extensions()[0])).collect::<Vec<_>>()
         {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
