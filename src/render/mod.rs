@@ -25,6 +25,7 @@ pub mod passes;
 pub mod progressive;
 pub mod report;
 pub mod rpu;
+pub mod samples;
 pub mod sampling;
 mod scene_world;
 mod schedule;
