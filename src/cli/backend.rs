@@ -118,11 +118,7 @@ fn announce(choice: BackendChoice, device: &Device) {
 
 /// A back end of a pair with what it is opened with: options of the GPU are for the side that uses
 /// one.
-pub fn side(
-    backend: Backend,
-    machine: &MachineArgs,
-    rpu: RpuRenderer,
-) -> Result<(Backend, BackendOptions), Failure> {
+pub fn side(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<(Backend, BackendOptions), Failure> {
     match backend.info().uses_gpu {
         true => chosen(BackendChoice::Named(backend), machine, rpu),
         false => Ok((backend, BackendOptions { rpu, ..BackendOptions::default() })),

@@ -5,8 +5,8 @@ use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
 use super::output::print_json;
-use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
 use shadewright::probe;
+use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
 use shadewright::render::Backend;
 use shadewright::text::source::SourceMap;
 
@@ -22,7 +22,7 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     let job = job_of(&args.scene, &state)?;
     // Variables have names in a program for debuggers; the rendered one does without.
     let debug = state.link_again(&probe::link_options(state.link_options()), &mut ()).ok();
-    let subject = Subject { job: &job, scene: &state.scene, debug: debug.as_ref() };
+    let subject = Subject { job: &job, scene: &state.scene, debug: debug.as_ref(), is_wanted: &|| true };
     let open_side = |backend: Backend| {
         let (backend, options) = side(backend, &args.machine, rpu_renderer(&args.scene))?;
         open(backend.samples(&options))
@@ -46,8 +46,11 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
 fn refused(error: DivergeError, sources: &SourceMap) -> Failure {
     let hint = match &error {
         DivergeError::Sample { .. } => "--spp N sets the number of samples",
-        DivergeError::Pixel { .. } => "--size WxH sets the size of the image; with --crop, pixels count from the corner of the window",
+        DivergeError::Pixel { .. } => {
+            "--size WxH sets the size of the image; with --crop, pixels count from the corner of the window"
+        }
         DivergeError::Motion => "a scene without motion blur can be followed: close the shutter, or remove what moves",
+        DivergeError::Stopped => return Failure::input(format!("error: {error}")),
         DivergeError::Render { machine, error } => {
             eprintln!("{machine}:");
             return Failure::render(error, sources);

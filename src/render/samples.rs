@@ -10,6 +10,7 @@ use super::{Job, RenderError, SceneWorld};
 use crate::ir::eval::{EvalError, Observer, eval_observed};
 use crate::ir::{Const, Limits};
 use crate::program::CAMERA_ENTRY;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The largest window, in vectors of four words: what the log of an RPU block holds.
@@ -81,6 +82,17 @@ pub struct EvaluatorSamples;
 const MAX_DEPTH: usize = 1 << 16;
 
 impl EvaluatorSamples {
+    /// The functions that a sample executes, by their places in the module, and the first words of
+    /// what it records.
+    ///
+    /// # Errors
+    /// When it does not end within its budget.
+    pub fn executed(self, job: &Job, sample: &CameraSample) -> Result<(HashSet<usize>, HashSet<u32>), RenderError> {
+        let mut executed = Executed::default();
+        Self::run(job, sample, &mut executed)?;
+        Ok((executed.functions, executed.first_words))
+    }
+
     fn run(job: &Job, sample: &CameraSample, observer: &mut impl Observer) -> Result<[u32; 4], RenderError> {
         let program = &job.program;
         let arguments: Vec<Const> = arguments(job, sample).into_iter().map(f32::from_bits).map(Const::F32).collect();
@@ -97,6 +109,23 @@ impl EvaluatorSamples {
         })?;
         let mut words = results.iter().flat_map(Const::bits);
         Ok(std::array::from_fn(|_| words.next().unwrap_or(0)))
+    }
+}
+
+/// Notes what is executed.
+#[derive(Default)]
+struct Executed {
+    functions: HashSet<usize>,
+    first_words: HashSet<u32>,
+}
+
+impl Observer for Executed {
+    fn enter(&mut self, function: usize, _args: &[Const]) {
+        self.functions.insert(function);
+    }
+
+    fn record(&mut self, words: &[u32]) {
+        self.first_words.extend(words.first());
     }
 }
 

@@ -1,19 +1,21 @@
 //! Explains points of a sample in terms of the source: the operation, its operands, the variable,
 //! and what a decision leads to.
 
-use super::names::{Names, Variable};
-use super::trace::{Activation, Execution, Point, Split, Tracer};
+use super::names::{Names, Variable, assigned};
+use super::trace::{Activation, Execution, Failure, Point, Split, Tracer};
 use super::values::{Shown, differs, distance};
 use super::{MACHINES, Subject};
-use crate::ir::passes::record::{End, Item, Segment, What, is_decision};
+use crate::ir::passes::record::{Detail, End, Item, Segment, What, is_decision};
 use crate::ir::print::inst_text;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Module, Op, Terminator, Type, Value};
 use crate::lang::outline::Outline;
 use crate::program::memory::object_of;
-use crate::render::RenderError;
 use crate::text::source::{SourceMap, Span};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
+
+/// How many segments a value is followed back at most.
+const MAX_STEPS_BACK: usize = 16;
 
 /// The words of a value on each machine.
 type Words = [Vec<u32>; MACHINES];
@@ -25,6 +27,8 @@ pub struct Place {
     pub shader: Option<String>,
     /// The function of the program that holds the code.
     pub function: String,
+    /// The block of that function.
+    pub block: String,
     /// File, line and column; `None` of code that has no source.
     pub position: Option<String>,
     /// Whether the position is that of code near it, as it has none of its own.
@@ -110,10 +114,12 @@ pub struct Decision {
 }
 
 /// Where the machines execute different code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parted {
     /// The number of the last record that both have.
     pub record: Option<u64>,
+    /// What decides where they go, where it was recorded.
+    pub decision: Option<Decision>,
     /// Where each goes on; `None` at the end of the sample.
     pub to: [Option<Place>; 2],
 }
@@ -139,32 +145,68 @@ impl<'a> Explainer<'a> {
         &self.subject.job.program.sources
     }
 
-    /// The first value of a point that differs between two machines: with `decisions`, the first
-    /// decision. `None` where the values are equal.
+    /// The first value of a point that differs between two machines, or the one before it that it
+    /// comes from; `None` where all are equal.
+    ///
+    /// # Errors
+    /// Those of rendering.
     pub fn difference(
         &self,
         tracer: &mut Tracer<'_, '_>,
         point: &Point,
         pair: [usize; 2],
-        decisions: bool,
-    ) -> Result<Option<(Item, Operation)>, RenderError> {
-        let recorded = Recorded::new(tracer, self.module(), point)?;
-        let insts = &self.segment_block(tracer, point.at.segment).insts;
-        let is_wanted = |item: &Item| match item.what {
-            _ if !decisions => true,
-            What::Result(_, at) => is_decision(&insts[at].op),
-            What::HitTriangle(_) | What::HitObject(_) => true,
-            What::Input(_) | What::Hit(_) => false,
-        };
+        detail: Detail,
+    ) -> Result<Option<Operation>, Failure> {
+        let mut point = point.clone();
+        let mut found = None;
+        for _ in 0..MAX_STEPS_BACK {
+            let Some((item, operation)) = self.first_difference(tracer, &point, pair, detail, |_| true)? else { break };
+            found = Some(operation);
+            // An inner value of an earlier segment: it was not hashed there.
+            let What::Input(value) = item.what else { break };
+            let Some(earlier) = self.origin(tracer, &point, value) else { break };
+            point = earlier;
+        }
+        Ok(found)
+    }
+
+    /// Where a value that a segment reads comes from.
+    fn origin(&self, tracer: &Tracer<'_, '_>, point: &Point, value: Value) -> Option<Point> {
+        let segments = tracer.segments;
+        let Segment { function, .. } = segments.list[point.at.segment as usize];
+        let func = &self.module().functions[function];
+        let activation = point.stack.last()?;
+        let in_activation = |at: Execution| Point { at, ..point.clone() };
+        if let Some((block, at)) = definition(func, value) {
+            let segment = segments.holding(function, block, at)?;
+            let number = *activation.executed.get(&segment)?;
+            return Some(in_activation(Execution { segment, number }));
+        }
+        let block = func.block_ids().find(|&id| func.block(id).params.contains(&value))?;
+        if block != BlockId(0) {
+            // What ran before the block passed the value on.
+            let first = segments.holding(function, block, 0)?;
+            return activation.before.get(&first).copied().map(in_activation);
+        }
+        let (_, callers) = point.stack.split_last()?;
+        let at = callers.last()?.last?;
+        Some(Point { at, stack: callers.to_vec(), ..point.clone() })
+    }
+
+    /// The first of the wanted items of a point that differs between two machines.
+    fn first_difference(
+        &self,
+        tracer: &mut Tracer<'_, '_>,
+        point: &Point,
+        pair: [usize; 2],
+        detail: Detail,
+        is_wanted: impl Fn(&Item) -> bool,
+    ) -> Result<Option<(Item, Operation)>, Failure> {
+        let recorded = Recorded::new(tracer, self.module(), point, detail)?;
         let differing = |(item, words): &&(Item, Words)| differs(item.ty, &words[pair[0]], &words[pair[1]]);
         let found = recorded.items.iter().filter(|(item, _)| is_wanted(item)).find(differing);
         let Some((item, words)) = found else { return Ok(None) };
         Ok(Some((*item, self.operation(tracer, point, item, words, &recorded, pair))))
-    }
-
-    fn segment_block(&self, tracer: &Tracer<'_, '_>, segment: u32) -> &'a crate::ir::Block {
-        let Segment { function, block, .. } = tracer.segments.list[segment as usize];
-        self.module().functions[function].block(block)
     }
 
     fn operation(
@@ -190,6 +232,7 @@ impl<'a> Explainer<'a> {
             None => self.place(function, block, 0),
         };
         let variable = value.and_then(|value| self.names.nearest(self.module(), func, value));
+        let variable = variable.or_else(|| self.assigned(&place));
         let (variable, leads_to) = match variable {
             Some(Variable::Is(name)) => (Some(name.to_string()), None),
             Some(Variable::From(name)) => (None, Some(name.to_string())),
@@ -227,7 +270,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The decision at a point, if there is one that differs.
+    /// The first decision at a point that differs between two machines.
     ///
     /// # Errors
     /// Those of rendering.
@@ -236,20 +279,59 @@ impl<'a> Explainer<'a> {
         tracer: &mut Tracer<'_, '_>,
         point: &Point,
         pair: [usize; 2],
-    ) -> Result<Option<Decision>, RenderError> {
-        let Some((item, operation)) = self.difference(tracer, point, pair, true)? else { return Ok(None) };
+    ) -> Result<Option<Decision>, Failure> {
         let Segment { function, block, .. } = tracer.segments.list[point.at.segment as usize];
+        let insts = &self.module().functions[function].block(block).insts;
+        self.first_decision(tracer, point, pair, |item| match item.what {
+            What::Result(_, at) => is_decision(&insts[at].op),
+            What::HitTriangle(_) | What::HitObject(_) => true,
+            What::Input(_) | What::Hit(_) => false,
+        })
+    }
+
+    /// What decides where control goes after a point: the hit whose shader is called, or the first
+    /// value that differs of those that the condition of a branch consists of.
+    fn turn(&self, tracer: &mut Tracer<'_, '_>, point: &Point, pair: [usize; 2]) -> Result<Option<Decision>, Failure> {
+        let Segment { function, block, end, .. } = tracer.segments.list[point.at.segment as usize];
         let func = &self.module().functions[function];
-        let recorded = Recorded::new(tracer, self.module(), point)?;
+        let condition = match (&func.block(block).term, end) {
+            (Terminator::Branch(condition, ..), End::Block) => Some(*condition),
+            _ => None,
+        };
+        let parts = condition.map(|condition| connected(func, condition)).unwrap_or_default();
+        self.first_decision(tracer, point, pair, |item| match item.what {
+            What::Result(value, _) | What::Input(value) => parts.contains(&value),
+            What::HitTriangle(_) | What::HitObject(_) => end == End::Shader,
+            What::Hit(_) => false,
+        })
+    }
+
+    fn first_decision(
+        &self,
+        tracer: &mut Tracer<'_, '_>,
+        point: &Point,
+        pair: [usize; 2],
+        is_wanted: impl Fn(&Item) -> bool,
+    ) -> Result<Option<Decision>, Failure> {
+        let mut found = self.first_difference(tracer, point, pair, Detail::All, &is_wanted)?;
+        if found.is_none() {
+            // Looking at all values may have changed them.
+            found = self.first_difference(tracer, point, pair, Detail::Outer, &is_wanted)?;
+        }
+        let Some((item, operation)) = found else { return Ok(None) };
+        let Segment { function, .. } = tracer.segments.list[point.at.segment as usize];
+        let func = &self.module().functions[function];
+        let recorded = Recorded::new(tracer, self.module(), point, Detail::All)?;
         let effect = match item.what {
-            What::Result(value, _) if func.ty(value) == Type::Bool => self.effect(function, value),
+            What::Result(value, _) | What::Input(value) if func.ty(value) == Type::Bool => self.effect(function, value),
             What::HitTriangle(_) | What::HitObject(_) => Effect::Hit { objects: self.objects(&recorded) },
             _ => Effect::Number,
         };
-        let margins = match item.what {
-            What::Result(_, at) => margins(func, &func.block(block).insts[at], &recorded),
+        let def = match item.what {
+            What::Result(value, _) | What::Input(value) => definition(func, value),
             _ => None,
         };
+        let margins = def.and_then(|(block, at)| margins(func, &func.block(block).insts[at], &recorded));
         Ok(Some(Decision { record: point.record, operation, margins, effect }))
     }
 
@@ -270,7 +352,8 @@ impl<'a> Explainer<'a> {
             match object_of(self.subject.scene, primitive) {
                 Some((number, part)) => {
                     let name = &self.subject.scene.objects[number].name;
-                    let name = if name.is_empty() { format!("object {number}") } else { format!("{name} (object {number})") };
+                    let name =
+                        if name.is_empty() { format!("object {number}") } else { format!("{name} (object {number})") };
                     format!("{name}, triangle {part}")
                 }
                 None => format!("primitive {primitive}"),
@@ -310,19 +393,23 @@ impl<'a> Explainer<'a> {
             [false, true] => Some(true),
             _ => None,
         };
-        Effect::Branch {
-            ways: [way(then), way(otherwise)],
-            ends_loop_at: ends_loop_at.filter(|_| condition == value),
-        }
+        Effect::Branch { ways: [way(then), way(otherwise)], ends_loop_at: ends_loop_at.filter(|_| condition == value) }
     }
 
     /// Where two machines go on differently.
-    pub fn parted(&self, tracer: &Tracer<'_, '_>, split: &Split) -> Parted {
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn parted(&self, tracer: &mut Tracer<'_, '_>, split: &Split, pair: [usize; 2]) -> Result<Parted, Failure> {
+        let decision = match &split.after {
+            Some(point) => self.turn(tracer, point, pair)?,
+            None => None,
+        };
         let to = |segment: &Option<u32>| {
             let Segment { function, block, insts, .. } = tracer.segments.list.get((*segment)? as usize)?;
             Some(self.place(*function, *block, insts.start))
         };
-        Parted { record: split.after.as_ref().map(|p| p.record), to: split.next.each_ref().map(to) }
+        Ok(Parted { record: split.after.as_ref().map(|p| p.record), decision, to: split.next.each_ref().map(to) })
     }
 
     /// The place of a segment.
@@ -368,11 +455,19 @@ impl<'a> Explainer<'a> {
         Place {
             shader: span.and_then(|span| self.shader(span)),
             function: func.name.to_string(),
+            block: block.to_string(),
             position: span.map(|span| self.sources().describe(span)),
             is_near: !has_source(&own),
             inlined_at,
             span,
         }
+    }
+
+    /// The variable to which the text at a place assigns.
+    fn assigned(&self, place: &Place) -> Option<Variable> {
+        let span = place.span.filter(|_| !place.is_near)?;
+        let text = &self.sources().get(span.file)?.text;
+        assigned(text, span.start as usize, span.end as usize)
     }
 
     /// The shader or function whose text holds a place.
@@ -419,14 +514,16 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn new(tracer: &mut Tracer<'_, '_>, module: &Module, point: &Point) -> Result<Self, RenderError> {
+    fn new(tracer: &mut Tracer<'_, '_>, module: &Module, point: &Point, detail: Detail) -> Result<Self, Failure> {
         let mut known = HashMap::new();
         // The operands of a ray or a call are in the segment that it ends.
-        if let Some(before) = point.before {
-            let items = items_with(tracer, module, before)?;
+        let before = point.stack.last().and_then(|activation| activation.before.get(&point.at.segment));
+        let follows = |before: &&Execution| tracer.segments.next_in_block(before.segment) == Some(point.at.segment);
+        if let Some(&before) = before.filter(follows) {
+            let items = items_with(tracer, module, before, detail)?;
             known.extend(items.into_iter().filter_map(|(item, words)| Some((value_of(&item)?, words))));
         }
-        let items = items_with(tracer, module, point.at)?;
+        let items = items_with(tracer, module, point.at, detail)?;
         known.extend(items.iter().filter_map(|(item, words)| Some((value_of(item)?, words.clone()))));
         Ok(Self { items, known })
     }
@@ -456,10 +553,11 @@ fn items_with(
     tracer: &mut Tracer<'_, '_>,
     module: &Module,
     at: Execution,
-) -> Result<Vec<(Item, Words)>, RenderError> {
-    let words = tracer.values(at)?;
+    detail: Detail,
+) -> Result<Vec<(Item, Words)>, Failure> {
+    let words = tracer.values(at, detail)?;
     let mut first = 0;
-    let items = tracer.segments.items(module, at.segment).into_iter();
+    let items = tracer.segments.items(module, at.segment, detail).into_iter();
     let with_words = items.map(|item| {
         let range = first..first + item.words as usize;
         first = range.end;
@@ -474,6 +572,22 @@ fn definition(func: &Function, value: Value) -> Option<(BlockId, usize)> {
         let at = func.block(id).insts.iter().position(|inst| inst.results.contains(&value))?;
         Some((id, at))
     })
+}
+
+/// The truth values that a condition consists of by connectives, itself included.
+fn connected(func: &Function, condition: Value) -> HashSet<Value> {
+    let mut parts = HashSet::new();
+    let mut work = vec![condition];
+    while let Some(value) = work.pop() {
+        if parts.insert(value)
+            && let Some((block, at)) = definition(func, value)
+            && let inst = &func.block(block).insts[at]
+            && matches!(inst.op, Op::Not | Op::And | Op::Or)
+        {
+            work.extend(&inst.args);
+        }
+    }
+    parts
 }
 
 /// Whether control may come from one block to another.

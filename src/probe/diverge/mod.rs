@@ -19,9 +19,13 @@ mod report;
 mod trace;
 mod values;
 
+#[cfg(test)]
+pub mod tests;
+
 pub use explain::{Decision, Effect, Operand, Operation, Parted, Place};
 pub use values::Shown;
 
+use crate::ir::passes::record::Detail;
 use crate::program::Program;
 use crate::render::film::FilmPixel;
 use crate::render::samples::{EvaluatorSamples, SampleRunner};
@@ -31,7 +35,7 @@ use crate::text::source::SourceMap;
 use explain::Explainer;
 use serde::Serialize;
 use thiserror::Error;
-use trace::{Parting, Tracer, segments_of};
+use trace::{Executed, Failure, Parting, Tracer};
 use values::differs;
 
 /// Machines that run a sample: the two back ends, then the evaluator.
@@ -44,7 +48,7 @@ const EVALUATOR: usize = 2;
 const PAIRS: [[usize; 2]; 3] = [[0, 1], [0, EVALUATOR], [1, EVALUATOR]];
 
 /// An image whose samples can be followed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// What was rendered.
     pub job: &'a Job,
@@ -52,6 +56,8 @@ pub struct Subject<'a> {
     pub scene: &'a Scene,
     /// The scene linked for a debugger ([`super::link`]), which names variables.
     pub debug: Option<&'a Program>,
+    /// Whether the answer is still wanted; asked before each run of a machine.
+    pub is_wanted: &'a dyn Fn() -> bool,
 }
 
 /// A back end by its name.
@@ -85,6 +91,9 @@ pub enum DivergeError {
         /// Samples a pixel.
         count: u32,
     },
+    /// The answer is no longer wanted.
+    #[error("it is no longer wanted")]
+    Stopped,
     /// The scene moves.
     #[error("this scene changes while the shutter is open: samples of one pixel are of different times")]
     Motion,
@@ -130,7 +139,7 @@ pub struct Difference {
     pub parted: Option<Parted>,
 }
 
-/// What became of a sample on two machines and the evaluator.
+/// How a sample compares on two machines and the evaluator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Divergence {
     /// The names of the two back ends, and of the evaluator.
@@ -188,19 +197,19 @@ pub fn diverge(
     let names = [a.name, b.name, "evaluator".to_string()];
     let failed = |machine: usize| {
         let machine = names[machine].clone();
-        move |error| DivergeError::Render { machine, error }
+        move |error| match error {
+            RenderError::Stopped => DivergeError::Stopped,
+            error => DivergeError::Render { machine, error },
+        }
     };
     let samples: Vec<_> =
         (0..count).map(|index| job.sampling.sample(&job.film, window.x + x, window.y + y, index)).collect();
     let mut evaluator = EvaluatorSamples;
     let mut runners: [&mut dyn SampleRunner; MACHINES] = [a.runner, b.runner, &mut evaluator];
-    let plain = [
-        runners[0].colors(job, &samples).map_err(failed(0))?,
-        runners[1].colors(job, &samples).map_err(failed(1))?,
-    ];
+    let plain =
+        [runners[0].colors(job, &samples).map_err(failed(0))?, runners[1].colors(job, &samples).map_err(failed(1))?];
     let is_other = |a: &[u32; 4], b: &[u32; 4]| differs(crate::ir::Type::Vec4, a, b);
-    let differing: Vec<u32> =
-        (0..count).filter(|&n| is_other(&plain[0][n as usize], &plain[1][n as usize])).collect();
+    let differing: Vec<u32> = (0..count).filter(|&n| is_other(&plain[0][n as usize], &plain[1][n as usize])).collect();
     let number = sample.or(differing.first().copied()).unwrap_or(0);
     let shot = samples[number as usize];
     let means = plain.each_ref().map(|colors| {
@@ -213,42 +222,57 @@ pub fn diverge(
         Color::of(film.mean().map(f32::to_bits))
     });
 
-    let segments = segments_of(&job.program);
+    let executed = Executed::of(job, &shot).map_err(failed(EVALUATOR))?;
     let explainer = Explainer::new(subject);
-    let mut tracer = Tracer::new(job, shot, &segments, &mut runners);
-    let anywhere = |error| DivergeError::Render { machine: names.join(", "), error };
-    let mut canonical = false;
+    let mut tracer = Tracer::new(job, shot, &executed, &mut runners, subject.is_wanted);
+    let anywhere = |Failure { machine, error }| failed(machine)(error);
+    let is_plain = |machine: usize, color: &[u32; 4]| !is_other(color, &plain[machine][number as usize]);
+    let (mut canonical, mut decisions) = (false, Detail::All);
+    let mut notes = Vec::new();
     let (streams, difference) = loop {
-        let streams = tracer.streams(canonical).map_err(anywhere)?;
+        let streams = tracer.streams(canonical, decisions).map_err(anywhere)?;
+        if decisions == Detail::All && !(0..2).all(|machine| is_plain(machine, &streams.colors[machine])) {
+            decisions = Detail::Outer;
+            continue;
+        }
         // The back ends agree with each other, but perhaps not with the evaluator.
         let parted = PAIRS.into_iter().zip(&streams.partings).find(|(_, parting)| !parting.is_none());
         let Some((pair, parting)) = parted else { break (streams, None) };
-        let value = match &parting.results {
-            Some(point) => explainer.difference(&mut tracer, point, pair, false).map_err(anywhere)?,
-            None => None,
-        };
+        let mut value = None;
+        if let Some((point, hashes)) = &parting.results {
+            let detail = tracer.detail(point.at, *hashes, pair, canonical).map_err(anywhere)?;
+            if detail != Some(Detail::All) {
+                notes.push(unsteady(detail));
+            }
+            let detail = detail.unwrap_or(Detail::Outer);
+            value = explainer.difference(&mut tracer, point, pair, detail).map_err(anywhere)?;
+        }
         // NaN of other bits, or the sign of a zero: the search goes on for what means another thing.
         if value.is_none() && parting.results.is_some() && !canonical {
-            canonical = true;
+            (canonical, decisions) = (true, Detail::All);
+            notes.clear();
             continue;
         }
         let decision = match &parting.decision {
             Some(point) => explainer.decision(&mut tracer, point, pair).map_err(anywhere)?,
             None => None,
         };
+        let parted = match &parting.split {
+            Some(split) => Some(explainer.parted(&mut tracer, split, pair).map_err(anywhere)?),
+            None => None,
+        };
         let difference = Difference {
             between: pair.map(|machine| names[machine].clone()),
             record: parting.first().unwrap_or(0),
-            value: value.map(|(_, operation)| operation),
+            value,
             decision,
-            parted: parting.split.as_ref().map(|split| explainer.parted(&tracer, split)),
+            parted,
         };
         break (streams, Some(difference));
     };
 
-    let mut notes = Vec::new();
     for machine in 0..2 {
-        if is_other(&streams.colors[machine], &plain[machine][number as usize]) {
+        if !is_plain(machine, &streams.colors[machine]) {
             notes.push(format!(
                 "{}: the sample has another colour with the instructions that record values, {}; its compiler fuses \
                  operations in one of the programs and not in the other",
@@ -263,9 +287,13 @@ pub fn diverge(
     if streams.truncated {
         notes.push("the sample is longer than what is compared".to_string());
     }
+    let known = difference.as_ref().map(|difference| difference.record);
     let against = |machine: usize| {
         let parting = &streams.partings[1 + machine];
-        describe_parting(&explainer, &tracer, parting)
+        match parting.first() {
+            Some(first) if known == Some(first) => "differs from the evaluator there, too".to_string(),
+            _ => describe_parting(&explainer, &tracer, parting),
+        }
     };
     let colors = [plain[0][number as usize], plain[1][number as usize], streams.colors[EVALUATOR]].map(Color::of);
     Ok(Divergence {
@@ -285,10 +313,25 @@ pub fn diverge(
     })
 }
 
+/// The note on a driver whose code gives other values when they are recorded.
+fn unsteady(detail: Option<Detail>) -> String {
+    match detail {
+        Some(_) => {
+            "a driver computes something else where the operands inside of an expression are recorded, so \
+                    this is the first result of an expression that differs"
+        }
+        None => {
+            "a driver computes something else where values are recorded, so the operation may be a later one than \
+                 the first that differs"
+        }
+    }
+    .to_string()
+}
+
 /// How a back end compares with the evaluator.
 fn describe_parting(explainer: &Explainer<'_>, tracer: &Tracer<'_, '_>, parting: &Parting) -> String {
     let Some(first) = parting.first() else { return "equal to the evaluator".to_string() };
-    let results = parting.results.as_ref().map(|p| p.at);
+    let results = parting.results.as_ref().map(|(p, _)| p.at);
     let at = results.or(parting.split.as_ref().and_then(|s| s.after.as_ref()).map(|p| p.at));
     let place = at.map(|at| explainer.segment_place(tracer, at).to_string());
     format!("differs from the evaluator from record {first} on, {}", place.unwrap_or_default())

@@ -9,6 +9,9 @@ use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What calls are known by.
+const CALL: &str = "call";
+
 /// Values that are looked at from one on its way to a variable.
 const MAX_VALUES: usize = 256;
 
@@ -52,6 +55,14 @@ impl Names {
         self.of.get(&(module.span(inst.loc)?, inst.op.name())).cloned()
     }
 
+    /// The variable that gets what a function returns of which an instruction is a part: the
+    /// function was inlined where the variable is given its value.
+    fn of_call(&self, module: &Module, inst: &Inst) -> Option<Arc<str>> {
+        let chain = std::iter::successors(Some(inst.loc), |loc| module.locs[loc.0 as usize].inlined_at);
+        let spans = chain.filter_map(|loc| module.locs[loc.0 as usize].span);
+        spans.filter_map(|span| self.of.get(&(span, CALL))).next().cloned()
+    }
+
     /// The variable that gets a value of a function, or else the nearest one that is computed from
     /// it.
     pub fn nearest(&self, module: &Module, func: &Function, value: Value) -> Option<Variable> {
@@ -71,8 +82,15 @@ impl Names {
         let mut seen = vec![value];
         let mut next = 0;
         while let Some(&at) = seen.get(next).filter(|_| next < MAX_VALUES) {
-            if let Some(name) = defined.get(&at).and_then(|inst| self.of_result(module, inst)) {
-                return Some(if next == 0 { Variable::Is(name) } else { Variable::From(name) });
+            if let Some(inst) = defined.get(&at) {
+                match self.of_result(module, inst) {
+                    Some(name) if next == 0 => return Some(Variable::Is(name)),
+                    Some(name) => return Some(Variable::From(name)),
+                    None => {}
+                }
+                if let Some(name) = self.of_call(module, inst) {
+                    return Some(Variable::From(name));
+                }
             }
             next += 1;
             for &user in users.get(&at).into_iter().flatten() {
@@ -83,6 +101,41 @@ impl Names {
         }
         None
     }
+}
+
+/// The variable to which the text around a range of bytes assigns: with the whole text after the
+/// `=`, or a part of it. For languages whose compilers leave no `debug` instructions.
+pub fn assigned(text: &str, start: usize, end: usize) -> Option<Variable> {
+    let (before, after) = (text.get(..start)?, text.get(end..)?);
+    let statement = &before[before.rfind([';', '{', '}']).map_or(0, |at| at + 1)..];
+    let bytes = statement.as_bytes();
+    // Of parentheses: below zero, the part is inside of some.
+    let mut depth = 0i32;
+    for (at, byte) in bytes.iter().enumerate().rev() {
+        match byte {
+            b')' | b']' => depth += 1,
+            b'(' | b'[' => depth -= 1,
+            b'=' if depth <= 0 => {
+                // No comparison, but `+=` and its like.
+                let around = [at.checked_sub(1).map(|i| bytes[i]), bytes.get(at + 1).copied()];
+                if around[1] == Some(b'=') || matches!(around[0], Some(b'=' | b'<' | b'>' | b'!')) {
+                    continue;
+                }
+                let target = statement[..at].trim_end_matches(['+', '-', '*', '/']).trim_end();
+                let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+                let name = &target[target.rfind(|c| !is_part(c)).map_or(0, |i| i + 1)..];
+                if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+                    return None;
+                }
+                let is_whole = around[0].is_some_and(|c| !b"+-*/".contains(&c))
+                    && statement[at + 1..].trim().is_empty()
+                    && after.trim_start().starts_with([';', ',']);
+                return Some(if is_whole { Variable::Is(name.into()) } else { Variable::From(name.into()) });
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -127,6 +180,38 @@ b0:
         assert_eq!(nearest(5), Some(Variable::From("length".into())));
         assert_eq!(nearest(7), Some(Variable::Is("half".into())));
         assert_eq!(nearest(8), None);
+    }
+
+    #[test]
+    fn code_of_a_function_that_was_inlined_leads_to_the_variable_that_gets_its_result() {
+        let debug = module(
+            "fn root(v0 x: f32) -> (r: f32) {\nb0:\n  ret v0\n}
+fn f(v0 x: f32) -> (r: f32) {
+b0:
+  v1: f32 = call root(v0) @0:10..20
+  debug y, v1 @0:5..20
+  ret v1
+}",
+        );
+        let rendered = module("fn g(v0 x: f32) -> (r: f32) {\nb0:\n  v1: f32 = sqrt v0 @? in @0:10..20\n  ret v1\n}");
+        let found = Names::new(&debug).nearest(&rendered, &rendered.functions[0], Value(1));
+        assert_eq!(found, Some(Variable::From("y".into())));
+    }
+
+    #[test]
+    fn the_text_of_an_assignment_names_its_variable() {
+        let of = |text: &str, part: &str| {
+            let start = text.find(part).expect("a part");
+            assigned(text, start, start + part.len())
+        };
+        let text =
+            "a = 1; vec3 Y = cross(x); float radius = sqrt(u.x), two = 2. * b; s.x += f(a <= b, 3);\nif (c == d) {";
+        assert_eq!(of(text, "sqrt(u.x)"), Some(Variable::Is("radius".into())));
+        assert_eq!(of(text, "u.x"), Some(Variable::From("radius".into())));
+        assert_eq!(of(text, "b;"), Some(Variable::From("two".into())));
+        assert_eq!(of(text, "f(a"), Some(Variable::From("s.x".into())));
+        assert_eq!(of(text, "d)"), None);
+        assert_eq!(of(text, "cross(x)"), Some(Variable::Is("Y".into())));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::explain::{Decision, Effect, Operand, Operation, Parted, Place};
 use super::values::Shown;
-use super::{Divergence, EVALUATOR, MACHINES};
+use super::{Difference, Divergence, EVALUATOR, MACHINES};
 use crate::text::diagnostics::{Diagnostic, render};
 use crate::text::source::SourceMap;
 use serde_json::{Value as Json, json};
@@ -28,12 +28,10 @@ impl Divergence {
         if self.differing_samples > 0 {
             let _ = writeln!(out, "pixel on {a}: {}", rgba(&first.rgba));
             let _ = writeln!(out, "pixel on {b}: {}", rgba(&second.rgba));
-            let share = self.share.map(|share| format!("; this one is {:.0} % of the pixel's difference", 100.0 * share));
+            let share =
+                self.share.map(|share| format!("; this one is {:.0} % of the pixel's difference", 100.0 * share));
             let (differing, samples) = (self.differing_samples, self.samples);
             let _ = writeln!(out, "{differing} of {samples} samples differ{}", share.unwrap_or_default());
-        }
-        for (name, text) in self.machines.iter().zip(&self.evaluator) {
-            let _ = writeln!(out, "{name}: {text}");
         }
         if let Some(difference) = &self.difference {
             let [a, b] = &difference.between;
@@ -44,14 +42,18 @@ impl Divergence {
                 None => _ = writeln!(out, "  no value differs before control flow does"),
             }
             if let Some(decision) = &difference.decision {
-                self.write_decision(&mut out, decision, difference.record);
+                self.write_decision(&mut out, decision, "why it matters: ", difference.record);
             }
             if let Some(parted) = &difference.parted {
-                write_parted(&mut out, parted, [a, b]);
+                self.write_parted(&mut out, parted, difference);
             }
             if difference.decision.is_none() && difference.parted.is_none() {
                 let _ = writeln!(out, "\nno condition, index or hit differs: the difference is one of numbers only");
             }
+        }
+        let _ = writeln!(out);
+        for (name, text) in self.machines.iter().zip(&self.evaluator) {
+            let _ = writeln!(out, "{name}: {text}");
         }
         for note in &self.notes {
             let _ = writeln!(out, "\nnote: {note}");
@@ -111,7 +113,12 @@ impl Divergence {
         match &operand.values {
             None => _ = writeln!(out, "  {letter}          {name}"),
             Some(values) if values.iter().all(|value| *value == values[0]) => {
-                let _ = writeln!(out, "  {letter}          {name} = {}  {}, equal", values[0].text, values[0].hex.join(" "));
+                let _ = writeln!(
+                    out,
+                    "  {letter}          {name} = {}  {}, equal",
+                    values[0].text,
+                    values[0].hex.join(" ")
+                );
             }
             Some(values) => {
                 let differs = if operand.differs { "differs" } else { "equal on both" };
@@ -128,7 +135,9 @@ impl Divergence {
         for (machine, (name, value)) in self.machines.iter().zip(values).enumerate() {
             let remark = match machine {
                 1 => ulps.map(|ulps| format!("  {ulps} ulp apart")),
-                EVALUATOR => values[..EVALUATOR].iter().position(|v| v == value).map(|n| format!("  as {}", self.machines[n])),
+                EVALUATOR => {
+                    values[..EVALUATOR].iter().position(|v| v == value).map(|n| format!("  as {}", self.machines[n]))
+                }
                 _ => None,
             };
             let hex = value.hex.join(" ");
@@ -136,7 +145,27 @@ impl Divergence {
         }
     }
 
-    fn write_decision(&self, out: &mut String, decision: &Decision, first: u64) {
+    fn write_parted(&self, out: &mut String, parted: &Parted, difference: &Difference) {
+        // The first decision may be the one at which they part.
+        let is_known = parted.decision.as_ref().zip(difference.decision.as_ref()).is_some_and(|(a, b)| a == b);
+        if let Some(decision) = parted.decision.as_ref().filter(|_| !is_known) {
+            self.write_decision(out, decision, "then ", difference.record);
+        }
+        let after = parted.record.map_or(String::new(), |record| format!(" after record {record}"));
+        let _ = writeln!(out, "\nthe machines execute different code{after}");
+        let width = self.name_width();
+        for (name, place) in difference.between.iter().zip(&parted.to) {
+            match place {
+                Some(place @ Place { shader, function, block, .. }) => {
+                    let holder = shader.as_ref().map_or(String::new(), |shader| format!(" in {shader}"));
+                    let _ = writeln!(out, "    {name:width$}  goes on {place}{holder} (block {block} of {function})");
+                }
+                None => _ = writeln!(out, "    {name:width$}  has ended the sample"),
+            }
+        }
+    }
+
+    fn write_decision(&self, out: &mut String, decision: &Decision, title: &str, first: u64) {
         let what = match &decision.effect {
             Effect::Branch { ends_loop_at: Some(_), .. } => "a loop ends at another iteration",
             Effect::Branch { .. } => "a branch goes another way",
@@ -149,13 +178,14 @@ impl Divergence {
             1 => "one record later".to_string(),
             n => format!("{n} records later"),
         };
-        let _ = writeln!(out, "\nwhy it matters: {after}, {what}");
+        let _ = writeln!(out, "\n{title}{after}, {what}");
         self.write_operation(out, &decision.operation, "this decides");
         let width = self.name_width();
         if let Some(margins) = &decision.margins {
             let _ = writeln!(out, "  a − b");
             for (name, margin) in self.machines.iter().zip(margins) {
-                let _ = writeln!(out, "    {name:width$}  {margin:e}");
+                let text = if *margin == 0.0 { "0".to_string() } else { format!("{margin:e}") };
+                let _ = writeln!(out, "    {name:width$}  {text}");
             }
         }
         match &decision.effect {
@@ -173,20 +203,6 @@ impl Divergence {
                 }
             }
             Effect::Select | Effect::Number => {}
-        }
-    }
-}
-
-fn write_parted(out: &mut String, parted: &Parted, names: [&str; 2]) {
-    let after = parted.record.map_or(String::new(), |record| format!(" after record {record}"));
-    let _ = writeln!(out, "\nthe machines execute different code{after}:");
-    for (name, place) in names.into_iter().zip(&parted.to) {
-        match place {
-            Some(place) => {
-                let shader = place.shader.as_ref().map_or(String::new(), |shader| format!(" in {shader}"));
-                let _ = writeln!(out, "  {name} goes on {place}{shader}");
-            }
-            None => _ = writeln!(out, "  {name} has ended the sample"),
         }
     }
 }

@@ -5,13 +5,13 @@
 //! order of execution. Streams are read window by window; of most samples there is one.
 
 use super::{MACHINES, PAIRS};
-use crate::ir::passes::record::{End, HASH_WORDS, Recording, Segment, Segments, instrument};
+use crate::ir::passes::record::{Detail, End, HASH_WORDS, Recording, Segment, Segments, hash, instrument};
 use crate::ir::{Module, Terminator};
-use crate::program::{Program, common_origin_entries, intersect_entry, surface_entry};
-use crate::render::samples::{RecordWindow, Recorded, SampleRunner};
+use crate::program::{Program, common_origin_entries, intersect_entry};
+use crate::render::samples::{EvaluatorSamples, RecordWindow, Recorded, SampleRunner};
 use crate::render::sampling::CameraSample;
 use crate::render::{Job, RenderError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A record of [`Recording::Hashes`].
@@ -30,14 +30,18 @@ pub struct Execution {
 }
 
 /// A function that runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activation {
     /// The function, by its place in the module.
     pub function: usize,
     /// The segment whose last instruction called it; `None` for the camera's entry.
     pub called_by: Option<u32>,
     /// What ran last in it.
-    last: Option<Execution>,
+    pub last: Option<Execution>,
+    /// The latest execution of each of its segments.
+    pub executed: HashMap<u32, u64>,
+    /// For each segment, what ran in the function before it.
+    pub before: HashMap<u32, Execution>,
 }
 
 /// A record of a stream with what led to it.
@@ -47,8 +51,6 @@ pub struct Point {
     pub record: u64,
     /// What was executed.
     pub at: Execution,
-    /// What the function executed before, if anything.
-    pub before: Option<Execution>,
     /// The functions that ran, the outermost first.
     pub stack: Vec<Activation>,
 }
@@ -65,8 +67,8 @@ pub struct Split {
 /// Where the streams of two machines part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parting {
-    /// The first segment whose results differ.
-    pub results: Option<Point>,
+    /// The first segment whose results differ, and the hashes of them.
+    pub results: Option<(Point, [u32; 2])>,
     /// The first segment whose decisions differ.
     pub decision: Option<Point>,
     /// Where control flow differs.
@@ -84,7 +86,7 @@ impl Parting {
     /// The number of the first record that is not equal.
     pub fn first(&self) -> Option<u64> {
         let split = self.split.as_ref().map(|s| s.after.as_ref().map_or(0, |p| p.record + 1));
-        let results = self.results.as_ref().map(|p| p.record);
+        let results = self.results.as_ref().map(|(p, _)| p.record);
         results.into_iter().chain(split).min()
     }
 }
@@ -102,24 +104,62 @@ pub struct Streams {
     pub truncated: bool,
 }
 
+/// A run that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The machine.
+    pub machine: usize,
+    /// Why; [`RenderError::Stopped`] when the answer is no longer wanted.
+    pub error: RenderError,
+}
+
 /// A sample that is followed.
 pub struct Tracer<'a, 'm> {
     job: &'a Job,
     sample: CameraSample,
     /// The segments of the job's module.
     pub segments: &'a Segments,
+    /// Those that are hashed.
+    of: &'a HashSet<u32>,
     machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
-    values: HashMap<Execution, [Vec<u32>; MACHINES]>,
+    is_wanted: &'a dyn Fn() -> bool,
+    values: HashMap<(Execution, Detail), [Vec<u32>; MACHINES]>,
 }
 
-/// The segments of a linked program. Intersection shaders are left out: which of them run, and in
-/// which order, depends on how a machine traverses the BVH.
-pub fn segments_of(program: &Program) -> Segments {
-    let surfaces: Vec<String> = (0..program.surface_entries).map(surface_entry).collect();
-    let kinds = 0..program.primitives.kinds;
-    let others: Vec<String> = kinds.flat_map(|n| [vec![intersect_entry(n)], common_origin_entries(n).into()].concat()).collect();
-    let roots: Vec<&str> = [crate::program::CAMERA_ENTRY].into_iter().chain(surfaces.iter().map(String::as_str)).collect();
-    Segments::of(&program.module, &roots, &others.iter().map(String::as_str).collect::<Vec<_>>())
+/// The segments of a job's program that a sample executes.
+pub struct Executed {
+    /// The segments of the functions that it executes.
+    pub segments: Segments,
+    /// Those that it executes.
+    of: HashSet<u32>,
+}
+
+impl Executed {
+    /// Runs the sample on the evaluator. Intersection shaders are left out: which of them run, and
+    /// in which order, depends on how a machine traverses the BVH.
+    ///
+    /// Code that the evaluator does not execute stays as it is: a machine that goes there has parted
+    /// from it before. So its kernels are those of the image, which are compiled already.
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn of(job: &Job, sample: &CameraSample) -> Result<Self, RenderError> {
+        let kinds = 0..job.program.primitives.kinds;
+        let others: Vec<String> =
+            kinds.flat_map(|n| [vec![intersect_entry(n)], common_origin_entries(n).into()].concat()).collect();
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let (functions, _) = EvaluatorSamples.executed(job, sample)?;
+        let segments = Segments::of(&job.program.module, &functions, &others);
+        let nothing = Recording::Hashes { of: &HashSet::new(), canonical: false, decisions: Detail::Outer };
+        let (_, of) = EvaluatorSamples.executed(&instrumented(job, &segments, nothing), sample)?;
+        Ok(Self { segments, of })
+    }
+}
+
+/// A job with an instrumented module.
+fn instrumented(job: &Job, segments: &Segments, recording: Recording<'_>) -> Job {
+    let module = Arc::new(instrument(&job.program.module, segments, recording));
+    Job { program: Program { module, ..job.program.clone() }, ..job.clone() }
 }
 
 impl<'a, 'm> Tracer<'a, 'm> {
@@ -127,24 +167,26 @@ impl<'a, 'm> Tracer<'a, 'm> {
     pub fn new(
         job: &'a Job,
         sample: CameraSample,
-        segments: &'a Segments,
+        executed: &'a Executed,
         machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
+        is_wanted: &'a dyn Fn() -> bool,
     ) -> Self {
-        Self { job, sample, segments, machines, values: HashMap::new() }
+        let Executed { segments, of } = executed;
+        Self { job, sample, segments, of, machines, is_wanted, values: HashMap::new() }
     }
 
     fn module(&self) -> &Module {
         &self.job.program.module
     }
 
-    /// The job with an instrumented module.
-    fn instrumented(&self, recording: Recording) -> Job {
-        let module = Arc::new(instrument(self.module(), self.segments, recording));
-        Job { program: Program { module, ..self.job.program.clone() }, ..self.job.clone() }
-    }
-
-    fn record(&mut self, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], RenderError> {
-        let mut run = |machine: usize| self.machines[machine].record(job, &self.sample, window);
+    fn record(&mut self, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
+        let mut run = |machine: usize| {
+            let failed = |error| Failure { machine, error };
+            if !(self.is_wanted)() {
+                return Err(failed(RenderError::Stopped));
+            }
+            self.machines[machine].record(job, &self.sample, window).map_err(failed)
+        };
         Ok([run(0)?, run(1)?, run(2)?])
     }
 
@@ -152,8 +194,9 @@ impl<'a, 'm> Tracer<'a, 'm> {
     ///
     /// # Errors
     /// Those of rendering.
-    pub fn streams(&mut self, canonical: bool) -> Result<Streams, RenderError> {
-        let job = self.instrumented(Recording::Hashes { canonical });
+    pub fn streams(&mut self, canonical: bool, decisions: Detail) -> Result<Streams, Failure> {
+        let recording = Recording::Hashes { of: self.of, canonical, decisions };
+        let job = instrumented(self.job, self.segments, recording);
         let count = RecordWindow::fits(HASH_WORDS);
         let mut partings: [Parting; PAIRS.len()] = Default::default();
         let mut walks: [Walk; MACHINES] = Default::default();
@@ -194,21 +237,56 @@ impl<'a, 'm> Tracer<'a, 'm> {
     ///
     /// # Errors
     /// Those of rendering.
-    pub fn values(&mut self, at: Execution) -> Result<[Vec<u32>; MACHINES], RenderError> {
-        if let Some(known) = self.values.get(&at) {
+    pub fn values(&mut self, at: Execution, detail: Detail) -> Result<[Vec<u32>; MACHINES], Failure> {
+        if let Some(known) = self.values.get(&(at, detail)) {
             return Ok(known.clone());
         }
-        let items = self.segments.items(self.module(), at.segment);
+        let items = self.segments.items(self.module(), at.segment, detail);
         let record_words: u32 = items.iter().map(|item| item.words).sum();
         let values = if record_words == 0 {
             Default::default()
         } else {
-            let job = self.instrumented(Recording::Values(at.segment));
+            let recording = Recording::Values { segment: at.segment, detail };
+            let job = instrumented(self.job, self.segments, recording);
             let window = RecordWindow { record_words, first: at.number, count: 1 };
             self.record(&job, window)?.map(|r| r.words)
         };
-        self.values.insert(at, values.clone());
+        self.values.insert((at, detail), values.clone());
         Ok(values)
+    }
+
+    /// Which values can be looked at without changing them: whether the recorded values of a segment
+    /// have the hashes that `pair` of machines had when nothing but hashes was recorded.
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn detail(
+        &mut self,
+        at: Execution,
+        hashes: [u32; 2],
+        pair: [usize; 2],
+        canonical: bool,
+    ) -> Result<Option<Detail>, Failure> {
+        let hashed = self.segments.hashed_items(self.module(), at.segment);
+        for detail in [Detail::All, Detail::Outer] {
+            let values = self.values(at, detail)?;
+            let items = self.segments.items(self.module(), at.segment, detail);
+            let of = |machine: usize| {
+                let mut rest = values[machine].as_slice();
+                let mut words = HashMap::new();
+                for item in &items {
+                    let (own, others) = rest.split_at_checked(item.words as usize)?;
+                    words.insert(item.what, own);
+                    rest = others;
+                }
+                let pairs: Option<Vec<_>> = hashed.iter().map(|item| Some((*item, *words.get(&item.what)?))).collect();
+                Some(hash(&pairs?, canonical))
+            };
+            if pair.map(of) == hashes.map(Some) {
+                return Ok(Some(detail));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -232,7 +310,7 @@ impl Parting {
         }
         let [Some([_, hash, decisions]), Some([_, other_hash, other_decisions])] = [a, b] else { return };
         if self.results.is_none() && hash != other_hash {
-            self.results = walk.point();
+            self.results = walk.point().map(|point| (point, [*hash, *other_hash]));
         }
         if self.decision.is_none() && decisions != other_decisions {
             self.decision = walk.point();
@@ -248,23 +326,25 @@ struct Walk {
     stack: Vec<Activation>,
     /// Records so far.
     records: u64,
-    /// What was executed last, and in its function before that.
-    last: Option<(Execution, Option<Execution>)>,
+    /// What was executed last.
+    last: Option<Execution>,
 }
 
 impl Walk {
     /// Executes a segment.
     fn step(&mut self, segments: &Segments, module: &Module, segment: u32) {
-        let function = segments.list[segment as usize].function;
-        let from = self.last.map(|(last, _)| last.segment);
-        let enter = |called_by| Activation { function, called_by, last: None };
+        // A machine that records nonsense gets no way through it.
+        let Some(&Segment { function, .. }) = segments.list.get(segment as usize) else { return };
+        let from = self.last.map(|last| last.segment);
+        let mut enter = |called_by| {
+            let (executed, before) = Default::default();
+            self.stack.push(Activation { function, called_by, last: None, executed, before });
+        };
         match from.map(|from| (from, segments.list[from as usize].end)) {
-            None => self.stack.push(enter(None)),
-            Some((from, End::Call(_))) => self.stack.push(enter(Some(from))),
+            None => enter(None),
+            Some((from, End::Call(_))) => enter(Some(from)),
             // Where nothing was hit, no shader is called.
-            Some((from, End::Shader)) if segments.next_in_block(from) != Some(segment) => {
-                self.stack.push(enter(Some(from)));
-            }
+            Some((from, End::Shader)) if segments.next_in_block(from) != Some(segment) => enter(Some(from)),
             Some((from, End::Block)) if returns(segments, module, from) => _ = self.stack.pop(),
             Some((_, End::Shader | End::Ray | End::Block)) => {}
         }
@@ -272,14 +352,19 @@ impl Walk {
         let at = Execution { segment, number: *count };
         *count += 1;
         self.records += 1;
-        let before = self.stack.last_mut().and_then(|activation| activation.last.replace(at));
-        self.last = Some((at, before));
+        if let Some(activation) = self.stack.last_mut() {
+            match activation.last.replace(at) {
+                Some(before) => _ = activation.before.insert(segment, before),
+                None => _ = activation.before.remove(&segment),
+            }
+            activation.executed.insert(segment, at.number);
+        }
+        self.last = Some(at);
     }
 
     /// Where it stands.
     fn point(&self) -> Option<Point> {
-        let (at, before) = self.last?;
-        Some(Point { record: self.records - 1, at, before, stack: self.stack.clone() })
+        Some(Point { record: self.records - 1, at: self.last?, stack: self.stack.clone() })
     }
 }
 

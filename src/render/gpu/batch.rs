@@ -179,7 +179,11 @@ impl Paths {
             BufferUsages::UNIFORM | BufferUsages::COPY_DST,
         )?;
         let state = gpu.buffer("the paths' state", all(STATE_WORDS), storage | copied)?;
-        let frames = gpu.buffer("the paths' frames", all(u64::from(frame_words)) + 4 * u64::from(record_words), storage | copied)?;
+        let frames = gpu.buffer(
+            "the paths' frames",
+            all(u64::from(frame_words)) + 4 * u64::from(record_words),
+            storage | copied,
+        )?;
         let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | copied)?;
         let arguments = gpu.buffer("the arguments", 0, storage | copied)?;
         let film = gpu.buffer("the film", 0, storage | copied)?;

@@ -73,9 +73,63 @@ impl SampleRunner for RpuSamples {
         let total = block.texel_stores_made() / texels;
         let stores = block.take_texel_stores();
         let records = stores.chunks(texels as usize);
-        let words = records.flat_map(|record| {
-            record.iter().flat_map(|store| store.value).take(window.record_words as usize)
-        });
+        let words =
+            records.flat_map(|record| record.iter().flat_map(|store| store.value).take(window.record_words as usize));
         Ok(Recorded { color: colors.first().copied().unwrap_or_default(), words: words.collect(), total })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::{EmptyWorld, Limits, Observer, eval_observed};
+    use crate::ir::passes::record::{Detail, Recording, Segments, instrument};
+    use crate::ir::random::{self, Random, Shape};
+    use crate::program::PROGRAM_CONSTANTS;
+    use crate::render::call::words;
+    use crate::render::rpu::Loaded;
+    use crate::rpu::EmptyScene;
+    use crate::rpu::engine;
+
+    /// The words that the evaluator records.
+    #[derive(Default)]
+    struct Words(Vec<u32>);
+
+    impl Observer for Words {
+        fn record(&mut self, words: &[u32]) {
+            self.0.extend(words);
+        }
+    }
+
+    #[test]
+    fn every_engine_records_what_the_evaluator_does_in_the_same_order() {
+        let mut random = Random::new(5);
+        for _ in 0..12 {
+            let program = random::module(&mut random, Shape::default());
+            let args = random::arguments(&mut random);
+            let functions = (0..program.functions.len()).collect();
+            let segments = Segments::of(&program, &functions, &[]);
+            let of = (0..segments.list.len() as u32).collect();
+            let recording = Recording::Hashes { of: &of, canonical: true, decisions: Detail::All };
+            let module = instrument(&program, &segments, recording);
+            let mut expected = Words::default();
+            let results = eval_observed(&module, "f", &args, &mut EmptyWorld, Limits::default(), &mut expected);
+            let results = words(&results.expect("it ends"));
+            assert!(!expected.0.is_empty());
+            for engine in engine::available() {
+                let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).expect("it compiles");
+                let loaded = loaded.on_engine(engine).expect("it runs");
+                let (stop, data) = (AtomicBool::new(false), loaded.data(&[[0; 4]]));
+                let machine = loaded.machine(&data, &EmptyScene, 1_000_000, &stop);
+                let machine = Machine { textures: &RECORD, ..machine };
+                let inputs: Vec<[u32; BLOCK]> = words(&args).into_iter().map(|word| [word; BLOCK]).collect();
+                let mut block = Block::new();
+                let outputs = loaded.run(&machine, &mut block, "f", &inputs, 1, &module).expect("it ends");
+                assert_eq!(outputs.iter().map(|row| row[0]).collect::<Vec<_>>(), results, "{}", engine.name);
+                let stores = block.take_texel_stores();
+                let found: Vec<u32> = stores.iter().flat_map(|store| store.value[..3].to_vec()).collect();
+                assert_eq!(found, expected.0, "{}: {module}", engine.name);
+            }
+        }
     }
 }
