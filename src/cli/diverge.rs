@@ -1,6 +1,6 @@
 //! `shadewright probe --diverge A,B`: the first value at which two back ends differ.
 
-use super::args::{Between, ProbeArgs};
+use super::args::{Between, MachineArgs, ProbeArgs};
 use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
@@ -17,6 +17,14 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
             "error: --engine is not an option of --diverge: name the engine as a back end, such as rpu-interpreter",
         ));
     }
+    let MachineArgs { adapter, schedule, traversal, .. } = &args.machine;
+    let given =
+        [(adapter.is_some(), "--adapter"), (schedule.is_some(), "--schedule"), (traversal.is_some(), "--traversal")];
+    if between.0.iter().all(|backend| !backend.info().uses_gpu) {
+        Failure::of_options(&given, |option| {
+            format!("error: {option} is about a GPU, and neither back end of --diverge uses one; remove it")
+        })?;
+    }
     set_up_process(&args.machine)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
@@ -25,7 +33,9 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     let subject = Subject { job: &job, scene: &state.scene, debug: debug.as_ref(), is_wanted: &|| true };
     let open_side = |backend: Backend| {
         let (backend, options) = side(backend, &args.machine, rpu_renderer(&args.scene))?;
-        open(backend.samples(&options))
+        let runner = open(backend.samples(&options))?;
+        eprintln!("{}: {}", backend.name(), runner.describe());
+        Ok::<_, Failure>(runner)
     };
     let [a, b] = between.0;
     let [mut first, mut second] = [open_side(a)?, open_side(b)?];

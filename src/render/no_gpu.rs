@@ -122,6 +122,10 @@ impl GpuSamples {
 }
 
 impl SampleRunner for GpuSamples {
+    fn describe(&self) -> String {
+        match self.0 {}
+    }
+
     fn colors(&mut self, _job: &Job, _samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         match self.0 {}
     }

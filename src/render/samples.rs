@@ -55,6 +55,9 @@ pub struct Recorded {
 
 /// Runs samples of jobs.
 pub trait SampleRunner {
+    /// The back end and its device, for messages.
+    fn describe(&self) -> String;
+
     /// The colour (premultiplied by coverage and by the filter's sign) and the coverage of samples,
     /// as bits.
     ///
@@ -148,6 +151,10 @@ impl Observer for Reader {
 }
 
 impl SampleRunner for EvaluatorSamples {
+    fn describe(&self) -> String {
+        "the reference evaluator".to_string()
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         samples.iter().map(|sample| Self::run(job, sample, &mut ())).collect()
     }

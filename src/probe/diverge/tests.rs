@@ -96,6 +96,10 @@ impl Faulty {
 }
 
 impl SampleRunner for Faulty {
+    fn describe(&self) -> String {
+        "a faulty evaluator".to_string()
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         EvaluatorSamples.colors(&self.job(job), samples)
     }

@@ -18,7 +18,7 @@ use crate::codegen::wgsl::RESULT_WORDS;
 use crate::program::CAMERA_ENTRY;
 use crate::render::samples::{RecordWindow, Recorded, SampleRunner, arguments};
 use crate::render::sampling::CameraSample;
-use crate::render::{Job, RenderError};
+use crate::render::{Job, RenderError, Renderer};
 use std::ops::ControlFlow;
 
 /// Words before the records: `RECORD_HEAD` of `wgsl/section/wavefront.wgsl`.
@@ -77,6 +77,10 @@ impl GpuSamples {
 }
 
 impl SampleRunner for GpuSamples {
+    fn describe(&self) -> String {
+        self.renderer.describe()
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         let compute = self.renderer.compute();
         let program = compile(compute.gpu(), job, self.renderer.schedule())?;

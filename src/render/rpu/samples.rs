@@ -6,7 +6,7 @@ use crate::codegen::rpu::RECORD_TEXTURE;
 use crate::program::CAMERA_ENTRY;
 use crate::render::samples::{RecordWindow, Recorded, SampleRunner, arguments};
 use crate::render::sampling::CameraSample;
-use crate::render::{Job, RenderError};
+use crate::render::{Job, RenderError, Renderer};
 use crate::rpu::machine::Machine;
 use crate::rpu::{BLOCK, Block, Texture};
 use std::sync::atomic::AtomicBool;
@@ -59,6 +59,10 @@ fn run(
 }
 
 impl SampleRunner for RpuSamples {
+    fn describe(&self) -> String {
+        self.renderer.describe()
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         run(job, &self.renderer, samples, &mut Block::new())
     }
