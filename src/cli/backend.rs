@@ -116,6 +116,15 @@ fn announce(choice: BackendChoice, device: &Device) {
     }
 }
 
+/// A back end of a pair with what it is opened with: options of the GPU are for the side that uses
+/// one.
+pub fn side(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<(Backend, BackendOptions), Failure> {
+    match backend.info().uses_gpu {
+        true => chosen(BackendChoice::Named(backend), machine, rpu),
+        false => Ok((backend, BackendOptions { rpu, ..BackendOptions::default() })),
+    }
+}
+
 /// A back end that was opened.
 pub fn open<T: ?Sized>(opened: Result<Box<T>, RenderError>) -> Result<Box<T>, Failure> {
     opened.map_err(|e| Failure::device(format!("error: {e}")))

@@ -24,6 +24,7 @@ mod depth;
 mod device;
 mod devices;
 mod diff;
+mod diverge;
 mod documents;
 mod failure;
 mod farm;

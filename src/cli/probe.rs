@@ -1,6 +1,7 @@
 //! `shadewright probe`: one sample of an image, step by step.
 
-use super::args::ProbeArgs;
+use super::args::{MachineArgs, ProbeArgs, SamplerChoice};
+use super::diverge;
 use super::failure::Failure;
 use super::input::{open_scene, sampling};
 use super::output::print_json;
@@ -13,6 +14,25 @@ use shadewright::render::JobError;
 
 /// Traces one sample and prints its hits, rays and shader statements.
 pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
+    if args.sampler == Some(SamplerChoice::Adaptive) {
+        return Err(Failure::input(
+            "error: `probe` follows samples of --sampler uniform: those of an adaptive image are shared by pixels",
+        ));
+    }
+    if let Some(between) = args.diverge {
+        return diverge::run(args, between);
+    }
+    let MachineArgs { adapter, schedule, traversal, engine, perf_map, .. } = &args.machine;
+    let given = [
+        (adapter.is_some(), "--adapter"),
+        (schedule.is_some(), "--schedule"),
+        (traversal.is_some(), "--traversal"),
+        (engine.is_some(), "--engine"),
+        (*perf_map, "--perf-map"),
+    ];
+    Failure::of_options(&given, |option| {
+        format!("error: {option} is about back ends, and `probe` runs on none: add --diverge A,B, or remove it")
+    })?;
     if args.scene.crop.is_some() || args.scene.passes.is_some() {
         return Err(Failure::input(
             "error: --crop and --passes are options of rendering: `probe` traces a sample of the whole image, with unoptimised shaders",
@@ -25,7 +45,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
     let program = probe::link(&scene, sources, &options)?;
     eprint!("{}", program.diagnostics.render(&program.sources));
     let sampling = sampling(&args.scene, &scene);
-    let sample = Sample { pixel: args.pixel.0, number: args.sample, sampling, budget: args.scene.budget };
+    let sample = Sample { pixel: args.pixel.0, number: args.sample.unwrap_or(0), sampling, budget: args.scene.budget };
     let bvh = build_tree(&scene, &BuildOptions::default()).map_err(JobError::from)?;
     let subject = Subject { scene: &scene, program: &program, bvh: &bvh };
     let probe = probe::probe(&subject, &sample).map_err(|e| refused(&e))?;

@@ -435,6 +435,10 @@ impl<O: Observer> Machine<'_, O> {
                 let value = self.get(value).clone();
                 self.observer.variable(name, &value, inst.loc);
             }
+            (Op::Record, args) => {
+                let words: Option<Vec<u32>> = args.iter().map(|&a| self.u32(a)).collect();
+                self.observer.record(&words?);
+            }
             _ => return None,
         }
         Some(())

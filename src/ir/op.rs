@@ -158,6 +158,9 @@ pub enum Op {
     // For people.
     /// `a →`: from here on the source variable of that name has this value
     Debug(Arc<str>),
+    /// `u32 … →`: appends the words to the record of the sample, which whoever runs it reads
+    /// afterwards. `passes::record` inserts it after all passes.
+    Record,
 }
 
 /// The signatures of `call_shader`, and of the surface entry points that it reaches.
@@ -276,6 +279,7 @@ impl Op {
             Op::Dv => "dv",
             Op::Seed => "seed",
             Op::Debug(_) => "debug",
+            Op::Record => "record",
         }
     }
 
@@ -296,6 +300,7 @@ impl Op {
                 | Op::Call(_)
                 | Op::ForcedCall(_)
                 | Op::Debug(_)
+                | Op::Record
         )
     }
 
@@ -347,7 +352,7 @@ impl Op {
             Op::HitTri | Op::HitObj => vec![Type::Ref],
             Op::Visible(_) => vec![Type::U32],
             Op::CallShader(call) => call.results().to_vec(),
-            Op::Trace | Op::SlotStore(_) | Op::Debug(_) => vec![],
+            Op::Trace | Op::SlotStore(_) | Op::Debug(_) | Op::Record => vec![],
             Op::Splat | Op::ToInt | Op::Bitcast | Op::SlotLoad(_) | Op::Call(_) | Op::ForcedCall(_) => return None,
         })
     }

@@ -475,7 +475,7 @@ impl Open {
 }
 
 /// Operations without immediates.
-const SIMPLE: [Op; 50] = [
+const SIMPLE: [Op; 51] = [
     Op::Neg,
     Op::Abs,
     Op::Add,
@@ -526,6 +526,7 @@ const SIMPLE: [Op; 50] = [
     Op::Du,
     Op::Dv,
     Op::Seed,
+    Op::Record,
 ];
 
 fn number(line: &mut Line<'_>, letter: char, what: &str) -> Result1<u32> {
@@ -598,6 +599,7 @@ b0:
   call "f(float)"()
   debug x, v0
   debug "x y", v0
+  record v12, v21
   v29: mat4 = compose v18, v19, v20, v22
   v30: vec4 = extract.w v29
   br v14, b1(v15, v0), b2 @1:0..2

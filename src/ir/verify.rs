@@ -298,6 +298,10 @@ impl<'a> Checker<'a> {
                 [_] => Ok(()),
                 _ => wanted("one value"),
             },
+            Op::Record => match args {
+                [_, ..] if args.iter().all(|&a| a == U32) => Ok(()),
+                _ => wanted("u32, one at least"),
+            },
             Op::Call(name) | Op::ForcedCall(name) => match self.signatures.get(&**name) {
                 Some((params, _)) if params != args => wanted(&format!("({}) for `{name}`", list(params))),
                 Some((_, r)) if r != results => {

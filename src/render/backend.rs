@@ -5,9 +5,10 @@
 //! has a row: the default one is `rpu`.
 
 use super::call::{Agreement, FunctionRunner, GpuRunner, Rpu};
-use super::gpu::{self, Compute, GpuProgressive, GpuRenderer, has_hardware_adapter};
+use super::gpu::{self, Compute, GpuProgressive, GpuRenderer, GpuSamples, has_hardware_adapter};
 use super::progressive::Progressive;
-use super::rpu::{RpuProgressive, RpuRenderer};
+use super::rpu::{RpuProgressive, RpuRenderer, RpuSamples};
+use super::samples::SampleRunner;
 use super::{Job, RenderError, Renderer, Schedule};
 use crate::bvh::gpu::kernel::Variant;
 use crate::rpu::engine::{self, EngineInfo};
@@ -57,6 +58,7 @@ pub struct BackendInfo {
     open_renderer: Open<dyn Renderer>,
     open_progressive: Open<dyn Progressive>,
     open_runner: Open<dyn FunctionRunner>,
+    open_samples: Open<dyn SampleRunner>,
 }
 
 impl fmt::Debug for BackendInfo {
@@ -84,6 +86,7 @@ static BACKENDS: LazyLock<Vec<BackendInfo>> = LazyLock::new(|| {
             let compute = Compute::new(options.adapter.as_deref()).map_err(|e| RenderError::Device(e.to_string()))?;
             Ok(Box::new(GpuRunner { compute, schedule: Schedule::Wavefront }))
         },
+        open_samples: |_, options| Ok(Box::new(GpuSamples::new(gpu_renderer(options)?))),
     };
     let rpu = on_rpu(default, Format::F32, "rpu".into(), "The software ray processing unit, on the CPU".into());
     let f24 = BackendInfo {
@@ -132,6 +135,7 @@ fn on_rpu(
             let engine = row.engine.unwrap_or_else(engine::default_engine);
             Ok(Box::new(Rpu { engine, options: options.rpu.options().clone() }))
         },
+        open_samples: |row, options| Ok(Box::new(RpuSamples::new(row.rpu_renderer(options)))),
     }
 }
 
@@ -251,6 +255,14 @@ impl Backend {
     /// When there is no such device, or it fails.
     pub fn runner(self, options: &BackendOptions) -> Result<Box<dyn FunctionRunner>, RenderError> {
         (self.info().open_runner)(self.info(), options)
+    }
+
+    /// Opens it to run single samples.
+    ///
+    /// # Errors
+    /// When there is no such device, or it fails.
+    pub fn samples(self, options: &BackendOptions) -> Result<Box<dyn SampleRunner>, RenderError> {
+        (self.info().open_samples)(self.info(), options)
     }
 }
 

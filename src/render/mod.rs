@@ -28,6 +28,7 @@ pub mod progressive;
 pub mod record;
 pub mod report;
 pub mod rpu;
+pub mod samples;
 pub mod sampling;
 mod scene_world;
 mod schedule;

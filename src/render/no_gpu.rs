@@ -2,6 +2,8 @@
 
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
+use super::samples::{RecordWindow, Recorded, SampleRunner};
+use super::sampling::CameraSample;
 use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, report::Report};
 use crate::bvh::gpu::kernel::Variant;
 use crate::image::Image;
@@ -105,6 +107,31 @@ impl Renderer for GpuRenderer {
 
     fn report(&self) -> Report {
         match *self {}
+    }
+}
+
+/// Single samples on a GPU. None can be made.
+#[derive(Debug)]
+pub struct GpuSamples(GpuRenderer);
+
+impl GpuSamples {
+    /// Never called: there is no renderer.
+    pub fn new(renderer: GpuRenderer) -> Self {
+        Self(renderer)
+    }
+}
+
+impl SampleRunner for GpuSamples {
+    fn describe(&self) -> String {
+        match self.0 {}
+    }
+
+    fn colors(&mut self, _job: &Job, _samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
+        match self.0 {}
+    }
+
+    fn record(&mut self, _job: &Job, _sample: &CameraSample, _window: RecordWindow) -> Result<Recorded, RenderError> {
+        match self.0 {}
     }
 }
 

@@ -53,6 +53,7 @@ use super::machine::SCRATCH_BASE;
 use super::simd::InstructionSet;
 use super::step::{Steps, Uniform};
 use super::texture::{TexelLog, TexelStore};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Columns of the register file after those of constants and literals: four to a register, the
@@ -210,6 +211,17 @@ impl Block {
     /// [`apply`](super::texture::apply).
     pub fn take_texel_stores(&mut self) -> Vec<TexelStore> {
         self.texels.take()
+    }
+
+    /// Of the texels that the next runs store, keeps those whose numbers within the run are in a
+    /// range, at most [`super::texture::MAX_TEXEL_STORES`]. More stores than that are no error then.
+    pub fn keep_texel_stores(&mut self, kept: Range<u64>) {
+        self.texels.kept = Some(kept);
+    }
+
+    /// How many texels the last run stored.
+    pub fn texel_stores_made(&self) -> u64 {
+        self.texels.made
     }
 
     /// Logs a texel that a lane stores; `false` when there are too many.

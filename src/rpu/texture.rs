@@ -5,6 +5,7 @@
 //! depend on which threads ran together.
 
 use super::lanes::BLOCK;
+use std::ops::Range;
 
 /// Texels that the threads of a block can store in one run.
 pub const MAX_TEXEL_STORES: usize = 1 << 18;
@@ -48,11 +49,20 @@ pub struct TexelStore {
 #[derive(Debug, Default)]
 pub(super) struct TexelLog {
     stores: Vec<TexelStore>,
+    /// The stores of a run that are kept, by their numbers; `None` for all.
+    pub kept: Option<Range<u64>>,
+    /// The stores of this run so far.
+    pub made: u64,
 }
 
 impl TexelLog {
     /// Logs a store; `false` when the log is full.
     pub fn push(&mut self, lane: usize, address: usize, value: [u32; 4]) -> bool {
+        let number = self.made;
+        self.made += 1;
+        if self.kept.as_ref().is_some_and(|kept| !kept.contains(&number)) {
+            return true;
+        }
         let room = self.stores.len() < MAX_TEXEL_STORES;
         if room {
             self.stores.push(TexelStore { lane: (lane % BLOCK) as u8, address, value });
@@ -70,9 +80,10 @@ impl TexelLog {
         self.stores.retain(|store| mask >> store.lane & 1 == 0);
     }
 
-    /// Removes all stores.
+    /// Removes all stores, for the next run.
     pub fn clear(&mut self) {
         self.stores.clear();
+        self.made = 0;
     }
 
     /// Empties the log: the stores lane by lane, each lane's in the order in which it made them.
@@ -128,6 +139,17 @@ mod tests {
         assert_eq!(log.of(0b1010).map(|s| s.address).collect::<Vec<_>>(), [1, 3]);
         log.remove(0b1111);
         assert_eq!(log.take().iter().map(|s| s.address).collect::<Vec<_>>(), [4, 5]);
+    }
+
+    #[test]
+    fn a_range_of_the_stores_can_be_kept() {
+        let mut log = TexelLog { kept: Some(2..4), ..TexelLog::default() };
+        for _ in 0..2 {
+            assert!((0..6).all(|i| log.push(0, i, [0; 4])));
+            assert_eq!(log.made, 6);
+            assert_eq!(log.take().iter().map(|s| s.address).collect::<Vec<_>>(), [2, 3]);
+            log.clear();
+        }
     }
 
     #[test]

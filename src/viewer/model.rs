@@ -9,7 +9,7 @@ use super::array::{ArrayRequest, ArrayRun, Stage};
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::timing::History;
-use super::workers::{Command, Event, Probed, Shown};
+use super::workers::{Command, Diverged, Event, Probed, Shown};
 use crate::inspect::Inspection;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::Backend;
@@ -145,6 +145,15 @@ pub struct Picked {
     pub known: Option<Arc<Probed>>,
 }
 
+/// Where the machines differ at a pixel.
+#[derive(Clone, Debug, Default)]
+pub struct DivergenceModel {
+    /// Column and row of the pixel that was asked for.
+    pub asked: Option<[u32; 2]>,
+    /// What was found, of the pixel that was asked for last.
+    pub found: Option<Arc<Diverged>>,
+}
+
 /// The inspected shader.
 #[derive(Clone, Debug, Default)]
 pub struct Inspected {
@@ -217,6 +226,8 @@ pub enum Action {
     SetOptions(OptionEdits),
     /// Probes a sample of a pixel.
     Pick([u32; 2], u32),
+    /// Looks where the machines differ at a pixel.
+    Diverge([u32; 2]),
     /// Clears the picked pixel.
     Unpick,
     /// Lists the compiled forms of an instance's shader, and measures its cost.
@@ -256,6 +267,8 @@ pub struct Model {
     pub samples: Option<u32>,
     /// The pixel that was picked.
     pub picked: Option<Picked>,
+    /// Where the machines differ at a pixel.
+    pub divergence: DivergenceModel,
     /// The inspected shader.
     pub inspected: Inspected,
     /// The simulated array.
@@ -291,6 +304,7 @@ impl Model {
             display,
             samples: None,
             picked: None,
+            divergence: DivergenceModel::default(),
             inspected: Inspected::default(),
             array: ArrayModel::default(),
             frames: History::of(PLOTTED),
@@ -374,6 +388,7 @@ impl Model {
                 self.navigation = None;
                 self.sent_view = None;
                 self.picked = None;
+                self.divergence = DivergenceModel::default();
                 self.inspected = Inspected::default();
                 self.array = ArrayModel::default();
                 self.machines.iter_mut().for_each(|m| m.shown = None);
@@ -417,7 +432,14 @@ impl Model {
                 self.picked = Some(Picked { pixel, sample, size, waiting: true, known });
                 self.commands.push(Command::Probe { pixel, sample });
             }
-            Action::Unpick => self.picked = None,
+            Action::Diverge(pixel) => {
+                self.divergence = DivergenceModel { asked: Some(pixel), found: None };
+                self.commands.push(Command::Diverge(pixel));
+            }
+            Action::Unpick => {
+                self.picked = None;
+                self.divergence = DivergenceModel::default();
+            }
             Action::Inspect(instance) => {
                 self.inspected.asked = Some(instance);
                 self.inspected.failure = None;
@@ -464,6 +486,11 @@ impl Model {
                 {
                     picked.waiting = false;
                     picked.known = Some(probed);
+                }
+            }
+            Event::Diverged(diverged) => {
+                if self.divergence.asked == Some(diverged.pixel) && self.is_current(diverged.state) {
+                    self.divergence.found = Some(diverged);
                 }
             }
             Event::Preparing { machine, done, of } => {
@@ -524,6 +551,9 @@ impl Model {
         // The probed sample may change with the edit.
         if let (Some(pixel), Some(Picked { sample, .. })) = (self.picked_pixel(), &self.picked) {
             self.apply(Action::Pick(pixel, *sample));
+        }
+        if let (Some(_), None, Some(pixel)) = (self.divergence.asked, &self.divergence.found, self.picked_pixel()) {
+            self.apply(Action::Diverge(pixel));
         }
         // A simulation of the state before is given up.
         if let Some(request) = self.array.asked {
@@ -678,6 +708,40 @@ pub(super) mod tests {
         let of_gpu = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(of_gpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_gpu));
+    }
+
+    #[test]
+    fn a_search_for_a_difference_is_asked_for_again_when_its_scene_is_replaced() {
+        let mut model = loaded();
+        model.apply(Action::Pick([3, 4], 0));
+        model.apply(Action::Diverge([3, 4]));
+        let asked = |model: &mut Model| {
+            let commands = std::mem::take(&mut model.commands);
+            commands.iter().filter(|command| matches!(command, Command::Diverge(_))).count()
+        };
+        assert_eq!(asked(&mut model), 1);
+        let state = model.state.clone().unwrap();
+        model.handle(Event::Loaded(state.clone()));
+        assert_eq!(asked(&mut model), 1);
+        let view = model.view().unwrap();
+        let found = |pixel, state| {
+            Event::Diverged(Arc::new(Diverged {
+                pixel,
+                state,
+                view: view.clone(),
+                result: Err("no device".to_string()),
+            }))
+        };
+        model.handle(found([9, 9], state.version));
+        model.handle(found([3, 4], state.version + 1));
+        assert!(model.divergence.found.is_none(), "of another pixel, of another scene");
+        model.handle(found([3, 4], state.version));
+        assert!(model.divergence.found.is_some());
+        // What was found stays.
+        model.handle(Event::Loaded(state));
+        assert_eq!(asked(&mut model), 0);
+        model.apply(Action::Unpick);
+        assert!(model.divergence.asked.is_none() && model.divergence.found.is_none());
     }
 
     #[test]

@@ -52,6 +52,23 @@ fn set_word(k: u32, value: u32) {
     frames[k * params.paths + path] = value;
 }
 
+// The record of a sample is behind the frames: the number of words so far, the number of the first
+// one that is kept, how many are kept, and these; the words of others go to the place after them.
+// One path alone records.
+const RECORD_HEAD = 3u;
+
+// The place of `count` words, which are appended.
+fn reserve_record(count: u32) -> u32 {
+    let head = params.frame_words * params.paths;
+    let number = frames[head];
+    frames[head] = number + count;
+    return head + RECORD_HEAD + min(number - frames[head + 1u], frames[head + 2u]);
+}
+
+fn record_word(at: u32, k: u32, value: u32) {
+    frames[at + k] = value;
+}
+
 fn ray_hit(j: u32) -> vec4<f32> {
     return hits[j * params.paths + path];
 }

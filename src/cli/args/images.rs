@@ -304,9 +304,19 @@ pub struct ProbeArgs {
     /// The pixel: column and row, counted from 0 at the upper left
     #[arg(value_name = "X,Y")]
     pub pixel: Pixel,
-    /// Number of the pixel's sample, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = heading::DIAGNOSTICS)]
-    pub sample: u32,
+    /// Number of the pixel's sample, counted from 0 [default: 0, or the first that differs]
+    #[arg(long, value_name = "N", help_heading = heading::DIAGNOSTICS)]
+    pub sample: Option<u32>,
+    /// Follow the sample on two backends (gpu, rpu, rpu-f24, …) and the evaluator to the first
+    /// value that differs; exits with status 1 if there is one
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["steps", "library"], help_heading = heading::DIAGNOSTICS)]
+    pub diverge: Option<Between>,
+    /// How the image was sampled: only to say that `adaptive` cannot be followed
+    #[arg(long, value_enum, value_name = "SAMPLER", hide = true)]
+    pub sampler: Option<SamplerChoice>,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Print the shader statements that ran, with the values of their variables
     #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub steps: bool,

@@ -42,7 +42,8 @@ impl Access {
         });
         match inst.op {
             MOp::Load { scratch: true, .. } => access.reads.push(MEMORY),
-            MOp::Store { .. } => access.writes.push(MEMORY),
+            // Records stay in order as stores do.
+            MOp::Store { .. } | MOp::Record { .. } => access.writes.push(MEMORY),
             _ => {}
         }
         for list in [&mut access.reads, &mut access.writes] {

@@ -86,7 +86,7 @@ fn rewrite(block: &mut MBlock, mut facts: Facts) {
                     }
                 }
             }
-            MOp::Store { src, mask, .. } => *src = replaced(*src, *mask, &facts, false),
+            MOp::Store { src, mask, .. } | MOp::Record { src, mask } => *src = replaced(*src, *mask, &facts, false),
             // Splits are made later.
             MOp::Call { .. } | MOp::Split(_) => {}
         }

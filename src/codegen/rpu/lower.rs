@@ -1,6 +1,7 @@
 //! One machine instruction of [`super::vcode`] as an instruction of the machine: for output, for
 //! latencies and to ask whether two fit one issue slot.
 
+use super::RECORD_TEXTURE;
 use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, Place};
 use crate::rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
 
@@ -59,6 +60,9 @@ pub fn instr(inst: &MInst) -> Result<Instr, NotLowered> {
         MOp::Load { to, base, offset: o, .. } => Primary::Load { to: *to, base: *base, offset: offset(*o)? },
         MOp::Store { base, offset: o, src, .. } => {
             Primary::Store { base: *base, offset: offset(*o)?, src: source(*src)? }
+        }
+        MOp::Record { src, .. } => {
+            Primary::TexStore { texture: RECORD_TEXTURE, coord: Src::Literal(0), src: source(*src)? }
         }
         MOp::Call { .. } => return Err(NotLowered::Call),
     };

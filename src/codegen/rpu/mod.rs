@@ -257,6 +257,10 @@ pub enum Error {
     TooLong(usize),
 }
 
+/// The texture, of one texel, into which programs with `record` instructions store: up to four
+/// words a store, in the order of the operands.
+pub const RECORD_TEXTURE: u8 = 0;
+
 /// Input registers of the machine; the last is kept for spill code where that is needed.
 const INPUTS: u8 = 4;
 

@@ -464,7 +464,7 @@ fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[Class]
             }
         }
         MOp::Trace { src } => src.iter_mut().for_each(source),
-        MOp::Store { src, .. } => source(src),
+        MOp::Store { src, .. } | MOp::Record { src, .. } => source(src),
         // Splits are made later.
         MOp::Load { .. } | MOp::Call { .. } | MOp::Split(_) => {}
     }

@@ -529,6 +529,15 @@ impl Selector<'_> {
                 let mask = lanes(self.f.ty(args[1]));
                 self.push(MOp::Store { base, offset, src, mask });
             }
+            Op::Record => {
+                for words in args.chunks(4) {
+                    let t = Place::V(self.out.new_vreg(Class::Wide));
+                    let parts: Vec<Operand> = words.iter().map(|&w| Operand::Src(self.bits(w))).collect();
+                    self.compose(t, &parts);
+                    let mask = Mask::from_bits(((1u16 << words.len()) - 1) as u8);
+                    self.push(MOp::Record { src: MSrc::place(t), mask });
+                }
+            }
             Op::Load(k) => self.load_vector(result, args[0], *k),
             Op::Hit | Op::HitTri | Op::HitObj => {
                 let reg = match inst.op {

@@ -265,6 +265,13 @@ pub enum MOp {
         /// The positions that matter.
         mask: Mask,
     },
+    /// Appends a vector to the record of the thread.
+    Record {
+        /// What is appended.
+        src: MSrc,
+        /// The positions that matter.
+        mask: Mask,
+    },
     /// Calls a function.
     Call {
         /// The function.
@@ -309,7 +316,7 @@ impl MInst {
         match &mut self.op {
             MOp::Arith(a) => a.src.iter_mut().for_each(f),
             MOp::Trace { src } => src.iter_mut().for_each(f),
-            MOp::Store { src, .. } => [src].into_iter().for_each(f),
+            MOp::Store { src, .. } | MOp::Record { src, .. } => [src].into_iter().for_each(f),
             MOp::Split(MSplit { first, second, .. }) => first.src.iter_mut().chain(&mut second.src).for_each(f),
             MOp::Load { .. } | MOp::Call { .. } => {}
         }
@@ -330,7 +337,7 @@ impl MInst {
                 sources
             }
             MOp::Trace { src } => src.iter().copied().zip([Mask::XYZ, Mask::XYZ, Mask::XYZW]).collect(),
-            MOp::Store { src, mask, .. } => vec![(*src, *mask)],
+            MOp::Store { src, mask, .. } | MOp::Record { src, mask } => vec![(*src, *mask)],
             MOp::Load { .. } | MOp::Call { .. } => Vec::new(),
         }
     }
@@ -345,7 +352,7 @@ impl MInst {
             }
         }
         match &self.op {
-            MOp::Arith(_) | MOp::Split(_) | MOp::Trace { .. } => {}
+            MOp::Arith(_) | MOp::Split(_) | MOp::Trace { .. } | MOp::Record { .. } => {}
             MOp::Load { base, .. } | MOp::Store { base, .. } => base_use(*base, &mut f),
             MOp::Call { callee, args, .. } => {
                 for &(r, mask) in args {
@@ -375,14 +382,14 @@ impl MInst {
             }
             MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
             MOp::Load { to, .. } => f(Place::P(Reg::I(*to)), Mask::XYZW),
-            MOp::Store { .. } => {}
+            MOp::Store { .. } | MOp::Record { .. } => {}
             MOp::Call { clobbers, .. } => clobbers.for_each(f),
         }
     }
 
     /// Whether it does something besides writing registers.
     pub fn has_effect(&self) -> bool {
-        matches!(self.op, MOp::Trace { .. } | MOp::Store { .. } | MOp::Call { .. })
+        matches!(self.op, MOp::Trace { .. } | MOp::Store { .. } | MOp::Record { .. } | MOp::Call { .. })
     }
 }
 

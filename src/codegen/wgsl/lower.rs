@@ -365,6 +365,7 @@ impl Lower<'_, '_> {
         }
         match &inst.op {
             Op::Debug(_) => return Ok(()),
+            Op::Record => return self.record(inst),
             Op::SlotStore(slot) => return self.slot_store(*slot, inst),
             Op::Call(name) => return self.call(name, inst),
             _ => {}
@@ -442,6 +443,17 @@ impl Lower<'_, '_> {
             code.store(pointer, value);
             Ok(())
         })
+    }
+
+    fn record(&mut self, inst: &Inst) -> Result<(), Error> {
+        let words = self.get_all(&inst.args)?;
+        let count = self.code.u32(words.len() as u32);
+        let at = self.code.ask("reserve_record", vec![count])?;
+        for (k, word) in (0..).zip(words) {
+            let k = self.code.u32(k);
+            self.code.act("record_word", vec![at, k, word])?;
+        }
+        Ok(())
     }
 
     fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Result<(), Error> {

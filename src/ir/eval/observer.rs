@@ -48,6 +48,8 @@ pub trait Observer {
     fn enter(&mut self, _function: usize, _args: &[Const]) {}
     /// The function entered last and not yet left ends at a `ret` with these results.
     fn leave(&mut self, _results: &[Const], _loc: Loc) {}
+    /// A `record` instruction appends words to the record of the sample.
+    fn record(&mut self, _words: &[u32]) {}
     /// A ray was shot and answered.
     fn ray(&mut self, _ray: &Ray, _answer: &Answer) {}
 }

@@ -21,6 +21,7 @@ pub mod packets;
 pub mod pre;
 mod range;
 pub mod range_analysis;
+pub mod record;
 pub mod reducible;
 pub mod renumber;
 mod replace;

@@ -194,12 +194,12 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Room for `paths` paths with frames of `frame_words` words, for a program of `sections`
-    /// sections.
+    /// sections; after the frames there are `record_words` words.
     pub fn new(
         gpu: &Gpu,
         kernels: &RefillKernels,
         paths: u32,
-        frame_words: u32,
+        [frame_words, record_words]: [u32; 2],
         sections: u32,
     ) -> Result<Self, RenderError> {
         let all = |words: u64| 4 * words * u64::from(paths);
@@ -211,7 +211,11 @@ impl Paths {
             BufferUsages::UNIFORM | BufferUsages::COPY_DST,
         )?;
         let state = gpu.buffer("the paths' state", all(STATE_WORDS), storage | copied)?;
-        let frames = gpu.buffer("the paths' frames", all(u64::from(frame_words)), storage | copied)?;
+        let frames = gpu.buffer(
+            "the paths' frames",
+            all(u64::from(frame_words)) + 4 * u64::from(record_words),
+            storage | copied,
+        )?;
         let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | copied)?;
         let arguments = gpu.buffer("the arguments", 0, storage | copied)?;
         let film = gpu.buffer("the film", 0, storage | copied)?;
@@ -434,7 +438,7 @@ mod tests {
         fn with_lanes(paths: u32, lanes: Lanes) -> Self {
             let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
             let kernels = RefillKernels::new(&gpu, lanes).unwrap();
-            let paths = Paths::new(&gpu, &kernels, paths, 24, 1).unwrap();
+            let paths = Paths::new(&gpu, &kernels, paths, [24, 0], 1).unwrap();
             let over_all = gpu.upload("groups", bytemuck::cast_slice(&[1, 1, 1]), BufferUsages::INDIRECT).unwrap();
             Self { gpu, kernels, paths, over_all }
         }

@@ -34,6 +34,9 @@ pub(super) struct Setup<'a> {
     pub rays_per_path: u32,
     /// Words of frames a path has.
     pub frame_words: u32,
+    /// Words for the record of a sample, after the frames of all paths: see [`super::samples`]. 0
+    /// for programs that record nothing.
+    pub record_words: u32,
     /// The memory image.
     pub memory: &'a [[u32; 4]],
     /// Address of the first triangle record.

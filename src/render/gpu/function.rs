@@ -48,6 +48,7 @@ pub fn run_function(
         shader_starts: &interface.shader_starts,
         rays_per_path: interface.max_rays_per_path,
         frame_words: interface.stack_words(MAX_DEPTH),
+        record_words: 0,
         memory: &[[0; 4]],
         triangles: 0,
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],

@@ -106,7 +106,7 @@ impl<C: Deref<Target = Compute>> MegakernelExecutor<C> {
         let words = setup.frame_words.saturating_add(MEGAKERNEL_RAY_WORDS * setup.rays_per_path);
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
-        let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
+        let paths = Paths::new(gpu, &compute.refill, count, [words, 0], kernel.sections)?;
         let tables = setup.tree.gpu_tables_with(Layout::Binary, setup.procedural);
         let start = Instant::now();
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
@@ -335,6 +335,7 @@ b2:
             shader_starts: &[],
             rays_per_path: kernel.interface.max_rays_per_path,
             frame_words: kernel.frame_words,
+            record_words: 0,
             memory: &memory,
             triangles: 2,
             placed: &[],

@@ -99,6 +99,7 @@ impl Compute {
             shader_starts: &[],
             rays_per_path: 1,
             frame_words: 0,
+            record_words: 0,
             memory: &[[0; 4]],
             triangles: 0,
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],

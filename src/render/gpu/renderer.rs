@@ -181,7 +181,7 @@ pub fn check(job: &Job) -> Result<(), RenderError> {
 }
 
 /// The entries of the job's program, and what reaches the others.
-fn entries_of(job: &Job) -> (Vec<&'static str>, Options) {
+pub(super) fn entries_of(job: &Job) -> (Vec<&'static str>, Options) {
     let entries = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
     let options = Options {
         shaders: (0..job.program.surface_entries).map(surface_entry).collect(),
@@ -214,6 +214,7 @@ pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup
         shader_starts: &program.interface().shader_starts,
         rays_per_path: program.interface().max_rays_per_path,
         frame_words: program.interface().stack_words(max_depth(job)),
+        record_words: 0,
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
         constants: &job.program.constants,

@@ -173,7 +173,7 @@ mod tests {
             let refill = RefillKernels::new(&gpu, lanes).unwrap();
             let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
             let ray_queue = gpu.buffer("rays", 4 + 4 * u64::from(count), usage).unwrap();
-            let mut paths = Paths::new(&gpu, &refill, count, 32, sections).unwrap();
+            let mut paths = Paths::new(&gpu, &refill, count, [32, 0], sections).unwrap();
             paths.set_sorted(sorted);
             let schedule = Schedule::new(&gpu, &kernels, &paths, &ray_queue).unwrap();
             let batch = Batch {

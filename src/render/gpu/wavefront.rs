@@ -167,7 +167,7 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
         let all = |bytes: u64| bytes * u64::from(count);
         let storage = BufferUsages::STORAGE;
         let sections = kernels.len() as u32;
-        let mut paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
+        let mut paths = Paths::new(gpu, &compute.refill, count, [setup.frame_words, setup.record_words], sections)?;
         paths.set_sorted(compute.sorting.load(Ordering::Relaxed));
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
@@ -342,6 +342,7 @@ mod tests {
             shader_starts: &[7, 8].map(start),
             rays_per_path: 1,
             frame_words: 24,
+            record_words: 0,
             memory: &[[11, 12, 13, 14]],
             triangles: 0,
             constants: &constants,
@@ -439,6 +440,7 @@ mod tests {
             shader_starts: &[start(0)],
             rays_per_path: 1,
             frame_words: 20,
+            record_words: 0,
             memory: &memory,
             triangles: 0,
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],

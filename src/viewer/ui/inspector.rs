@@ -3,6 +3,7 @@
 //! Shows the probe of the picked pixel; requests another sample, or the same again. The current
 //! step is the panel's own state.
 
+mod divergence;
 mod source;
 mod stepping;
 mod values;
@@ -26,6 +27,8 @@ pub struct InspectorPanel {
     /// The ray that was chosen.
     ray: Option<u32>,
     stepping: Stepping,
+    /// The pixel for which it was shown last where the machines differ.
+    diverging: Option<[u32; 2]>,
 }
 
 /// Rays up to which all are unfolded at first, and most that are listed of one hit.
@@ -47,6 +50,8 @@ enum Tab {
     Rays,
     /// The shaders, step by step.
     Steps,
+    /// Where the machines differ.
+    Divergence,
 }
 
 impl InspectorPanel {
@@ -58,6 +63,17 @@ impl InspectorPanel {
             return;
         };
         heading(ui, picked, actions);
+        // A pixel that was asked for begins with its answer; without one there is no such tab.
+        let asked = model.divergence.asked;
+        if self.diverging != asked {
+            self.tab = if asked.is_some() { Tab::Divergence } else { Tab::default() };
+            self.diverging = asked;
+        }
+        if self.tab == Tab::Divergence {
+            self.tabs(ui, None);
+            divergence::show(ui, model, picked, actions);
+            return;
+        }
         let Some(known) = &picked.known else { return };
         if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, known)) {
             self.take(known);
@@ -115,17 +131,27 @@ impl InspectorPanel {
                 ui.monospace(probe.printed.concat().trim_end());
             });
         }
-        ui.horizontal(|ui| {
-            ui.selectable_value(&mut self.tab, Tab::Surface, "Surface");
-            ui.selectable_value(&mut self.tab, Tab::Rays, format!("Rays ({})", probe.rays.len()));
-            ui.selectable_value(&mut self.tab, Tab::Steps, "Steps");
-        });
-        ui.separator();
+        self.tabs(ui, Some(probe.rays.len()));
         match self.tab {
-            Tab::Surface => self.surface(ui, probe),
             Tab::Rays => self.rays(ui, probe),
             Tab::Steps => self.stepping.show(ui, probe),
+            Tab::Surface | Tab::Divergence => self.surface(ui, probe),
         }
+    }
+
+    /// The parts to choose from; `rays` is the number of rays, if the sample is known.
+    fn tabs(&mut self, ui: &mut Ui, rays: Option<usize>) {
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut self.tab, Tab::Surface, "Surface");
+            let rays = rays.map_or("Rays".to_string(), |rays| format!("Rays ({rays})"));
+            ui.selectable_value(&mut self.tab, Tab::Rays, rays);
+            ui.selectable_value(&mut self.tab, Tab::Steps, "Steps");
+            if self.diverging.is_some() {
+                let hint = "the first value that differs between the machines";
+                ui.selectable_value(&mut self.tab, Tab::Divergence, "Divergence").on_hover_text(hint);
+            }
+        });
+        ui.separator();
     }
 
     /// What the chosen ray hits, or the camera's first.

@@ -3,6 +3,7 @@
 use crate::image::Image;
 use crate::inspect::Inspection;
 use crate::probe::Probe;
+use crate::probe::diverge::Divergence;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::Backend;
 use crate::render::report::Report;
@@ -48,6 +49,9 @@ pub enum Command {
         /// Which of the pixel's samples.
         sample: u32,
     },
+    /// Follows the samples of a pixel, by column and row in the view's format, to where the machines
+    /// differ.
+    Diverge([u32; 2]),
     /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
     /// Simulates the ray tracing array on the scene.
@@ -80,6 +84,8 @@ pub enum Event {
     MachineFailed(Backend, String),
     /// A sample was probed.
     Probed(Arc<Probed>),
+    /// The samples of a pixel were followed.
+    Diverged(Arc<Diverged>),
     /// The compiled forms of a shader.
     Inspected(Arc<Inspection>),
     /// The error of an inspection.
@@ -117,6 +123,19 @@ pub struct Probed {
     pub view: View,
     /// The probe, or the error.
     pub result: Result<Probe, String>,
+}
+
+/// Where the machines differ at a pixel.
+#[derive(Clone, Debug)]
+pub struct Diverged {
+    /// Column and row in the view's format.
+    pub pixel: [u32; 2],
+    /// [`State::version`] of the scene.
+    pub state: u64,
+    /// The view.
+    pub view: View,
+    /// The divergence with its text, or the error.
+    pub result: Result<(Divergence, String), String>,
 }
 
 /// A rendered image, complete or in progress.

@@ -1,5 +1,5 @@
 //! The worker threads of the window: one that reads scenes, one for each machine that draws,
-//! one that probes pixels, one that lists the compiled forms of shaders, one that simulates the ray
+//! one that probes pixels, one that looks where the machines differ, one that lists the compiled forms of shaders, one that simulates the ray
 //! tracing array, one that specialises programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
@@ -13,14 +13,16 @@
 //! | `loading` | the thread that keeps a project up to date |
 //! | `drawing` | the rendering thread of a back end |
 //! | `probing` | the thread that probes pixels |
+//! | `diverging` | the thread that looks where the machines differ |
 //! | `inspecting` | the thread that lists compiled shaders |
 //! | `simulating` | the thread that simulates the ray tracing array |
-//! | `requests` | the latest request for these three |
+//! | `requests` | the latest request for these four |
 //! | `slot` | the latest request for a rendering thread |
 //! | `specialising` | the thread that specialises programs |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
 
+mod diverging;
 mod drawing;
 mod inspecting;
 mod loading;
@@ -35,7 +37,7 @@ mod specialising;
 #[cfg(test)]
 mod tests;
 
-pub use message::{Command, Event, Probed, Shown};
+pub use message::{Command, Diverged, Event, Probed, Shown};
 pub use outbox::Wake;
 
 use crate::cache::DiskCache;
@@ -81,9 +83,11 @@ pub struct Workers {
     slots: [Arc<Slot>; Backend::INTERACTIVE.len()],
     loader: Sender<Request>,
     prober: Arc<Requests<probing::ProbeRequest>>,
+    diverger: Arc<Requests<diverging::DivergeRequest>>,
     inspector: Arc<Requests<InstanceId>>,
     simulator: Arc<Requests<ArrayRequest>>,
     specialiser: Arc<LatestState>,
+    /// The threads that have devices.
     drawing: Vec<JoinHandle<()>>,
 }
 
@@ -99,6 +103,7 @@ impl Workers {
         let (loader, requests) = channel();
         let look = loader.clone();
         let prober = Arc::new(Requests::default());
+        let diverger: Arc<Requests<diverging::DivergeRequest>> = Arc::default();
         let inspector = Arc::new(Requests::default());
         let simulator = Arc::new(Requests::default());
         let specialiser = Arc::new(LatestState::default());
@@ -106,10 +111,12 @@ impl Workers {
         let (events, drawn_by) = (outbox.clone(), slots.clone());
         let (asked, asked_for_code, asked_for_array) = (prober.clone(), inspector.clone(), simulator.clone());
         let latest = specialiser.clone();
+        let asked_for_divergence = diverger.clone();
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
                 drawn_by.iter().for_each(|slot| slot.change(|request| request.state = Some(state.clone())));
                 asked.set_state(state.clone());
+                asked_for_divergence.set_state(state.clone());
                 asked_for_code.set_state(state.clone());
                 asked_for_array.set_state(state.clone());
                 latest.set(state.clone());
@@ -139,8 +146,10 @@ impl Workers {
             let open: Opens = Box::new(move || machine.progressive(&options));
             std::thread::spawn(move || drawing::run(context, open))
         };
-        let drawing = Backend::INTERACTIVE.map(draw).into();
-        Self { outbox, slots, loader, prober, inspector, simulator, specialiser, drawing }
+        let mut drawing: Vec<_> = Backend::INTERACTIVE.map(draw).into();
+        let (events, asked) = (outbox.clone(), diverger.clone());
+        drawing.push(std::thread::spawn(move || diverging::run(&asked, &events, &options, budget)));
+        Self { outbox, slots, loader, prober, diverger, inspector, simulator, specialiser, drawing }
     }
 
     /// Sends a command.
@@ -151,6 +160,7 @@ impl Workers {
                 self.slots.iter().for_each(|slot| slot.change(|request| (request.state, request.view) = (None, None)));
                 self.outbox.drop_images();
                 self.prober.forget();
+                self.diverger.forget();
                 self.inspector.forget();
                 self.simulator.forget();
                 self.request(Request::Open(source));
@@ -164,6 +174,7 @@ impl Workers {
             Command::Look(view) => {
                 self.slots.iter().for_each(|slot| slot.change(|request| request.view = Some(view.clone())));
                 self.prober.set_view(view.clone());
+                self.diverger.set_view(view.clone());
                 self.inspector.set_view(view.clone());
                 self.simulator.set_view(view);
             }
@@ -175,10 +186,12 @@ impl Workers {
             Command::Samples(samples) => {
                 self.slots.iter().for_each(|slot| slot.change(|request| request.samples = samples));
                 self.prober.set_samples(samples);
+                self.diverger.set_samples(samples);
             }
             Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|request| request.timed = on)),
             Command::Retry(machine) => self.slots[machine.index()].change(|request| request.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
+            Command::Diverge(pixel) => self.diverger.ask(pixel),
             Command::Inspect(instance) => self.inspector.ask(instance),
             Command::Simulate(request) => self.simulator.ask(request),
         }
@@ -196,11 +209,12 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Ends the drawing threads, and waits for them: their devices must not outlive the program.
+    /// Ends the threads that have devices, and waits for them: these must not outlive the program.
     /// The others end when what they do is done.
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();
+        self.diverger.quit();
         self.inspector.quit();
         self.simulator.quit();
         self.specialiser.quit();

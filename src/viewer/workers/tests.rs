@@ -348,6 +348,29 @@ fn a_pixel_is_looked_into() {
 }
 
 #[test]
+fn machines_are_compared_on_the_samples_of_a_pixel() {
+    let mut worker = BackgroundWorker::new(&[]);
+    worker.workers.send(Command::Samples(Some(2)));
+    let state = worker.open_builtin("mirrors");
+    let view = view(&state, 40, 30);
+    worker.look(&view);
+    let mut diverged = |pixel| {
+        worker.workers.send(Command::Diverge(pixel));
+        worker.wait_for(|event| match event {
+            Event::Diverged(diverged) => Some(diverged.clone()),
+            _ => None,
+        })
+    };
+    let found = diverged([20, 15]);
+    assert_eq!((found.pixel, found.state, &found.view), ([20, 15], state.version, &view));
+    let (divergence, text) = found.result.as_ref().expect("the pixel exists");
+    assert_eq!((&divergence.machines[..2], divergence.samples), (&["gpu".to_string(), "rpu".to_string()][..], 2));
+    assert_eq!(divergence.evaluator[1], "equal to the evaluator");
+    assert!(text.starts_with("pixel 20,15, sample "), "{text}");
+    assert!(diverged([40, 0]).result.is_err());
+}
+
+#[test]
 fn an_engine_that_is_dropped_ends_its_threads() {
     let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.workers.send(Command::Samples(Some(1 << 20)));

@@ -1,7 +1,7 @@
 //! Pointer gestures over the image: camera navigation, magnification, picking.
 
 use super::framing::{Framing, Placement};
-use crate::viewer::model::{Action, Model};
+use crate::viewer::model::{Action, Comparison, Model};
 use egui::{PointerButton, Response, Ui};
 use glam::Vec2;
 
@@ -68,6 +68,10 @@ pub fn take(
     let again = response.double_clicked() && picked(model) == Some(pixel);
     if !again {
         actions.push(Action::Pick(pixel, 0));
+        // Who looks at differences wants to know where they come from.
+        if model.display.comparison == Comparison::Difference {
+            actions.push(Action::Diverge(pixel));
+        }
     }
     response.double_clicked().then_some(pixel)
 }

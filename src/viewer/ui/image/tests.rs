@@ -272,6 +272,17 @@ fn a_click_picks_the_pixel_it_shows_magnified_or_not_and_of_coarse_images() {
 }
 
 #[test]
+fn a_click_on_the_difference_asks_where_it_comes_from() {
+    let mut window = Window::with_image(1);
+    window.draws(Backend::GPU, 1, 0.25);
+    window.compare(Comparison::Difference);
+    let placement = window.placement();
+    let pixel = placement.pixel_at(placement.visible().center()).unwrap();
+    window.click(placement.visible().center());
+    assert_eq!(window.asked(), [Action::Pick(pixel, 0), Action::Diverge(pixel)]);
+}
+
+#[test]
 fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
     let mut window = Window::with_image(1);
     let placement = window.placement();

@@ -4,6 +4,7 @@ use super::*;
 use crate::probe::tests::{mirror, stepped};
 use crate::project::View;
 use crate::viewer::model::Display;
+use crate::viewer::workers::Diverged;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
@@ -106,4 +107,31 @@ fn a_sample_that_cannot_be_followed_says_why() {
     let known = failed.known.take().map(|k| Probed { result: Err("there is no sample 9".to_string()), ..(*k).clone() });
     failed.known = known.map(Arc::new);
     assert!(has(&stage(Some(failed)), "there is no sample 9"));
+}
+
+#[test]
+fn where_the_machines_differ_is_shown_as_soon_as_it_is_known() {
+    let mut harness = stage(Some(picked(stepped())));
+    assert!(!has(&harness, "Divergence"), "nobody asked");
+    harness.state_mut().model.apply(Action::Diverge([4, 4]));
+    harness.run_steps(3);
+    assert!(has(&harness, "Following the pixel's samples"));
+    let view = harness.state().model.picked.as_ref().and_then(|p| p.known.as_ref()).expect("a probe").view.clone();
+    let divergence = crate::probe::diverge::tests::found();
+    let text = divergence.text();
+    let found = Diverged { pixel: [4, 4], state: 1, view, result: Ok((divergence, text.clone())) };
+    harness.state_mut().model.divergence.found = Some(Arc::new(found));
+    harness.run();
+    for shown in ["a and b differ", "variable   x", "Copy"] {
+        assert!(has(&harness, shown), "{shown}");
+    }
+    click(&mut harness, "Copy");
+    assert!(matches!(&harness.state().asked[..], [Action::Copy(copied, _)] if *copied == text));
+    click(&mut harness, "Surface");
+    assert!(has(&harness, "wall (#0)"));
+    click(&mut harness, "Divergence");
+    assert!(has(&harness, "a and b differ"));
+    harness.state_mut().model.apply(Action::Unpick);
+    harness.run();
+    assert!(!has(&harness, "Divergence"));
 }

@@ -1,0 +1,70 @@
+//! `shadewright probe --diverge A,B`: the first value at which two back ends differ.
+
+use super::args::{Between, MachineArgs, ProbeArgs};
+use super::backend::{open, rpu_renderer, set_up_process, side};
+use super::failure::Failure;
+use super::input::{job_of, open_project};
+use super::output::print_json;
+use shadewright::probe;
+use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
+use shadewright::render::Backend;
+use shadewright::text::source::SourceMap;
+
+/// Follows a sample and prints where the machines part. A difference is a failed comparison.
+pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
+    if args.machine.engine.is_some() {
+        return Err(Failure::input(
+            "error: --engine is not an option of --diverge: name the engine as a back end, such as rpu-interpreter",
+        ));
+    }
+    let MachineArgs { adapter, schedule, traversal, .. } = &args.machine;
+    let given =
+        [(adapter.is_some(), "--adapter"), (schedule.is_some(), "--schedule"), (traversal.is_some(), "--traversal")];
+    if between.0.iter().all(|backend| !backend.info().uses_gpu) {
+        Failure::of_options(&given, |option| {
+            format!("error: {option} is about a GPU, and neither back end of --diverge uses one; remove it")
+        })?;
+    }
+    set_up_process(&args.machine)?;
+    let (_, state) = open_project(&args.scene)?;
+    let job = job_of(&args.scene, &state)?;
+    // Variables have names in a program for debuggers; the rendered one does without.
+    let debug = state.link_again(&probe::link_options(state.link_options()), &mut ()).ok();
+    let subject = Subject { job: &job, scene: &state.scene, debug: debug.as_ref(), is_wanted: &|| true };
+    let open_side = |backend: Backend| {
+        let (backend, options) = side(backend, &args.machine, rpu_renderer(&args.scene))?;
+        let runner = open(backend.samples(&options))?;
+        eprintln!("{}: {}", backend.name(), runner.describe());
+        Ok::<_, Failure>(runner)
+    };
+    let [a, b] = between.0;
+    let [mut first, mut second] = [open_side(a)?, open_side(b)?];
+    let machines = [
+        Machine { name: a.name().to_string(), runner: &mut *first },
+        Machine { name: b.name().to_string(), runner: &mut *second },
+    ];
+    let found = diverge::diverge(subject, machines, args.pixel.0, args.sample);
+    let found = found.map_err(|e| refused(e, &job.program.sources))?;
+    if args.json {
+        print_json(&found.json())?;
+    } else {
+        print!("{}", found.text());
+    }
+    if found.is_equal() { Ok(()) } else { Err(Failure::different("")) }
+}
+
+fn refused(error: DivergeError, sources: &SourceMap) -> Failure {
+    let hint = match &error {
+        DivergeError::Sample { .. } => "--spp N sets the number of samples",
+        DivergeError::Pixel { .. } => {
+            "--size WxH sets the size of the image; with --crop, pixels count from the corner of the window"
+        }
+        DivergeError::Motion => "a scene without motion blur can be followed: close the shutter, or remove what moves",
+        DivergeError::Stopped => return Failure::input(format!("error: {error}")),
+        DivergeError::Render { machine, error } => {
+            eprintln!("{machine}:");
+            return Failure::render(error, sources);
+        }
+    };
+    Failure::input(format!("error: {error}\nhint: {hint}"))
+}

@@ -1,0 +1,336 @@
+//! Divergences that are made on purpose: a machine whose square root is off by one in the last place
+//! within one file.
+
+use super::*;
+use crate::ir::emitter::Emitter;
+use crate::ir::{Const, Module, Op, Type};
+use crate::program::{LinkOptions, link};
+use crate::render::rpu::{RpuRenderer, RpuSamples};
+use crate::render::samples::{RecordWindow, Recorded};
+use crate::render::sampling::{CameraSample, Sampling};
+use crate::render::{DEFAULT_BUDGET, Window, prepare};
+use crate::rpu::format::Format;
+use crate::scene::{self, OpenOptions};
+use crate::text::source::FileId;
+use std::fs;
+use std::sync::Arc;
+
+/// A scene whose files are in memory once it is opened.
+struct Opened {
+    job: Job,
+    scene: Scene,
+    debug: Program,
+}
+
+impl Opened {
+    /// The scene of these files, of which the first is the scene itself.
+    fn new(files: &[(&str, &str)], samples: [u32; 2]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).expect("the folder can be written");
+        }
+        let mut sources = SourceMap::new();
+        let opened = scene::open(&folder.path().join(files[0].0), &OpenOptions::default(), &mut sources);
+        let scene = opened.unwrap_or_else(|d| panic!("{}", d.render(&sources))).scene;
+        let options = LinkOptions::default();
+        let linked = |result: Result<Program, crate::program::LinkError>| {
+            result.unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)))
+        };
+        let program = linked(link(&scene, sources.clone(), &options));
+        let debug = linked(crate::probe::link(&scene, program.sources.clone(), &options));
+        let window = Window::whole(scene.format.width, scene.format.height);
+        let sampling = Sampling { strata: samples, seed: 0 };
+        let job = prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("a job");
+        Self { job, scene, debug }
+    }
+
+    /// The file with this ending.
+    fn file(&self, ending: &str) -> FileId {
+        let files = self.job.program.sources.files();
+        let number = files.iter().position(|file| file.name.ends_with(ending)).expect("the file was read");
+        FileId(number as u32)
+    }
+
+    fn diverge(&self, runners: [&mut dyn SampleRunner; 2]) -> Divergence {
+        let debug = Some(&self.debug);
+        let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true };
+        let [a, b] = runners;
+        let machines = [("a", a), ("b", b)].map(|(name, runner)| Machine { name: name.to_string(), runner });
+        diverge(subject, machines, [1, 1], None).expect("the sample exists")
+    }
+}
+
+/// The evaluator, whose `sqrt` gives the next larger number in one file.
+struct Faulty(FileId);
+
+impl Faulty {
+    fn job(&self, job: &Job) -> Job {
+        let mut module: Module = (*job.program.module).clone();
+        let locs = module.clone();
+        for func in &mut module.functions {
+            for block in 0..func.blocks.len() {
+                let mut insts = Vec::new();
+                for mut inst in std::mem::take(&mut func.blocks[block].insts) {
+                    let is_here = inst.op == Op::Sqrt && locs.span(inst.loc).is_some_and(|span| span.file == self.0);
+                    let result = inst.results.first().copied().filter(|_| is_here);
+                    let Some(result) = result else {
+                        insts.push(inst);
+                        continue;
+                    };
+                    let raw = func.new_value(Type::F32);
+                    inst.results = vec![raw];
+                    let loc = inst.loc;
+                    insts.push(inst);
+                    let mut e = Emitter::new(func, loc);
+                    let bits = e.op(Op::Bitcast, &[raw], Type::U32);
+                    let one = e.constant(Const::U32(1));
+                    let next = e.op(Op::IAdd, &[bits, one], Type::U32);
+                    e.push(Op::Bitcast, &[next], vec![result]);
+                    insts.append(&mut e.out);
+                }
+                func.blocks[block].insts = insts;
+            }
+        }
+        Job { program: Program { module: Arc::new(module), ..job.program.clone() }, ..job.clone() }
+    }
+}
+
+impl SampleRunner for Faulty {
+    fn describe(&self) -> String {
+        "a faulty evaluator".to_string()
+    }
+
+    fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
+        EvaluatorSamples.colors(&self.job(job), samples)
+    }
+
+    fn record(&mut self, job: &Job, sample: &CameraSample, window: RecordWindow) -> Result<Recorded, RenderError> {
+        EvaluatorSamples.record(&self.job(job), sample, window)
+    }
+}
+
+/// The sum of two operands that are exact, then a root, then a branch at the root's exact value.
+const FLIP: &str = "surface flip(float w = 0.25;)
+{
+    float x = sqrt(w * step(-1000, s));
+    color c = (0.1, 0.2, 0.3);
+    if (x <= 0.5)
+        c = color noise(P * 4);
+    Ci = c;
+    Oi = 1;
+}
+";
+
+const WALL: &str = "Format 3 3 1
+Projection \"perspective\" \"fov\" [60]
+WorldBegin
+Surface \"flip\"
+Polygon \"P\" [-9 -9 5  -9 9 5  9 9 5  9 -9 5]
+WorldEnd
+";
+
+fn flip() -> Opened {
+    Opened::new(&[("scene.rib", WALL), ("flip.sl", FLIP)], [1, 1])
+}
+
+/// A branch that is flipped.
+pub fn found() -> Divergence {
+    let opened = flip();
+    opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))])
+}
+
+#[test]
+fn the_first_value_and_the_branch_that_it_flips_are_found() {
+    let found = found();
+    assert_eq!(found.verdict(), "a and b differ");
+    assert_eq!(found.differing_samples, 1);
+    assert_eq!(found.evaluator, ["equal to the evaluator", "differs from the evaluator there, too"]);
+    assert_eq!(found.notes, [""; 0]);
+    let difference = found.difference.as_ref().expect("a difference");
+    let value = difference.value.as_ref().expect("a value");
+    assert!(value.place.position.as_ref().is_some_and(|p| p.ends_with("flip.sl:3:15")), "{:?}", value.place);
+    assert_eq!(value.place.shader.as_deref(), Some("surface flip"));
+    assert_eq!((value.name.as_str(), value.meaning.as_str()), ("sqrt", "√a"));
+    assert_eq!(value.variable.as_deref(), Some("x"));
+    let [operand] = &value.operands[..] else { panic!("{value:?}") };
+    assert!(!operand.differs);
+    assert_eq!(operand.values.as_ref().map(|v| v[0].hex.concat()), Some("0x3e800000".to_string()));
+    assert_eq!(value.results.each_ref().map(|r| r.hex.concat()), ["0x3f000000", "0x3f000001", "0x3f000000"]);
+    assert_eq!(value.ulps, Some(1));
+    let decision = difference.decision.as_ref().expect("a decision");
+    assert!(decision.operation.place.position.as_ref().is_some_and(|p| p.ends_with("flip.sl:5:9")));
+    assert_eq!(decision.operation.meaning, "a <= b");
+    assert_eq!(decision.operation.results.each_ref().map(|r| r.text.as_str()), ["true", "false", "true"]);
+    assert_eq!(decision.margins, Some([0.0, f32::from_bits(0x3f00_0001) - 0.5, 0.0]));
+    let Effect::Branch { ways: [Some(then), Some(otherwise)], ends_loop_at: None } = &decision.effect else {
+        panic!("{decision:?}")
+    };
+    assert!(then.position.as_ref().is_some_and(|p| p.contains("flip.sl:6:")), "{then:?}");
+    let parted = difference.parted.as_ref().expect("other code");
+    assert_eq!(parted.to, [Some(then.clone()), Some(otherwise.clone())]);
+    assert_eq!(parted.record, Some(decision.record));
+    let text = found.text();
+    for line in ["if (x <= 0.5)", "variable   x\n", "0x3f000001  0.50000006  1 ulp apart", "why it matters: "] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn machines_that_agree_with_each_other_are_compared_with_the_evaluator() {
+    let opened = flip();
+    let file = opened.file("flip.sl");
+    let found = opened.diverge([&mut Faulty(file), &mut Faulty(file)]);
+    assert_eq!(found.verdict(), "a and b agree, but not with the evaluator");
+    assert_eq!(found.differing_samples, 0);
+    let difference = found.difference.as_ref().expect("a difference");
+    assert_eq!(difference.between, ["a", "evaluator"]);
+    assert!(!found.is_equal());
+}
+
+#[test]
+fn a_difference_in_a_material_of_paths_is_found_in_its_class() {
+    let material = "class Steps : rt_Material;
+public float w = 0.25;
+void BSDF() {
+    float x = sqrt(w * step(-1000., rt_LightDirection.z));
+    rt_BSDFValue = color(0.1);
+    if (x <= 0.5)
+        rt_BSDFValue = color(0.3);
+}
+";
+    let scene = "Format 3 3 1
+Projection \"perspective\" \"fov\" [60]
+Integrator \"path\" \"i\" \"int maxPathLength\" [2]
+WorldBegin
+LightSource \"distantlight\" 1 \"point from\" [1 0 -1] \"point to\" [0 0 0]
+Surface \"steps.rtsl:Steps\"
+Polygon \"P\" [-9 -9 5  -9 9 5  9 9 5  9 -9 5]
+WorldEnd
+";
+    let opened = Opened::new(&[("scene.rib", scene), ("steps.rtsl", material)], [1, 1]);
+    let found = opened.diverge([&mut Faulty(opened.file("steps.rtsl")), &mut EvaluatorSamples]);
+    let difference = found.difference.as_ref().expect("a difference");
+    let value = difference.value.as_ref().expect("a value");
+    assert!(value.place.position.as_ref().is_some_and(|p| p.ends_with("steps.rtsl:4:15")), "{:?}", value.place);
+    assert_eq!(value.results.each_ref().map(|r| r.hex.concat()), ["0x3f000001", "0x3f000000", "0x3f000000"]);
+    assert_eq!(value.variable.as_deref(), Some("x"));
+    let decision = difference.decision.as_ref().expect("a decision");
+    assert!(decision.operation.place.position.as_ref().is_some_and(|p| p.contains("steps.rtsl:6:")), "{decision:?}");
+    assert_eq!(decision.operation.results.each_ref().map(|r| r.text.as_str()), ["false", "true", "true"]);
+    assert!(found.text().contains("if (x <= 0.5)"), "{}", found.text());
+}
+
+#[test]
+fn a_loop_that_ends_earlier_is_said_to() {
+    let shader = "surface flip(float w = 0.25;)
+{
+    float x = sqrt(w * step(-1000, s));
+    float sum = 0, i = 0;
+    while (i < x * 40) {
+        sum += noise(i * P);
+        i += 1;
+    }
+    Ci = sum / 40;
+    Oi = 1;
+}
+";
+    let opened = Opened::new(&[("scene.rib", WALL), ("flip.sl", shader)], [1, 1]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    let difference = found.difference.as_ref().expect("a difference");
+    let value = difference.value.as_ref().expect("a value");
+    let decision = difference.decision.as_ref().expect("a decision");
+    // Twenty iterations, and then one more on the faulty machine.
+    assert!(decision.record > difference.record + 20);
+    assert!(decision.operation.place.position.as_ref().is_some_and(|p| p.contains("flip.sl:5:")), "{decision:?}");
+    assert_eq!(decision.operation.results.each_ref().map(|r| r.text.as_str()), ["false", "true", "false"]);
+    assert!(matches!(decision.effect, Effect::Branch { ends_loop_at: Some(false), .. }), "{decision:?}");
+    assert_eq!(value.ulps, Some(1));
+    assert!(found.text().contains("a loop ends at another iteration"), "{}", found.text());
+}
+
+#[test]
+fn a_ray_that_hits_something_else_is_named_with_both_objects() {
+    // The root decides in which direction a ray goes: along x, at the border of two walls.
+    let shader = "surface flip(float w = 0.25;)
+{
+    float x = sqrt(w * step(-1000, s));
+    Ci = trace(P, vector(8388608 * (x - 0.5), 0, -1));
+    Oi = 1;
+}
+";
+    let scene = "Format 3 3 1
+Projection \"perspective\" \"fov\" [60]
+WorldBegin
+AttributeBegin
+Surface \"flip\"
+Polygon \"P\" [-9 -9 5  -9 9 5  9 9 5  9 -9 5]
+AttributeEnd
+AttributeBegin
+Attribute \"identifier\" \"name\" [\"behind\"]
+Surface \"constant\"
+Polygon \"P\" [-2 -9 -5  2 -9 -5  2 9 -5  -2 9 -5]
+AttributeEnd
+WorldEnd
+";
+    let opened = Opened::new(&[("scene.rib", scene), ("flip.sl", shader)], [1, 1]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    let difference = found.difference.as_ref().expect("a difference");
+    let decision = difference.decision.as_ref().expect("a decision");
+    let Effect::Hit { objects } = &decision.effect else { panic!("{}", found.text()) };
+    assert!(objects[0].starts_with("behind (object 1), triangle "), "{objects:?}");
+    assert_eq!(objects[1], "nothing");
+    assert_eq!(objects[2], objects[0]);
+}
+
+#[test]
+fn the_first_sample_whose_colours_differ_is_followed() {
+    // The root of one sample in four is looked at.
+    let shader = FLIP.replace("if (x <= 0.5)", "if (x <= 0.5 && s > 0.5)");
+    let opened = Opened::new(&[("scene.rib", WALL), ("flip.sl", &shader)], [2, 2]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    assert!(found.differing_samples > 0 && found.differing_samples < 4, "{}", found.text());
+    assert_ne!(found.colors[0], found.colors[1]);
+    assert_ne!(found.means[0], found.means[1]);
+    let share = found.share.expect("a share");
+    assert!(share > 0.0 && share <= 1.0, "{share}");
+}
+
+#[test]
+fn the_rpu_computes_what_the_evaluator_does_and_its_24_bit_floats_something_else() {
+    let opened = flip();
+    let rpu = || RpuSamples::new(RpuRenderer::new());
+    let mut f24 = RpuSamples::new(RpuRenderer::new().in_format(Format::F24));
+    let equal = opened.diverge([&mut EvaluatorSamples, &mut rpu()]);
+    assert!(equal.is_equal() && equal.notes.is_empty(), "{}", equal.text());
+    assert_eq!(equal.verdict(), "a, b and the evaluator compute the same values");
+    let found = opened.diverge([&mut rpu(), &mut f24]);
+    let value = found.difference.as_ref().and_then(|d| d.value.as_ref()).expect("a value");
+    assert!(value.operands.iter().all(|operand| !operand.differs), "{}", found.text());
+    assert_ne!(value.results[0], value.results[1]);
+    assert_eq!(value.results[0], value.results[2]);
+}
+
+#[test]
+fn what_does_not_exist_is_refused() {
+    let opened = flip();
+    let asked = |pixel, sample| {
+        let (job, scene) = (&opened.job, &opened.scene);
+        let subject = Subject { job, scene, debug: None, is_wanted: &|| true };
+        let mut evaluators = [EvaluatorSamples; 2];
+        let [a, b] = &mut evaluators;
+        let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
+        diverge(subject, machines, pixel, sample).map(drop).expect_err("nothing to follow").to_string()
+    };
+    assert!(asked([3, 0], None).starts_with("pixel 3,0 is outside the image of 3x3 pixels"));
+    assert_eq!(asked([0, 0], Some(1)), "there is no sample 1: the image has 1 a pixel, numbered from 0");
+}
+
+#[test]
+fn a_search_that_is_no_longer_wanted_ends() {
+    let opened = flip();
+    let subject = Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false };
+    let mut evaluators = [EvaluatorSamples; 2];
+    let [a, b] = &mut evaluators;
+    let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
+    assert!(matches!(diverge(subject, machines, [1, 1], None), Err(DivergeError::Stopped)));
+}
