@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{repository, shadewright, stderr};
+use common::{pixels, repository, shadewright, stderr};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,11 +64,11 @@ impl Place {
         stderr(&output)
     }
 
-    /// Renders a scene on the RPU: the image's bytes.
+    /// Renders a scene on the RPU: the image's pixels, as bits.
     #[track_caller]
-    fn render(&self, scene: &str, more: &[&str]) -> Vec<u8> {
+    fn render(&self, scene: &str, more: &[&str]) -> Vec<[u32; 4]> {
         self.run(&[&["render", scene, "--backend", "rpu", "-o", "image.exr"], more].concat());
-        let image = fs::read(self.at("image.exr")).expect("an image");
+        let image = pixels(&self.at("image.exr"));
         fs::remove_file(self.at("image.exr")).expect("the image can be removed");
         image
     }
@@ -264,7 +264,7 @@ fn every_frame_of_a_scene_renders_alone() {
     place.write("in/scene.rib", scene);
     let render = |place: &Place, scene: &str| {
         place.run(&["render", scene, "--backend", "rpu", "-o", "f.#.exr"]);
-        ["f.1.exr", "f.2.exr"].map(|name| fs::read(place.at(name)).expect("an image"))
+        ["f.1.exr", "f.2.exr"].map(|name| pixels(&place.at(name)))
     };
     let before = render(&place, "in/scene.rib");
     assert!(before[0] != before[1]);

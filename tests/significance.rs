@@ -8,8 +8,8 @@
 mod common;
 
 use common::repository;
-use shadewright::compare::significance::{DEFAULT_SIGNIFICANCE, Estimate, Pair, test};
 use shadewright::compare::Significance;
+use shadewright::compare::significance::{DEFAULT_SIGNIFICANCE, Estimate, Pair, test};
 use shadewright::image::{Image, Variance};
 use shadewright::program::{LinkOptions, link};
 use shadewright::render::film::Film;
@@ -58,7 +58,11 @@ struct Wrong {
 }
 
 const WRONG: [Wrong; 5] = [
-    Wrong { name: "all BSDFs off by 1 %", content: Content { walls: "worn.rtsl:Worn", shelf: "worn.rtsl:Worn", ..RIGHT }, samples: 64 },
+    Wrong {
+        name: "all BSDFs off by 1 %",
+        content: Content { walls: "worn.rtsl:Worn", shelf: "worn.rtsl:Worn", ..RIGHT },
+        samples: 64,
+    },
     Wrong { name: "the shelf's BSDF off by 1 %", content: Content { shelf: "worn.rtsl:Worn", ..RIGHT }, samples: 1024 },
     Wrong { name: "a lamp counted twice", content: Content { lamps: 2, ..RIGHT }, samples: 16 },
     Wrong { name: "a clamp", content: Content { clamp: 1.0, ..RIGHT }, samples: 256 },
@@ -77,7 +81,8 @@ impl Content {
              Translate 0 -1 3.9\nWorldBegin\n"
         );
         for lamp in 0..lamps {
-            text += &format!("LightSource \"pointlight\" {lamp} \"point from\" [0.7 0.5 0.3] \"float intensity\" [0.02]\n");
+            text +=
+                &format!("LightSource \"pointlight\" {lamp} \"point from\" [0.7 0.5 0.3] \"float intensity\" [0.02]\n");
         }
         text += &wall(walls, "0.7 0.7 0.7", "-1 0 0 -1 0 2 1 0 2 1 0 0");
         text += &wall(walls, "0.7 0.7 0.7", "-1 2 0 1 2 0 1 2 2 -1 2 2");
@@ -177,7 +182,10 @@ fn a_wrong_renderer_is_found() {
         let mut wrong = Renderer::new(content, 64);
         let mut found = |samples, seeds| {
             let of_seed = |seed| {
-                let pair = [right.render(samples, 2 * seed, Pattern::Stratified), wrong.render(samples, 2 * seed + 1, Pattern::Stratified)];
+                let pair = [
+                    right.render(samples, 2 * seed, Pattern::Stratified),
+                    wrong.render(samples, 2 * seed + 1, Pattern::Stratified),
+                ];
                 let found = tested(&pair[0], &pair[1]);
                 (found.p, found.regions.first().cloned(), mean(&pair[1]) / mean(&pair[0]) - 1.0)
             };
@@ -188,7 +196,10 @@ fn a_wrong_renderer_is_found() {
                 let all = found(samples, seeds);
                 let count = all.iter().filter(|(p, ..)| *p < DEFAULT_SIGNIFICANCE).count();
                 let change = all.iter().map(|(.., change)| change).sum::<f64>() / f64::from(seeds);
-                println!("{name}: {count} of {seeds} with {samples} samples; the image's mean changes by {:.3} %", 100.0 * change);
+                println!(
+                    "{name}: {count} of {seeds} with {samples} samples; the image's mean changes by {:.3} %",
+                    100.0 * change
+                );
                 if count == all.len() {
                     break;
                 }

@@ -49,6 +49,13 @@ pub fn adapter() -> &'static AdapterInfo {
     adapter
 }
 
+/// An image's pixels, as bits: what a record in a file names (its scene, its shaders) is left out.
+#[track_caller]
+pub fn pixels(path: &Path) -> Vec<[u32; 4]> {
+    let image = shadewright::image::file::read(path).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+    image.rgba.iter().map(|rgba| rgba.map(f32::to_bits)).collect()
+}
+
 /// The largest difference of any channel of any pixel, relative to the value of `expected` where
 /// that is above 1. Channels with the same bits do not differ; NaN differs from everything else by
 /// infinity.
