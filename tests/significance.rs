@@ -22,24 +22,25 @@ use shadewright::text::source::SourceMap;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-/// Diffuse reflection that loses one photon in a hundred.
+/// Diffuse reflection that keeps a part of the light.
 const WORN: &str = "
 class Worn : Surface;
 public color diffuse = color(0.5);
+public float kept = 1.;
 void BSDF() {
     rt_BSDFValue = color(0.);
     if (is_lit() && dot(facing(), rt_LightDirection) > 0.)
-        rt_BSDFValue = 0.99 * diffuse / PI;
+        rt_BSDFValue = kept * diffuse / PI;
 }
 ";
 
 /// What is in the scene, a box of diffuse walls around a shelf under a light.
 #[derive(Clone, Copy)]
 struct Content {
-    /// The class of the walls.
-    walls: &'static str,
+    /// What the walls' BSDF is multiplied by.
+    walls: f32,
     /// That of the shelf.
-    shelf: &'static str,
+    shelf: f32,
     /// How often the small lamp is there.
     lamps: usize,
     /// Bounces.
@@ -47,7 +48,7 @@ struct Content {
     clamp: f32,
 }
 
-const RIGHT: Content = Content { walls: "pbr.rtsl:Lambert", shelf: "pbr.rtsl:Lambert", lamps: 1, depth: 5, clamp: 0.0 };
+const RIGHT: Content = Content { walls: 1.0, shelf: 1.0, lamps: 1, depth: 5, clamp: 0.0 };
 
 /// A wrong renderer.
 struct Wrong {
@@ -58,21 +59,19 @@ struct Wrong {
 }
 
 const WRONG: [Wrong; 5] = [
-    Wrong {
-        name: "all BSDFs off by 1 %",
-        content: Content { walls: "worn.rtsl:Worn", shelf: "worn.rtsl:Worn", ..RIGHT },
-        samples: 64,
-    },
-    Wrong { name: "the shelf's BSDF off by 1 %", content: Content { shelf: "worn.rtsl:Worn", ..RIGHT }, samples: 1024 },
+    Wrong { name: "all BSDFs off by 1 %", content: Content { walls: 0.99, shelf: 0.99, ..RIGHT }, samples: 512 },
+    Wrong { name: "the shelf's BSDF off by 10 %", content: Content { shelf: 0.9, ..RIGHT }, samples: 2048 },
     Wrong { name: "a lamp counted twice", content: Content { lamps: 2, ..RIGHT }, samples: 16 },
-    Wrong { name: "a clamp", content: Content { clamp: 1.0, ..RIGHT }, samples: 256 },
-    Wrong { name: "a lost bounce", content: Content { depth: 4, ..RIGHT }, samples: 64 },
+    // The light's red is 4.
+    Wrong { name: "a clamp at 3.9", content: Content { clamp: 3.9, ..RIGHT }, samples: 16 },
+    Wrong { name: "a lost bounce", content: Content { depth: 4, ..RIGHT }, samples: 256 },
 ];
 
 impl Content {
     fn scene(&self, size: u32) -> String {
-        let wall = |class: &str, color: &str, corners: &str| {
-            format!("Surface \"{class}\" \"color diffuse\" [{color}]\nPolygon \"P\" [{corners}]\n")
+        let wall = |kept: f32, color: &str, corners: &str| {
+            let class = "Surface \"worn.rtsl:Worn\"";
+            format!("{class} \"color diffuse\" [{color}] \"float kept\" [{kept}]\nPolygon \"P\" [{corners}]\n")
         };
         let Self { walls, shelf, lamps, depth, clamp } = *self;
         let mut text = format!(
