@@ -130,6 +130,14 @@ fn open_job_description_validates_and_runs_a_bundle() {
     let run = openjd(&folder, &["run", "--step", "Merge", "--run-dependencies", "template.yaml"]);
     assert!(run.status.success(), "{}", stdout(&run));
     has_images(&folder);
+
+    // All that is missing is named at once.
+    for name in ["tile-1.share-2.exr", "tile-2.share-1.exr"] {
+        fs::remove_file(folder.join("job/parts/2x1-2/0001").join(name)).expect("a part");
+    }
+    let said = stdout(&openjd(&folder, &["run", "--step", "Merge", "--no-run-dependencies", "template.yaml"]));
+    let line = said.lines().find(|line| line.contains("openjd_fail: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains("tile 1 of 2x1, samples 2 of 2") && line.contains("tile 2 of 2x1, samples 1 of 2"), "{line}");
 }
 
 #[test]
@@ -346,11 +354,16 @@ fn a_job_that_cannot_be_rendered_is_refused() {
         (with(&["--image", "a/ball.exr"]), "is a path"),
         (with(&["--", "--wrong"]), "what follows `--` are options of `shadewright render`"),
         (with(&["--", "-o", "x.exr"]), "cannot be used multiple times"),
+        (with(&["--", "--reuse"]), "tasks have --out, --part and --reuse of their own"),
+        (with(&["--", "--frames", "2"]), "--frames, --size, --spp and --backend stand before `--`"),
+        (with(&["--program", ""]), "--program"),
+        (with(&["--at-once", "3"]), "--at-once is for --engine slurm"),
+        (with(&["--slurm-option=--x"]), "--slurm-option is for --engine slurm"),
         (with(&["--", "-I", "shaders"]), "-I"),
         (with(&["--", "--watch"]), "'--watch'"),
         (with(&["--", "--resume", "film"]), "'--resume <FILE>'"),
         (with(&["--", "--clamp", "{{x}}"]), "{{x}}"),
-    ] as [(Vec<String>, &str); 9]
+    ] as [(Vec<String>, &str); 14]
     {
         is_refused(&folder, &args.iter().map(String::as_str).collect::<Vec<_>>(), expected);
         assert!(!folder.join("job").exists(), "{args:?}");

@@ -126,9 +126,57 @@ fn wrong_parts_are_refused_with_what_to_do() {
     fails("merge a.exr -o a.exr", 2, "`a.exr` is one of the parts; name another file");
     renders(&render("b.exr", &["--part", "2/2", "--seed", "1"]));
     fails("merge a.exr b.exr -o out.exr", 2, "`b.exr` does not belong to `a.exr`: it was rendered with seed 1");
+    renders(&render("b.exr", &["--part", "2/2", "--layers", "N"]));
+    fails("merge a.exr b.exr -o out.exr", 2, "`b.exr` does not belong to `a.exr`: it was rendered with the options");
     renders(&render("whole.exr", &[]));
     fails("merge a.exr whole.exr -o out.exr", 2, "`whole.exr`: it is not a part of an image");
     assert!(!folder.path().join("out.exr").exists());
+}
+
+#[test]
+fn a_part_with_other_layers_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = repository("assets/scenes/showcase.rib").display().to_string();
+    let render = |more: &[&str]| {
+        let args = ["render", &scene, "-o", "a.exr", "--size", "8x6", "--part", "1/2", "--backend", "rpu", "--reuse"];
+        let output = shadewright(folder.path(), &[&args[..], more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert!(render(&[]).contains("wrote a.exr") && render(&[]).contains("kept a.exr"));
+    assert!(render(&["--layers", "N"]).contains("wrote a.exr"));
+    assert!(run(folder.path(), &["info", "a.exr"]).contains("N"));
+}
+
+#[test]
+fn shaders_print_once_however_an_image_is_divided() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("says.sl"), "surface says() { printf(\"%f\\n\", u); Oi = 1; Ci = 1; }").unwrap();
+    let scene = "Format 4 2 1\nPixelSamples 2 1\nProjection \"orthographic\"\nWorldBegin\nSurface \"says\"\n\
+                 Patch \"bilinear\" \"P\" [-2 2 1  2 2 1  -2 -2 1  2 -2 1]\nWorldEnd\n";
+    fs::write(folder.path().join("says.rib"), scene).unwrap();
+    let lines = |more: &[&str]| {
+        let printed = run(folder.path(), &[&["render", "says.rib", "-o", "a.exr", "--backend", "rpu"], more].concat());
+        printed.lines().count()
+    };
+    let all = lines(&[]);
+    let parts =
+        ["tiles:1/2x1,samples:1/2", "tiles:1/2x1,samples:2/2", "tiles:2/2x1,samples:1/2", "tiles:2/2x1,samples:2/2"];
+    assert!(all > 0);
+    assert_eq!(parts.map(|part| lines(&["--part", part])).iter().sum::<usize>(), all);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_part_of_a_scene_whose_name_is_no_text_renders() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"n\xff.rib");
+    fs::write(folder.path().join(name), MOVING).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_shadewright"));
+    command.current_dir(folder.path()).arg("render").arg(name);
+    let output = command.args(["-o", "a.exr", "--part", "1/2", "--spp", "1", "--backend", "rpu"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
 }
 
 #[test]

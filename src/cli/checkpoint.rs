@@ -54,10 +54,8 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
     let mut film = film_of(job).map_err(|e| failure(e.into()))?;
-    let saved = args
-        .resume
-        .as_deref()
-        .map(|path| Checkpoint { path, subject: record::subject(args, job, scene, &machine.describe()) });
+    let saved =
+        args.resume.as_deref().map(|path| Checkpoint { path, subject: record::subject(args, job, scene, &device) });
     let all = job.sampling.count();
     let before = match &saved {
         Some(saved) => saved.read(&mut film)?,
@@ -102,8 +100,8 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
     let (report, time) = (machine.report(), start.elapsed());
-    let (described, variance) = (machine.describe(), variance_of(job, &film, done));
-    Ok(Drawn { image, variance, device, described, report, time, samples: done, adaptive: None, interrupted, is_saved })
+    let variance = variance_of(job, &film, done);
+    Ok(Drawn { image, variance, device, report, time, samples: done, adaptive: None, interrupted, is_saved })
 }
 
 /// The failure of an interrupted render, whose image so far is in `out`.

@@ -43,6 +43,26 @@ impl Device {
         }
     }
 
+    /// What the bits of images depend on. The RPU's engines and threads all compute the same; of GPUs
+    /// every driver has its own arithmetic.
+    pub fn identity(&self) -> String {
+        match self {
+            Device::Gpu(AdapterInfo { name, kind, api, driver, .. }) => format!("gpu {name} {kind} {api} {driver}"),
+            Device::Rpu { format, .. } => format!("rpu {format:?}"),
+        }
+    }
+
+    /// The name for a record: of a GPU, with its API and driver.
+    pub fn recorded(&self) -> String {
+        match self {
+            Device::Gpu(AdapterInfo { name, api, driver, .. }) if !driver.is_empty() => {
+                format!("{name}, {api}, {driver}")
+            }
+            Device::Gpu(AdapterInfo { name, api, .. }) => format!("{name}, {api}"),
+            Device::Rpu { .. } => self.name(),
+        }
+    }
+
     /// `backend`, and `adapter` or `engine`.
     pub fn json(&self) -> Value {
         let key = if matches!(self, Device::Gpu(_)) { "adapter" } else { "engine" };
@@ -82,5 +102,20 @@ mod tests {
         let rpu = Device::Rpu { engine: "AVX2", format: Format::F32 };
         assert_eq!(rpu.to_string(), "RPU (CPU, AVX2)");
         assert_eq!(rpu.json(), json!({ "backend": "rpu", "engine": "AVX2" }));
+    }
+
+    #[test]
+    fn drivers_are_other_devices_and_engines_are_not() {
+        let gpu = |api: &str, driver: &str| {
+            let (name, kind) = ("X 5".into(), "discrete");
+            Device::Gpu(AdapterInfo { name, kind, api: api.into(), driver: driver.into(), max_binding_bytes: 0 })
+        };
+        let of = [gpu("vulkan", "1.2"), gpu("vulkan", "1.3"), gpu("gl", "1.2")].map(|device| device.identity());
+        assert!(of[0] != of[1] && of[0] != of[2], "{of:?}");
+        assert_eq!(gpu("vulkan", "1.2").recorded(), "X 5, vulkan, 1.2");
+        assert_eq!(gpu("gl", "").recorded(), "X 5, gl");
+        let rpu = |engine| Device::Rpu { engine, format: Format::F32 };
+        assert_eq!(rpu("AVX2").identity(), rpu("AVX-512").identity());
+        assert_eq!(rpu("AVX2").recorded(), "AVX2");
     }
 }

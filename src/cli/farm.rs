@@ -15,6 +15,7 @@ use shadewright::pack;
 use shadewright::render::batches::Batches;
 use shadewright::render::part::Share;
 use shadewright::scene::OpenOptions;
+use shadewright::text::shell::word;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,13 @@ struct Record<'a> {
 
 /// Writes the job.
 pub fn run(args: &FarmArgs) -> Result<(), Failure> {
+    if args.engine != FarmEngine::Slurm {
+        Failure::of_options(
+            &[(!args.slurm_options.is_empty(), "--slurm-option"), (args.at_once.is_some(), "--at-once")],
+            |option| format!("error: {option} is for --engine slurm"),
+        )?;
+    }
+    check_options(args)?;
     let render = task_of(args)?;
     let frames = frames_of(&render)?;
     let scene =
@@ -92,6 +100,24 @@ fn check_place(out: &Path, scene: &Path) -> Result<(), Failure> {
             folder.display(),
             out.file_name().unwrap_or_default().display()
         ))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that what follows `--` repeats no option that the scripts may give.
+fn check_options(args: &FarmArgs) -> Result<(), Failure> {
+    const OF_SCRIPTS: &str =
+        "shadewright render scene -o part.exr --reuse --part 1/1 --backend rpu --size 1x1 --spp 1 --frames 1";
+    let words = OF_SCRIPTS.split(' ').chain(args.options.iter().map(String::as_str));
+    match Cli::try_parse_from(words) {
+        Err(error) if error.kind() == clap::error::ErrorKind::ArgumentConflict => {
+            let text = error.render().to_string();
+            let text = text.split("\n\nUsage:").next().unwrap_or(&text).trim_end().to_string();
+            Err(Failure::input(format!(
+                "{text}\nhint: tasks have --out, --part and --reuse of their own; --frames, --size, --spp and --backend stand before `--`"
+            )))
+        }
+        // Other mistakes are those of the task itself.
         _ => Ok(()),
     }
 }
@@ -285,15 +311,25 @@ fn report(args: &FarmArgs, job: &Job) {
         FarmEngine::Openjd => openjd::TEMPLATE,
         FarmEngine::Slurm => slurm::SUBMIT,
     });
-    let shown = shown.display();
+    let quoted = |path: &Path| word(&path.to_string_lossy());
+    let shown = quoted(&shown);
     match args.engine {
         FarmEngine::Openjd => {
             eprintln!("to run it here: openjd run {shown}");
-            eprintln!("to submit it to AWS Deadline Cloud: deadline bundle submit {out}");
+            eprintln!("to submit it to AWS Deadline Cloud: deadline bundle submit {}", quoted(&args.out));
         }
         FarmEngine::Slurm => eprintln!("to submit it: {shown} [OPTIONS OF SBATCH]"),
     }
-    eprintln!("images: {}", args.out.join("images").join(&job.image).display());
+    let image = Path::new(&job.image);
+    let name = match &job.frames {
+        // As the scripts name it.
+        Some(_) => {
+            let [stem, extension] = [image.file_stem(), image.extension()].map(|s| s.unwrap_or_default().display());
+            format!("{stem}.####.{extension}")
+        }
+        None => job.image.clone(),
+    };
+    eprintln!("images: {}", args.out.join("images").join(name).display());
 }
 
 fn file_name(path: &Path) -> Result<&str, Failure> {

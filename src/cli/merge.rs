@@ -184,13 +184,23 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
         Backend::RPU_F24 => BackendChoice::Named(Backend::RPU),
         backend => BackendChoice::Named(backend),
     });
-    let (mut machine, _) = progressive(backend, &args.machine, rpu)?;
-    let hashes = record::subject(&rendered, &job, &state.scene, &machine.describe());
+    let mut options = args.machine.clone();
+    options.adapter = options.adapter.or(rendered.machine.adapter.clone());
+    options.schedule = options.schedule.or(rendered.machine.schedule);
+    let (mut machine, device) = progressive(backend, &options, rpu)?;
+    let hashes = record::subject(&rendered, &job, &state.scene, &device);
     let same_scene = job.film.moves || hashes.scene == first.record.hashes.scene;
     if !same_scene || hashes.program != first.record.hashes.program {
         return Err(Failure::input(
             "error: the scene has changed since the parts were rendered, and its imager shader runs on the joined image; render the parts again",
         ));
+    }
+    if hashes.backend != first.record.hashes.backend {
+        return Err(Failure::input(format!(
+            "error: the parts were rendered on {}, and here is {}: the scene's imager shader runs on the joined image, and computes other bits here\nhint: merge where the parts were rendered, or choose the device with --adapter",
+            first.record.device,
+            device.recorded()
+        )));
     }
     machine.load(&job).map_err(failure)?;
     let mut film = Film::new(means.width, means.height).map_err(|e| failure(e.into()))?;

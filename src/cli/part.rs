@@ -45,14 +45,15 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     let rpu = rpu_renderer(scene).in_format(args.format.into());
     let stop = interrupt::watched()?;
     let (mut machine, device) = progressive(args.backend, &args.machine, rpu.clone())?;
-    let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &machine.describe());
+    let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &device);
     let kept = if job.program.has_imager { 1 } else { batches.count() };
-    let image = record::record(args, scene, &whole, &device, hashes, kept);
+    let image = record::record(args, scene, &whole, &device, hashes, kept, &names);
     let folder = std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
     let info = PartInfo {
         quantize: state.scene.film.quantize,
         imager: job.program.has_imager,
-        command: std::env::args().collect(),
+        // The record is text: a name that is not cannot be repeated.
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder,
         ..PartInfo::new(share, window, &job.film)
     };
@@ -86,9 +87,12 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     };
     let part = PartFile { record, content: Content::of_film(film, share), aovs };
     let bytes = part.encode().map_err(|e| Failure::input(format!("error: {}: {e}", out.display())))?;
-    image_file::write_bytes(out, &bytes)?;
+    // A part that is there is kept by --reuse: what belongs to it must be there before.
     bake::write(&baked, out);
-    printf::print(&state, &job, args.judge.json)?;
+    image_file::write_bytes(out, &bytes)?;
+    if share.has_first_samples() {
+        printf::print(&state, &job, args.judge.json)?;
+    }
     let problems = Problems::of(&state.diagnostics);
     let seconds = begin.elapsed().as_secs_f64();
     if args.judge.json {

@@ -11,19 +11,17 @@ use shadewright::scene::Scene;
 use std::hash::Hash;
 use std::path::Path;
 
-/// What identifies the samples of a job that runs on a back end, which describes itself as
-/// `described`.
-pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, described: &str) -> Subject {
-    // The number of the RPU's threads does not affect the image.
-    let name = described.split(',').next().unwrap_or_default();
+/// What identifies the samples of a job that runs on a device.
+pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, device: &Device) -> Subject {
+    let name = device.identity();
     let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);
     Subject::of(job, shapes(scene), &code)
 }
 
 /// [`subject`] of a scene that may change while the shutter is open: then its files are a part of it,
 /// as the job is that of one time.
-pub fn subject_of_shutter(args: &RenderArgs, job: &Job, scene: &Scene, project: &Project, described: &str) -> Subject {
-    let mut subject = subject(args, job, scene, described);
+pub fn subject_of_shutter(args: &RenderArgs, job: &Job, scene: &Scene, project: &Project, device: &Device) -> Subject {
+    let mut subject = subject(args, job, scene, device);
     if job.film.moves {
         subject.scene = hashed(|h| {
             subject.scene.hash(h);
@@ -44,7 +42,8 @@ fn shapes(scene: &Scene) -> u64 {
     })
 }
 
-/// The record of a job's image. `batches` is the number of batches behind its variances.
+/// The record of a job's image. `batches` is the number of batches behind its variances, `layers` are
+/// the variables beside it.
 pub fn record(
     args: &RenderArgs,
     scene: &SceneArgs,
@@ -52,6 +51,7 @@ pub fn record(
     device: &Device,
     hashes: Subject,
     batches: u32,
+    layers: &[String],
 ) -> Record {
     let [width, height] = [job.program.constants[1][0], job.program.constants[1][1]].map(|side| side as u32);
     let window = job.window;
@@ -61,19 +61,19 @@ pub fn record(
         scene: named.unwrap_or_else(|| shadewright::scene::builtin::DEFAULT_SCENE.to_string()),
         frame: scene.frames.filter(|frames| frames.first == frames.last).map(|frames| frames.first),
         backend: device.backend().to_string(),
-        device: device.name(),
+        device: device.recorded(),
         size: [width, height],
         window: [window.x, window.y, window.x + window.width, window.y + window.height],
         samples: job.sampling.count(),
         batches,
         seed: job.sampling.seed,
-        options: options(args, scene),
+        options: options(args, scene, layers),
         hashes,
     }
 }
 
-/// The options that were given and affect the image, by their names.
-fn options(args: &RenderArgs, scene: &SceneArgs) -> Map<String, Value> {
+/// The options that were given and affect the image, by their names, and the layers of the file.
+fn options(args: &RenderArgs, scene: &SceneArgs, layers: &[String]) -> Map<String, Value> {
     fn name<T: ValueEnum>(choice: &T) -> Value {
         choice.to_possible_value().map_or(Value::Null, |value| value.get_name().into())
     }
@@ -94,6 +94,8 @@ fn options(args: &RenderArgs, scene: &SceneArgs) -> Map<String, Value> {
         ("format", (args.format != Default::default()).then(|| name(&args.format))),
         ("target_error", args.target_error.map(Value::from)),
         ("strict", scene.strict.then_some(Value::Bool(true))),
+        ("schedule", args.machine.schedule.as_ref().map(name)),
+        ("layers", (!layers.is_empty()).then(|| layers.into())),
     ];
     given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()
 }

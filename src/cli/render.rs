@@ -189,8 +189,8 @@ fn one(
     let end = Instant::now();
     if is_exr(out) {
         let batches = drawn.variance.as_ref().map_or(1, |variance| variance.batches);
-        let hashes = record::subject_of_shutter(args, &job, &state.scene, &project, &drawn.described);
-        let record = record::record(args, scene, &job, &drawn.device, hashes, batches);
+        let hashes = record::subject_of_shutter(args, &job, &state.scene, &project, &drawn.device);
+        let record = record::record(args, scene, &job, &drawn.device, hashes, batches, &names);
         let record = to_json(&record).context("writing the record")?;
         let (image, variance) = (drawn.image.clone(), drawn.variance.clone());
         Rendering { image, variance, aovs: beside, record: Some(record) }.write(out)?;
@@ -305,8 +305,6 @@ pub struct Drawn {
     pub variance: Option<Variance>,
     /// Where it was rendered.
     pub device: Device,
-    /// The same in the words of the renderer.
-    pub described: String,
     /// What the renderer did.
     pub report: Report,
     /// How long rendering took.
@@ -340,7 +338,6 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     Ok(Drawn {
         image,
         variance: variance_of(job, &film, samples),
-        described: renderer.describe(),
         device,
         report,
         time: start.elapsed(),
@@ -388,7 +385,6 @@ fn draw_moving(
     Ok(Drawn {
         image,
         variance: variance_of(job, &film, samples),
-        described: machine.describe(),
         device,
         report: machine.report(),
         time: start.elapsed(),

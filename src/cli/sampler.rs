@@ -116,7 +116,6 @@ pub fn draw(
     Ok(Drawn {
         image,
         variance: None,
-        described: machine.describe(),
         device,
         report,
         time,

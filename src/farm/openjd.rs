@@ -288,15 +288,10 @@ fn render_step(job: &Job) -> Yaml {
     );
     arguments.extend(job.scene.shaders.iter().map(|folder| format!("-I{{{{Param.SceneDir}}}}/{folder}")));
     arguments.extend(job.settings.options.iter().cloned());
-    let mut requirements = vec![("attributes", vec![os_family()].into())];
-    if job.settings.backend == "gpu" {
-        let gpu = Yaml::from([("name", "amount.worker.gpu".into()), ("min", 1.into())]);
-        requirements.insert(0, ("amounts", vec![gpu].into()));
-    }
     Yaml::from([
         ("name", "Render".into()),
         ("description", "Renders a tile of frames with a share of the samples, each to a part".into()),
-        ("hostRequirements", Yaml::Map(requirements)),
+        ("hostRequirements", host(job)),
         ("parameterSpace", [("taskParameterDefinitions", space.into())].into()),
         ("script", script(RENDER, arguments)),
     ])
@@ -309,7 +304,8 @@ fn merge_step(job: &Job) -> Yaml {
         ("name", "Merge".into()),
         ("description", "Joins the parts of frames to images with the bits of a render at once".into()),
         ("dependencies", vec![Yaml::from([("dependsOn", "Render".into())])].into()),
-        ("hostRequirements", [("attributes", vec![os_family()].into())].into()),
+        // A scene's imager shader runs when images are joined, on the backend of the parts.
+        ("hostRequirements", host(job)),
     ];
     if job.frames.is_some() {
         let frame = Yaml::from([
@@ -326,6 +322,16 @@ fn merge_step(job: &Job) -> Yaml {
     }
     entries.push(("script", script(MERGE, arguments)));
     Yaml::Map(entries)
+}
+
+/// What workers of both steps must have.
+fn host(job: &Job) -> Yaml {
+    let mut requirements = vec![("attributes", vec![os_family()].into())];
+    if job.settings.backend == "gpu" {
+        let gpu = Yaml::from([("name", "amount.worker.gpu".into()), ("min", 1.into())]);
+        requirements.insert(0, ("amounts", vec![gpu].into()));
+    }
+    Yaml::Map(requirements)
 }
 
 /// The scripts are for bash.

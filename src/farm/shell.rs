@@ -1,15 +1,7 @@
 //! Values in scripts for bash.
 
 use super::FrameSet;
-
-/// A string as one word of bash.
-pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:,=+-@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_string();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
+use crate::text::shell::word;
 
 /// Strings as the words of an array.
 pub fn words<S: AsRef<str>>(texts: &[S]) -> String {

@@ -2,6 +2,7 @@
 //! that merges; `task.sh` is a task; `settings.sh` has the job's values.
 
 use super::{File, Job, JobError, shell};
+use crate::text::shell::word;
 use std::fmt::Write as _;
 
 /// The script that submits.
@@ -44,21 +45,21 @@ fn settings(job: &Job, options: &Options) -> String {
     };
     let shaders = job.scene.shaders.iter().map(|folder| format!("-I{}/{folder}", job.scene.folder));
     let more: Vec<_> = shaders.chain(settings.options.iter().cloned()).collect();
-    let text = |value: &str| if value.is_empty() { String::new() } else { shell::word(value) };
+    let text = |value: &str| if value.is_empty() { String::new() } else { word(value) };
     let number = |n: Option<u32>| n.map(|n| n.to_string()).unwrap_or_default();
     let size = settings.size.map(|[width, height]| format!("{width}x{height}"));
     let entries = [
-        ("The job, as it is called in the queue", "name", shell::word(&job.name)),
-        ("The program on the nodes: a path, or a name in PATH", "program", shell::word(&job.program)),
+        ("The job, as it is called in the queue", "name", word(&job.name)),
+        ("The program on the nodes: a path, or a name in PATH", "program", word(&job.program)),
         (
             "Compiled programs that the nodes share; each node's own if empty",
             "cache",
             text(job.cache.as_deref().unwrap_or("")),
         ),
-        ("The scene", "scene", shell::word(&format!("{}/{}", job.scene.folder, job.scene.file))),
+        ("The scene", "scene", word(&format!("{}/{}", job.scene.folder, job.scene.file))),
         ("Where parts and images go, and the name of the images", "parts", "parts".to_string()),
         ("", "images", "images".to_string()),
-        ("", "image", shell::word(&job.image)),
+        ("", "image", word(&job.image)),
         ("The frames, and how many a task takes; a still has an empty one", "frames", frames),
         ("", "frames_of_task", of_frames.to_string()),
         ("Tiles of an image, and how many of a row a task takes", "columns", grid.columns.to_string()),
@@ -67,7 +68,7 @@ fn settings(job: &Job, options: &Options) -> String {
         ("Shares of the samples of each pixel", "shares", job.shares.to_string()),
         ("Samples a pixel, and width x height; the scene's own if empty", "samples", number(settings.samples)),
         ("", "size", text(size.as_deref().unwrap_or_default())),
-        ("The same for all parts of an image: rpu or gpu", "backend", shell::word(&settings.backend)),
+        ("The same for all parts of an image: rpu or gpu", "backend", word(&settings.backend)),
         ("More options of `shadewright render`", "options", shell::words(&more)),
         ("Options of sbatch, and tasks of an array that run at once", "slurm_options", shell::words(&options.sbatch)),
         ("", "at_once", number(options.at_once)),

@@ -35,6 +35,8 @@ pub enum FileError {
     Forbidden {
         /// The file.
         path: PathBuf,
+        /// The folder that it is in: where a link leads, not the link's own.
+        folder: PathBuf,
     },
     /// It is a folder.
     #[error("`{}` is a folder, not a file", .path.display())]
@@ -87,9 +89,9 @@ impl FileError {
             FileError::Missing { looked_in, .. } => {
                 looked_in.iter().map(|dir| format!("looked in {}", show_folder(dir))).collect()
             }
-            FileError::Forbidden { path } => vec![
+            FileError::Forbidden { folder, .. } => vec![
                 "a scene may read only from its own folder".to_string(),
-                format!("to allow it: --allow-read {}", show_folder(path.parent().unwrap_or(path))),
+                format!("to allow it: --allow-read {}", show_folder(folder)),
             ],
             FileError::Expands { .. } => vec!["decompress it first, if you trust it".to_string()],
             FileError::Folder { .. } => vec!["name a .rib, .gltf, .glb, .obj or .ply file in it".to_string()],
@@ -168,7 +170,13 @@ impl FileAccess {
 
     fn permit(&self, path: PathBuf) -> Result<PathBuf, FileError> {
         let real = path.canonicalize().map_err(|cause| FileError::Io { path: path.clone(), cause })?;
-        if self.permits(&real) { Ok(path) } else { Err(FileError::Forbidden { path }) }
+        if self.permits(&real) {
+            return Ok(path);
+        }
+        let [named, folder] = [&path, &real].map(|path| path.parent().unwrap_or(Path::new("")));
+        let is_link = named.canonicalize().is_ok_and(|named| named != folder);
+        let folder = if is_link { folder } else { named }.to_path_buf();
+        Err(FileError::Forbidden { path, folder })
     }
 
     /// Whether a folder that is there lies where the scene may not read.

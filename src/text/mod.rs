@@ -1,5 +1,5 @@
-//! Source text: files with spans, diagnostics that point into them, and the log of the files that
-//! were read.
+//! Source text: files with spans, diagnostics that point into them, the log of the files that were
+//! read, and words for a shell.
 //!
 //! This layer stands at the bottom beside [`crate::image`]: everything that reads text a person
 //! wrote (shaders, scenes, assembly, IR) uses it, and it knows none of them.
@@ -7,4 +7,5 @@
 pub mod diagnostics;
 pub mod log;
 pub mod settings;
+pub mod shell;
 pub mod source;

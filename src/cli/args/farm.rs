@@ -1,6 +1,7 @@
 //! Arguments of `farm`.
 
 use super::*;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use shadewright::render::batches::MAX_BATCHES;
 use shadewright::render::part::Grid;
@@ -37,7 +38,7 @@ pub struct FarmArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = heading::FARM)]
     pub chunk: NonZeroU32,
     /// The program on the nodes: a path, or a name in PATH
-    #[arg(long, value_name = "PROGRAM", default_value = "shadewright", help_heading = heading::FARM)]
+    #[arg(long, value_name = "PROGRAM", default_value = "shadewright", value_parser = NonEmptyStringValueParser::new(), help_heading = heading::FARM)]
     pub program: String,
     /// Compiled programs that the nodes share: a folder, the same on all of them
     #[arg(long, value_name = "DIR", help_heading = heading::FARM)]

@@ -18,11 +18,11 @@ fail() { # MESSAGE STATUS
 
 # Prints the lines of the program, and its progress: that of the task, of which some of all images are done.
 translate() {
-    local line share
+    local line share errors=
     while IFS= read -r line || [ -n "$line" ]; do
         printf '%s\n' "$line"
         case $line in
-            error*) printf '%s\n' "$line" >"$session/error" ;;
+            error*) printf '%s%s' "${errors:+; }" "$line" >>"$session/error"; errors=1 ;;
         esac
         if [[ $line =~ ^rendering:\ ([0-9]+)\ of\ ([1-9][0-9]*)\  ]]; then
             share=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))

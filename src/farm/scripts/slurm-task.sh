@@ -58,7 +58,7 @@ case $1 in
         failed=0
         for frame in "${frames[@]:index * frames_of_task:frames_of_task}"; do
             merge_command "$frame"
-            (run_step "merging ${frame:+frame $frame}") || failed=$?
+            (run_step "merging ${frame:+frame }${frame:-the image}") || failed=$?
         done
         exit "$failed"
         ;;
