@@ -88,7 +88,7 @@ fn parameters(job: &Job) -> Result<Vec<Yaml>, JobError> {
             "Folder of the parts",
             "OUT",
             "parts",
-            "Parts of images, which may be deleted after merging",
+            "Parts of images, which may be deleted after merging, and files that shaders bake",
         )?,
         folder("ImagesDir", "Folder of the images", "OUT", "images", "The finished images")?,
         string("ImageName", FILES, "Name of the images", &job.image, "A frame's number stands before the extension")?,
