@@ -803,7 +803,7 @@ fn stem(path: &Path) -> Option<String> {
 fn name_fault(text: &str) -> Option<String> {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     if let Some(c) = text.chars().find(|c| matches!(c, '\\' | ':')) {
-        return Some(format!("a name with `{c}` is no file's on every system"));
+        return Some(format!("some systems have no `{c}` in names of files"));
     }
     if text.chars().any(char::is_control) {
         return Some("a name has no control characters".to_string());
