@@ -440,10 +440,6 @@ fn a_frame_that_is_a_shadow_map_is_named_as_one_and_rendered_every_time() {
         assert_eq!((status, lines(&document)), (2, expected), "run {run}");
         assert_eq!(reason(&document), "frame 1 is a shadow map; leave it out of `frames`");
     }
-    write(at, "map.rib", &map);
-    write(at, "golden.toml", "[[scene]]\nfile = \"map.rib\"\n");
-    let (status, document) = results(at, &["."]);
-    assert_eq!((status, reason(&document).as_str()), (2, "the scene renders no image, but a shadow map"));
 }
 
 #[test]
