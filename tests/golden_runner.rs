@@ -309,6 +309,159 @@ fn a_render_with_pixels_that_are_not_finite_does_not_become_a_reference() {
     assert!(!dir.path().join("references").exists());
 }
 
+/// A scene with empty pixels, and others that colors of 8 bits round.
+fn ball(samples: u32) -> String {
+    format!(
+        "Format 8 6 1\nPixelSamples {samples} {samples}\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\n\
+         WorldBegin\nSurface \"matte\"\nColor [0.31 0.02 0.77]\nSphere 0.8 -0.8 0.8 360\nWorldEnd\n"
+    )
+}
+
+#[test]
+fn a_render_that_would_fail_against_itself_does_not_become_a_reference() {
+    let dark = scene("paint").replace("WorldBegin", "WorldBegin\nColor [0.013 0.011 0.5]").replace("paint", "matte");
+    let mut list = String::new();
+    for (name, file, extension, tolerance) in [
+        ("hdr", "ball", "hdr", "\"default\""),
+        ("ppm", "ball", "ppm", "\"exact\""),
+        ("z-png", "ball", "png", "{ metric = \"z\" }"),
+        ("z-few", "few", "exr", "{ metric = \"z\" }"),
+        ("good-png", "ball", "png", "\"default\""),
+        ("good-pnm", "dark", "pnm", "\"default\""),
+        ("good-hdr", "dark", "hdr", "{ metric = \"rmse\", threshold = 0 }"),
+    ] {
+        list += &format!(
+            "[[scene]]\nfile = \"{file}.rib\"\nname = \"{name}\"\nreference = \"references/{{name}}.{extension}\"\n\
+             tolerance = {tolerance}\n"
+        );
+    }
+    let dir = folder(&[("ball.rib", &ball(4)), ("few.rib", &ball(2)), ("dark.rib", &dark), ("golden.toml", &list)]);
+    let at = dir.path();
+    // What is there stays.
+    write(at, "references/hdr.hdr", "no image");
+    let (status, document) = results(at, &[".", "--bless"]);
+    let expected = "good-hdr rpu blessed, good-png rpu blessed, good-pnm rpu blessed, hdr rpu error, ppm rpu error, \
+                    z-few rpu error, z-png rpu error";
+    assert_eq!((status, lines(&document)), (2, expected.to_string()), "{document}");
+    for (i, parts) in [
+        &["the reference is RGB, the render RGB with alpha", "make the reference an .exr file"][..],
+        &["the reference is RGB, the render RGB with alpha", "`references/ppm.ppm`"],
+        &["the reference has no variances", "make the reference an .exr file"],
+        &["the render has no variances", "16 samples per pixel or more"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let reason = document["images"][i]["reason"].as_str().unwrap_or_default();
+        assert!(parts.iter().all(|part| reason.contains(part)) && reason.starts_with("not blessed: "), "{reason}");
+    }
+    assert_eq!(fs::read_to_string(at.join("references/hdr.hdr")).expect("a file"), "no image");
+    assert_eq!(fs::read_dir(at.join("references")).expect("a folder").count(), 4);
+    fs::remove_file(at.join("references/hdr.hdr")).expect("a file");
+    // A reference does not help a render without variances.
+    fs::copy(at.join("golden-report/results/z-few-rpu/render.exr"), at.join("references/z-few.exr")).expect("a file");
+    let (status, document) = results(at, &["."]);
+    let expected = "good-hdr rpu =passed, good-png rpu =passed, good-pnm rpu =passed, hdr rpu =new, ppm rpu =new, \
+                    z-few rpu =error, z-png rpu =new";
+    assert_eq!((status, lines(&document)), (2, expected.to_string()), "{document}");
+    let reason = document["images"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("the render has no variances"), "{reason}");
+}
+
+#[test]
+fn outputs_replace_no_input_and_no_state() {
+    let dir = folder(&[("a.rib", &scene("paint")), ("paint.sl", PAINT), ("references/a.exr", "no image")]);
+    let at = dir.path();
+    run(at, &["."]);
+    for (link, target) in [
+        ("scene.html", "a.rib"),
+        ("reference.html", "references/a.exr"),
+        ("shader.html", "paint.sl"),
+        ("state.html", "golden-report/state.txt"),
+        ("one.html", "both.html"),
+        ("one.xml", "both.html"),
+    ] {
+        std::os::unix::fs::symlink(target, at.join(link)).expect("a link");
+    }
+    write(at, "both.html", "old");
+    let state = fs::read_to_string(at.join("golden-report/state.txt")).expect("a state");
+    for (args, expected) in [
+        (&["--report", "a.rib"][..], "--report: `a.rib` must be a file with the extension .html"),
+        (&["--junit", "a.html"], "--junit: `a.html` must be a file with the extension .xml"),
+        (&["--report", "scene.html"], "--report: `scene.html` is a scene"),
+        (&["--report", "reference.html"], "`reference.html` is a reference"),
+        (&["--report", "shader.html"], "`shader.html` is a file that a scene reads"),
+        (&["--report", "state.html"], "`state.html` is of the state of the runs"),
+        (&["--junit", "golden-report/results/a-rpu/x.xml"], "x.xml` is of the state of the runs"),
+        (&["--report", "one.html", "--junit", "one.xml"], "--junit: `one.xml` is the report"),
+    ] {
+        let result = run(at, &[&["."], args].concat());
+        assert!(result.status == 2 && result.errors.contains(expected), "{args:?}: {}", result.errors);
+    }
+    let text = |name: &str| fs::read_to_string(at.join(name)).expect("a file");
+    assert_eq!((text("a.rib"), text("paint.sl")), (scene("paint"), PAINT.to_string()));
+    assert_eq!((text("references/a.exr"), text("both.html")), ("no image".to_string(), "old".to_string()));
+    assert_eq!(text("golden-report/state.txt"), state);
+    // Both may lie beside the state.
+    let args = [".", "--report", "golden-report/r.html", "--junit", "golden-report/r.xml"];
+    assert_eq!(run(at, &args).status, 2, "the reference cannot be read");
+    assert!(text("golden-report/r.html").contains("<html") && text("golden-report/r.xml").contains("<testsuites"));
+}
+
+#[test]
+fn a_scene_whose_name_is_not_unicode_is_an_error_and_the_others_go_on() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let dir = folder(&[("a.rib", &scene("matte"))]);
+    let at = dir.path();
+    fs::write(at.join(std::ffi::OsStr::from_bytes(b"b\xff.rib")), scene("matte")).expect("a file");
+    let (status, document) = results(at, &[".", "--bless"]);
+    assert_eq!((status, lines(&document)), (2, "a rpu blessed, b\\xFF.rib rpu error".to_string()));
+    let reason = document["images"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("not Unicode") && reason.contains("rename the file"), "{reason}");
+    assert_eq!(run(at, &["."]).status, 2);
+    assert_eq!(fs::read_dir(at.join("references")).expect("a folder").count(), 1);
+}
+
+#[test]
+fn a_frame_that_is_a_shadow_map_is_named_as_one_and_rendered_every_time() {
+    let map = ball(1).replace("WorldBegin", "Display \"z.z\" \"zfile\" \"z\"\nWorldBegin");
+    let film =
+        format!("FrameBegin 1\n{map}MakeShadow \"z.z\" \"z.shd\"\nFrameEnd\nFrameBegin 2\n{}FrameEnd\n", ball(1));
+    let dir = folder(&[("film.rib", &film)]);
+    let at = dir.path();
+    let reason = |document: &Value| document["images"][0]["reason"].as_str().unwrap_or_default().to_string();
+    let (status, document) = results(at, &["."]);
+    assert_eq!((status, lines(&document)), (2, "film rpu error".to_string()));
+    assert!(reason(&document).contains("the scene has several frames"), "{document}");
+    write(at, "golden.toml", "[[scene]]\nfile = \"film.rib\"\nframes = [1, 2]\n");
+    for (run, same) in [(1, ""), (2, "=")] {
+        let (status, document) = results(at, &["."]);
+        let expected = format!("film.0001 rpu error, film.0002 rpu {same}new");
+        assert_eq!((status, lines(&document)), (2, expected), "run {run}");
+        assert_eq!(reason(&document), "frame 1 is a shadow map; leave it out of `frames`");
+    }
+}
+
+#[test]
+fn info_prints_every_image_that_it_can_read_and_an_error_for_each_other() {
+    let dir = folder(&[("bad.exr", "no image")]);
+    let image = shadewright::image::Image::new(1, 1, vec![[0.5; 4]]).expect("a pixel");
+    image_file::write(&dir.path().join("a.exr"), &image).expect("an image");
+    let files = ["info", "bad.exr", "a.exr", "gone.exr"];
+    let result = of_output(&shadewright(dir.path(), &files));
+    assert_eq!(result.status, 2);
+    assert!(
+        result.output.contains("file        a.exr") && result.output.contains("size        1x1"),
+        "{}",
+        result.output
+    );
+    let errors: Vec<&str> = result.errors.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(errors.len() == 2 && errors[0].contains("bad.exr") && errors[1].contains("gone.exr"), "{}", result.errors);
+    let result = of_output(&shadewright(dir.path(), &[&files[..], &["--json"]].concat()));
+    let document: Value = serde_json::from_str(&result.output).expect("JSON");
+    assert_eq!((result.status, &document[0]["file"], document[1].is_null()), (2, &"a.exr".into(), true));
+}
+
 #[test]
 fn noise_of_other_random_numbers_is_within_the_metric_z() {
     let ball = |radius: &str| {
@@ -493,4 +646,13 @@ fn an_interrupted_run_keeps_what_is_done_and_leaves_no_process() {
     assert!(!is_there, "no render is left");
     let (status, document) = results(at, &[".", "--only", "a"]);
     assert_eq!((status, lines(&document)), (1, "a rpu =new".to_string()));
+    // JSON has what is done.
+    let runner = start(at, &[".", "--jobs", "1", "--json"]);
+    wait_for(|| children(runner.id()).first().copied());
+    signal("-INT", runner.id());
+    let output = runner.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((lines(&document).as_str(), &document["interrupted"]), ("a rpu =new", &true.into()));
+    assert_eq!((&document["passed"], &document["report"]), (&false.into(), &Value::Null));
 }

@@ -14,23 +14,29 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Prints the size, the layers and the record of each file.
+/// Prints the size, the layers and the record of each file that can be read.
+///
+/// # Errors
+/// A line for each of the others.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
-    let mut documents = Vec::new();
+    let (mut documents, mut errors) = (Vec::new(), Vec::new());
     for path in &args.files {
-        documents.push(document(path)?);
+        match document(path) {
+            Ok(document) => documents.push(document),
+            Err(error) => errors.push(error.to_string()),
+        }
     }
-    if args.json {
-        let all = match <[Value; 1]>::try_from(documents) {
-            Ok([one]) => one,
-            Err(several) => several.into(),
-        };
-        return print_json(&all);
+    match (args.json, documents.as_slice()) {
+        // Nothing for programs where there is nothing.
+        (true, []) => {}
+        (true, [one]) if args.files.len() == 1 => print_json(one)?,
+        (true, all) => print_json(&all.into())?,
+        (false, all) => all.iter().for_each(|document| print!("{}", text(document))),
     }
-    for document in &documents {
-        print!("{}", text(document));
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input(errors.join("\n"))),
     }
-    Ok(())
 }
 
 /// What is known of a file.

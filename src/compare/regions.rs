@@ -6,7 +6,7 @@
 //! the noise allows.
 
 use super::significance::{Named, Tested};
-use super::verdict::Short;
+use super::verdict::Probability;
 use crate::image::{Image, is_finite};
 use serde::Serialize;
 use std::fmt;
@@ -57,7 +57,7 @@ impl fmt::Display for Region {
             write!(f, " ({percent:+.3} %)")?;
         }
         let block = self.block;
-        write!(f, ", z {:.2} in a block of {block} × {block}, p {}", self.z, Short(self.p))
+        write!(f, ", z {:.2} in a block of {block} × {block}, p {}", self.z, Probability(self.p))
     }
 }
 

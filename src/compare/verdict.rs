@@ -140,7 +140,7 @@ impl Metric {
     fn check(self, report: &Report, threshold: f64) -> Check {
         let value = self.value(report);
         Check {
-            name: if self == Self::Z { "p of the z test".into() } else { self.name().into() },
+            name: if self == Self::Z { P_OF_Z.into() } else { self.name().into() },
             value,
             relation: if self.higher_is_better() { Relation::AtLeast } else { Relation::AtMost },
             limit: threshold,
@@ -154,6 +154,9 @@ impl fmt::Display for Metric {
         f.write_str(self.name())
     }
 }
+
+/// The name of the check by [`Metric::Z`].
+const P_OF_Z: &str = "p of the z test";
 
 /// What a value must be to pass, with respect to its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -192,6 +195,14 @@ pub struct Check {
     pub passed: bool,
 }
 
+impl Check {
+    /// Whether the value is a probability, of which 0 means less than can be computed.
+    #[must_use]
+    pub fn is_probability(&self) -> bool {
+        self.name == P_OF_Z
+    }
+}
+
 /// The outcome of a judgement. `Display` says it in one line for each check, the outcome first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
@@ -223,13 +234,29 @@ impl fmt::Display for Short {
     }
 }
 
+/// A probability: as [`Short`], and one that is too small for its type as that.
+#[derive(Clone, Copy, Debug)]
+pub struct Probability(pub f64);
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0.0 => f.write_str("less than 1e-300"),
+            p => Short(p).fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.passed { "PASS" } else { "FAIL" })?;
         for check in &self.checks {
             let mark = if check.passed { "ok  " } else { "FAIL" };
             let Check { name, value, relation, limit, .. } = check;
-            let value = Short(*value);
+            let value = match check.is_probability() {
+                true => Probability(*value).to_string(),
+                false => Short(*value).to_string(),
+            };
             write!(f, "\n  {mark} {name} is {value}, must be {relation} {limit}")?;
         }
         let [first, second] = self.non_finite;
@@ -310,6 +337,7 @@ mod tests {
             [0.0, 0.25, 1e-5, 3.21e-9].map(|x| Short(x).to_string()),
             ["0.000000", "0.250000", "0.000010", "3.21e-9"]
         );
+        assert_eq!([0.0, 3.21e-9].map(|x| Probability(x).to_string()), ["less than 1e-300", "3.21e-9"]);
     }
 
     #[test]

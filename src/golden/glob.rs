@@ -9,6 +9,7 @@
 //!
 //! Matching takes time in proportion to the lengths of pattern and name, whatever the pattern.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -229,14 +230,14 @@ impl Search<'_> {
                 return Ok(());
             }
             for (name, is_folder) in self.list(&at)? {
-                if is_folder && !name.starts_with('.') {
+                if is_folder && !name.to_string_lossy().starts_with('.') {
                     self.enter(at.join(name), segments, depth + 1)?;
                 }
             }
             return Ok(());
         }
         for (name, _) in self.list(&at)? {
-            if segment.is_entry(&name) {
+            if segment.is_entry(&name.to_string_lossy()) {
                 self.take(at.join(name), rest, depth)?;
             }
         }
@@ -258,8 +259,8 @@ impl Search<'_> {
     }
 
     /// The entries of a folder, and whether they are folders themselves; none where it cannot be
-    /// read. Names that are not Unicode match nothing.
-    fn list(&mut self, at: &Path) -> Result<Vec<(String, bool)>, GlobError> {
+    /// read. In names, what is not Unicode matches as U+FFFD, a character that only wildcards match.
+    fn list(&mut self, at: &Path) -> Result<Vec<(OsString, bool)>, GlobError> {
         let mut names = Vec::new();
         // `.` where both are empty.
         let folder = Path::new(".").join(self.folder).join(at);
@@ -269,9 +270,7 @@ impl Search<'_> {
                 return Err(GlobError::TooMany(self.pattern.text.clone()));
             }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if let Ok(name) = entry.file_name().into_string() {
-                names.push((name, is_folder));
-            }
+            names.push((entry.file_name(), is_folder));
         }
         names.sort();
         Ok(names)

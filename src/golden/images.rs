@@ -55,8 +55,9 @@ pub fn of_renders(reference: Option<&Image>, render: Option<&Image>) -> Vec<Show
     both.into_iter().filter_map(|(kind, image)| Some(shown(kind, image?))).collect()
 }
 
-/// The images of a render and its reference.
+/// The images of a render, as it was compared, and its reference.
 pub fn of_comparison(reference: &Image, render: &Image, comparison: &Comparison) -> Vec<Shown> {
+    let render = comparison.stored.as_ref().unwrap_or(render);
     let mut images = of_renders(Some(reference), Some(render));
     let size = [render.width, render.height];
     let pairs = || reference.rgba.par_iter().zip(&render.rgba);

@@ -57,6 +57,8 @@ pub struct Case {
     pub criterion: Criterion,
     /// What the options say of the render.
     pub facts: Facts,
+    /// Why it cannot be rendered, where the name of the file says so already.
+    pub fault: Option<String>,
 }
 
 /// What the options of a render say about it.
@@ -199,8 +201,8 @@ struct Reader<'a> {
     context: &'a Context<'a>,
     diagnostics: Diagnostics,
     cases: Vec<Case>,
-    /// Where each name comes from: the scene's place in the list, and its file.
-    names: BTreeMap<String, (Span, PathBuf)>,
+    /// Which scene each name of an image comes from.
+    names: BTreeMap<String, PathBuf>,
     /// Which image each reference is of.
     references: BTreeMap<PathBuf, String>,
 }
@@ -528,6 +530,11 @@ impl<'a> Reader<'a> {
             DeValue::String(text) => range(text),
             _ => None,
         };
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = frames.iter().flatten().find(|frame| !seen.insert(**frame)) {
+            self.error(format!("frame {twice} is named twice"), at, "", None);
+            return Vec::new();
+        }
         match frames {
             Some(frames) if frames.is_empty() => self.error("`frames` is empty", at, "", Some(HINT)),
             Some(frames) if frames.len() <= MAX_CASES => return frames,
@@ -539,9 +546,16 @@ impl<'a> Reader<'a> {
 
     /// Adds the cases of a scene.
     fn add(&mut self, scene: PathBuf, name: Option<&Placed<String>>, frames: &[i32], settings: &Settings, at: Span) {
-        let Some(stem) = scene.file_stem().and_then(|stem| stem.to_str()).map(str::to_string) else {
-            return self.error(format!("the name of `{}` is not Unicode", scene.display()), at, "", None);
+        // The file's name is that of the image, unless the list has another.
+        let is_own = name.is_none_or(|name| name.span == at);
+        let fault = match scene.to_str() {
+            None => Some("the path of the file is not Unicode".to_string()),
+            Some(_) => stem(&scene).filter(|_| is_own).and_then(|stem| name_fault(&stem)),
         };
+        if let Some(fault) = fault {
+            return self.add_fault(&scene, fault, settings);
+        }
+        let Some(stem) = stem(&scene) else { return };
         let name = match name {
             Some(name) => match filled(&name.value, &[("stem", &stem)]) {
                 Ok(text) => Placed { value: text, span: name.span },
@@ -549,30 +563,30 @@ impl<'a> Reader<'a> {
             },
             None => Placed { value: stem.clone(), span: at },
         };
-        if !is_name(&name.value) {
-            let hint = Some("a name is a relative path without `.` and `..`");
-            return self.error(format!("`{}` cannot be a name", name.value.escape_debug()), name.span, "", hint);
+        if let Some(fault) = name_fault(&name.value) {
+            let message = format!("`{}` cannot be a name", name.value.escape_debug());
+            return self.error(message, name.span, "", Some(&fault));
         }
-        if let Some((_, other)) = self.names.get(&name.value) {
-            let message =
-                format!("two scenes are called `{}`: `{}` and `{}`", name.value, other.display(), scene.display());
-            let hint = "give one of them a `name`, or leave it out of the pattern with `exclude`";
-            return self.error(message, name.span, "", Some(hint));
-        }
-        self.names.insert(name.value.clone(), (name.span, scene.clone()));
         let options: Vec<String> =
             settings.options.iter().flat_map(|words| &words.value).map(|w| w.value.clone()).collect();
         let Some(facts) = self.check_options(&options, settings.options.as_ref()) else { return };
         let one = [None];
         let frames: Vec<Option<i32>> =
             if frames.is_empty() { one.to_vec() } else { frames.iter().copied().map(Some).collect() };
-        let default = [Placed { value: "rpu".to_string(), span: at }];
-        let machines: Vec<String> = match self.machines {
-            [] => settings.machines.as_deref().unwrap_or(&default).iter().map(|m| m.value.clone()).collect(),
-            asked => asked.to_vec(),
-        };
+        let machines = self.machines(settings);
+        let at_name = name.span;
         for frame in frames {
             let name = frame.map_or_else(|| name.value.clone(), |frame| format!("{}.{frame:04}", name.value));
+            if let Some(other) = self.names.insert(name.clone(), scene.clone()) {
+                let message = match other == scene {
+                    true => format!("`{name}` is there twice, both times of `{}`", scene.display()),
+                    false => {
+                        format!("two scenes are called `{name}`: `{}` and `{}`", other.display(), scene.display())
+                    }
+                };
+                let hint = "give one of them a `name`, or leave it out of the pattern with `exclude`";
+                return self.error(message, at_name, "", Some(hint));
+            }
             for machine in &machines {
                 let Some(reference) = self.reference(settings.reference.as_ref(), &name, &stem, machine, at) else {
                     return;
@@ -591,8 +605,43 @@ impl<'a> Reader<'a> {
                     reference,
                     criterion,
                     facts,
+                    fault: None,
                 });
             }
+        }
+    }
+
+    /// Where the images of a scene are rendered.
+    fn machines(&self, settings: &Settings) -> Vec<String> {
+        match (self.machines, &settings.machines) {
+            ([], Some(machines)) => machines.iter().map(|machine| machine.value.clone()).collect(),
+            ([], None) => vec!["rpu".to_string()],
+            (asked, _) => asked.to_vec(),
+        }
+    }
+
+    /// Adds a scene that cannot be rendered, so that it is an error in the report and no scene passes
+    /// unseen.
+    fn add_fault(&mut self, scene: &Path, fault: String, settings: &Settings) {
+        // Without the quotes around it.
+        let shown = format!("{scene:?}");
+        let name = shown.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&shown).to_string();
+        let fault = format!("{fault}; rename the file, or leave it out with `exclude` in a {LIST_NAME}");
+        if self.names.insert(name.clone(), scene.to_path_buf()).is_some() {
+            return;
+        }
+        for machine in self.machines(settings) {
+            self.cases.push(Case {
+                name: name.clone(),
+                scene: scene.to_path_buf(),
+                frame: None,
+                options: Vec::new(),
+                machine,
+                reference: PathBuf::new(),
+                criterion: Criterion::default(),
+                facts: Facts::default(),
+                fault: Some(fault.clone()),
+            });
         }
     }
 
@@ -681,11 +730,17 @@ impl<'a> Reader<'a> {
                 return Vec::new();
             }
         };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> = names
-            .filter(|name| !name.starts_with('.') && is_scene(Path::new(name)) && self.folder.join(name).is_file())
-            .collect();
+        let files = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
+        let files = files.filter(|file| !is_hidden(file) && is_scene(file) && self.folder.join(file).is_file());
+        let (mut names, mut nameless) = (Vec::new(), Vec::new());
+        for file in files {
+            match file.into_os_string().into_string() {
+                Ok(name) => names.push(name),
+                Err(name) => nameless.push(PathBuf::from(name)),
+            }
+        }
         names.sort();
+        nameless.sort();
         let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         let mut archives: BTreeMap<String, String> = BTreeMap::new();
         for name in names.iter().filter(|name| has_extension(Path::new(name), "rib")) {
@@ -699,12 +754,15 @@ impl<'a> Reader<'a> {
             archives.keys().filter(|file| archives.get(&archives[*file]) == Some(file)).cloned().collect();
         circular.iter().for_each(|file| drop(archives.remove(file)));
         let scenes: Vec<&String> = names.iter().filter(|name| !archives.contains_key(*name)).collect();
-        let stem = |name: &str| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         for name in &scenes {
-            let alike = scenes.iter().filter(|other| stem(other) == stem(name)).count();
+            let of_name = |name: &str| stem(Path::new(name));
+            let alike = scenes.iter().filter(|other| of_name(other) == of_name(name)).count();
             // Files of one name and several formats are called with their extensions.
             let whole = Placed { value: name.replace(['{', '}'], "_"), span: Span::default() };
             self.add(PathBuf::from(name), (alike > 1).then_some(&whole), &[], settings, Span::default());
+        }
+        for file in nameless {
+            self.add(file, None, &[], settings, Span::default());
         }
         archives.into_iter().collect()
     }
@@ -736,10 +794,21 @@ pub fn is_image(path: &Path) -> bool {
     IMAGES.iter().any(|extension| has_extension(path, extension))
 }
 
-/// Whether a text can be the name of an image: folders and a file below the current one.
-fn is_name(text: &str) -> bool {
+/// The name of a file without its extension; `None` where it is not Unicode.
+fn stem(path: &Path) -> Option<String> {
+    path.file_stem().and_then(|stem| stem.to_str()).map(str::to_string)
+}
+
+/// Why a text cannot be the name of an image: folders and a file below the current one.
+fn name_fault(text: &str) -> Option<String> {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
-    text.split('/').all(is_part) && !text.contains(['\\', ':']) && !text.chars().any(char::is_control)
+    if let Some(c) = text.chars().find(|c| matches!(c, '\\' | ':')) {
+        return Some(format!("some systems have no `{c}` in names of files"));
+    }
+    if text.chars().any(char::is_control) {
+        return Some("a name has no control characters".to_string());
+    }
+    (!text.split('/').all(is_part)).then(|| "a name is a relative path without `.` and `..`".to_string())
 }
 
 /// Where a missing file was looked for, and one there whose name is nearly the same.
@@ -807,9 +876,10 @@ fn quoted_files(bytes: &[u8]) -> BTreeSet<String> {
 
 /// References that no case has: images in folders in which only references lie.
 pub fn leftover(list: &List) -> Vec<PathBuf> {
-    let used: BTreeSet<&Path> = list.cases.iter().map(|case| case.reference.as_path()).collect();
+    let cases = || list.cases.iter().filter(|case| case.fault.is_none());
+    let used: BTreeSet<&Path> = cases().map(|case| case.reference.as_path()).collect();
     let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut folders: BTreeSet<PathBuf> = list.cases.iter().map(|case| folder(&case.reference)).collect();
+    let mut folders: BTreeSet<PathBuf> = cases().map(|case| folder(&case.reference)).collect();
     for case in &list.cases {
         // Images beside scenes may be their textures.
         folders.remove(&folder(&case.scene));

@@ -2,7 +2,7 @@
 //! read.
 
 use super::list::Case;
-use super::tolerance::{Comparison, number};
+use super::tolerance::{Comparison, number, value_of};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -179,7 +179,7 @@ fn numbers(comparison: &Comparison) -> Vec<Number> {
     let report = &comparison.report;
     let judged = comparison.verdict.checks.iter().map(|check| Number {
         name: check.name.clone(),
-        value: number(check.value),
+        value: value_of(check),
         limit: Some(format!("{} {}", check.relation, check.limit)),
         passed: Some(check.passed),
     });
@@ -280,6 +280,7 @@ mod tests {
             reference: "a.exr".into(),
             criterion: Criterion::Exact,
             facts: Facts::default(),
+            fault: None,
         }
     }
 

@@ -20,6 +20,12 @@ use thiserror::Error;
 /// Name of the state's file.
 const STATE: &str = "state.txt";
 
+/// Name of the file that is locked while a run lasts.
+const LOCK: &str = "lock";
+
+/// Name of the file that hides a folder from version control.
+const IGNORE: &str = ".gitignore";
+
 /// Name of the folder with one folder for each image.
 const RESULTS: &str = "results";
 
@@ -162,6 +168,15 @@ impl Output {
         self.folder_of(id).join(RENDER)
     }
 
+    /// Whether a file, by its path without links, is one that runs keep here. The report is none.
+    pub fn owns(&self, file: &Path) -> bool {
+        let Some(inside) = self.0.canonicalize().ok().and_then(|own| Some(file.strip_prefix(own).ok()?.to_path_buf()))
+        else {
+            return false;
+        };
+        [STATE, LOCK, IGNORE].iter().any(|name| inside == Path::new(name)) || inside.starts_with(RESULTS)
+    }
+
     /// Empties the folder of an image.
     ///
     /// # Errors
@@ -223,9 +238,9 @@ impl Store {
         }
         fs::create_dir_all(folder.join(RESULTS)).map_err(failed)?;
         if is_new {
-            write_bytes(&folder.join(".gitignore"), b"*\n")?;
+            write_bytes(&folder.join(IGNORE), b"*\n")?;
         }
-        let lock = File::options().create(true).append(true).open(folder.join("lock")).map_err(failed)?;
+        let lock = File::options().create(true).append(true).open(folder.join(LOCK)).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StateError::Locked(folder.to_path_buf())),
@@ -260,6 +275,12 @@ impl Store {
     /// The folders of the images.
     pub fn output(&self) -> &Output {
         &self.output
+    }
+
+    /// The files that renders have depended on, relative to the list's folder.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.saved.records.values().flat_map(|record| &record.files);
+        files.map(|(path, _)| Path::new(path))
     }
 
     /// The record of an image, if nothing that it was made from has changed.

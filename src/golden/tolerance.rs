@@ -1,7 +1,7 @@
 //! How far a render may be from its reference, and the comparison of the two.
 
 use crate::compare::significance::{self, Estimate, LEAST_BATCHES, Pair};
-use crate::compare::verdict::{Check, Relation};
+use crate::compare::verdict::{Check, Probability, Relation};
 use crate::compare::{CompareError, Metric, Report, Tolerance, Verdict, compare};
 use crate::image::file::Format;
 use crate::image::rendering::Rendering;
@@ -15,8 +15,7 @@ pub enum Criterion {
     /// [`Tolerance::default`].
     #[default]
     Default,
-    /// Every pixel has the same bits. With a reference of integers, the bits of the render as a
-    /// file of the reference's format.
+    /// Every pixel has the same bits, those of a file of the reference's format.
     Exact,
     /// A metric is within a threshold.
     Metric(Metric, f64),
@@ -69,7 +68,25 @@ pub enum Incomparable {
     #[error(
         "{0} has no variances for the metric z: they need an .exr file, {LEAST_BATCHES} samples per pixel or more, and no imager"
     )]
-    NoVariances(&'static str),
+    NoVariances(Side),
+}
+
+/// One of two images that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What is expected.
+    Reference,
+    /// What is judged.
+    Render,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Reference => "the reference",
+            Side::Render => "the render",
+        })
+    }
 }
 
 /// A render beside its reference.
@@ -81,11 +98,16 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The number of pixels that have not the same bits.
     pub different: u64,
+    /// What was compared in place of the render: the render as a file of the reference's format holds
+    /// it, where that rounds.
+    pub stored: Option<Image>,
     criterion: Criterion,
 }
 
 impl Comparison {
-    /// Compares a render with its reference, which was read from a file of the format.
+    /// Compares a render with its reference, which was read from a file of the format. Where the
+    /// format rounds, as those of 8 bits do, the render is rounded in the same way before, but for the
+    /// test of the means: a render equals the file that was made of it.
     ///
     /// # Errors
     /// When their sizes or channels differ, or the criterion needs variances that they do not have.
@@ -95,36 +117,30 @@ impl Comparison {
         format: Format,
         criterion: Criterion,
     ) -> Result<Self, Incomparable> {
-        let (image, expected) = (&render.image, &reference.image);
+        let expected = &reference.image;
+        let stored = (!criterion.needs_variances()).then(|| stored(&render.image, expected, format)).flatten();
+        let image = stored.as_ref().unwrap_or(&render.image);
         let mut report = compare(expected, image)?;
         if let Criterion::Metric(Metric::Z, level) = criterion {
-            let pair = Pair::Independent(estimate(reference, "the reference")?, estimate(render, "the render")?);
+            let render = estimate(render, Side::Render)?;
+            let pair = Pair::Independent(estimate(reference, Side::Reference)?, render);
             report.significance = Some(significance::test(&pair, level));
         }
         let different = different(image, expected);
-        if criterion == Criterion::Exact && different > 0 && format != Format::Exr {
-            // What the reference would be if it were made of this render.
-            let stored = file::to_bytes(image, format).ok().and_then(|bytes| file::of_bytes(&bytes, format).ok());
-            if let Some(stored) = stored.filter(|stored| self::different(stored, expected) == 0) {
-                let report = compare(expected, &stored)?;
-                let non_finite = [report.non_finite[0], image.count_non_finite() as u64];
-                let report = Report { non_finite, ..report };
-                return Ok(Self { verdict: criterion.judge(&report, 0), report, different: 0, criterion });
-            }
-        }
-        Ok(Self { verdict: criterion.judge(&report, different), report, different, criterion })
+        Ok(Self { verdict: criterion.judge(&report, different), report, different, stored, criterion })
     }
 
     /// Why the render is not near enough: the checks that fail, in one line. Empty if it is.
     pub fn reason(&self) -> String {
         let failed = self.verdict.checks.iter().filter(|check| !check.passed);
         let mut reasons: Vec<String> = failed
-            .map(|Check { name, value, relation, limit, .. }| match self.criterion {
-                Criterion::Exact => {
+            .map(|check| {
+                let Check { name, relation, limit, .. } = check;
+                if self.criterion == Criterion::Exact {
                     let (pixels, most) = (self.report.pixels(), number(self.report.max_linear));
-                    format!("{value} of {pixels} pixels have other bits, which differ by up to {most}")
+                    return format!("{} of {pixels} pixels have other bits, which differ by up to {most}", check.value);
                 }
-                _ => format!("{name} is {}, must be {relation} {limit}", number(*value)),
+                format!("{name} is {}, must be {relation} {limit}", value_of(check))
             })
             .collect();
         let [reference, render] = self.report.non_finite;
@@ -138,11 +154,28 @@ impl Comparison {
 }
 
 /// What a test of the means takes of an image.
-fn estimate<'a>(of: &'a Rendering, name: &'static str) -> Result<Estimate<'a>, Incomparable> {
+fn estimate<'a>(of: &'a Rendering, side: Side) -> Result<Estimate<'a>, Incomparable> {
     match &of.variance {
         Some(variance) if variance.batches >= LEAST_BATCHES => Ok(Estimate { image: &of.image, variance }),
-        _ => Err(Incomparable::NoVariances(name)),
+        _ => Err(Incomparable::NoVariances(side)),
     }
+}
+
+/// An image as a file of a format holds it. `None` where that is the image itself, or says less of it:
+/// OpenEXR, a pixel that is not finite, an alpha that the format has not, or a reference that was not
+/// rounded in this way, such as one of 16 bits.
+fn stored(image: &Image, reference: &Image, format: Format) -> Option<Image> {
+    let through = |image: &Image| {
+        let bytes = file::to_bytes(image, format).ok()?;
+        let stored = file::of_bytes(&bytes, format).ok()?;
+        let has_alpha = image.channels.has_alpha() && !image.is_opaque();
+        (stored.channels.has_alpha() || !has_alpha).then_some(stored)
+    };
+    if format == Format::Exr || image.count_non_finite() > 0 {
+        return None;
+    }
+    let is_rounded = || through(reference).is_some_and(|again| different(&again, reference) == 0);
+    (format == Format::Hdr || is_rounded()).then(|| through(image)).flatten()
 }
 
 /// The number of pixels that have not the same bits.
@@ -157,6 +190,14 @@ fn different(a: &Image, b: &Image) -> u64 {
 /// Whether two pixels have not the same bits.
 pub(super) fn differ(a: &[f32; 4], b: &[f32; 4]) -> bool {
     a.map(f32::to_bits) != b.map(f32::to_bits)
+}
+
+/// The value of a check for people.
+pub fn value_of(check: &Check) -> String {
+    match check.is_probability() {
+        true => Probability(check.value).to_string(),
+        false => number(check.value),
+    }
 }
 
 /// A number for people: whole numbers as they are, others with six digits that count.
@@ -198,22 +239,65 @@ mod tests {
         assert!(judged(&render, &reference, Criterion::Default).verdict.passed);
     }
 
-    #[test]
-    fn exact_compares_with_a_reference_of_integers_what_a_file_of_its_format_would_hold() {
-        let render = textured(8, 8);
-        let mut brighter = render.clone();
-        brighter.rgba[0][0] += 1e-5;
-        for format in [Format::Png, Format::Pnm] {
-            let bytes = file::to_bytes(&render, format).expect("it can be written");
-            let reference = Rendering::from(file::of_bytes(&bytes, format).expect("it can be read"));
-            let of = |image: &Image| {
-                Comparison::of(&image.clone().into(), &reference, format, Criterion::Exact).expect("one size")
-            };
-            assert!(of(&render).verdict.passed && of(&brighter).verdict.passed, "{format}");
-            let mut other = render.clone();
-            other.rgba[0][0] += 0.1;
-            assert!(!of(&other).verdict.passed, "{format}");
+    /// An image with every alpha between nothing and all.
+    fn translucent() -> Image {
+        let mut image = textured(16, 16);
+        for (i, [r, g, b, a]) in image.rgba.iter_mut().enumerate() {
+            let alpha = i as f32 / 255.0;
+            (*r, *g, *b, *a) = (*r * alpha, *g * alpha, *b * alpha, alpha);
         }
+        image
+    }
+
+    /// What a file of a format holds of an image.
+    fn through(image: &Image, format: Format) -> Image {
+        let bytes = file::to_bytes(image, format).expect("it can be written");
+        file::of_bytes(&bytes, format).expect("it can be read")
+    }
+
+    #[test]
+    fn a_render_passes_against_a_file_of_itself_by_every_metric_whatever_the_format_rounds() {
+        let mut dark = textured(16, 16);
+        dark.rgba.iter_mut().for_each(|[r, g, b, _]| (*r, *g, *b) = (*r * 0.013, *g * 0.017, *b * 0.011));
+        let within = [Metric::Flip, Metric::Rmse, Metric::Max, Metric::Mean].map(|m| Criterion::Metric(m, 0.0));
+        for format in [Format::Png, Format::Pnm, Format::Hdr] {
+            let translucent = Some(translucent()).filter(|_| format == Format::Png);
+            for render in [Some(textured(16, 16)), Some(dark.clone()), translucent].into_iter().flatten() {
+                let reference = Rendering::from(through(&render, format));
+                let of = |image: &Image, criterion| {
+                    Comparison::of(&image.clone().into(), &reference, format, criterion).expect("one size")
+                };
+                for criterion in within.into_iter().chain([Criterion::Exact, Criterion::Default]) {
+                    let comparison = of(&render, criterion);
+                    assert!(comparison.verdict.passed, "{format} {criterion}: {}", comparison.reason());
+                }
+                let mut other = render.clone();
+                other.rgba[255][0] += 0.1;
+                assert!(!of(&other, Criterion::Exact).verdict.passed, "{format}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_alpha_that_the_format_of_the_reference_has_not_is_no_match() {
+        for format in [Format::Pnm, Format::Hdr] {
+            let reference = Rendering::from(through(&translucent(), format));
+            let error = Comparison::of(&translucent().into(), &reference, format, Criterion::Default).err();
+            assert!(matches!(error, Some(Incomparable::Images(CompareError::ChannelMismatch { .. }))), "{format}");
+        }
+    }
+
+    #[test]
+    fn a_reference_of_more_than_8_bits_is_compared_with_all_bits_of_the_render() {
+        let fine = textured(8, 8);
+        let comparison = Comparison::of(
+            &fine.clone().into(),
+            &Rendering::from(Image { rgba: fine.rgba.iter().map(|p| p.map(|x| x * 0.999)).collect(), ..fine }),
+            Format::Png,
+            Criterion::Exact,
+        );
+        let comparison = comparison.expect("images of one size");
+        assert!(comparison.stored.is_none() && !comparison.verdict.passed);
     }
 
     #[test]
@@ -245,7 +329,7 @@ mod tests {
         let passes = |render: &Rendering| of(render).expect("it has variances").verdict.passed;
         assert!(passes(&noisy(0.0, 77)) && !passes(&noisy(0.01, 77)));
         let plain = Rendering { variance: None, ..noisy(0.0, 1) };
-        assert_eq!(of(&plain).err(), Some(Incomparable::NoVariances("the render")));
+        assert_eq!(of(&plain).err(), Some(Incomparable::NoVariances(Side::Render)));
     }
 
     #[test]

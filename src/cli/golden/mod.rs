@@ -6,16 +6,17 @@
 
 mod child;
 mod options;
+mod outputs;
 mod print;
 mod renders;
 
 use super::args::{Annotations, GoldenArgs};
 use super::failure::Failure;
 use super::interrupt;
-use renders::{Devices, Finished, Runner};
+use renders::{Devices, Finished, Refusal, Runner};
 use shadewright::golden::glob::Pattern;
 use shadewright::golden::list::{Case, Context, List, leftover};
-use shadewright::golden::outcome::{Entry, Status, ids};
+use shadewright::golden::outcome::{Cause, Entry, Status, ids};
 use shadewright::golden::page::{self, Header};
 use shadewright::golden::state::{Contents, Found, StateError, Store};
 use shadewright::golden::{annotations, clock, junit};
@@ -39,13 +40,20 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     let selected = select(&list, &args.only)?;
     let mut store = Store::open(&args.out, list.file.as_deref().unwrap_or(&list.folder)).map_err(of_state)?;
     let report = args.report.clone().unwrap_or_else(|| args.out.join("report.html"));
-    for file in [Some(&report), args.junit.as_ref()].into_iter().flatten() {
-        image_file::check_replaceable(file)?;
-    }
+    outputs::check(args, &report, &list, &store)?;
     let mut notes = notes(args, &list, &selected, &store);
     notes.iter().for_each(|note| eprintln!("note: {note}"));
     let left = if args.machines.is_empty() { leftover(&list) } else { Vec::new() };
     let stop = interrupt::watched()?;
+
+    let header = |notes| Header {
+        source: args.path.display().to_string(),
+        started: started.clone(),
+        seconds: begin.elapsed().as_secs_f64(),
+        program: format!("shadewright {}", env!("CARGO_PKG_VERSION")),
+        folder: list.folder.display().to_string(),
+        notes,
+    };
 
     let all_ids = ids(&list.cases);
     let names: HashSet<&str> = list.cases.iter().map(|case| case.name.as_str()).collect();
@@ -56,7 +64,9 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     let mut finished = runner.run(&mut store, &printer)?;
     if stop.load(Ordering::Relaxed) {
         store.save().map_err(of_state)?;
-        let done = finished.iter().flatten().count();
+        let entries: Vec<Entry> = finished.iter().flatten().map(|one| one.entry.clone()).collect();
+        let done = entries.len();
+        printer.interrupted(&entries, &left, &header(notes))?;
         return Err(Failure::interrupted(format!(
             "interrupted: {done} of {} images are done, and kept for the next run; no report was written",
             finished.len()
@@ -77,14 +87,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
         eprintln!("warning: {note}");
         notes.push(note);
     }
-    let header = Header {
-        source: args.path.display().to_string(),
-        started: started.clone(),
-        seconds: begin.elapsed().as_secs_f64(),
-        program: format!("shadewright {}", env!("CARGO_PKG_VERSION")),
-        folder: list.folder.display().to_string(),
-        notes,
-    };
+    let header = header(notes);
     let page = page::document(&header, &entries, &mut |entry| runner.shown(entry));
     image_file::write_bytes(&report, page.as_bytes())?;
     if let Some(file) = &args.junit {
@@ -208,7 +211,7 @@ fn notes(args: &GoldenArgs, list: &List, selected: &[usize], store: &Store) -> V
 /// Makes renders the references of their images, and compares the other machines' with these.
 fn bless(runner: &Runner<'_>, store: &mut Store, finished: &mut [Finished], printer: &print::Printer<'_>) {
     let mut groups: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
-    for (i, one) in finished.iter().enumerate() {
+    for (i, one) in finished.iter().enumerate().filter(|(_, one)| one.entry.case.fault.is_none()) {
         groups.entry(one.entry.case.reference.clone()).or_default().push(i);
     }
     for (reference, members) in groups {
@@ -217,8 +220,16 @@ fn bless(runner: &Runner<'_>, store: &mut Store, finished: &mut [Finished], prin
         if was.status == Status::Passed {
             continue;
         }
-        if let Err(why) = runner.bless(&finished[first].entry) {
-            printer.refused(&finished[first].entry, &why);
+        if let Err(refusal) = runner.bless(&finished[first].entry) {
+            let entry = &mut finished[first].entry;
+            match refusal {
+                Refusal::Render(why) => printer.refused(entry, &why),
+                Refusal::Reference(why) => {
+                    let outcome = &mut entry.outcome;
+                    let reason = format!("not blessed: {why}");
+                    (outcome.status, outcome.reason, outcome.cause) = (Status::Error, reason, Some(Cause::Reference));
+                }
+            }
             continue;
         }
         let file = runner.folder.join(&reference).display().to_string();

@@ -88,31 +88,52 @@ impl<'a> Printer<'a> {
         eprintln!("not blessed: {} on {}: {}", entry.case.name, entry.case.machine, harmless(why));
     }
 
+    /// What is done of a run that was interrupted, for programs.
+    ///
+    /// # Errors
+    /// When the results cannot be written as JSON.
+    pub fn interrupted(&self, entries: &[Entry], left: &[PathBuf], header: &Header) -> Result<(), Failure> {
+        if self.args.json { self.document(entries, left, None, header) } else { Ok(()) }
+    }
+
+    /// Prints the results for programs. Without a report the run was interrupted.
+    fn document(
+        &self,
+        entries: &[Entry],
+        left: &[PathBuf],
+        report: Option<&Path>,
+        header: &Header,
+    ) -> Result<(), Failure> {
+        let output = Output::new(&self.args.out);
+        let by_status: Map<String, Value> =
+            counts(entries).iter().map(|(status, count)| (status.name().to_string(), (*count).into())).collect();
+        let passed = report.is_some() && entries.iter().all(|entry| entry.outcome.status.is_good());
+        let junit = self.args.junit.as_ref().filter(|_| report.is_some());
+        print_json(&serde_json::json!({
+            "passed": passed,
+            "interrupted": report.is_none(),
+            "counts": by_status,
+            "source": header.source,
+            "folder": header.folder,
+            "started": format!("{}Z", header.started),
+            "seconds": (header.seconds * 1e3).round() / 1e3,
+            "report": report.map(|path| path.display().to_string()),
+            "junit": junit.map(|path| path.display().to_string()),
+            "notes": header.notes,
+            "leftover": left.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+            "images": entries.iter().map(|entry| json(entry, &output)).collect::<Vec<_>>(),
+        }))
+    }
+
     /// The end of a run.
     ///
     /// # Errors
     /// When the results cannot be written as JSON.
     pub fn end(&self, entries: &[Entry], left: &[PathBuf], report: &Path, header: &Header) -> Result<(), Failure> {
-        let counts = counts(entries);
         if self.args.json {
-            let output = Output::new(&self.args.out);
-            let by_status: Map<String, Value> =
-                counts.iter().map(|(status, count)| (status.name().to_string(), (*count).into())).collect();
-            let passed = entries.iter().all(|entry| entry.outcome.status.is_good());
-            return print_json(&serde_json::json!({
-                "passed": passed,
-                "counts": by_status,
-                "source": header.source,
-                "folder": header.folder,
-                "started": format!("{}Z", header.started),
-                "seconds": (header.seconds * 1e3).round() / 1e3,
-                "report": report.display().to_string(),
-                "junit": self.args.junit.as_ref().map(|path| path.display().to_string()),
-                "notes": header.notes,
-                "leftover": left.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
-                "images": entries.iter().map(|entry| json(entry, &output)).collect::<Vec<_>>(),
-            }));
+            return self.document(entries, left, Some(report), header);
         }
+        let counts = counts(entries);
         let parts = counts.iter().filter(|(_, count)| *count > 0).map(|(status, count)| counted(*count, *status));
         let parts: Vec<String> = parts.collect();
         let unchanged = entries.iter().filter(|entry| entry.unchanged).count();

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use shadewright::cache::KeyHasher;
 use shadewright::golden::images::{self, Shown};
-use shadewright::golden::list::{Case, List};
+use shadewright::golden::list::{Case, LIST_NAME, List};
 use shadewright::golden::outcome::{Cause, Entry, Outcome, Render, Status, shell_words};
 use shadewright::golden::state::{Contents, Output, Record, Stamp, Store, content};
-use shadewright::golden::tolerance::Comparison;
+use shadewright::golden::tolerance::{Comparison, Incomparable, Side};
 use shadewright::image::Image;
-use shadewright::image::file::{self as image_file, Format, MAX_READ_PIXELS};
+use shadewright::image::channels::Header;
+use shadewright::image::file::{self as image_file, Format, ImageFileError, MAX_READ_PIXELS};
 use shadewright::image::rendering::{self, Rendering};
 use shadewright::render::Backend;
 use std::ffi::OsString;
@@ -218,6 +219,10 @@ impl<'a> Runner<'a> {
             self.judge(&mut one, &self.contents);
             return Some(one);
         }
+        if let Some(fault) = &case.fault {
+            let outcome = Outcome::error(Cause::Scene, fault.clone(), "", 0.0);
+            return Some(Finished { entry: entry(outcome, false), record: None });
+        }
         let rendered = {
             let _one_at_a_time = uses_gpu(&case.machine).then(|| gpu.lock().unwrap_or_else(PoisonError::into_inner));
             self.render(case, id)?
@@ -309,18 +314,12 @@ impl<'a> Runner<'a> {
             Some(3) => return failed(Cause::Device, first_error(&messages, "the device failed")),
             _ => return failed(Cause::Crash, format!("the renderer crashed: {status}")),
         }
+        if let Some(reason) = no_image(case, &out) {
+            return failed(Cause::Scene, reason);
+        }
         // One object for each image.
         let mut documents = serde_json::Deserializer::from_slice(&output).into_iter::<Value>();
         let document = documents.next().and_then(Result::ok).unwrap_or_default();
-        if !out.is_file() {
-            let reason = match documents.next().is_some() {
-                true => "the scene has several frames: choose with `frames` in a golden.toml",
-                false => {
-                    "the scene renders no image, but a shadow map or several frames: choose with `frames` in a golden.toml"
-                }
-            };
-            return failed(Cause::Scene, reason.to_string());
-        }
         let text = |key: &str| document[key].as_str().map(str::to_string);
         let size = ["width", "height"].map(|side| document[side].as_u64().unwrap_or(0) as u32);
         let device = match (text("adapter"), text("engine")) {
@@ -362,6 +361,10 @@ impl<'a> Runner<'a> {
         if let Some(record) = &mut one.record {
             (record.judged, record.outcome) = (judged, one.entry.outcome.clone());
         }
+        // A render that cannot be read is made again.
+        if one.entry.outcome.render.is_none() {
+            one.record = None;
+        }
     }
 
     /// The same after the reference was replaced.
@@ -374,10 +377,7 @@ impl<'a> Runner<'a> {
     /// Compares an image with its reference: the outcome, and what makes the images of the report.
     fn compare(&self, case: &Case, id: &str, outcome: &Outcome) -> (Outcome, Box<dyn FnOnce() -> Vec<Shown>>) {
         let reference = self.folder.join(&case.reference);
-        let read = |path: &Path| match case.criterion.needs_variances() {
-            true => rendering::read(path, MAX_READ_PIXELS),
-            false => image_file::read(path).map(Rendering::from),
-        };
+        let read = |path: &Path| read(case, path);
         let render = match read(&self.output.render_of(id)) {
             Ok(render) => render,
             Err(error) => {
@@ -405,11 +405,13 @@ impl<'a> Runner<'a> {
                 (outcome, Box::new(move || images::of_comparison(&expected.image, &render.image, &comparison)))
             }
             Err(error) => {
-                let outcome = outcome.not_compared(
-                    Status::Failed,
-                    None,
-                    of_sizes(&expected.image, &render.image, &error.to_string()),
-                );
+                // Another reference would not help.
+                let (status, cause) = match error {
+                    Incomparable::NoVariances(Side::Render) => (Status::Error, Some(Cause::Scene)),
+                    _ => (Status::Failed, None),
+                };
+                let reason = of_sizes(&expected.image, &render.image, &error.to_string());
+                let outcome = outcome.not_compared(status, cause, reason);
                 (outcome, Box::new(move || images::of_renders(Some(&expected.image), Some(&render.image))))
             }
         }
@@ -427,30 +429,94 @@ impl<'a> Runner<'a> {
         Some(shown)
     }
 
-    /// Makes the render of an image its reference.
+    /// Makes the render of an image its reference, if the image would pass then.
     ///
     /// # Errors
-    /// Why it is not made the reference.
-    pub fn bless(&self, entry: &Entry) -> Result<(), String> {
+    /// Why it is not made the reference; what was there is untouched.
+    pub fn bless(&self, entry: &Entry) -> Result<(), Refusal> {
+        let case = &entry.case;
         if entry.outcome.render.is_none() {
-            return Err("it was not rendered".to_string());
+            return Err(Refusal::Render("it was not rendered".to_string()));
         }
-        let render = self.output.render_of(&entry.id);
-        let image = image_file::read(&render).map_err(|e| e.to_string())?;
-        let bad = image.count_non_finite();
+        let path = self.output.render_of(&entry.id);
+        let render = read(case, &path).map_err(|e| Refusal::Render(e.to_string()))?;
+        let bad = render.image.count_non_finite();
         if bad > 0 {
-            return Err(format!("{bad} pixels of the render are NaN or infinite, which fails every comparison"));
+            let why = format!("{bad} pixels of the render are NaN or infinite, which fails every comparison");
+            return Err(Refusal::Render(why));
         }
-        let reference = self.folder.join(&entry.case.reference);
+        let reference = self.folder.join(&case.reference);
+        let of_reference = |why: String| Refusal::Reference(why);
+        let of_file = |e: ImageFileError| of_reference(e.to_string());
+        let format = Format::of(&reference).map_err(of_file)?;
+        let bytes = match format {
+            // With its record and its variances.
+            Format::Exr => std::fs::read(&path).map_err(|e| of_reference(format!("{}: {e}", path.display())))?,
+            _ => image_file::to_bytes(&render.image, format).map_err(of_file)?,
+        };
+        // What the next run finds.
+        let decoded = match format {
+            Format::Exr => None,
+            _ => Some(Rendering::from(image_file::of_bytes(&bytes, format).map_err(|e| of_reference(e.to_string()))?)),
+        };
+        let expected = decoded.as_ref().unwrap_or(&render);
+        let why = match Comparison::of(&render, expected, format, case.criterion) {
+            Ok(comparison) if comparison.verdict.passed => None,
+            Ok(comparison) => Some(comparison.reason()),
+            Err(error) => Some(of_sizes(&expected.image, &render.image, &error.to_string())),
+        };
+        if let Some(why) = why {
+            let advice = match format {
+                Format::Exr => "",
+                _ => "; make the reference an .exr file, which holds all of a render",
+            };
+            let (shown, why) = (case.reference.display(), why.trim_end_matches("; convert one of them"));
+            return Err(of_reference(format!("it would fail against itself as `{shown}`: {why}{advice}")));
+        }
         let folder = image_file::folder_of(&reference);
-        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        match Format::of(&reference) {
-            Ok(Format::Exr) => std::fs::read(&render)
-                .map_err(|e| format!("{}: {e}", render.display()))
-                .and_then(|bytes| image_file::write_bytes(&reference, &bytes).map_err(|e| e.to_string())),
-            _ => image_file::write(&reference, &image).map_err(|e| e.to_string()),
-        }
+        std::fs::create_dir_all(folder).map_err(|e| of_reference(format!("{}: {e}", folder.display())))?;
+        image_file::write_bytes(&reference, &bytes).map_err(of_file)
     }
+}
+
+/// Why a render does not become a reference.
+pub enum Refusal {
+    /// It is none, or a bad one.
+    Render(String),
+    /// The file cannot be written, or no render would pass against it.
+    Reference(String),
+}
+
+/// Reads an image of a case, with its variances where they are judged.
+fn read(case: &Case, path: &Path) -> Result<Rendering, ImageFileError> {
+    match case.criterion.needs_variances() {
+        true => rendering::read(path, MAX_READ_PIXELS),
+        false => image_file::read(path).map(Rendering::from),
+    }
+}
+
+/// Why a render that ended well left no image of the case in the file `out`; `None` if it did.
+fn no_image(case: &Case, out: &Path) -> Option<String> {
+    if !out.is_file() {
+        // The renderer numbers the files of several frames.
+        let files = std::fs::read_dir(image_file::folder_of(out)).into_iter().flatten().flatten();
+        let mut names = files.map(|file| file.file_name());
+        let is_several = names.any(|name| name.to_string_lossy().starts_with("render."));
+        return Some(match is_several {
+            true => format!("the scene has several frames: choose with `frames` in a {LIST_NAME}"),
+            false => "the scene renders no image, but a shadow map".to_string(),
+        });
+    }
+    let file = std::fs::File::open(out).ok()?;
+    // A file that is no OpenEXR is an error where it is read.
+    let header = Header::read(&mut std::io::BufReader::new(file)).ok()?;
+    if header.channels.iter().any(|channel| channel != "Z") {
+        return None;
+    }
+    Some(match case.frame {
+        Some(frame) => format!("frame {frame} is a shadow map; leave it out of `frames`"),
+        None => "the scene renders no image, but a shadow map".to_string(),
+    })
 }
 
 /// Why two images cannot be compared.
@@ -490,7 +556,7 @@ pub fn json(entry: &Entry, output: &Output) -> Value {
         "unchanged": unchanged,
         "scene": case.scene.display().to_string(),
         "frame": case.frame,
-        "reference": case.reference.display().to_string(),
+        "reference": case.fault.is_none().then(|| case.reference.display().to_string()),
         "render": render.map(|_| output.render_of(id).display().to_string()),
         "tolerance": case.criterion.to_string(),
         "width": render.map(|render| render.size[0]),

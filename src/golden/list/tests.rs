@@ -179,7 +179,18 @@ fn mistakes_say_what_is_wrong_and_what_would_be_right() {
         ("[[scene]]\nfile = \"aa.rib\"", &["there is no file `aa.rib`", "there is `a.rib`"]),
         ("[[scene]]\nfile = \"[.rib\"", &["`[` without `]`"]),
         ("[[scene]]\nfile = \"*.rib\"\nname = \"x\"", &["two scenes are called `x`: `a.rib` and `b.rib`", "`exclude`"]),
-        ("[[scene]]\nfile = \"a.rib\"\nname = \"../x\"", &["`../x` cannot be a name"]),
+        ("[[scene]]\nfile = \"a.rib\"\nname = \"../x\"", &["`../x` cannot be a name", "a relative path"]),
+        ("[[scene]]\nfile = \"a.rib\"\nname = \"x:y\"", &["`x:y` cannot be a name", "some systems have no `:`"]),
+        ("[[scene]]\nfile = \"a.rib\"\nname = \"x\\ty\"", &["cannot be a name", "no control characters"]),
+        (
+            "[[scene]]\nfile = \"a.rib\"\nname = \"x\"\nframes = \"1..1\"\n[[scene]]\nfile = \"b.rib\"\nname = \"x.0001\"",
+            &["two scenes are called `x.0001`: `a.rib` and `b.rib`", "golden.toml:7"],
+        ),
+        (
+            "[[scene]]\nfile = \"a.rib\"\nframes = [1, 2]\n[[scene]]\nfile = \"a.rib\"\nframes = \"2..3\"",
+            &["`a.0002` is there twice, both times of `a.rib`"],
+        ),
+        ("[[scene]]\nfile = \"a.rib\"\nframes = [1, 2, 1]", &["frame 1 is named twice"]),
         ("[[scene]]\nfile = \"a.rib\"\nname = \"{name}\"", &["unknown placeholder `{name}`", "there are {stem}"]),
         ("[[scene]]\nfile = \"*.rib\"\nreference = \"x.exr\"", &["`a` and `b` have one reference, `x.exr`"]),
         (
@@ -224,6 +235,42 @@ fn references_without_a_scene_are_left_over() {
     let dir = folder(&[("a.rib", ""), ("a.exr", ""), ("wood.png", ""), ("golden.toml", "reference = \"{name}\"")]);
     let list = opened(dir.path(), &[]).expect("a folder");
     assert_eq!((shown(&list).join(" "), leftover(&list).len()), ("a rpu a.exr default".to_string(), 0));
+}
+
+#[test]
+fn a_scene_may_have_frames_in_two_parts_of_a_list() {
+    let list =
+        read("[[scene]]\nfile = \"a.rib\"\nframes = 1\n[[scene]]\nfile = \"a.rib\"\nframes = 2\noptions = [\"-v\"]\n");
+    let list = list.expect("other frames");
+    assert_eq!(list.cases.iter().map(|case| &*case.name).collect::<Vec<_>>(), ["a.0001", "a.0002"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_scene_whose_name_none_can_have_is_an_error_of_its_own() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let dir = folder(&[("a.rib", ""), ("b:c.rib", ""), ("b:c.ply", ""), ("d\t.rib", "")]);
+    fs::write(dir.path().join(OsStr::from_bytes(b"e\xff.rib")), "").expect("a file");
+    let expected = |list: &List| {
+        let mut cases: Vec<(&str, &str)> =
+            list.cases.iter().map(|case| (&*case.name, case.fault.as_deref().unwrap_or_default())).collect();
+        cases.sort_unstable();
+        let names: Vec<&str> = cases.iter().map(|case| case.0).collect();
+        assert_eq!(names, ["a", "b:c.ply", "b:c.rib", "d\\t.rib", "e\\xFF.rib"]);
+        let reasons = ["", "some systems have no `:`", "some systems have no `:`", "no control", "not Unicode"];
+        for ((name, fault), reason) in cases.iter().zip(reasons) {
+            assert!(fault.contains(reason) && fault.is_empty() == reason.is_empty(), "{name}: {fault}");
+        }
+        assert!(leftover(list).is_empty());
+    };
+    expected(&opened(dir.path(), &[]).expect("a folder"));
+    fs::write(dir.path().join(LIST_NAME), "[[scene]]\nfile = \"*.*\"\n").expect("a file");
+    expected(&opened(dir.path(), &[]).expect("a list"));
+    // A name in the list helps where the file's own cannot be one.
+    fs::write(dir.path().join(LIST_NAME), "[[scene]]\nfile = \"b:c.rib\"\nname = \"b\"\n").expect("a file");
+    let list = opened(dir.path(), &[]).expect("a list");
+    assert_eq!((&*list.cases[0].name, &list.cases[0].fault), ("b", &None));
 }
 
 #[test]

@@ -287,11 +287,11 @@ fn numbers(page: &mut String, numbers: &[Number]) {
 
 fn facts(page: &mut String, case: &Case, outcome: &Outcome) {
     let path = |path: &std::path::Path| format!("<code>{}</code>", escaped(&path.display().to_string()));
-    let mut facts = vec![
-        ("Scene", path(&case.scene)),
-        ("Reference", path(&case.reference)),
-        ("Tolerance", escaped(&case.criterion.to_string())),
-    ];
+    let mut facts = vec![("Scene", path(&case.scene))];
+    if case.fault.is_none() {
+        facts.push(("Reference", path(&case.reference)));
+        facts.push(("Tolerance", escaped(&case.criterion.to_string())));
+    }
     if let Some(frame) = case.frame {
         facts.push(("Frame", frame.to_string()));
     }

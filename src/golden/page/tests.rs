@@ -23,6 +23,7 @@ fn entry(name: &str, status: Status) -> Entry {
         reference: format!("references/{name}.exr").into(),
         criterion: Criterion::Default,
         facts: Facts { seed: 7, ..Facts::default() },
+        fault: None,
     };
     let command = format!("shadewright render {name}.rib");
     Entry { case, id: name.to_string(), outcome, unchanged: false, command }
