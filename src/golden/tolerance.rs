@@ -292,7 +292,10 @@ mod tests {
         let fine = textured(8, 8);
         let comparison = Comparison::of(
             &fine.clone().into(),
-            &Rendering::from(Image { rgba: fine.rgba.iter().map(|p| p.map(|x| x * 0.999)).collect(), ..fine }),
+            &Rendering::from(Image {
+                rgba: fine.rgba.iter().map(|&[r, g, b, a]| [r * 0.999, g, b, a]).collect(),
+                ..fine
+            }),
             Format::Png,
             Criterion::Exact,
         );
