@@ -91,7 +91,8 @@ pub fn tidied(mut bytes: Vec<u8>) -> Vec<u8> {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
-    log: FileLog,
+    // A box: errors carry a map, and results stay small.
+    log: Box<FileLog>,
     /// The files that there are, where the disk does not matter any more.
     closed: Option<Arc<FileLog>>,
 }
@@ -183,7 +184,7 @@ impl SourceMap {
 
     /// The files of the disk that were read or looked for, of which nothing is known from then on.
     pub fn take_log(&mut self) -> FileLog {
-        std::mem::take(&mut self.log)
+        *std::mem::take(&mut self.log)
     }
 
     /// All files, in the order they were added.
