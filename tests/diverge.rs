@@ -37,7 +37,7 @@ fn found(job: &Job, scene: &Scene, backends: [Backend; 2], pixel: [u32; 2]) -> D
         Machine { name: backends[0].name().to_string(), runner: &mut *first },
         Machine { name: backends[1].name().to_string(), runner: &mut *second },
     ];
-    let subject = Subject { job, scene, debug: None, is_wanted: &|| true };
+    let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     diverge::diverge(subject, machines, pixel, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -208,6 +208,6 @@ fn pixels_of_a_window_count_from_its_corner() {
     let mut alone = RpuSamples::new(renderer);
     let machines =
         [Machine { name: "a".into(), runner: &mut alone.clone() }, Machine { name: "b".into(), runner: &mut alone }];
-    let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true };
+    let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     assert!(diverge::diverge(subject, machines, [3, 3], Some(1)).is_ok_and(|found| found.is_equal()));
 }

@@ -10,8 +10,9 @@
 //! control flow, and all values of one segment. What the module computes is unchanged.
 //!
 //! A driver may rewrite expressions, such as `1 / (1 / x)`, where nothing else reads what is inside
-//! them; a record would keep it from that. So hashes leave out *inner* values, whose only use is an
-//! operation or a call: a difference in one shows in what is computed from it.
+//! them; a record would keep it from that. So hashes leave out *inner* values: those whose only use
+//! is an operand of a call or of an operation that is hashed, or a copy that such operands alone
+//! read. A difference in one shows in the result of that operation, unless the result is the same.
 
 use crate::ir::emitter::Emitter;
 use crate::ir::{BlockId, Const, Function, Inlining, Inst, Loc, Module, Op, Type, Value};
@@ -213,13 +214,13 @@ struct Facts {
     constants: HashSet<Value>,
     /// The fourth component of a hit and what comes of it: a machine's own name of the shader.
     own: HashSet<Value>,
-    /// Values whose only use is a pure operation or a call.
+    /// Values that are read in one place, from which hashed operations and calls have them.
     inner: HashSet<Value>,
 }
 
 impl Facts {
     fn of(func: &Function) -> Self {
-        let mut facts = Self { constants: HashSet::new(), own: HashSet::new(), inner: inner_values(func) };
+        let mut facts = Self { constants: HashSet::new(), own: HashSet::new(), inner: HashSet::new() };
         let mut hits = HashSet::new();
         for inst in func.reverse_postorder().iter().flat_map(|&b| &func.block(b).insts) {
             let [result] = inst.results[..] else { continue };
@@ -239,25 +240,35 @@ impl Facts {
                 facts.own.insert(result);
             }
         }
+        facts.inner = inner_values(func, &facts.own);
         facts
     }
 }
 
-/// The values whose only use is a pure operation or a call.
-fn inner_values(func: &Function) -> HashSet<Value> {
+/// The values whose only use is an operand of a call or of a hashed operation, or of a copy that has
+/// no other readers. Those that end elsewhere through copies, such as in what a function returns,
+/// would be in no hash. What is computed from a machine's own values is in none, either.
+fn inner_values(func: &Function, own: &HashSet<Value>) -> HashSet<Value> {
     // For each value the number of uses, and whether all are of that kind.
     let mut uses: HashMap<Value, (usize, bool)> = HashMap::new();
-    let mut add = |value: Value, is_inside: bool| {
+    let add = |uses: &mut HashMap<Value, (usize, bool)>, value: Value, is_inside: bool| {
         let (count, all) = uses.entry(value).or_insert((0, true));
         *count += 1;
         *all &= is_inside;
     };
-    for block in &func.blocks {
-        for inst in block.insts.iter().filter(|i| !matches!(i.op, Op::Debug(_))) {
-            let is_inside = inst.op.is_pure() || matches!(inst.op, Op::Call(_));
-            inst.args.iter().for_each(|&a| add(a, is_inside));
+    // Backwards: the readers of a copy are known before what it copies.
+    for id in func.reverse_postorder().into_iter().rev() {
+        let block = func.block(id);
+        block.term.for_each_arg(|a| add(&mut uses, a, false));
+        for inst in block.insts.iter().rev().filter(|i| !matches!(i.op, Op::Debug(_))) {
+            let is_read = |result: &Value| uses.get(result).is_some_and(|(_, all)| *all);
+            let is_inside = match &inst.op {
+                Op::Call(_) => true,
+                op if !op.is_pure() || inst.results.iter().any(|r| own.contains(r)) => false,
+                op => is_hashed(op) || inst.results.iter().all(is_read),
+            };
+            inst.args.iter().for_each(|&a| add(&mut uses, a, is_inside));
         }
-        block.term.for_each_arg(|a| add(a, false));
     }
     uses.into_iter().filter(|(_, (count, all))| *count == 1 && *all).map(|(value, _)| value).collect()
 }
@@ -308,7 +319,7 @@ fn items(func: &Function, segment: &Segment, facts: &Facts, detail: Detail) -> V
     inputs
 }
 
-/// Whether a result goes into the hash of its segment. Copies do not: what they copy does, and what
+/// Whether a result goes into the hash of its segment. Copies do not: what they copy does, or what
 /// is computed from them. [`Recording::Values`] has them all.
 pub fn is_hashed(op: &Op) -> bool {
     !matches!(
@@ -664,8 +675,8 @@ b0:
         };
         let after_ray = [What::Input(Value(4)), What::Hit(3), What::HitTriangle(3), What::HitObject(3)];
         assert_eq!(items(1, Detail::All), [&after_ray[..], &[What::Result(Value(5), 4)]].concat());
-        // v4 is inside of the call's argument, and v5 of what is extracted.
-        assert_eq!(items(1, Detail::Outer), after_ray[1..]);
+        // v4 is inside of the call's argument; v5 is extracted from, and that is not hashed.
+        assert_eq!(items(1, Detail::Outer), [&after_ray[1..], &[What::Result(Value(5), 4)]].concat());
         assert_eq!(items(2, Detail::All), [What::Result(Value(8), 7), What::Result(Value(9), 8)]);
         assert_eq!(segments.items(&module, 1, Detail::All)[4].words, 3);
     }
@@ -734,6 +745,28 @@ b1:
 }
 "
         );
+    }
+
+    #[test]
+    fn what_reaches_a_result_through_copies_is_hashed_where_it_is_computed() {
+        let text = "entry main(v0 x: f32, v1 y: f32) -> (r: vec3) {
+b0:
+  v2: f32 = rsq v0
+  v3: f32 = sqrt v1
+  v4: f32 = neg v3
+  v5: vec3 = compose v2, v4, v0
+  LAST
+  ret v6
+}";
+        let hashed = |last: &str| -> Vec<What> {
+            let module = module(&text.replace("LAST", last));
+            divided(&module).hashed_items(&module, 0).into_iter().map(|item| item.what).collect()
+        };
+        let roots = [What::Result(Value(2), 0), What::Result(Value(3), 1)];
+        assert_eq!(hashed("v6: vec3 = neg v5"), roots);
+        // The product alone has all of it.
+        assert_eq!(hashed("v6: vec3 = mul v5, v5"), [What::Result(Value(6), 4)]);
+        assert_eq!(hashed("v6: vec3 = abs v5\n  v7: f32 = extract.x v6"), roots);
     }
 
     #[test]

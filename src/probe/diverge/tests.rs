@@ -53,7 +53,7 @@ impl Opened {
 
     fn diverge(&self, runners: [&mut dyn SampleRunner; 2]) -> Divergence {
         let debug = Some(&self.debug);
-        let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true };
+        let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true, progress: &|_| {} };
         let [a, b] = runners;
         let machines = [("a", a), ("b", b)].map(|(name, runner)| Machine { name: name.to_string(), runner });
         diverge(subject, machines, [1, 1], None).expect("the sample exists")
@@ -315,7 +315,7 @@ fn what_does_not_exist_is_refused() {
     let opened = flip();
     let asked = |pixel, sample| {
         let (job, scene) = (&opened.job, &opened.scene);
-        let subject = Subject { job, scene, debug: None, is_wanted: &|| true };
+        let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
         let mut evaluators = [EvaluatorSamples; 2];
         let [a, b] = &mut evaluators;
         let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
@@ -328,7 +328,8 @@ fn what_does_not_exist_is_refused() {
 #[test]
 fn a_search_that_is_no_longer_wanted_ends() {
     let opened = flip();
-    let subject = Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false };
+    let subject =
+        Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false, progress: &|_| {} };
     let mut evaluators = [EvaluatorSamples; 2];
     let [a, b] = &mut evaluators;
     let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
