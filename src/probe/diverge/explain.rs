@@ -195,9 +195,8 @@ impl<'a> Explainer<'a> {
             let first = segments.holding(function, block, 0)?;
             return activation.before.get(&first).copied().map(in_activation);
         }
-        let (_, callers) = point.stack.split_last()?;
-        let at = callers.last()?.last?;
-        Some(Point { at, stack: callers.to_vec(), ..point.clone() })
+        let (called, callers) = point.stack.split_last()?;
+        Some(Point { at: called.called_by?, stack: callers.to_vec(), ..point.clone() })
     }
 
     /// The first of the wanted items of a point that differs between two machines.

@@ -242,7 +242,7 @@ pub fn diverge(
     begin("samples", EVALUATOR)?;
     let executed = Executed::of(job, &shot).map_err(failed(EVALUATOR))?;
     let explainer = Explainer::new(subject);
-    let before = |machine: usize| begin("recording", machine).is_ok();
+    let before = |what: &str, machine: usize| begin(&format!("recording {what}"), machine).is_ok();
     let mut tracer = Tracer::new(job, shot, &executed, &mut runners, &before);
     let anywhere = |Failure { machine, error }| failed(machine)(error);
     let is_plain = |machine: usize, color: &[u32; 4]| !is_other(color, &plain[machine][number as usize]);

@@ -233,3 +233,13 @@ fn write_place(out: &mut String, place: &Place, sources: &SourceMap, label: &str
         let _ = writeln!(out, "  inlined at {position}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::letters;
+
+    #[test]
+    fn operands_have_letters_beyond_z() {
+        assert_eq!([0, 1, 25, 26, 27, 52, 702].map(letters), ["a", "b", "z", "aa", "ab", "ba", "aaa"]);
+    }
+}

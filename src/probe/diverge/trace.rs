@@ -124,7 +124,7 @@ pub struct Tracer<'a, 'm> {
     /// Those that are hashed.
     of: &'a HashSet<u32>,
     machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
-    begin: &'a dyn Fn(usize) -> bool,
+    begin: &'a dyn Fn(&str, usize) -> bool,
     values: HashMap<(Execution, Detail), [Vec<u32>; MACHINES]>,
 }
 
@@ -165,14 +165,14 @@ fn instrumented(job: &Job, segments: &Segments, recording: Recording<'_>) -> Job
 }
 
 impl<'a, 'm> Tracer<'a, 'm> {
-    /// Follows a sample of a job. `begin` is told each machine before it runs, and says whether the
-    /// answer is still wanted.
+    /// Follows a sample of a job. `begin` gets what each machine is to do before it runs, and says
+    /// whether the answer is still wanted.
     pub fn new(
         job: &'a Job,
         sample: CameraSample,
         executed: &'a Executed,
         machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
-        begin: &'a dyn Fn(usize) -> bool,
+        begin: &'a dyn Fn(&str, usize) -> bool,
     ) -> Self {
         let Executed { segments, of } = executed;
         Self { job, sample, segments, of, machines, begin, values: HashMap::new() }
@@ -182,10 +182,10 @@ impl<'a, 'm> Tracer<'a, 'm> {
         &self.job.program.module
     }
 
-    fn record(&mut self, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
+    fn record(&mut self, what: &str, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
         let mut run = |machine: usize| {
             let failed = |error| Failure { machine, error };
-            if !(self.begin)(machine) {
+            if !(self.begin)(what, machine) {
                 return Err(failed(RenderError::Stopped));
             }
             self.machines[machine].record(job, &self.sample, window).map_err(failed)
@@ -207,7 +207,8 @@ impl<'a, 'm> Tracer<'a, 'm> {
         loop {
             let number = windows.next().unwrap_or(MAX_WINDOWS);
             let first = number * u64::from(count);
-            let recorded = self.record(&job, RecordWindow { record_words: HASH_WORDS, first, count })?;
+            let recorded =
+                self.record("hashes of values", &job, RecordWindow { record_words: HASH_WORDS, first, count })?;
             let streams = recorded.each_ref().map(|r| r.words.as_chunks::<{ HASH_WORDS as usize }>().0);
             let longest = streams.iter().map(|s| s.len()).max().unwrap_or(0);
             // One more than there are: the end is compared, too.
@@ -252,7 +253,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
             let recording = Recording::Values { segment: at.segment, detail };
             let job = instrumented(self.job, self.segments, recording);
             let window = RecordWindow { record_words, first: at.number, count: 1 };
-            self.record(&job, window)?.map(|r| r.words)
+            self.record("values", &job, window)?.map(|r| r.words)
         };
         self.values.insert((at, detail), values.clone());
         Ok(values)

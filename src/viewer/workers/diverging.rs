@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Column and row in the view's format.
 pub type DivergeRequest = [u32; 2];
 
-/// Time after which a run that is no longer wanted is told to end.
+/// Time after which a run that is no longer wanted is stopped.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The machines, which are opened when the first request comes, and kept.
@@ -123,4 +123,22 @@ fn open(options: &BackendOptions, stop: &Arc<AtomicBool>) -> Result<Opened, Dive
 /// The scene's program for a debugger, if it links.
 fn with_names(state: &State) -> Option<Program> {
     state.link_again(&probe::link_options(state.link_options()), &mut ()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_is_no_longer_wanted_is_told_to_stop() {
+        let stop = AtomicBool::new(false);
+        watched(&|| true, &stop, || std::thread::sleep(2 * PATIENCE));
+        assert!(!stop.load(Ordering::Relaxed), "it is wanted");
+        // It would never end otherwise.
+        watched(&|| false, &stop, || {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now()
+            }
+        });
+    }
 }
