@@ -37,7 +37,7 @@ fn found(job: &Job, scene: &Scene, backends: [Backend; 2], pixel: [u32; 2]) -> D
         Machine { name: backends[0].name().to_string(), runner: &mut *first },
         Machine { name: backends[1].name().to_string(), runner: &mut *second },
     ];
-    let subject = Subject { job, scene, debug: None, is_wanted: &|| true };
+    let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     diverge::diverge(subject, machines, pixel, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -166,8 +166,13 @@ fn what_cannot_be_followed_is_said_with_what_to_do() {
         "Format 4 4 1\nWorldBegin\nTranslate 0 0 5\nSphere 1 -1 1 360\nWorldEnd\n",
     )
     .unwrap();
+    let broken = "Format 4 4 1\nWorldBegin\nTranslate 0 0 5\nSurface \"bad\"\nSphere 1 -1 1 360\nWorldEnd\n";
+    fs::write(folder.path().join("broken.rib"), broken).unwrap();
+    fs::write(folder.path().join("bad.sl"), "surface bad() { Ci = foo(3); }\n").unwrap();
     let both = "rpu,rpu-f24";
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 10] = [
+        // As where images are compared: what has errors is not left out.
+        (&["broken.rib", "1,1", "--diverge", "rpu,rpu-interpreter"], 2, "unknown function `foo`"),
         (&["moving.rib", "1,1", "--diverge", both], 2, "changes while the shutter is open"),
         (&["still.rib", "9,1", "--diverge", both], 2, "outside the image of 4x4 pixels"),
         (&["still.rib", "1,1", "--sample", "4", "--diverge", both], 2, "there is no sample 4"),
@@ -183,6 +188,8 @@ fn what_cannot_be_followed_is_said_with_what_to_do() {
         assert_eq!(output.status.code(), Some(status), "{args:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(text), "{args:?}: {}", stderr(&output));
     }
+    let lenient = ["probe", "broken.rib", "1,1", "--lenient", "--diverge", "rpu,rpu-interpreter"];
+    assert_eq!(shadewright(folder.path(), &lenient).status.code(), Some(0));
     let args = ["probe", "still.rib", "1,1", "--crop", "1,1,3,3", "--sample", "1", "--diverge", "rpu,rpu-interpreter"];
     let output = shadewright(folder.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -191,6 +198,29 @@ fn what_cannot_be_followed_is_said_with_what_to_do() {
         said.starts_with("pixel 1,1, sample 1 of 4: rpu, rpu-interpreter and the evaluator compute the same"),
         "{said}"
     );
+}
+
+/// A function of the GPU's own whose value comes to the result by nothing but copies.
+#[test]
+fn the_command_names_the_line_of_a_value_that_is_only_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shader = "surface inner() {\n    Oi = 1;\n    Ci = color(exp(3 * u + 2), exp(2 * v + 1), 0.2);\n}\n";
+    fs::write(folder.path().join("inner.sl"), shader).unwrap();
+    let scene = "Format 8 8 1\nPixelSamples 1 1\nProjection \"perspective\" \"fov\" 40\nTranslate 0 0 4\nWorldBegin\n\
+                 Surface \"inner\"\nSphere 1 -1 1 360\nWorldEnd\n";
+    fs::write(folder.path().join("inner.rib"), scene).unwrap();
+    let probe = |pixel: &str| {
+        let args = ["probe", "inner.rib", pixel, "--math", "native", "--diverge", "gpu,rpu", "--json"];
+        let output = shadewright(folder.path(), &args);
+        serde_json::from_slice::<Json>(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let differing = ["4,4", "3,3", "4,3", "3,4", "5,4"].map(probe).into_iter().find(|json| json["equal"] == false);
+    let json = differing.unwrap_or_else(|| panic!("{} has the RPU's exponentials to the bit", adapter().name));
+    let value = &json["difference"]["value"];
+    assert_eq!(value["meaning"], "the value of std.exp", "{value}");
+    assert_eq!((&value["place"]["shader"], &value["leads_to"]), (&"surface inner".into(), &"Ci".into()));
+    assert!(value["place"]["position"].as_str().is_some_and(|p| p.starts_with("inner.sl:3:")), "{value}");
+    assert!(value["operands"].as_array().is_some_and(|o| o.iter().all(|o| o["differs"] == false)), "{value}");
 }
 
 /// The pixel of a window is that of the whole image.
@@ -208,6 +238,6 @@ fn pixels_of_a_window_count_from_its_corner() {
     let mut alone = RpuSamples::new(renderer);
     let machines =
         [Machine { name: "a".into(), runner: &mut alone.clone() }, Machine { name: "b".into(), runner: &mut alone }];
-    let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true };
+    let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     assert!(diverge::diverge(subject, machines, [3, 3], Some(1)).is_ok_and(|found| found.is_equal()));
 }

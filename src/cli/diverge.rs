@@ -26,13 +26,21 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
         })?;
     }
     set_up_process(&args.machine)?;
-    let (_, state) = open_project(&args.scene)?;
-    let job = job_of(&args.scene, &state)?;
+    let mut scene = args.scene.clone();
+    scene.for_judgement();
+    let (_, state) = open_project(&scene)?;
+    let job = job_of(&scene, &state)?;
     // Variables have names in a program for debuggers; the rendered one does without.
     let debug = state.link_again(&probe::link_options(state.link_options()), &mut ()).ok();
-    let subject = Subject { job: &job, scene: &state.scene, debug: debug.as_ref(), is_wanted: &|| true };
+    let subject = Subject {
+        job: &job,
+        scene: &state.scene,
+        debug: debug.as_ref(),
+        is_wanted: &|| true,
+        progress: &|what| eprintln!("{what}"),
+    };
     let open_side = |backend: Backend| {
-        let (backend, options) = side(backend, &args.machine, rpu_renderer(&args.scene))?;
+        let (backend, options) = side(backend, &args.machine, rpu_renderer(&scene))?;
         let runner = open(backend.samples(&options))?;
         eprintln!("{}: {}", backend.name(), runner.describe());
         Ok::<_, Failure>(runner)

@@ -12,6 +12,8 @@ use crate::ir::{Const, Limits};
 use crate::program::CAMERA_ENTRY;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The largest window, in vectors of four words: what the log of an RPU block holds.
 pub const MAX_WINDOW: u32 = 1 << 18;
@@ -57,6 +59,10 @@ pub struct Recorded {
 pub trait SampleRunner {
     /// The back end and its device, for messages.
     fn describe(&self) -> String;
+
+    /// Has runs end soon, with [`RenderError::Stopped`], while this is true. The evaluator's runs are
+    /// short and end by themselves.
+    fn stop_by(&mut self, _stop: &Arc<AtomicBool>) {}
 
     /// The colour (premultiplied by coverage and by the filter's sign) and the coverage of samples,
     /// as bits.

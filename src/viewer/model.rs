@@ -438,6 +438,9 @@ impl Model {
             }
             Action::Unpick => {
                 self.picked = None;
+                if self.divergence.asked.is_some() {
+                    self.commands.push(Command::EndDivergence);
+                }
                 self.divergence = DivergenceModel::default();
             }
             Action::Inspect(instance) => {

@@ -10,8 +10,9 @@
 //! control flow, and all values of one segment. What the module computes is unchanged.
 //!
 //! A driver may rewrite expressions, such as `1 / (1 / x)`, where nothing else reads what is inside
-//! them; a record would keep it from that. So hashes leave out *inner* values, whose only use is an
-//! operation or a call: a difference in one shows in what is computed from it.
+//! them; a record would keep it from that. So hashes leave out *inner* values: those whose only use
+//! is, in the same block, an operand of a call or of an operation that is hashed, or a copy that such
+//! operands alone read. A difference in one shows in the result of that operation, unless the result is the same.
 
 use crate::ir::emitter::Emitter;
 use crate::ir::{BlockId, Const, Function, Inlining, Inst, Loc, Module, Op, Type, Value};
@@ -21,6 +22,10 @@ use std::ops::Range;
 /// Words of a record of [`Recording::Hashes`]: the segment's number, the hash of its results, and
 /// that of its decisions.
 pub const HASH_WORDS: u32 = 3;
+
+/// Words of a value that are recorded together: those of a texel, so that an RPU's log is the same
+/// as if all were recorded at once.
+const VECTOR_WORDS: usize = 4;
 
 /// The multiplier of the hash: 2³² divided by the golden ratio, odd.
 const MULTIPLIER: u32 = 0x9e37_79b1;
@@ -213,13 +218,13 @@ struct Facts {
     constants: HashSet<Value>,
     /// The fourth component of a hit and what comes of it: a machine's own name of the shader.
     own: HashSet<Value>,
-    /// Values whose only use is a pure operation or a call.
+    /// Values that are read in one place, from which hashed operations and calls have them.
     inner: HashSet<Value>,
 }
 
 impl Facts {
     fn of(func: &Function) -> Self {
-        let mut facts = Self { constants: HashSet::new(), own: HashSet::new(), inner: inner_values(func) };
+        let mut facts = Self { constants: HashSet::new(), own: HashSet::new(), inner: HashSet::new() };
         let mut hits = HashSet::new();
         for inst in func.reverse_postorder().iter().flat_map(|&b| &func.block(b).insts) {
             let [result] = inst.results[..] else { continue };
@@ -239,25 +244,39 @@ impl Facts {
                 facts.own.insert(result);
             }
         }
+        facts.inner = inner_values(func, &facts.own);
         facts
     }
 }
 
-/// The values whose only use is a pure operation or a call.
-fn inner_values(func: &Function) -> HashSet<Value> {
+/// The values whose only use is an operand of a call or of a hashed operation, or of a copy that has
+/// no other readers. Those that end elsewhere through copies, such as in what a function returns,
+/// would be in no hash. What is computed from a machine's own values is in none, either. A value that
+/// another block reads, such as the bound of a loop, is hashed where it is computed, too.
+fn inner_values(func: &Function, own: &HashSet<Value>) -> HashSet<Value> {
     // For each value the number of uses, and whether all are of that kind.
     let mut uses: HashMap<Value, (usize, bool)> = HashMap::new();
-    let mut add = |value: Value, is_inside: bool| {
+    let add = |uses: &mut HashMap<Value, (usize, bool)>, value: Value, is_inside: bool| {
         let (count, all) = uses.entry(value).or_insert((0, true));
         *count += 1;
         *all &= is_inside;
     };
-    for block in &func.blocks {
-        for inst in block.insts.iter().filter(|i| !matches!(i.op, Op::Debug(_))) {
-            let is_inside = inst.op.is_pure() || matches!(inst.op, Op::Call(_));
-            inst.args.iter().for_each(|&a| add(a, is_inside));
+    let blocks = func.block_ids().flat_map(|id| func.block(id).insts.iter().map(move |inst| (id, inst)));
+    let defined: HashMap<Value, BlockId> = blocks.flat_map(|(id, i)| i.results.iter().map(move |&r| (r, id))).collect();
+    // Backwards: the readers of a copy are known before what it copies.
+    for id in func.reverse_postorder().into_iter().rev() {
+        let block = func.block(id);
+        block.term.for_each_arg(|a| add(&mut uses, a, false));
+        for inst in block.insts.iter().rev().filter(|i| !matches!(i.op, Op::Debug(_))) {
+            let is_read = |result: &Value| uses.get(result).is_some_and(|(_, all)| *all);
+            let is_inside = match &inst.op {
+                Op::Call(_) => true,
+                op if !op.is_pure() || inst.results.iter().any(|r| own.contains(r)) => false,
+                op => is_hashed(op) || inst.results.iter().all(is_read),
+            };
+            let is_here = |value: &Value| defined.get(value).is_none_or(|block| *block == id);
+            inst.args.iter().for_each(|&a| add(&mut uses, a, is_inside && is_here(&a)));
         }
-        block.term.for_each_arg(|a| add(a, false));
     }
     uses.into_iter().filter(|(_, (count, all))| *count == 1 && *all).map(|(value, _)| value).collect()
 }
@@ -308,7 +327,7 @@ fn items(func: &Function, segment: &Segment, facts: &Facts, detail: Detail) -> V
     inputs
 }
 
-/// Whether a result goes into the hash of its segment. Copies do not: what they copy does, and what
+/// Whether a result goes into the hash of its segment. Copies do not: what they copy does, or what
 /// is computed from them. [`Recording::Values`] has them all.
 pub fn is_hashed(op: &Op) -> bool {
     !matches!(
@@ -446,14 +465,36 @@ impl Instrumenter {
         insts.splice(segment.insts.start..segment.insts.start, start);
     }
 
+    /// Records values as soon as they are known, a vector of words at a time: kept until the segment
+    /// ends, they would all need registers at once.
     fn values(&mut self, func: &mut Function, segment: &Segment, detail: Detail) {
         let items = items(func, segment, &self.facts, detail);
-        let ([start, mut end], words) = self.words(func, &items);
-        let words: Vec<Value> = words.into_iter().flatten().collect();
-        if !words.is_empty() {
-            end.push(Inst { op: Op::Record, args: words, results: vec![], loc: Loc::NONE });
+        let Range { start, .. } = segment.insts;
+        let mut new: Vec<(usize, Inst)> = Vec::new();
+        let mut vector = Vec::new();
+        let record = |args| Inst { op: Op::Record, args, results: vec![], loc: Loc::NONE };
+        let mut place = start;
+        for item in &items {
+            if let What::Result(_, at) = item.what {
+                place = start.max(at + 1);
+            }
+            let (insts, words) = self.words(func, std::slice::from_ref(item));
+            new.extend(insts.into_iter().flatten().map(|inst| (place, inst)));
+            for word in words.into_iter().flatten() {
+                vector.push(word);
+                if vector.len() == VECTOR_WORDS {
+                    new.push((place, record(std::mem::take(&mut vector))));
+                }
+            }
         }
-        Self::insert(func, segment, [start, end]);
+        if !vector.is_empty() {
+            new.push((place, record(vector)));
+        }
+        // Items are in the order of execution: places, too.
+        let insts = &mut func.block_mut(segment.block).insts;
+        for (place, inst) in new.into_iter().rev() {
+            insts.insert(place, inst);
+        }
     }
 
     /// Records the hashes of a segment; without `decisions` those of nothing.
@@ -664,14 +705,14 @@ b0:
         };
         let after_ray = [What::Input(Value(4)), What::Hit(3), What::HitTriangle(3), What::HitObject(3)];
         assert_eq!(items(1, Detail::All), [&after_ray[..], &[What::Result(Value(5), 4)]].concat());
-        // v4 is inside of the call's argument, and v5 of what is extracted.
-        assert_eq!(items(1, Detail::Outer), after_ray[1..]);
+        // v4 is inside of the call's argument; v5 is extracted from, and that is not hashed.
+        assert_eq!(items(1, Detail::Outer), [&after_ray[1..], &[What::Result(Value(5), 4)]].concat());
         assert_eq!(items(2, Detail::All), [What::Result(Value(8), 7), What::Result(Value(9), 8)]);
         assert_eq!(segments.items(&module, 1, Detail::All)[4].words, 3);
     }
 
     #[test]
-    fn records_are_inserted_where_segments_end() {
+    fn hashes_are_inserted_where_segments_end_and_values_where_they_are_known() {
         let module = module(
             "entry main(v0 x: f32) -> (r: f32) {
 b0:
@@ -691,10 +732,10 @@ b1:
             values.to_string(),
             "entry main(v0 x: f32) -> (r: f32) {
 b0:
-  v1: f32 = rsq v0
-  v2: f32 = rcp v1
   v3: u32 = bitcast v0
+  v1: f32 = rsq v0
   v4: u32 = bitcast v1
+  v2: f32 = rcp v1
   v5: u32 = bitcast v2
   record v3, v4, v5
   jump b1
@@ -737,6 +778,28 @@ b1:
     }
 
     #[test]
+    fn what_reaches_a_result_through_copies_is_hashed_where_it_is_computed() {
+        let text = "entry main(v0 x: f32, v1 y: f32) -> (r: vec3) {
+b0:
+  v2: f32 = rsq v0
+  v3: f32 = sqrt v1
+  v4: f32 = neg v3
+  v5: vec3 = compose v2, v4, v0
+  LAST
+  ret v6
+}";
+        let hashed = |last: &str| -> Vec<What> {
+            let module = module(&text.replace("LAST", last));
+            divided(&module).hashed_items(&module, 0).into_iter().map(|item| item.what).collect()
+        };
+        let roots = [What::Result(Value(2), 0), What::Result(Value(3), 1)];
+        assert_eq!(hashed("v6: vec3 = neg v5"), roots);
+        // The product alone has all of it.
+        assert_eq!(hashed("v6: vec3 = mul v5, v5"), [What::Result(Value(6), 4)]);
+        assert_eq!(hashed("v6: vec3 = abs v5\n  v7: f32 = extract.x v6"), roots);
+    }
+
+    #[test]
     fn a_segment_that_is_not_hashed_records_that_it_runs() {
         let module = module("entry main(v0 x: f32) -> (r: f32) {\nb0:\n  v1: f32 = rsq v0\n  ret v1\n}");
         let of = HashSet::new();
@@ -773,7 +836,8 @@ b0:
             for x in [zero, nan].concat().into_iter().chain([1.0f32.to_bits(), 7.5f32.to_bits()]) {
                 let args = [Const::F32(f32::from_bits(x)), Const::F32(0.0)];
                 let (records_of_values, _) = records(&values, "main", &args);
-                let mut words = records_of_values[0].as_slice();
+                let all_words = records_of_values.concat();
+                let mut words = all_words.as_slice();
                 let mut by_item = HashMap::new();
                 for item in &recorded {
                     let (own, rest) = words.split_at(item.words as usize);

@@ -5,7 +5,7 @@ use super::names::{Names, Variable, assigned};
 use super::trace::{Activation, Execution, Failure, Point, Split, Tracer};
 use super::values::{Shown, differs, distance};
 use super::{MACHINES, Subject};
-use crate::ir::passes::record::{Detail, End, Item, Segment, What, is_decision};
+use crate::ir::passes::record::{Detail, End, Item, Segment, Segments, What, is_decision};
 use crate::ir::print::inst_text;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Module, Op, Terminator, Type, Value};
 use crate::lang::outline::Outline;
@@ -84,13 +84,16 @@ pub struct Operation {
 pub enum Effect {
     /// A branch goes one way or the other.
     Branch {
-        /// Where it goes when its condition holds, and when not.
+        /// Where it goes where the decision is true, and where it is false; `None` where other parts
+        /// of the branch's condition decide that.
         ways: [Option<Place>; 2],
-        /// The truth value at which a loop ends, if the branch is the condition of one.
+        /// The truth value of the decision at which a loop ends, if the branch is that of one.
         ends_loop_at: Option<bool>,
     },
     /// One of two values is taken.
     Select,
+    /// Something lies on a ray, or nothing does.
+    Shadow,
     /// A ray hits another primitive, or nothing.
     Hit {
         /// What it hits on each machine.
@@ -162,9 +165,13 @@ impl<'a> Explainer<'a> {
         for _ in 0..MAX_STEPS_BACK {
             let Some((item, operation)) = self.first_difference(tracer, &point, pair, detail, |_| true)? else { break };
             found = Some(operation);
-            // An inner value of an earlier segment: it was not hashed there.
-            let What::Input(value) = item.what else { break };
-            let Some(earlier) = self.origin(tracer, &point, value) else { break };
+            let earlier = match item.what {
+                // An inner value of an earlier segment: it was not hashed there.
+                What::Input(value) => self.origin(tracer, &point, value),
+                What::Result(_, at) => returning(tracer.segments, &point, at),
+                What::Hit(_) | What::HitTriangle(_) | What::HitObject(_) => None,
+            };
+            let Some(earlier) = earlier else { break };
             point = earlier;
         }
         Ok(found)
@@ -188,9 +195,8 @@ impl<'a> Explainer<'a> {
             let first = segments.holding(function, block, 0)?;
             return activation.before.get(&first).copied().map(in_activation);
         }
-        let (_, callers) = point.stack.split_last()?;
-        let at = callers.last()?.last?;
-        Some(Point { at, stack: callers.to_vec(), ..point.clone() })
+        let (called, callers) = point.stack.split_last()?;
+        Some(Point { at: called.called_by?, stack: callers.to_vec(), ..point.clone() })
     }
 
     /// The first of the wanted items of a point that differs between two machines.
@@ -232,7 +238,7 @@ impl<'a> Explainer<'a> {
             None => self.place(function, block, 0),
         };
         let variable = value.and_then(|value| self.names.nearest(self.module(), func, value));
-        let variable = variable.or_else(|| self.assigned(&place));
+        let variable = variable.or_else(|| self.assigned(&place).filter(|_| value.is_some()));
         let (variable, leads_to) = match variable {
             Some(Variable::Is(name)) => (Some(name.to_string()), None),
             Some(Variable::From(name)) => (None, Some(name.to_string())),
@@ -319,10 +325,12 @@ impl<'a> Explainer<'a> {
             found = self.first_difference(tracer, point, pair, Detail::Outer, &is_wanted)?;
         }
         let Some((item, operation)) = found else { return Ok(None) };
-        let Segment { function, .. } = tracer.segments.list[point.at.segment as usize];
+        let Segment { function, block, .. } = tracer.segments.list[point.at.segment as usize];
         let func = &self.module().functions[function];
         let recorded = Recorded::new(tracer, self.module(), point, Detail::All)?;
+        let casts = |at: usize| matches!(func.block(block).insts[at].op, Op::Occluded | Op::Visible(_));
         let effect = match item.what {
+            What::Result(_, at) if casts(at) => Effect::Shadow,
             What::Result(value, _) | What::Input(value) if func.ty(value) == Type::Bool => self.effect(function, value),
             What::HitTriangle(_) | What::HitObject(_) => Effect::Hit { objects: self.objects(&recorded) },
             _ => Effect::Number,
@@ -386,14 +394,19 @@ impl<'a> Explainer<'a> {
         let Some((from, condition, then, otherwise)) = { found }.next() else {
             return if selects { Effect::Select } else { Effect::Number };
         };
-        let way = |block: BlockId| Some(self.place(function, block, 0)).filter(|_| condition == value);
-        let comes_back = [then, otherwise].map(|block| reaches(func, block, from));
-        let ends_loop_at = match comes_back {
+        // The condition where the decision is true, and where it is false.
+        let conditions = [true, false].map(|truth| implied(func, condition, (value, truth)));
+        let way = |holds: bool| self.place(function, if holds { then } else { otherwise }, 0);
+        let ends_loop_with = match [then, otherwise].map(|block| reaches(func, block, from)) {
             [true, false] => Some(false),
             [false, true] => Some(true),
             _ => None,
         };
-        Effect::Branch { ways: [way(then), way(otherwise)], ends_loop_at: ends_loop_at.filter(|_| condition == value) }
+        let ends_loop = |&truth: &bool| ends_loop_with.is_some() && conditions[usize::from(!truth)] == ends_loop_with;
+        Effect::Branch {
+            ways: conditions.map(|condition| condition.map(way)),
+            ends_loop_at: [true, false].into_iter().find(ends_loop),
+        }
     }
 
     /// Where two machines go on differently.
@@ -421,7 +434,7 @@ impl<'a> Explainer<'a> {
     /// The running calls, the innermost first.
     fn calls(&self, tracer: &Tracer<'_, '_>, stack: &[Activation]) -> Vec<String> {
         let call = |activation: &Activation| {
-            let Segment { function, block, insts, end } = &tracer.segments.list[activation.called_by? as usize];
+            let Segment { function, block, insts, end } = &tracer.segments.list[activation.called_by?.segment as usize];
             let place = self.place(*function, *block, insts.end);
             let what = match end {
                 End::Shader => "shader of a hit",
@@ -541,6 +554,18 @@ impl Recorded {
     }
 }
 
+/// The end of the function whose call at a place of the block gives a result of a point: it may
+/// return what it was given, or copies of that.
+fn returning(segments: &Segments, point: &Point, at: usize) -> Option<Point> {
+    let Segment { insts, .. } = &segments.list[point.at.segment as usize];
+    let activation = point.stack.last()?;
+    let returned = activation.returned.as_deref().filter(|_| at + 1 == insts.start)?;
+    // A ray that hits nothing calls no shader.
+    let is_it = returned.called_by.is_some() && returned.called_by.as_ref() == activation.before.get(&point.at.segment);
+    let stack = point.stack.iter().chain([returned]).cloned().collect();
+    returned.last.filter(|_| is_it).map(|at| Point { at, stack, ..point.clone() })
+}
+
 fn value_of(item: &Item) -> Option<Value> {
     match item.what {
         What::Input(value) | What::Result(value, _) => Some(value),
@@ -588,6 +613,29 @@ fn connected(func: &Function, condition: Value) -> HashSet<Value> {
         }
     }
     parts
+}
+
+/// The truth value of a condition where one of the values that it consists of is known, if that
+/// decides it.
+fn implied(func: &Function, condition: Value, known: (Value, bool)) -> Option<bool> {
+    if condition == known.0 {
+        return Some(known.1);
+    }
+    let (block, at) = definition(func, condition)?;
+    let Inst { op, args, .. } = &func.block(block).insts[at];
+    let part = |k: usize| implied(func, args[k], known);
+    // What one operand alone decides with.
+    let either = |decides: bool| match [part(0), part(1)] {
+        parts if parts.contains(&Some(decides)) => Some(decides),
+        [Some(_), Some(_)] => Some(!decides),
+        _ => None,
+    };
+    match op {
+        Op::Not => part(0).map(|truth| !truth),
+        Op::And => either(false),
+        Op::Or => either(true),
+        _ => None,
+    }
 }
 
 /// Whether control may come from one block to another.

@@ -25,6 +25,7 @@ pub mod tests;
 pub use explain::{Decision, Effect, Operand, Operation, Parted, Place};
 pub use values::Shown;
 
+use crate::ir::Type;
 use crate::ir::passes::record::Detail;
 use crate::program::Program;
 use crate::render::film::FilmPixel;
@@ -58,6 +59,9 @@ pub struct Subject<'a> {
     pub debug: Option<&'a Program>,
     /// Whether the answer is still wanted; asked before each run of a machine.
     pub is_wanted: &'a dyn Fn() -> bool,
+    /// Takes what begins, for people who wait: a run lasts up to a minute where a GPU by software
+    /// compiles.
+    pub progress: &'a dyn Fn(&str),
 }
 
 /// A back end by its name.
@@ -127,6 +131,9 @@ impl Color {
 pub struct Difference {
     /// Which two.
     pub between: [String; 2],
+    /// Their places in [`Divergence::machines`].
+    #[serde(skip)]
+    pub pair: [usize; 2],
     /// The number of the first record that differs; a record is a piece of code without rays and
     /// calls.
     pub record: u64,
@@ -206,9 +213,19 @@ pub fn diverge(
         (0..count).map(|index| job.sampling.sample(&job.film, window.x + x, window.y + y, index)).collect();
     let mut evaluator = EvaluatorSamples;
     let mut runners: [&mut dyn SampleRunner; MACHINES] = [a.runner, b.runner, &mut evaluator];
-    let plain =
-        [runners[0].colors(job, &samples).map_err(failed(0))?, runners[1].colors(job, &samples).map_err(failed(1))?];
-    let is_other = |a: &[u32; 4], b: &[u32; 4]| differs(crate::ir::Type::Vec4, a, b);
+    let begin = |what: &str, machine: usize| {
+        if !(subject.is_wanted)() {
+            return Err(DivergeError::Stopped);
+        }
+        (subject.progress)(&format!("{what} on {}", names[machine]));
+        Ok(())
+    };
+    let mut colors = |machine: usize| {
+        begin("samples", machine)?;
+        runners[machine].colors(job, &samples).map_err(failed(machine))
+    };
+    let plain = [colors(0)?, colors(1)?];
+    let is_other = |a: &[u32; 4], b: &[u32; 4]| differs(Type::Vec4, a, b);
     let differing: Vec<u32> = (0..count).filter(|&n| is_other(&plain[0][n as usize], &plain[1][n as usize])).collect();
     let number = sample.or(differing.first().copied()).unwrap_or(0);
     let shot = samples[number as usize];
@@ -222,9 +239,11 @@ pub fn diverge(
         Color::of(film.mean().map(f32::to_bits))
     });
 
+    begin("samples", EVALUATOR)?;
     let executed = Executed::of(job, &shot).map_err(failed(EVALUATOR))?;
     let explainer = Explainer::new(subject);
-    let mut tracer = Tracer::new(job, shot, &executed, &mut runners, subject.is_wanted);
+    let before = |what: &str, machine: usize| begin(&format!("recording {what}"), machine).is_ok();
+    let mut tracer = Tracer::new(job, shot, &executed, &mut runners, &before);
     let anywhere = |Failure { machine, error }| failed(machine)(error);
     let is_plain = |machine: usize, color: &[u32; 4]| !is_other(color, &plain[machine][number as usize]);
     let (mut canonical, mut decisions) = (false, Detail::All);
@@ -263,6 +282,7 @@ pub fn diverge(
         };
         let difference = Difference {
             between: pair.map(|machine| names[machine].clone()),
+            pair,
             record: parting.first().unwrap_or(0),
             value,
             decision,
@@ -354,6 +374,15 @@ fn share(
 impl Divergence {
     /// Whether all machines computed the same.
     pub fn is_equal(&self) -> bool {
-        self.difference.is_none() && self.differing_samples == 0
+        self.difference.is_none()
+            && self.differing_samples == 0
+            && !PAIRS.into_iter().any(|pair| self.colors_differ(pair))
+    }
+
+    /// Whether two machines give the sample other colours. Those of the back ends are the image's,
+    /// from code that records nothing.
+    fn colors_differ(&self, pair: [usize; 2]) -> bool {
+        let [a, b] = pair.map(|machine| self.colors[machine].rgba.map(f32::to_bits));
+        differs(Type::Vec4, &a, &b)
     }
 }

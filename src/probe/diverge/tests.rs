@@ -53,7 +53,7 @@ impl Opened {
 
     fn diverge(&self, runners: [&mut dyn SampleRunner; 2]) -> Divergence {
         let debug = Some(&self.debug);
-        let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true };
+        let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true, progress: &|_| {} };
         let [a, b] = runners;
         let machines = [("a", a), ("b", b)].map(|(name, runner)| Machine { name: name.to_string(), runner });
         diverge(subject, machines, [1, 1], None).expect("the sample exists")
@@ -185,6 +185,91 @@ fn machines_that_agree_with_each_other_are_compared_with_the_evaluator() {
     let difference = found.difference.as_ref().expect("a difference");
     assert_eq!(difference.between, ["a", "evaluator"]);
     assert!(!found.is_equal());
+    // The distance stands at the machine that is another one.
+    let text = found.text();
+    for line in ["    b          0x3f000001  0.50000006  as a\n", "    evaluator  0x3f000000  0.5  1 ulp apart\n"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+/// The operation of the first difference of a surface `flip` with these statements.
+fn first_value_of(statements: &str) -> Operation {
+    let shader = format!("{HELPERS}surface flip(float w = 0.25;)\n{{\n{statements}\n    Oi = 1;\n}}\n");
+    let opened = Opened::new(&[("scene.rib", WALL), ("flip.sl", &shader)], [1, 1]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    assert_eq!(found.notes, [""; 0], "{}", found.text());
+    let text = found.text();
+    found.difference.and_then(|difference| difference.value).unwrap_or_else(|| panic!("{statements}\n{text}"))
+}
+
+/// Eight lines before the surface.
+const HELPERS: &str = "color shade(float a) { return color(sqrt(a), 0.5, 0.2); }
+color kept(float a, n) {
+    color c = 0;
+    float k;
+    for (k = 0; k < 4; k += 1)
+        if (k > n) c = color(a, c[0], 0.25); else c = color(0.5, noise(k * P), 0.125);
+    return c;
+}
+";
+
+#[test]
+fn a_value_that_only_copies_bring_to_the_result_is_found_where_it_is_computed() {
+    let cases = [
+        ("    Ci = color(sqrt(w * step(-1000, s)), 0.5, 0.2);", "flip.sl:11:16"),
+        (
+            "    color c = 0; float k;\n    for (k = 0; k < 3; k += 1)\n        if (k > s) c = shade(w * step(-1000, s)); else c = 0.5;\n    Ci = c;",
+            "flip.sl:1:37",
+        ),
+        // The function returns its parameter, so that its result is the first that is hashed.
+        (
+            "    color d = kept(0.5, s);\n    Ci = kept(sqrt(w * step(-1000, s)), 2);\n    if (s > 5) Ci = d;",
+            "flip.sl:12:15",
+        ),
+    ];
+    for (statements, position) in cases {
+        let value = first_value_of(statements);
+        assert!(value.place.position.as_ref().is_some_and(|p| p.ends_with(position)), "{statements}\n{value:?}");
+        assert_eq!((value.name.as_str(), value.ulps), ("sqrt", Some(1)), "{statements}");
+        assert!(value.operands.iter().all(|operand| !operand.differs), "{statements}");
+    }
+}
+
+/// A machine whose code computes another colour where it records nothing.
+struct Fusing;
+
+impl SampleRunner for Fusing {
+    fn describe(&self) -> String {
+        "an evaluator that fuses".to_string()
+    }
+
+    fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
+        let colors = EvaluatorSamples.colors(job, samples)?;
+        Ok(colors.into_iter().map(|[r, g, b, a]| [r + 1, g, b, a]).collect())
+    }
+
+    fn record(&mut self, job: &Job, sample: &CameraSample, window: RecordWindow) -> Result<Recorded, RenderError> {
+        EvaluatorSamples.record(job, sample, window)
+    }
+}
+
+#[test]
+fn a_sample_whose_colours_differ_is_never_said_to_be_equal() {
+    let opened = flip();
+    let verdict = |a: &mut dyn SampleRunner, b: &mut dyn SampleRunner| {
+        let found = opened.diverge([a, b]);
+        assert!(!found.is_equal());
+        assert!(found.notes[0].contains("has another colour with the instructions that record"), "{}", found.text());
+        found.verdict()
+    };
+    let file = opened.file("flip.sl");
+    let said = "a and b give this sample other colours, but no recorded value differs";
+    assert_eq!(verdict(&mut EvaluatorSamples, &mut Fusing), said);
+    assert_eq!(
+        verdict(&mut Fusing, &mut Fusing),
+        "a and b agree, but not with the evaluator, though no recorded value differs"
+    );
+    assert_eq!(verdict(&mut Fusing, &mut Faulty(file)), "a and b differ");
 }
 
 #[test]
@@ -240,12 +325,49 @@ fn a_loop_that_ends_earlier_is_said_to() {
     let value = difference.value.as_ref().expect("a value");
     let decision = difference.decision.as_ref().expect("a decision");
     // Twenty iterations, and then one more on the faulty machine.
-    assert!(decision.record > difference.record + 20);
+    assert!(decision.record > difference.record + 20, "{}", found.text());
     assert!(decision.operation.place.position.as_ref().is_some_and(|p| p.contains("flip.sl:5:")), "{decision:?}");
     assert_eq!(decision.operation.results.each_ref().map(|r| r.text.as_str()), ["false", "true", "false"]);
     assert!(matches!(decision.effect, Effect::Branch { ends_loop_at: Some(false), .. }), "{decision:?}");
     assert_eq!(value.ulps, Some(1));
     assert!(found.text().contains("a loop ends at another iteration"), "{}", found.text());
+    // One of two conditions: it ends the loop by itself, and does not keep it going.
+    let both = shader.replace("while (i < x * 40)", "while (i < x * 40 && i < 100)");
+    let opened = Opened::new(&[("scene.rib", WALL), ("flip.sl", &both)], [1, 1]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    let decision = found.difference.as_ref().and_then(|d| d.decision.as_ref()).expect("a decision");
+    let Effect::Branch { ways, ends_loop_at: Some(false) } = &decision.effect else { panic!("{}", found.text()) };
+    assert!(ways[0].is_none() && ways[1].is_some(), "{ways:?}");
+    assert!(found.text().contains(", out of the loop\n"), "{}", found.text());
+}
+
+#[test]
+fn a_shadow_ray_that_something_blocks_is_said_to() {
+    // The root moves the point that is lit by 1, out of the shadow of a small square.
+    let shader = "surface flip(float w = 0.25;)
+{
+    float x = sqrt(w * step(-1000, s));
+    color c = 0.1;
+    illuminance (P + vector(0, 16777216 * (x - 0.5), 0))
+        c += Cl;
+    Ci = c;
+    Oi = 1;
+}
+";
+    let scene = "Format 3 3 1
+Projection \"perspective\" \"fov\" [60]
+WorldBegin
+LightSource \"pointlight\" 1 \"intensity\" [9] \"point from\" [4 0 2]
+Surface \"flip\"
+Polygon \"P\" [-9 -9 5  -9 9 5  9 9 5  9 -9 5]
+Polygon \"P\" [2 -0.2 3.3  2 -0.2 3.7  2 0.2 3.7  2 0.2 3.3]
+WorldEnd
+";
+    let opened = Opened::new(&[("scene.rib", scene), ("flip.sl", shader)], [1, 1]);
+    let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
+    let decision = found.difference.as_ref().and_then(|d| d.decision.as_ref()).expect("a decision");
+    assert_eq!(decision.effect, Effect::Shadow, "{}", found.text());
+    assert!(found.text().contains("a shadow ray is blocked on one machine"), "{}", found.text());
 }
 
 #[test]
@@ -280,6 +402,8 @@ WorldEnd
     assert!(objects[0].starts_with("behind (object 1), triangle "), "{objects:?}");
     assert_eq!(objects[1], "nothing");
     assert_eq!(objects[2], objects[0]);
+    // No variable has the hit itself.
+    assert_eq!((&decision.operation.variable, &decision.operation.leads_to), (&None, &None));
 }
 
 #[test]
@@ -315,7 +439,7 @@ fn what_does_not_exist_is_refused() {
     let opened = flip();
     let asked = |pixel, sample| {
         let (job, scene) = (&opened.job, &opened.scene);
-        let subject = Subject { job, scene, debug: None, is_wanted: &|| true };
+        let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
         let mut evaluators = [EvaluatorSamples; 2];
         let [a, b] = &mut evaluators;
         let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
@@ -328,9 +452,22 @@ fn what_does_not_exist_is_refused() {
 #[test]
 fn a_search_that_is_no_longer_wanted_ends() {
     let opened = flip();
-    let subject = Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false };
+    let subject =
+        Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false, progress: &|_| {} };
     let mut evaluators = [EvaluatorSamples; 2];
     let [a, b] = &mut evaluators;
     let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
     assert!(matches!(diverge(subject, machines, [1, 1], None), Err(DivergeError::Stopped)));
+}
+
+#[test]
+fn a_run_that_is_told_to_stop_does() {
+    let opened = flip();
+    let mut rpu = RpuSamples::new(RpuRenderer::new());
+    let sample = opened.job.sampling.sample(&opened.job.film, 1, 1, 0);
+    let stop = Arc::<std::sync::atomic::AtomicBool>::default();
+    rpu.stop_by(&stop);
+    assert!(rpu.colors(&opened.job, &[sample]).is_ok());
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(rpu.colors(&opened.job, &[sample]), Err(RenderError::Stopped)));
 }

@@ -34,14 +34,16 @@ pub struct Execution {
 pub struct Activation {
     /// The function, by its place in the module.
     pub function: usize,
-    /// The segment whose last instruction called it; `None` for the camera's entry.
-    pub called_by: Option<u32>,
+    /// The execution whose last instruction called it; `None` for the camera's entry.
+    pub called_by: Option<Execution>,
     /// What ran last in it.
     pub last: Option<Execution>,
     /// The latest execution of each of its segments.
     pub executed: HashMap<u32, u64>,
     /// For each segment, what ran in the function before it.
     pub before: HashMap<u32, Execution>,
+    /// The function that returned to it last, without those that returned to that one.
+    pub returned: Option<Box<Activation>>,
 }
 
 /// A record of a stream with what led to it.
@@ -122,7 +124,7 @@ pub struct Tracer<'a, 'm> {
     /// Those that are hashed.
     of: &'a HashSet<u32>,
     machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
-    is_wanted: &'a dyn Fn() -> bool,
+    begin: &'a dyn Fn(&str, usize) -> bool,
     values: HashMap<(Execution, Detail), [Vec<u32>; MACHINES]>,
 }
 
@@ -163,26 +165,27 @@ fn instrumented(job: &Job, segments: &Segments, recording: Recording<'_>) -> Job
 }
 
 impl<'a, 'm> Tracer<'a, 'm> {
-    /// Follows a sample of a job.
+    /// Follows a sample of a job. `begin` gets what each machine is to do before it runs, and says
+    /// whether the answer is still wanted.
     pub fn new(
         job: &'a Job,
         sample: CameraSample,
         executed: &'a Executed,
         machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
-        is_wanted: &'a dyn Fn() -> bool,
+        begin: &'a dyn Fn(&str, usize) -> bool,
     ) -> Self {
         let Executed { segments, of } = executed;
-        Self { job, sample, segments, of, machines, is_wanted, values: HashMap::new() }
+        Self { job, sample, segments, of, machines, begin, values: HashMap::new() }
     }
 
     fn module(&self) -> &Module {
         &self.job.program.module
     }
 
-    fn record(&mut self, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
+    fn record(&mut self, what: &str, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
         let mut run = |machine: usize| {
             let failed = |error| Failure { machine, error };
-            if !(self.is_wanted)() {
+            if !(self.begin)(what, machine) {
                 return Err(failed(RenderError::Stopped));
             }
             self.machines[machine].record(job, &self.sample, window).map_err(failed)
@@ -204,7 +207,8 @@ impl<'a, 'm> Tracer<'a, 'm> {
         loop {
             let number = windows.next().unwrap_or(MAX_WINDOWS);
             let first = number * u64::from(count);
-            let recorded = self.record(&job, RecordWindow { record_words: HASH_WORDS, first, count })?;
+            let recorded =
+                self.record("hashes of values", &job, RecordWindow { record_words: HASH_WORDS, first, count })?;
             let streams = recorded.each_ref().map(|r| r.words.as_chunks::<{ HASH_WORDS as usize }>().0);
             let longest = streams.iter().map(|s| s.len()).max().unwrap_or(0);
             // One more than there are: the end is compared, too.
@@ -249,7 +253,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
             let recording = Recording::Values { segment: at.segment, detail };
             let job = instrumented(self.job, self.segments, recording);
             let window = RecordWindow { record_words, first: at.number, count: 1 };
-            self.record(&job, window)?.map(|r| r.words)
+            self.record("values", &job, window)?.map(|r| r.words)
         };
         self.values.insert((at, detail), values.clone());
         Ok(values)
@@ -338,14 +342,19 @@ impl Walk {
         let from = self.last.map(|last| last.segment);
         let mut enter = |called_by| {
             let (executed, before) = Default::default();
-            self.stack.push(Activation { function, called_by, last: None, executed, before });
+            self.stack.push(Activation { function, called_by, last: None, executed, before, returned: None });
         };
         match from.map(|from| (from, segments.list[from as usize].end)) {
             None => enter(None),
-            Some((from, End::Call(_))) => enter(Some(from)),
+            Some((_, End::Call(_))) => enter(self.last),
             // Where nothing was hit, no shader is called.
-            Some((from, End::Shader)) if segments.next_in_block(from) != Some(segment) => enter(Some(from)),
-            Some((from, End::Block)) if returns(segments, module, from) => _ = self.stack.pop(),
+            Some((from, End::Shader)) if segments.next_in_block(from) != Some(segment) => enter(self.last),
+            Some((from, End::Block)) if returns(segments, module, from) => {
+                let returned = self.stack.pop().map(|activation| Activation { returned: None, ..activation });
+                if let Some(caller) = self.stack.last_mut() {
+                    caller.returned = returned.map(Box::new);
+                }
+            }
             Some((_, End::Shader | End::Ray | End::Block)) => {}
         }
         let count = self.counts.entry(segment).or_default();

@@ -20,6 +20,8 @@ use crate::render::samples::{RecordWindow, Recorded, SampleRunner, arguments};
 use crate::render::sampling::CameraSample;
 use crate::render::{Job, RenderError, Renderer};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Words before the records: `RECORD_HEAD` of `wgsl/section/wavefront.wgsl`.
 const HEAD_WORDS: u32 = 3;
@@ -31,16 +33,18 @@ const COLOR_WORDS: u32 = 4;
 #[derive(Debug)]
 pub struct GpuSamples {
     renderer: GpuRenderer,
+    stop: Arc<AtomicBool>,
 }
 
 impl GpuSamples {
     /// On the renderer's device. Programs that record run by sections, whatever its schedule.
     pub fn new(renderer: GpuRenderer) -> Self {
-        Self { renderer }
+        Self { renderer, stop: Arc::default() }
     }
 
     /// Runs samples, and gives their colours.
     fn run(
+        &self,
         job: &Job,
         program: &Program,
         executor: &mut dyn PathExecutor,
@@ -66,7 +70,11 @@ impl GpuSamples {
                 results: Results::Stay,
                 samples: SampleNumbers::default(),
             };
-            if let Some(trap) = executor.run_batch(&batch, &mut |_| ControlFlow::Continue(()))? {
+            let mut progress = |_| match self.stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            if let Some(trap) = executor.run_batch(&batch, &mut progress)? {
                 let limit = executor.stats().frame_words;
                 return Err(trap_error(trap, program.interface(), &job.program.module, budget, limit));
             }
@@ -82,20 +90,24 @@ impl SampleRunner for GpuSamples {
         self.renderer.describe()
     }
 
+    fn stop_by(&mut self, stop: &Arc<AtomicBool>) {
+        self.stop = stop.clone();
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         let compute = self.renderer.compute();
         let program = compile(compute.gpu(), job, self.renderer.schedule())?;
-        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::default())?;
+        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::cancelled_by(&self.stop))?;
         let paths = default_path_count(compute.gpu()).min(samples.len() as u32);
         let mut executor = program.executor(compute, &setup(job, &program, paths))?;
-        Self::run(job, &program, &mut *executor, samples)
+        self.run(job, &program, &mut *executor, samples)
     }
 
     fn record(&mut self, job: &Job, sample: &CameraSample, window: RecordWindow) -> Result<Recorded, RenderError> {
         let compute = self.renderer.compute();
         let (entries, options) = entries_of(job);
         let program = Program::sections(&job.program.module, &entries, &options)?;
-        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::default())?;
+        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::cancelled_by(&self.stop))?;
         let kept = window.count * window.record_words;
         let record_words = HEAD_WORDS + kept + window.record_words;
         let mut executor = program.executor(compute, &Setup { record_words, ..setup(job, &program, 1) })?;
@@ -106,7 +118,7 @@ impl SampleRunner for GpuSamples {
         let too_far = || RenderError::TooLarge { what: "the record of the sample", needed: first, limit: 1 << 32 };
         let head = [0, u32::try_from(first).map_err(|_| too_far())?, kept];
         gpu.queue().write_buffer(executor.path_buffers().frames(), at, bytemuck::cast_slice(&head));
-        let colors = Self::run(job, &program, &mut *executor, std::slice::from_ref(sample))?;
+        let colors = self.run(job, &program, &mut *executor, std::slice::from_ref(sample))?;
         let frames = executor.path_buffers().frames();
         let bytes = 4 * u64::from(HEAD_WORDS + kept);
         let copied = gpu.copy_back("the record's copy", bytes, |commands, back| {

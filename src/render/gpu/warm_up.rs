@@ -12,6 +12,7 @@ use super::device::{Gpu, Layout, OpenError};
 use super::pipelines::{Kernel, PipelineCounts, Pipelines};
 use crate::codegen::wgsl::{SectionKernel, binding};
 use crate::render::RenderError;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
@@ -37,12 +38,17 @@ pub(super) enum Priority {
 /// The progress of a warm-up, and its cancellation; shared with the thread that waits for it.
 #[derive(Debug, Default)]
 pub(super) struct WarmUpProgress {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     done: AtomicUsize,
     of: AtomicUsize,
 }
 
 impl WarmUpProgress {
+    /// Of a warm-up that is cancelled while this is true.
+    pub fn cancelled_by(stop: &Arc<AtomicBool>) -> Self {
+        Self { cancelled: stop.clone(), ..Self::default() }
+    }
+
     /// Cancels the warm-up.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

@@ -9,6 +9,7 @@ use crate::render::sampling::CameraSample;
 use crate::render::{Job, RenderError, Renderer};
 use crate::rpu::machine::Machine;
 use crate::rpu::{BLOCK, Block, Texture};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Where records are stored.
@@ -21,12 +22,13 @@ const TEXEL_WORDS: u32 = 4;
 #[derive(Clone, Debug)]
 pub struct RpuSamples {
     renderer: RpuRenderer,
+    stop: Arc<AtomicBool>,
 }
 
 impl RpuSamples {
     /// With the renderer's engine, format and compiler.
     pub fn new(renderer: RpuRenderer) -> Self {
-        Self { renderer }
+        Self { renderer, stop: Arc::default() }
     }
 }
 
@@ -36,12 +38,12 @@ fn run(
     renderer: &RpuRenderer,
     samples: &[CameraSample],
     block: &mut Block,
+    stop: &AtomicBool,
 ) -> Result<Vec<[u32; 4]>, RenderError> {
     let loaded = renderer.load(job)?;
-    let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
-    let tracer = SceneTracer::of_job(job, &loaded, &data, &stop)?;
-    let machine = Machine { textures: &RECORD, ..loaded.machine(&data, &tracer, job.budget, &stop) };
+    let tracer = SceneTracer::of_job(job, &loaded, &data, stop)?;
+    let machine = Machine { textures: &RECORD, ..loaded.machine(&data, &tracer, job.budget, stop) };
     let mut colors = Vec::with_capacity(samples.len());
     for samples in samples.chunks(BLOCK) {
         block.reset();
@@ -63,8 +65,12 @@ impl SampleRunner for RpuSamples {
         self.renderer.describe()
     }
 
+    fn stop_by(&mut self, stop: &Arc<AtomicBool>) {
+        self.stop = stop.clone();
+    }
+
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
-        run(job, &self.renderer, samples, &mut Block::new())
+        run(job, &self.renderer, samples, &mut Block::new(), &self.stop)
     }
 
     fn record(&mut self, job: &Job, sample: &CameraSample, window: RecordWindow) -> Result<Recorded, RenderError> {
@@ -73,7 +79,7 @@ impl SampleRunner for RpuSamples {
         let texels = u64::from(window.record_words.div_ceil(TEXEL_WORDS).max(1));
         let mut block = Block::new();
         block.keep_texel_stores(window.first * texels..(window.first + u64::from(window.count)) * texels);
-        let colors = run(job, &renderer, std::slice::from_ref(sample), &mut block)?;
+        let colors = run(job, &renderer, std::slice::from_ref(sample), &mut block, &self.stop)?;
         let total = block.texel_stores_made() / texels;
         let stores = block.take_texel_stores();
         let records = stores.chunks(texels as usize);

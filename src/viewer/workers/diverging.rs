@@ -12,9 +12,15 @@ use crate::project::State;
 use crate::render::samples::SampleRunner;
 use crate::render::{Backend, BackendOptions, RenderError};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// Column and row in the view's format.
 pub type DivergeRequest = [u32; 2];
+
+/// Time after which a run that is no longer wanted is stopped.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The machines, which are opened when the first request comes, and kept.
 struct Opened {
@@ -27,15 +33,21 @@ struct Linked {
     program: Option<Program>,
 }
 
-/// Answers requests until it shall end. One whose scene is no longer the shown one is given up
-/// without an answer. The devices are closed when this returns.
+/// Answers requests until it shall end. One that is no longer the latest, or whose scene is no longer
+/// the shown one, is given up without an answer; where the view changes meanwhile, the answer says
+/// so. The devices are closed when this returns.
 pub fn run(requests: &Requests<DivergeRequest>, outbox: &Outbox, options: &BackendOptions, budget: u32) {
     let (mut opened, mut linked) = (None, None);
+    let stop = Arc::<AtomicBool>::default();
     while let Some(subject) = requests.next() {
-        let is_wanted = || requests.is_about(&subject.state);
-        let result = answer(&subject, &mut opened, &mut linked, options, budget, &is_wanted);
+        let is_wanted = || requests.is_latest(&subject) && requests.is_from(&subject.view);
+        stop.store(false, Ordering::Relaxed);
+        let result = watched(&is_wanted, &stop, || {
+            answer(&subject, &mut opened, &mut linked, options, budget, &is_wanted, &stop)
+        });
         let result = match result {
-            Err(DivergeError::Stopped) => continue,
+            Err(DivergeError::Stopped) if !requests.is_latest(&subject) => continue,
+            Err(DivergeError::Stopped) => Err("This pixel's view is no longer shown.".to_string()),
             Err(error) => {
                 // A device that failed is opened again.
                 opened = None;
@@ -51,6 +63,20 @@ pub fn run(requests: &Requests<DivergeRequest>, outbox: &Outbox, options: &Backe
     }
 }
 
+/// Runs `work`, and sets `stop` when its answer is no longer wanted.
+fn watched<T>(is_wanted: &(dyn Fn() -> bool + Sync), stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        // Dropped when the work ends, by a panic, too: then the other thread does.
+        let (_working, ended) = channel::<()>();
+        scope.spawn(move || {
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PATIENCE) {
+                stop.fetch_or(!is_wanted(), Ordering::Relaxed);
+            }
+        });
+        work()
+    })
+}
+
 fn answer(
     subject: &Subject<DivergeRequest>,
     opened: &mut Option<Opened>,
@@ -58,8 +84,9 @@ fn answer(
     options: &BackendOptions,
     budget: u32,
     is_wanted: &dyn Fn() -> bool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Divergence, DivergeError> {
-    let Subject { state, view, samples, request } = subject;
+    let Subject { state, view, samples, request, .. } = subject;
     let sampling = sampling(state, *samples);
     let job = match state.specialised() {
         Some(program) => state.job_of(program, view, sampling, budget),
@@ -67,29 +94,51 @@ fn answer(
     };
     let opened = match opened {
         Some(opened) => opened,
-        None => opened.insert(open(options)?),
+        None => opened.insert(open(options, stop)?),
     };
     let of_other = |linked: &Linked| !Arc::ptr_eq(&linked.code, &job.program.module);
     if linked.as_ref().is_none_or(of_other) {
         *linked = Some(Linked { code: job.program.module.clone(), program: with_names(state) });
     }
     let debug = linked.as_ref().and_then(|linked| linked.program.as_ref());
-    let subject = diverge::Subject { job: &job, scene: &state.scene, debug, is_wanted };
+    let subject = diverge::Subject { job: &job, scene: &state.scene, debug, is_wanted, progress: &|_| {} };
     let [gpu, rpu] = &mut opened.runners;
     let [first, second] = Backend::INTERACTIVE.map(|backend| backend.name().to_string());
     let machines = [Machine { name: first, runner: &mut **gpu }, Machine { name: second, runner: &mut **rpu }];
     diverge::diverge(subject, machines, *request, None)
 }
 
-fn open(options: &BackendOptions) -> Result<Opened, DivergeError> {
+fn open(options: &BackendOptions, stop: &Arc<AtomicBool>) -> Result<Opened, DivergeError> {
     let failed = |backend: Backend| {
         move |error: RenderError| DivergeError::Render { machine: backend.name().to_string(), error }
     };
-    let [first, second] = Backend::INTERACTIVE.map(|backend| backend.samples(options).map_err(failed(backend)));
+    let [first, second] = Backend::INTERACTIVE.map(|backend| {
+        let mut runner = backend.samples(options).map_err(failed(backend))?;
+        runner.stop_by(stop);
+        Ok(runner)
+    });
     Ok(Opened { runners: [first?, second?] })
 }
 
 /// The scene's program for a debugger, if it links.
 fn with_names(state: &State) -> Option<Program> {
     state.link_again(&probe::link_options(state.link_options()), &mut ()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_is_no_longer_wanted_is_told_to_stop() {
+        let stop = AtomicBool::new(false);
+        watched(&|| true, &stop, || std::thread::sleep(2 * PATIENCE));
+        assert!(!stop.load(Ordering::Relaxed), "it is wanted");
+        // It would never end otherwise.
+        watched(&|| false, &stop, || {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now()
+            }
+        });
+    }
 }

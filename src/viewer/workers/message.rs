@@ -52,6 +52,8 @@ pub enum Command {
     /// Follows the samples of a pixel, by column and row in the view's format, to where the machines
     /// differ.
     Diverge([u32; 2]),
+    /// Gives that up.
+    EndDivergence,
     /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
     /// Simulates the ray tracing array on the scene.

@@ -192,6 +192,7 @@ impl Workers {
             Command::Retry(machine) => self.slots[machine.index()].change(|request| request.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
             Command::Diverge(pixel) => self.diverger.ask(pixel),
+            Command::EndDivergence => self.diverger.withdraw(),
             Command::Inspect(instance) => self.inspector.ask(instance),
             Command::Simulate(request) => self.simulator.ask(request),
         }

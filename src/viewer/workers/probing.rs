@@ -36,7 +36,7 @@ struct Linked {
 }
 
 fn answer(subject: &Subject<ProbeRequest>, linked: &mut Option<Linked>, budget: u32) -> Result<Probe, String> {
-    let Subject { state, view, samples, request } = subject;
+    let Subject { state, view, samples, request, .. } = subject;
     let sampling = sampling(state, *samples);
     let job = state.job(view, sampling, budget);
     let debug = match linked.take().filter(|linked| Arc::ptr_eq(&linked.code, &job.program.module)) {

@@ -16,6 +16,8 @@ struct Inner<Q> {
     view: Option<View>,
     samples: Option<u32>,
     request: Option<Q>,
+    /// Requests that were sent or withdrawn so far.
+    number: u64,
     quit: bool,
 }
 
@@ -29,11 +31,12 @@ pub struct Subject<Q> {
     pub samples: Option<u32>,
     /// The request.
     pub request: Q,
+    number: u64,
 }
 
 impl<Q> Default for Requests<Q> {
     fn default() -> Self {
-        let inner = Inner { state: None, view: None, samples: None, request: None, quit: false };
+        let inner = Inner { state: None, view: None, samples: None, request: None, number: 0, quit: false };
         Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 }
@@ -68,8 +71,27 @@ impl<Q> Requests<Q> {
 
     /// Sends a request.
     pub fn ask(&self, request: Q) {
-        self.lock().request = Some(request);
+        let mut inner = self.lock();
+        (inner.request, inner.number) = (Some(request), inner.number + 1);
+        drop(inner);
         self.changed.notify_all();
+    }
+
+    /// Withdraws the request, whether it waits or is answered at the moment.
+    pub fn withdraw(&self) {
+        let mut inner = self.lock();
+        (inner.request, inner.number) = (None, inner.number + 1);
+    }
+
+    /// Whether this is still the latest request, about the scene that is shown, and the thread shall
+    /// not end.
+    pub fn is_latest(&self, subject: &Subject<Q>) -> bool {
+        self.is_about(&subject.state) && self.lock().number == subject.number
+    }
+
+    /// Whether the scene is shown from there.
+    pub fn is_from(&self, view: &View) -> bool {
+        self.lock().view.as_ref() == Some(view)
     }
 
     /// Whether this is the scene that is shown, and the thread shall not end.
@@ -93,6 +115,6 @@ impl<Q> Requests<Q> {
             return None;
         }
         let (state, view, request) = (inner.state.clone()?, inner.view.clone()?, inner.request.take()?);
-        Some(Subject { state, view, samples: inner.samples, request })
+        Some(Subject { state, view, samples: inner.samples, request, number: inner.number })
     }
 }
