@@ -319,7 +319,7 @@ fn items(func: &Function, segment: &Segment, facts: &Facts, detail: Detail) -> V
     match segment.end {
         End::Block => {
             // A branch reads its condition; what it passes on is copied.
-            block.term.for_each_arg(|a| read(a));
+            block.term.for_each_arg(&mut read);
         }
         End::Ray | End::Call(_) | End::Shader => block.insts[end].args.iter().for_each(|&a| read(a)),
     }

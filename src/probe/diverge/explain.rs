@@ -81,6 +81,7 @@ pub struct Operation {
 /// Where control goes after a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a report has three at most")]
 pub enum Effect {
     /// A branch goes one way or the other.
     Branch {

@@ -291,13 +291,12 @@ pub fn diverge(
         break (streams, Some(difference));
     };
 
-    for machine in 0..2 {
-        if !is_plain(machine, &streams.colors[machine]) {
+    for (machine, (name, color)) in names.iter().zip(&streams.colors).take(2).enumerate() {
+        if !is_plain(machine, color) {
             notes.push(format!(
-                "{}: the sample has another colour with the instructions that record values, {}; its compiler fuses \
+                "{name}: the sample has another colour with the instructions that record values, {}; its compiler fuses \
                  operations in one of the programs and not in the other",
-                names[machine],
-                report::rgba(&streams.colors[machine].map(f32::from_bits)),
+                report::rgba(&color.map(f32::from_bits)),
             ));
         }
     }
