@@ -116,6 +116,7 @@ fn errors_of_single_precision_are_within_what_is_stated() {
 #[cfg(feature = "gpu")]
 mod machines {
     use serde_json::Value;
+    use shadewright::image::Image;
     use std::path::Path;
     use std::process::{Command, Output};
 
@@ -131,11 +132,11 @@ mod machines {
         output
     }
 
-    fn image(folder: &Path, backend: &str, math: &str) -> Vec<u8> {
+    fn image(folder: &Path, backend: &str, math: &str) -> Image {
         let path = folder.join(format!("{backend}-{math}.exr"));
         let out = path.to_str().expect("a path");
         shadewright(&["render", SCENE, "-o", out, "--size", "96x96", "--backend", backend, "--math", math]);
-        std::fs::read(path).expect("an image")
+        shadewright::image::file::read(&path).expect("an image")
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! scenes `assets/rtsl/figure-*.rib`.
 
 use super::*;
+use shadewright::compare::Metric;
 use shadewright::scene::Integrator;
 
 /// The scenes, in the order of the paper.
@@ -53,11 +54,24 @@ pub fn section() -> String {
     page
 }
 
+/// The root mean square by which a figure, as displayed, may differ between the machines on a software
+/// driver: twice what was measured on lavapipe, 4e-6 where no pixel takes another way. One pixel of
+/// three figures does, at an edge or where a mirrored ray misses: 2.7e-3, 5.8e-4 and 2.0e-4.
+fn bound(name: &str, integrator: Integrator) -> f64 {
+    match (name, integrator) {
+        ("materials", Integrator::Whitted) => 6e-3,
+        ("masonry", Integrator::Whitted) => 1.2e-3,
+        ("primitives", Integrator::Whitted) => 4e-4,
+        _ => 1e-5,
+    }
+}
+
 #[test]
 fn every_figure_shows_something_by_both_integrators_and_is_one_image_on_both_machines() {
     let wrong = for_all(&all(), adapter, |gpu, (name, integrator)| {
         let job = job(name, *integrator, Some((60, 40)), Some([1, 1]));
-        faults(&format!("{name}, {integrator:?}"), &job, gpu)
+        let closeness = (Metric::Rmse, bound(name, *integrator));
+        faults(&format!("{name}, {integrator:?}"), &job, gpu, closeness)
     });
     assert!(wrong.iter().all(String::is_empty), "{}", wrong.concat());
 }
