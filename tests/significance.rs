@@ -62,8 +62,7 @@ const WRONG: [Wrong; 5] = [
     Wrong { name: "all BSDFs off by 1 %", content: Content { walls: 0.99, shelf: 0.99, ..RIGHT }, samples: 512 },
     Wrong { name: "the shelf's BSDF off by 10 %", content: Content { shelf: 0.9, ..RIGHT }, samples: 2048 },
     Wrong { name: "a lamp counted twice", content: Content { lamps: 2, ..RIGHT }, samples: 16 },
-    // The light's red is 4.
-    Wrong { name: "a clamp at 3.9", content: Content { clamp: 3.9, ..RIGHT }, samples: 16 },
+    Wrong { name: "indirect light clamped at 2", content: Content { clamp: 2.0, ..RIGHT }, samples: 16 },
     Wrong { name: "a lost bounce", content: Content { depth: 4, ..RIGHT }, samples: 256 },
 ];
 

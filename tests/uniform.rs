@@ -45,14 +45,14 @@ fn write(folder: &Path, shader: &str, scene: &str) {
     fs::write(folder.join("scene.rib"), scene).expect("a writable folder");
 }
 
-/// The bytes of the image that a machine renders with these passes.
-fn image(folder: &Path, backend: &str, passes: &str, scene: &str) -> Vec<u8> {
+/// The pixels, as bits, of the image that a machine renders with these passes.
+fn image(folder: &Path, backend: &str, passes: &str, scene: &str) -> Vec<[u32; 4]> {
     let name = format!("{backend}{passes}.exr");
     let args =
         ["render", scene, "-o", &name, "--backend", backend, "--passes", passes, "--spp", "1", "--size", "24x18"];
     let output = common::shadewright(folder, &args);
     assert!(output.status.success(), "{}", common::stderr(&output));
-    fs::read(folder.join(name)).expect("an image")
+    common::pixels(&folder.join(name))
 }
 
 #[test]
