@@ -53,7 +53,7 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
     # fails by chance: compare again with other seeds.
     for scene in rtsl/cornell.rib rtsl/lamps.rib rtsl/figure-masonry.rib scenes/still.gltf; do
         step "${on[@]}" cargo run --quiet --locked -- compare "assets/$scene" --integrator path --between rpu,gpu \
-            --seeds "$seed,$((seed ^ 1))" --spp 64 --size 96x72 --threshold 0.001
+            --seeds "$seed,$((seed ^ 1))" --spp 64 --size 96x72 --metric z --threshold 0.001
     done
 done
 
