@@ -1,7 +1,7 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
-use super::args::{BackendChoice, CompareArgs, MachineArgs, SceneArgs, Seeds};
-use super::backend::{open, progressive, renderer, rpu_renderer, set_up_process};
+use super::args::{CompareArgs, MachineArgs, SceneArgs, Seeds};
+use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::device::Device;
 use super::failure::Failure;
 use super::input::{job_of, open_project};
@@ -15,8 +15,7 @@ use shadewright::image::{Image, Variance};
 use shadewright::render::adaptive::AdaptiveSampler;
 use shadewright::render::film::{Film, FilmPixel};
 use shadewright::render::progressive::{Pass, Progressive};
-use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{Backend, BackendOptions, Job, RenderError};
+use shadewright::render::{Backend, Job, RenderError};
 use shadewright::scene::Integrator;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -205,12 +204,9 @@ pub fn render(
 
 /// Renders with the same number of samples in every pixel.
 fn uniform(scene: &SceneArgs, options: &MachineArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
-    let rpu = rpu_renderer(scene);
-    // Options of the GPU are for the side that uses one.
-    let (mut machine, device) = match backend.info().uses_gpu {
-        true => renderer(BackendChoice::Named(backend), options, rpu)?,
-        false => (open(backend.renderer(&of_rpu(rpu)))?, Device::of(backend, None)),
-    };
+    let (opened, options) = side(backend, options, rpu_renderer(scene))?;
+    let mut machine = open(opened.renderer(&options))?;
+    let device = Device::of(opened, machine.adapter());
     let name = backend.name();
     eprintln!("{name}: {device}");
     let shown = Work { what: name, samples: Some(job.sampling.count()) };
@@ -240,16 +236,10 @@ fn progressive_on(
     options: &MachineArgs,
     backend: Backend,
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
-    let rpu = rpu_renderer(scene);
-    match backend.info().uses_gpu {
-        true => progressive(BackendChoice::Named(backend), options, rpu),
-        false => Ok((open(backend.progressive(&of_rpu(rpu)))?, Device::of(backend, None))),
-    }
-}
-
-/// Options of a back end that is the RPU.
-fn of_rpu(rpu: RpuRenderer) -> BackendOptions {
-    BackendOptions { rpu, ..BackendOptions::default() }
+    let (opened, options) = side(backend, options, rpu_renderer(scene))?;
+    let machine = open(opened.progressive(&options))?;
+    let device = Device::of(opened, machine.adapter());
+    Ok((machine, device))
 }
 
 /// `dir/name.ext` with `-suffix` before the extension.

@@ -5,8 +5,8 @@ use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
 use super::output::print_json;
-use shadewright::probe;
 use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
+use shadewright::probe::{self, AbsentSample};
 use shadewright::render::Backend;
 use shadewright::text::source::SourceMap;
 
@@ -63,8 +63,8 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
 
 fn refused(error: DivergeError, sources: &SourceMap) -> Failure {
     let hint = match &error {
-        DivergeError::Sample { .. } => "--spp N sets the number of samples",
-        DivergeError::Pixel { .. } => {
+        DivergeError::Absent(AbsentSample::Sample { .. }) => "--spp N sets the number of samples",
+        DivergeError::Absent(AbsentSample::Pixel { .. }) => {
             "--size WxH sets the size of the image; with --crop, pixels count from the corner of the window"
         }
         DivergeError::Motion => "a scene without motion blur can be followed: close the shutter, or remove what moves",

@@ -104,19 +104,23 @@ fn check_place(out: &Path, scene: &Path) -> Result<(), Failure> {
     }
 }
 
+/// What is wrong with the options after `--`, and what to do.
+fn refused(error: &clap::Error, hint: &str) -> Failure {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or(&text).trim_end();
+    Failure::input(format!("{text}\nhint: {hint}"))
+}
+
 /// Checks that what follows `--` repeats no option that the scripts may give.
 fn check_options(args: &FarmArgs) -> Result<(), Failure> {
     const OF_SCRIPTS: &str =
         "shadewright render scene -o part.exr --reuse --part 1/1 --backend rpu --size 1x1 --spp 1 --frames 1";
     let words = OF_SCRIPTS.split(' ').chain(args.options.iter().map(String::as_str));
     match Cli::try_parse_from(words) {
-        Err(error) if error.kind() == clap::error::ErrorKind::ArgumentConflict => {
-            let text = error.render().to_string();
-            let text = text.split("\n\nUsage:").next().unwrap_or(&text).trim_end().to_string();
-            Err(Failure::input(format!(
-                "{text}\nhint: tasks have --out, --part and --reuse of their own; --frames, --size, --spp and --backend stand before `--`"
-            )))
-        }
+        Err(error) if error.kind() == clap::error::ErrorKind::ArgumentConflict => Err(refused(
+            &error,
+            "tasks have --out, --part and --reuse of their own; --frames, --size, --spp and --backend stand before `--`",
+        )),
         // Other mistakes are those of the task itself.
         _ => Ok(()),
     }
@@ -140,11 +144,8 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
         push("--frames", format!("{first}..{last}"));
     }
     words.extend(args.options.iter().map(Into::into));
-    let cli = Cli::try_parse_from(words).map_err(|error| {
-        let text = error.render().to_string();
-        let text = text.split("\n\nUsage:").next().unwrap_or(&text).trim_end().to_string();
-        Failure::input(format!("{text}\nhint: what follows `--` are options of `shadewright render`"))
-    })?;
+    let cli = Cli::try_parse_from(words)
+        .map_err(|error| refused(&error, "what follows `--` are options of `shadewright render`"))?;
     let Some(Command::Render(mut render)) = cli.command else {
         return Err(Failure::input("error: what follows `--` are no options of `shadewright render`"));
     };

@@ -7,7 +7,7 @@ use super::input::{open_scene, sampling};
 use super::output::print_json;
 use shadewright::bvh::BuildOptions;
 use shadewright::displace::Displacer;
-use shadewright::probe::{self, ProbeError, Reach, Sample, Subject};
+use shadewright::probe::{self, AbsentSample, ProbeError, Reach, Sample, Subject};
 use shadewright::program::LinkOptions;
 use shadewright::program::memory::build_tree;
 use shadewright::render::JobError;
@@ -62,8 +62,8 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
 
 fn refused(error: &ProbeError) -> Failure {
     let hint = match error {
-        ProbeError::Sample { .. } => "\nhint: --spp N sets the number of samples",
-        ProbeError::Pixel { .. } => "\nhint: --size WxH sets the size of the image",
+        ProbeError::Absent(AbsentSample::Sample { .. }) => "\nhint: --spp N sets the number of samples",
+        ProbeError::Absent(AbsentSample::Pixel { .. }) => "\nhint: --size WxH sets the size of the image",
         ProbeError::Program(_) => "",
     };
     Failure::input(format!("error: {error}{hint}"))

@@ -1,12 +1,11 @@
 //! Values in scripts for bash.
 
 use super::FrameSet;
-use crate::text::shell::word;
+use crate::text::shell;
 
 /// Strings as the words of an array.
 pub fn words<S: AsRef<str>>(texts: &[S]) -> String {
-    let words: Vec<_> = texts.iter().map(|text| word(text.as_ref())).collect();
-    format!("({})", words.join(" "))
+    format!("({})", shell::words(texts))
 }
 
 /// Frames as the words of an array.
@@ -36,7 +35,7 @@ pub(super) mod tests {
         for text in
             ["plain/path.rib", "", "with space", "it's", "$HOME `id` $(id) \"x\" \\", "a\nb", "*", "~", "ä{1,2}"]
         {
-            assert_eq!(bash(&format!("printf %s {}", word(text))), text);
+            assert_eq!(bash(&format!("printf %s {}", shell::word(text))), text);
         }
         assert_eq!(bash(&format!("a={}; printf '<%s>' \"${{a[@]}}\"", words(&["a b", "", "c"]))), "<a b><><c>");
     }

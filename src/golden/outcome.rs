@@ -3,7 +3,6 @@
 
 use super::list::Case;
 use super::tolerance::{Comparison, number, value_of};
-use crate::text::shell::word;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -253,11 +252,6 @@ pub fn ids(cases: &[Case]) -> Vec<String> {
         format!("{id}-{}", &hasher.finish().to_string()[..12])
     };
     cases.iter().map(of).collect()
-}
-
-/// Words as a POSIX shell reads them.
-pub fn shell_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    words.into_iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -108,9 +108,9 @@ pub struct Stopped {
     pub place: Option<Span>,
 }
 
-/// Why a sample cannot be probed.
+/// What an image does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ProbeError {
+pub enum AbsentSample {
     /// The pixel.
     #[error("pixel {x},{y} is outside the image of {width}x{height} pixels; columns and rows count from 0")]
     Pixel {
@@ -131,6 +131,28 @@ pub enum ProbeError {
         /// Samples a pixel.
         count: u32,
     },
+}
+
+impl AbsentSample {
+    /// Checks that an image of this size has the pixel, and the sample where one is named, of `count`
+    /// in each pixel.
+    fn check([x, y]: [u32; 2], [width, height]: [u32; 2], sample: Option<u32>, count: u32) -> Result<(), AbsentSample> {
+        if x >= width || y >= height {
+            return Err(AbsentSample::Pixel { x, y, width, height });
+        }
+        match sample {
+            Some(number) if number >= count => Err(AbsentSample::Sample { number, count }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a sample cannot be probed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProbeError {
+    /// The image does not have it.
+    #[error(transparent)]
+    Absent(#[from] AbsentSample),
     /// The program has no debug information.
     #[error("the program has no debug information: {0}")]
     Program(EvalError),
@@ -162,15 +184,9 @@ pub fn with_data_of(debug: &Program, image: &Program) -> Program {
 /// When the pixel or sample does not exist, or the program was not linked by [`link`].
 pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError> {
     let program = subject.program;
-    let [width, height] = [program.constants[1][0], program.constants[1][1]].map(|side| side as u32);
+    let size = [program.constants[1][0], program.constants[1][1]].map(|side| side as u32);
     let [x, y] = sample.pixel;
-    if x >= width || y >= height {
-        return Err(ProbeError::Pixel { x, y, width, height });
-    }
-    let count = sample.sampling.count();
-    if sample.number >= count {
-        return Err(ProbeError::Sample { number: sample.number, count });
-    }
+    AbsentSample::check(sample.pixel, size, Some(sample.number), sample.sampling.count())?;
     let film = FilmSettings::of(&subject.scene.film, subject.program);
     let shot = sample.sampling.sample(&film, x, y, sample.number);
     let raster = shot.raster.to_array();

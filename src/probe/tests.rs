@@ -265,8 +265,11 @@ fn pixels_and_samples_that_do_not_exist_are_refused() {
     let subject = Subject { scene: &scene, program: &program, bvh: &bvh };
     let sampling = Sampling { strata: [2, 2], seed: 0 };
     let ask = |pixel, number| probe(&subject, &Sample { pixel, number, sampling, budget: 1000 });
-    assert_eq!(ask([640, 0], 0).unwrap_err(), ProbeError::Pixel { x: 640, y: 0, width: 640, height: 480 });
-    assert_eq!(ask([0, 0], 4).unwrap_err(), ProbeError::Sample { number: 4, count: 4 });
+    assert_eq!(
+        ask([640, 0], 0).unwrap_err(),
+        ProbeError::Absent(AbsentSample::Pixel { x: 640, y: 0, width: 640, height: 480 })
+    );
+    assert_eq!(ask([0, 0], 4).unwrap_err(), ProbeError::Absent(AbsentSample::Sample { number: 4, count: 4 }));
     let nothing = ask([639, 479], 3).expect("a sample");
     assert_eq!((nothing.first_hit(), nothing.recording.len()), (None, 0));
 }

@@ -9,13 +9,18 @@ pub fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Strings as the words of a command.
+pub fn words<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> String {
+    texts.into_iter().map(|text| word(text.as_ref())).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn words_are_quoted_where_a_shell_would_read_something_else() {
-        let words = ["render", "a b.rib", "", "it's", "$(rm)"].map(word);
-        assert_eq!(words.join(" "), r"render 'a b.rib' '' 'it'\''s' '$(rm)'");
+        let texts = ["render", "a b.rib", "", "it's", "$(rm)"];
+        assert_eq!(words(texts), r"render 'a b.rib' '' 'it'\''s' '$(rm)'");
     }
 }

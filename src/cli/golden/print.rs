@@ -7,9 +7,10 @@ use super::renders::json;
 use serde_json::{Map, Value};
 use shadewright::golden::annotations::harmless;
 use shadewright::golden::list::Case;
-use shadewright::golden::outcome::{Entry, Status, shell_words};
+use shadewright::golden::outcome::{Entry, Status};
 use shadewright::golden::page::{Header, counted, counts};
 use shadewright::golden::state::Output;
+use shadewright::text::shell;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -159,7 +160,7 @@ impl<'a> Printer<'a> {
                 (_, 0) => "look at them in the report; if they are right, make them the references",
                 _ => "look at them in the report; make those that are right the references",
             };
-            eprintln!("hint: {what}: {}", shell_words(words.iter().map(String::as_str)));
+            eprintln!("hint: {what}: {}", shell::words(&words));
             eprintln!("hint: `--only NAME` blesses one image");
         }
         Ok(())

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shadewright::cache::KeyHasher;
 use shadewright::golden::images::{self, Shown};
 use shadewright::golden::list::{Case, LIST_NAME, List};
-use shadewright::golden::outcome::{Cause, Entry, Outcome, Render, Status, shell_words};
+use shadewright::golden::outcome::{Cause, Entry, Outcome, Render, Status};
 use shadewright::golden::state::{Contents, Output, Record, Stamp, Store, content};
 use shadewright::golden::tolerance::{Comparison, Incomparable, Side};
 use shadewright::image::Image;
@@ -17,6 +17,7 @@ use shadewright::image::channels::Header;
 use shadewright::image::file::{self as image_file, Format, ImageFileError, MAX_READ_PIXELS};
 use shadewright::image::rendering::{self, Rendering};
 use shadewright::render::Backend;
+use shadewright::text::shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -270,7 +271,7 @@ impl<'a> Runner<'a> {
         let name = case.name.rsplit('/').next().unwrap_or_default();
         let words = Self::words(case, &format!("{name}.exr").into());
         let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        shell_words(std::iter::once("shadewright").chain(words.iter().map(String::as_str)))
+        shell::words(std::iter::once("shadewright").chain(words.iter().map(String::as_str)))
     }
 
     /// A hash of what a render depends on beside files.

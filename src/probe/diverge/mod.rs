@@ -25,6 +25,7 @@ pub mod tests;
 pub use explain::{Decision, Effect, Operand, Operation, Parted, Place};
 pub use values::Shown;
 
+use super::AbsentSample;
 use crate::ir::Type;
 use crate::ir::passes::record::Detail;
 use crate::program::Program;
@@ -75,26 +76,9 @@ pub struct Machine<'m> {
 /// Why a sample cannot be followed.
 #[derive(Debug, Error)]
 pub enum DivergeError {
-    /// The pixel.
-    #[error("pixel {x},{y} is outside the image of {width}x{height} pixels; columns and rows count from 0")]
-    Pixel {
-        /// Column.
-        x: u32,
-        /// Row.
-        y: u32,
-        /// Columns of the image.
-        width: u32,
-        /// Rows of the image.
-        height: u32,
-    },
-    /// The sample.
-    #[error("there is no sample {number}: the image has {count} a pixel, numbered from 0")]
-    Sample {
-        /// The number asked for.
-        number: u32,
-        /// Samples a pixel.
-        count: u32,
-    },
+    /// The image does not have it.
+    #[error(transparent)]
+    Absent(#[from] AbsentSample),
     /// The answer is no longer wanted.
     #[error("it is no longer wanted")]
     Stopped,
@@ -190,13 +174,8 @@ pub fn diverge(
 ) -> Result<Divergence, DivergeError> {
     let job = subject.job;
     let ([x, y], window) = (pixel, job.window);
-    if x >= window.width || y >= window.height {
-        return Err(DivergeError::Pixel { x, y, width: window.width, height: window.height });
-    }
     let count = job.sampling.count();
-    if let Some(number) = sample.filter(|&number| number >= count) {
-        return Err(DivergeError::Sample { number, count });
-    }
+    AbsentSample::check(pixel, [window.width, window.height], sample, count)?;
     if job.film.moves {
         return Err(DivergeError::Motion);
     }

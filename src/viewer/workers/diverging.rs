@@ -23,9 +23,7 @@ pub type DivergeRequest = [u32; 2];
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The machines, which are opened when the first request comes, and kept.
-struct Opened {
-    runners: [Box<dyn SampleRunner>; 2],
-}
+type Opened = [Box<dyn SampleRunner>; 2];
 
 /// A program with the names of variables, and the code that it stands for.
 struct Linked {
@@ -92,7 +90,7 @@ fn answer(
         Some(program) => state.job_of(program, view, sampling, budget),
         None => state.job(view, sampling, budget),
     };
-    let opened = match opened {
+    let [gpu, rpu] = match opened {
         Some(opened) => opened,
         None => opened.insert(open(options, stop)?),
     };
@@ -102,7 +100,6 @@ fn answer(
     }
     let debug = linked.as_ref().and_then(|linked| linked.program.as_ref());
     let subject = diverge::Subject { job: &job, scene: &state.scene, debug, is_wanted, progress: &|_| {} };
-    let [gpu, rpu] = &mut opened.runners;
     let [first, second] = Backend::INTERACTIVE.map(|backend| backend.name().to_string());
     let machines = [Machine { name: first, runner: &mut **gpu }, Machine { name: second, runner: &mut **rpu }];
     diverge::diverge(subject, machines, *request, None)
@@ -115,9 +112,9 @@ fn open(options: &BackendOptions, stop: &Arc<AtomicBool>) -> Result<Opened, Dive
     let [first, second] = Backend::INTERACTIVE.map(|backend| {
         let mut runner = backend.samples(options).map_err(failed(backend))?;
         runner.stop_by(stop);
-        Ok(runner)
+        Ok::<_, DivergeError>(runner)
     });
-    Ok(Opened { runners: [first?, second?] })
+    Ok([first?, second?])
 }
 
 /// The scene's program for a debugger, if it links.

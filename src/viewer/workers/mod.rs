@@ -1,6 +1,6 @@
 //! The worker threads of the window: one that reads scenes, one for each machine that draws,
-//! one that probes pixels, one that looks where the machines differ, one that lists the compiled forms of shaders, one that simulates the ray
-//! tracing array, one that specialises programs.
+//! one that probes pixels, one that looks where the machines differ, one that lists the compiled
+//! forms of shaders, one that simulates the ray tracing array, one that specialises programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
 //! that were not carried out. [`Workers::poll`] gives the [`Event`]s since the last call; a
