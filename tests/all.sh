@@ -20,6 +20,8 @@ python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 [ -x /usr/sbin/slurmd ] || missing+=(slurmd)
 [ -x /usr/sbin/munged ] || missing+=(munge)
 command -v sbatch >/dev/null || missing+=(slurm-client)
+# The comparison with Mitsuba: its compiler.
+has_library libLLVM.so.19.1 || missing+=(libllvm19)
 has_library libX11.so.6 || missing+=(libx11-6)
 has_library libX11-xcb.so.1 || missing+=(libx11-xcb1)
 has_library libXcursor.so.1 || missing+=(libxcursor1)
@@ -36,13 +38,19 @@ if [ ${#missing[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends "${missing[@]}"
 fi
 
-# Open Job Description's own command line, of the version that the tests were written with.
+# python_packages NAME PACKAGE==VERSION...: prints the folder of programs of a Python environment that has these packages.
+python_packages() {
+    local folder; folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/$1"); shift
+    [ -x "$folder/bin/python3" ] || python3 -m venv "$folder" >&2
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+    echo "$folder/bin"
+}
+# Open Job Description's own command line, and Mitsuba, of the versions that the tests were written with.
 if [ -z "${SHADEWRIGHT_OPENJD:-}" ]; then
-    openjd=$(realpath -m "${CARGO_TARGET_DIR:-target}/openjd")
-    [ -x "$openjd/bin/python3" ] || python3 -m venv "$openjd"
-    "$openjd/bin/pip" install --quiet --disable-pip-version-check openjd-cli==0.8.0
-    export SHADEWRIGHT_OPENJD=$openjd/bin/openjd
+    openjd=$(python_packages openjd openjd-cli==0.8.0)
+    export SHADEWRIGHT_OPENJD=$openjd/openjd
 fi
+mitsuba=$(python_packages mitsuba mitsuba==3.9.0 numpy)
 
 # Each file of tests is a program that links all of Shadewright: with line tables and incremental compilation the build takes 18 GB
 # of disk, without them 2.5 GB. Messages of panics name their line either way.
@@ -66,3 +74,5 @@ step cargo test --locked -- "${skip[@]}"
 
 # The scene of the comparison with Mitsuba: both its files agree, and ours is accepted.
 step python3 benches/peers/showroom.py --check --program "${CARGO_TARGET_DIR:-target}/debug/shadewright"
+# The comparison itself, at its smallest sizes: it reads our images, and both programs render the same.
+step "$mitsuba/python3" benches/peers/against_mitsuba.py --check --program "${CARGO_TARGET_DIR:-target}/debug/shadewright"

@@ -2,6 +2,7 @@
 """Renders one scene by paths with Shadewright and with Mitsuba 3 alternately, and prints the ratio of their rates, and of their times to the same error.
 
     benches/peers/against_mitsuba.py [--scene cornell|showroom] [--sampler all] [--error 0.01] [--limit SECONDS] [--json FILE]
+    benches/peers/against_mitsuba.py --check [--program FILE]      the smallest sizes: the measurement itself is tested
 
 Needs `pip install mitsuba numpy` and the library of LLVM 19 (Debian: libllvm19). Both programs get the same scene: `cornell` is what
 `mitsuba.cornell_box()` gives, written as RIB for us; `showroom` is written for both by showroom.py. Paths have 8 segments at most,
@@ -51,6 +52,10 @@ SEGMENTS = showroom.SEGMENTS
 SAMPLERS = ("independent", "stratified", "multijitter", "orthogonal", "ldsampler")
 # Samples of an image that Mitsuba renders at once: more take too much memory.
 WAVEFRONT = 1 << 24
+# What --check measures: all stages, in seconds. Its images have a mean error of 1 % or less, so mean colors agree to CHECK_DIFFERENCE
+# unless the programs render different things.
+CHECK = {"size": 32, "spp": 64, "turns": 1, "error": 0.2, "error_size": 16, "reference": 8192, "sampler": [("multijitter",)]}
+CHECK_DIFFERENCE = 0.05
 # Samples a pixel of each image of the reference, and its sampler.
 PART, PART_SAMPLER = 1024, "multijitter"
 
@@ -169,7 +174,9 @@ class Ours:
         seconds, processor = time.perf_counter() - start, processor_time(resource.RUSAGE_CHILDREN) - before
         if done.returncode != 0:
             sys.exit(f"against_mitsuba.py: this failed: {' '.join(map(str, command))}\n{done.stdout}")
-        pixels = np.array(mi.Bitmap(str(image)).convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32))
+        # An image of paths has layers beside its color, such as the variance; the unnamed layer is the color.
+        color = next(layer for name, layer in mi.Bitmap(str(image)).split() if name == "<root>")
+        pixels = np.array(color.convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32))
         return Image(pixels, seconds, processor, samples)
 
 
@@ -297,13 +304,15 @@ def compare_rates(options, ours, theirs):
         print(f"Mitsuba's compiler, {program.name}: {seconds or 'from its cache'} (not in the rates)")
     fastest = max(theirs, key=lambda program: statistics.median(rates[program.name])).name
     mine, other = (np.mean(means[name], axis=0) for name in (ours.name, fastest))
-    print(f"mean colours {mine.round(4)} and {other.round(4)}: {' '.join(f'{x:+.2%}' for x in mine / other - 1)}")
+    differences = (mine / other - 1).tolist()
+    print(f"mean colors {mine.round(4)} and {other.round(4)}: {' '.join(f'{x:+.2%}' for x in differences)}")
     ratio, processor_ratio = (statistics.median(a / b for a, b in zip(of[ours.name], of[fastest])) for of in (rates, processor_rates))
     print(f"rate: {ratio:.2f} of Mitsuba's with {fastest}, its fastest sampler; by processor time {processor_ratio:.2f} (medians of {options.turns} turns)")
     return {
         "rates": rates,
         "processor_rates": processor_rates,
         "means": means,
+        "differences": differences,
         "fastest": fastest,
         "ratio": ratio,
         "processor_ratio": processor_ratio,
@@ -362,7 +371,10 @@ def parsed():
     parser.add_argument("--folder", type=pathlib.Path, help="keep scenes and references here, and find references again (a temporary folder)")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/shadewright")
     parser.add_argument("--json", type=pathlib.Path, help="write every number to this file")
+    parser.add_argument("--check", action="store_true", help="measure the smallest sizes, and fail where the mean colors differ")
     options = parser.parse_args()
+    if options.check:
+        vars(options).update(CHECK)
     options.sampler = dict.fromkeys(name for names in options.sampler or [SAMPLERS] for name in names)
     if not options.program.exists():
         sys.exit(f"against_mitsuba.py: {options.program} is not there (cargo build --release)")
@@ -384,6 +396,9 @@ def main():
         ours, theirs = Ours(options, folder, scene), [Mitsubas(scene, name) for name in options.sampler]
         if options.turns > 0:
             result |= compare_rates(options, ours, theirs)
+            largest = max(abs(difference) for difference in result["differences"])
+            if options.check and largest > CHECK_DIFFERENCE:
+                sys.exit(f"against_mitsuba.py: mean colors differ by {largest:.1%}")
         if options.error > 0:
             result |= compare_errors(options, ours, theirs, scene, folder)
     if options.json:
