@@ -115,6 +115,18 @@ mod tests {
     use glam::{Mat4, Vec3};
 
     #[test]
+    fn objects_for_which_there_is_no_room_are_left_out() {
+        let mut scene = crate::scene::of_shader("matte", ShaderKind::Surface);
+        let object = scene.objects[0].clone();
+        scene.objects = (0..5).map(|i| Object { name: format!("{i}").into(), ..object.clone() }).collect();
+        let unusable = Unusable { objects: [1, 3].into(), ..Unusable::default() };
+        assert!(!unusable.is_empty());
+        scene.leave_out(&unusable);
+        let names: Vec<&str> = scene.objects.iter().map(|o| &*o.name).collect();
+        assert_eq!(names, ["0", "2", "4"]);
+    }
+
+    #[test]
     fn a_light_that_cannot_be_used_is_the_most_similar_standard_one() {
         let instance = |name: &str, params: &[&str]| ShaderInstance {
             kind: ShaderKind::Light,

@@ -343,6 +343,22 @@ mod tests {
     }
 
     #[test]
+    fn after_very_many_different_messages_the_others_are_counted() {
+        let mut all = Diagnostics::new();
+        (0..MAX_KEPT + 10).for_each(|i| all.push(Diagnostic::warning(format!("{i}"))));
+        assert!(!all.has_errors());
+        (0..3).for_each(|i| all.push(Diagnostic::error(format!("error {i}"))));
+        assert_eq!(all.iter().count(), MAX_KEPT);
+        assert!(all.has_errors());
+        assert_eq!((all.warning_count(), all.error_count()), (MAX_KEPT + 10, 3));
+        let text = all.render(&SourceMap::new());
+        assert!(text.contains("10 more warnings") && text.contains("3 more errors"), "{}", &text[text.len() - 200..]);
+        let mut both = Diagnostics::new();
+        both.extend(all);
+        assert_eq!((both.warning_count(), both.error_count()), (MAX_KEPT + 10, 3));
+    }
+
+    #[test]
     fn diagnostics_that_differ_in_their_places_alone_are_counted() {
         let mut map = SourceMap::new();
         let f = map.add("m.sl", None, " ".repeat(100));

@@ -2,4 +2,5 @@
 
 use crate::Case;
 
+/// All cases.
 pub const CASES: &[Case] = &[];

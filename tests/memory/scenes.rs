@@ -49,6 +49,7 @@ fn numbers(count: usize, number: impl Fn(usize) -> String) -> String {
 
 const RIB: &str = "RIB";
 
+/// All cases.
 pub const CASES: &[Case] = &[
     Case::checked(RIB, "user attributes between objects", |n| {
         attributes(n, |i| format!("Attribute \"user\" \"string a{i}\" [\"x\"]\n"))
@@ -61,24 +62,30 @@ pub const CASES: &[Case] = &[
     }),
     Case::checked(RIB, "lights between objects", |n| {
         attributes(n, |i| if i < 4000 { format!("LightSource \"pointlight\" {i}\n") } else { String::new() })
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "ambient lights between objects", |n| {
         attributes(n, |i| if i < 4000 { format!("LightSource \"ambientlight\" {i}\n") } else { String::new() })
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "lights that are switched between objects", |n| {
         attributes(n, |i| match i {
             0..300 => format!("LightSource \"pointlight\" {i}\n"),
             _ => format!("Illuminate {} {}\n", pick(i, 300), pick(3 * i, 2)),
         })
-    }),
-    Case::checked(RIB, "atmospheres", |n| attributes(n, |i| format!("Atmosphere \"fog\" \"distance\" [{i}.5]\n"))),
+    })
+    .limited(),
+    Case::checked(RIB, "atmospheres", |n| attributes(n, |i| format!("Atmosphere \"fog\" \"distance\" [{i}.5]\n")))
+        .limited(),
     Case::checked(RIB, "interiors and exteriors", |n| {
         attributes(n, |i| format!("Interior \"fog\" \"distance\" [{i}.5] Exterior \"fog\" \"distance\" [{i}.25]\n"))
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "ray depths", |n| {
         attributes(n, |i| format!("Attribute \"trace\" \"int maxspeculardepth\" [{i}]\n"))
-    }),
-    Case::checked(RIB, "co-shaders", |n| attributes(n, |i| format!("Shader \"matte\" \"h{}\"\n", i % 60))),
+    })
+    .limited(),
+    Case::checked(RIB, "co-shaders", |n| attributes(n, |i| format!("Shader \"matte\" \"h{}\"\n", i % 60))).limited(),
     Case::checked(RIB, "combinations of shaders and visibility", |n| {
         const SURFACES: [&str; 6] = ["matte", "plastic", "metal", "constant", "paintedplastic", "shinymetal"];
         attributes(n, |i| {
@@ -95,7 +102,8 @@ pub const CASES: &[Case] = &[
                 ["primitive", "shader"][bit(5)]
             )
         })
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "surfaces with parameters", |n| {
         attributes(n, |i| format!("Surface \"plastic\" \"Kd\" [0.{i}]\n"))
     }),
@@ -325,5 +333,6 @@ pub const CASES: &[Case] = &[
     Case::checked("RIB, rendered", "lights between objects", |n| {
         attributes(n, |i| if i < 4000 { format!("LightSource \"pointlight\" {i}\n") } else { String::new() })
     })
-    .with(RENDER),
+    .with(RENDER)
+    .limited(),
 ];

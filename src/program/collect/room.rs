@@ -179,3 +179,46 @@ impl Room {
         Some((self.left_out, d))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(depth: u32) -> SpecialisationKey {
+        SpecialisationKey {
+            lights: Arc::new([]),
+            sides: [None; 2],
+            ray_depths: [Some(depth), None],
+            coshaders: Arc::new([]),
+        }
+    }
+
+    #[test]
+    fn keys_have_room_until_their_functions_have_too_many_instructions() {
+        let mut room = Room::new(&Module::new());
+        let fitting = (0..u32::MAX).take_while(|&depth| room.take_key(key(depth), &[])).count();
+        assert_eq!(fitting, MAX_INSTRUCTIONS / OF_KEY);
+        assert!(room.take_key(key(0), &[]), "one that is known takes no room");
+    }
+
+    #[test]
+    fn equal_parameters_share_their_memory_and_are_bounded() {
+        let mut room = Room::new(&Module::new());
+        let block = |x| vec![[x; 4]; 1 << 20];
+        let first = room.take_parameters(block(1)).expect("room");
+        assert!(room.take_parameters(block(1)).is_some_and(|second| Arc::ptr_eq(&first, &second)));
+        let more = (0..100).take_while(|_| room.take_parameters(block(2)).is_some()).count();
+        assert_eq!(more, (MAX_PARAMETERS >> 20) - 2);
+    }
+
+    #[test]
+    fn objects_without_room_are_counted_in_one_error() {
+        let mut room = Room::new(&Module::new());
+        assert!(room.left_out.is_empty());
+        room.left_out.extend([3, 5]);
+        let (objects, error) = room.left_out().expect("some");
+        assert!(error.is_error() && error.message.contains("2 objects are left out"), "{}", error.message);
+        assert_eq!(objects.len(), 2);
+        assert!(Room::new(&Module::new()).left_out().is_none());
+    }
+}
