@@ -61,6 +61,9 @@ done
 step assets/images/make.sh giant showcase instances cornell cost lines sum-layout
 step git diff --exit-code --stat -- assets/images
 
+# The most memory that files of 10 MB take, by reader and by stage: the table of docs/security.md.
+step SHADEWRIGHT_MEMORY=whole cargo test --locked --release --test memory -- --nocapture --test-threads 1
+
 # Every float of the domains of the standard library's transcendental functions.
 step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test math
 

@@ -55,7 +55,7 @@ fn side(bytes: usize) -> u32 {
 pub fn cases() -> Vec<Case> {
     vec![
         Case::checked(IMAGE, "a PNG of 16 bits with alpha", |n| textured("t.png", png(side(n), 6, 4))),
-        Case::checked(IMAGE, "a grey PNG of 16 bits", |n| textured("t.png", png(side(n), 0, 1))),
+        Case::checked(IMAGE, "a gray PNG of 16 bits", |n| textured("t.png", png(side(n), 0, 1))),
         Case::checked(IMAGE, "a PPM", |n| {
             let side = ((n / 3) as f64).sqrt().max(1.0) as usize;
             let pixels = vec![0; 3 * side * side];

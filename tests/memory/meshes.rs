@@ -84,7 +84,7 @@ fn ply_corners() -> Vec<u8> {
 pub fn cases() -> Vec<Case> {
     vec![
         gltf("nodes", |n| {
-            let count = n / 12;
+            let count = n / 18;
             document(&[
                 ("nodes", list(count.max(1), |_| r#"{"mesh":0}"#.to_string())),
                 ("scenes", format!(r#"{{"nodes":[{}]}}"#, list(count.max(1), |i| i.to_string()))),
