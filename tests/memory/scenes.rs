@@ -10,7 +10,7 @@ const SPHERE: &str = "Sphere 1 -1 1 360\n";
 /// What renders, beside checking.
 const RENDER: &[&str] = &["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--size", "16x12"];
 
-/// A scene with so many bytes of numbered parts, between what stands before and after them.
+/// A scene with so many bytes of numbered parts between a head and a tail.
 fn scene(bytes: usize, head: &str, tail: &str, part: impl Fn(usize) -> String) -> Files {
     let mut text = format!("{HEAD}{head}");
     for number in 0.. {
