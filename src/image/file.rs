@@ -280,6 +280,19 @@ fn encode_exr(out: impl io::Write + io::Seek, image: &Image) -> exr::error::Unit
     ExrImage::from_encoded_channels(size, EXR_ENCODING, channels).write().to_buffered(out)
 }
 
+/// Writes to any path in the same way what `write` writes, which may be more than memory holds.
+///
+/// # Errors
+/// As [`write_bytes`].
+pub fn write_with(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), ImageFileError> {
+    let (target, file) = temporary_beside(path)?;
+    let mut file = BufWriter::new(file);
+    write(&mut file).map_err(|source| write_error(path, source))?;
+    let file = file.into_inner().map_err(|error| write_error(path, error.into_error()))?;
+    file.persist(target).map_err(|error| write_error(path, error.error))?;
+    Ok(())
+}
+
 /// Writes bytes to any path in the same way: whole, or not at all.
 ///
 /// # Errors

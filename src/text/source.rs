@@ -210,6 +210,13 @@ impl SourceMap {
 }
 
 impl SourceFile {
+    /// The text of a line, counted from 1, without its end.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let index = line.checked_sub(1)? as usize;
+        let start = *self.line_starts.get(index)? as usize;
+        self.text.get(start..)?.lines().next()
+    }
+
     /// Line and column of a byte offset; offsets past the end give the end.
     pub fn position(&self, offset: u32) -> LineColumn {
         let offset = offset.min(self.text.len() as u32);

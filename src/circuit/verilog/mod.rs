@@ -12,7 +12,7 @@ pub use testbench::{Feed, feeds, recorded, testbench};
 
 use super::serial::cells::Side;
 use super::serial::netlist::{Netlist, Pads};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 /// The modules of the cells.
@@ -203,12 +203,14 @@ const KEYWORDS: [&str; 123] = [
 
 /// The names of the ports; a number makes those different that would be the same.
 fn port_names(netlist: &Netlist) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::new();
     let mut names: Vec<String> = Vec::new();
     for (index, pads) in netlist.pads.iter().enumerate() {
         let mut name = identifier(&pads.name);
-        if names.contains(&name) {
+        if taken.contains(&name) {
             name = format!("{name}_{index}");
         }
+        taken.insert(name.clone());
         names.push(name);
     }
     names

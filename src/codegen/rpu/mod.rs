@@ -348,7 +348,9 @@ fn lower(function: &Function, passes: &Passes) -> Function {
     if passes.thread {
         jump_threading::thread_tests(&mut f);
     }
+    branches::cut_long_blocks(&mut f);
     legalize::legalize(&mut f, passes.share);
+    branches::cut_long_blocks(&mut f);
     if passes.order {
         branches::order_by_use(&mut f);
     }

@@ -53,7 +53,7 @@ use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
-pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing};
+pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
 
 use memory::Executable;

@@ -15,7 +15,22 @@ use iced_x86::{Code, Instruction, Register};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions that are translated at most, those that several functions share counted for each.
+/// What goes to memory counts for [`ACCESS`].
 const MOST_INSTRUCTIONS: usize = 1 << 19;
+
+/// What a load or a store counts for: with its slow path it takes up to 1.8 KB, where arithmetic takes
+/// some 30 bytes. (Bytes of `compile --emit asm` for a program of loads alone.)
+const ACCESS: usize = 16;
+
+/// What the code of a function counts for.
+fn weight(program: &DecodedProgram, function: &Function) -> usize {
+    let insts = function.blocks.iter().flat_map(|block| &program.code[block.start as usize..block.end as usize]);
+    let weights = insts.map(|instr| match instr.work {
+        Work::Nothing | Work::Arith { .. } | Work::Trace(_) => 1,
+        Work::Load { .. } | Work::Store { .. } | Work::TexLoad { .. } | Work::TexStore { .. } => ACCESS,
+    });
+    weights.sum()
+}
 
 /// A translated program, before it is placed in memory.
 pub(super) struct Translation {
@@ -23,6 +38,8 @@ pub(super) struct Translation {
     /// Where each translated function begins, by its code address.
     pub entries: BTreeMap<u32, usize>,
     pub functions: Vec<Translated>,
+    /// Functions beyond the limit.
+    pub left_out: Vec<u32>,
     /// Where the code of each instruction begins, and the instruction's address; none for what is
     /// behind a function's.
     pub lines: Vec<(usize, Option<u32>)>,
@@ -103,15 +120,21 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
     }));
     let mut left = MOST_INSTRUCTIONS;
     let mut functions = Vec::new();
-    for start in starts {
+    let mut starts = starts.into_iter();
+    let mut left_out = Vec::new();
+    for start in starts.by_ref() {
         let function = Function::at(&program.code, start);
         if function.len() == 0 {
             continue;
         }
-        let Some(rest) = left.checked_sub(function.len()) else { break };
+        let Some(rest) = left.checked_sub(weight(program, &function)) else {
+            left_out.push(start);
+            break;
+        };
         left = rest;
         functions.push(function);
     }
+    left_out.extend(starts);
     let mut a = Assembler::new();
     let leave = a.label();
     let entries = functions.iter().map(|f| (f.entry, a.label())).collect();
@@ -143,7 +166,7 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
         .map(|(function, items)| Translated { function, items: items.into_iter().map(place).collect() })
         .collect();
     let lines = translator.lines;
-    Translation { entries, functions, lines, enter, ended, bytes: translator.a.finish() }
+    Translation { entries, functions, left_out, lines, enter, ended, bytes: translator.a.finish() }
 }
 
 impl Translator<'_> {
