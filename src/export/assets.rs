@@ -7,7 +7,7 @@ use super::losses::Losses;
 use super::{Format, Options, OutputFile};
 use crate::lang::{Naming, ShaderRef};
 use crate::program::{LinkOptions, link};
-use crate::scene::{ParamValue, Scene, TextureSource, read_file};
+use crate::scene::{ParamValue, Scene, TextureSource, VisitedValues, read_file};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
@@ -237,7 +237,8 @@ fn extension_of(bytes: &[u8]) -> &'static str {
 /// All strings that a scene gives to shaders.
 fn strings(scene: &Scene) -> BTreeSet<String> {
     let of_shaders = scene.shader_instances.iter().flat_map(|instance| &instance.params);
-    let of_objects = scene.objects.iter().flat_map(|object| &object.attributes.user);
+    let mut visited = VisitedValues::default();
+    let of_objects = scene.objects.iter().flat_map(|object| object.attributes.user.unvisited(&mut visited));
     let values = of_shaders.map(|(_, value)| value).chain(of_objects.map(|(_, value)| value));
     let values = values.chain(scene.user_options.values());
     let mut all: BTreeSet<String> = values

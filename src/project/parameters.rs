@@ -145,7 +145,7 @@ impl Parameters {
         for object in &scene.objects {
             for id in object.surface.into_iter().chain(object.procedural).chain(object.attributes.shaders()) {
                 if known.insert((id, &object.name)) {
-                    users[id.0 as usize].push(object.name.clone());
+                    users[id.0 as usize].push(object.name.to_string());
                 }
             }
         }
@@ -182,9 +182,10 @@ impl Parameters {
                     });
                     params.collect()
                 });
-                let light = scene.lights.iter().find(|light| light.shader == id).map(|light| &light.handle);
+                let light = scene.lights.iter().find(|light| light.shader == id).map(|light| &*light.handle);
                 let mut coshaders = scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter());
-                let handle = light.or_else(|| coshaders.find(|c| c.shader == id).map(|c| &c.handle)).cloned();
+                let handle =
+                    light.or_else(|| coshaders.find(|c| c.shader == id).map(|c| &*c.handle)).map(str::to_string);
                 Instance {
                     id: InstanceId(i as u32),
                     kind: own.kind,
@@ -217,7 +218,8 @@ fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> O
     let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
     let numbered = rest.split_once('.').and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
     let (number, rest) = numbered.unwrap_or((0, rest));
-    let object = instance.objects.iter().find(|object| Some(&object.handle) == handles.get(number))?;
+    let object =
+        instance.objects.iter().find(|object| handles.get(number).is_some_and(|handle| *object.handle == **handle))?;
     let other = &scene.shader_instances[object.shader.0 as usize];
     let own = other.params.iter().find(|(name, _)| name == rest).map(|(_, value)| value);
     own.or_else(|| given_below(scene, other, rest))
@@ -228,7 +230,7 @@ fn references(instance: &ShaderInstance) -> Vec<(String, Vec<String>)> {
     if !instance.shader.is_class() {
         return Vec::new();
     }
-    let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| o.handle == *handle);
+    let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| *o.handle == **handle);
     let handles = instance.params.iter().filter_map(|(name, value)| match value {
         ParamValue::String(handles) if handles.iter().all(is_known) => Some((name.clone(), handles.clone())),
         _ => None,

@@ -20,12 +20,14 @@ pub struct Unusable {
     pub shaders: BTreeSet<ShaderId>,
     /// Whether it is the function that replaces the camera.
     pub ray_function: bool,
+    /// Objects for whose code or parameters there is no room, as indices into [`Scene::objects`].
+    pub objects: BTreeSet<usize>,
 }
 
 impl Unusable {
     /// Whether everything can be used.
     pub fn is_empty(&self) -> bool {
-        self.shaders.is_empty() && !self.ray_function
+        self.shaders.is_empty() && !self.ray_function && self.objects.is_empty()
     }
 }
 
@@ -49,12 +51,14 @@ fn standard_light(instance: &ShaderInstance) -> (&'static str, &'static [&'stati
 impl Scene {
     /// Replaces what is unusable: a surface by a magenta one, a light by the standard one that is most
     /// like it; displacements, volumes, imagers, co-shaders and cameras are left out, and procedural
-    /// primitives with their objects.
+    /// primitives with their objects; and so are the objects for which there is no room.
     /// Shader instances keep their numbers.
     pub fn leave_out(&mut self, unusable: &Unusable) {
         if unusable.ray_function {
             self.ray_function = None;
         }
+        let mut number = 0..;
+        self.objects.retain(|_| number.next().is_none_or(|number| !unusable.objects.contains(&number)));
         let is_out = |id: ShaderId| unusable.shaders.contains(&id);
         for id in &unusable.shaders {
             let instance = &mut self.shader_instances[id.0 as usize];
@@ -134,7 +138,7 @@ mod tests {
         let mut scene = Scene::empty("test");
         scene.shader_instances.push(instance("key", &["intensity", "blur"]));
         scene.shader_instances[0].params.push(("lightcolor".to_string(), ParamValue::Color(vec![Vec3::X])));
-        let unusable = Unusable { shaders: [ShaderId(0)].into(), ray_function: false };
+        let unusable = Unusable { shaders: [ShaderId(0)].into(), ..Unusable::default() };
         scene.leave_out(&unusable);
         let names: Vec<&str> = scene.shader_instances[0].params.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(

@@ -19,6 +19,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// The word for several.
+    fn plural(self) -> &'static str {
+        match self {
+            Severity::Warning => "warnings",
+            Severity::Error => "errors",
+        }
+    }
+}
+
 /// A labelled span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -105,16 +115,22 @@ const MAX_TEXT: usize = 4000;
 /// Diagnostics of the same message that are kept in full; of the rest only the number is.
 pub const MAX_ALIKE: usize = 5;
 
+/// Most diagnostics that are kept; of the rest only the number is.
+const MAX_KEPT: usize = 1024;
+
 /// The messages of one run, in the order they were found.
 ///
 /// Diagnostics that differ in nothing but their places are kept [`MAX_ALIKE`] times and counted from
-/// then on, so that a fault that a file repeats a thousand times takes a few lines.
+/// then on, so that a fault that a file repeats a thousand times takes a few lines. After
+/// [`MAX_KEPT`] all are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     /// By message and severity: the positions in the list of those that are kept, and the number of
     /// the others.
     alike: BTreeMap<(Severity, String), (Vec<usize>, usize)>,
+    /// The numbers of those that are not kept, nor any with their messages.
+    others: BTreeMap<Severity, usize>,
 }
 
 impl Diagnostics {
@@ -127,11 +143,15 @@ impl Diagnostics {
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.cut();
         let key = (diagnostic.severity, diagnostic.message.clone());
+        if self.list.len() >= MAX_KEPT && !self.alike.contains_key(&key) {
+            *self.others.entry(key.0).or_default() += 1;
+            return;
+        }
         let (kept, more) = self.alike.entry(key).or_default();
         if kept.iter().any(|&i| self.list[i] == diagnostic) {
             return;
         }
-        if kept.len() >= MAX_ALIKE {
+        if kept.len() >= MAX_ALIKE || self.list.len() >= MAX_KEPT {
             *more += 1;
             return;
         }
@@ -149,11 +169,15 @@ impl Diagnostics {
                 self.alike.entry(key).or_default().1 += more;
             }
         }
+        for (severity, count) in other.others {
+            *self.others.entry(severity).or_default() += count;
+        }
     }
 
     /// Whether any is an error.
     pub fn has_errors(&self) -> bool {
-        self.alike.keys().any(|(severity, _)| *severity == Severity::Error)
+        let is_error = |severity: &Severity| *severity == Severity::Error;
+        self.alike.keys().map(|(severity, _)| severity).chain(self.others.keys()).any(is_error)
     }
 
     /// Number of errors, those that are only counted included.
@@ -167,7 +191,8 @@ impl Diagnostics {
     }
 
     fn count(&self, severity: Severity) -> usize {
-        self.alike.iter().filter(|((of, _), _)| *of == severity).map(|(_, (kept, more))| kept.len() + more).sum()
+        let alike = self.alike.iter().filter(|((of, _), _)| *of == severity);
+        alike.map(|(_, (kept, more))| kept.len() + more).sum::<usize>() + self.others.get(&severity).unwrap_or(&0)
     }
 
     /// Whether there is nothing to report.
@@ -194,7 +219,8 @@ impl Diagnostics {
             0 => render(d, sources),
             more => format!("{}  ({more} more like this)\n\n", render(d, sources)),
         };
-        self.list.iter().map(one).collect()
+        let others = self.others.iter().map(|(severity, count)| format!("{count} more {}\n\n", severity.plural()));
+        self.list.iter().map(one).chain(others).collect()
     }
 }
 

@@ -25,6 +25,16 @@ impl Span {
         Self { file, start: start as u32, end: end as u32 }
     }
 
+    /// Number of bytes.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// True if it covers nothing.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
     /// The smallest span that covers both; `self` when the other lies in another file.
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {

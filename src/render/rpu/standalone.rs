@@ -22,6 +22,7 @@ use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
 use crate::scene::{Scene, TooManyTriangles, Visibility};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -198,7 +199,7 @@ impl StandaloneProgram {
             let layout = RecordLayout::of(object, Default::default());
             records.push(ObjectRecord {
                 entry: entry as u32,
-                params: Vec::new(),
+                params: Arc::default(),
                 visibility: Visibility::default(),
                 layout,
             });
