@@ -434,6 +434,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_beyond_the_largest_size_is_left_out_and_its_place_is_known() {
+        let mut b = FunctionBuilder::new("f", FunctionKind::Function);
+        b.loc = Loc(7);
+        for _ in 0..MAX_SIZE {
+            b.f32(1.0);
+        }
+        assert_eq!(b.too_large(), None);
+        b.loc = Loc(8);
+        b.f32(2.0);
+        b.loc = Loc(9);
+        b.f32(3.0);
+        assert_eq!(b.too_large(), Some(Loc(8)));
+        assert_eq!(b.function().inst_count(), MAX_SIZE);
+    }
+
+    #[test]
     fn many_conditionals_in_a_row_do_not_exhaust_the_stack() {
         let mut b = FunctionBuilder::new("f", FunctionKind::Function);
         b.result("return", Type::F32);

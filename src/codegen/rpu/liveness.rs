@@ -207,3 +207,22 @@ fn narrow(block: &mut MBlock, i: usize, live: &LiveSet) {
     }
     debug_assert!(a.special.is_some() || !needed.is_empty() || !tested.is_empty());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_forgets_nodes_without_live_components() {
+        let mut live = LiveSet::new(8);
+        live.insert(3, Mask::XYZ);
+        live.insert(5, Mask::W);
+        live.insert(3, Mask::W);
+        live.remove(3, Mask::XYZ);
+        assert_eq!((live.get(3), live.get(5), live.get(7), live.len()), (Mask::W, Mask::W, Mask::NONE, 2));
+        live.remove(3, Mask::XYZW);
+        assert_eq!(live.iter().collect::<Vec<_>>(), [(5, Mask::W)]);
+        live.clear();
+        assert_eq!((live.get(5), live.len()), (Mask::NONE, 0));
+    }
+}
