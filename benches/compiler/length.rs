@@ -47,14 +47,14 @@ pub fn length(only: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     for (name, before, line) in SHADERS.into_iter().filter(|s| only.is_none_or(|part| s.0.contains(part))) {
         let [short, long] = [LINES, 2 * LINES].map(|lines| seconds(before, line, lines));
         let (short, long) = (short?, long?);
-        let ratios: Vec<f64> = long.iter().zip(short).map(|(long, short)| rounded(long / short, 2)).collect();
+        let ratio = |stage: usize| rounded(long[stage] / short[stage]);
         rows.push(json!({
             "shader": name,
             "lines": LINES,
-            "seconds": short.map(|s| rounded(s, 3)),
-            "front_end": ratios[0],
-            "passes": ratios[1],
-            "rpu": ratios[2],
+            "seconds": short.map(rounded),
+            "front_end": ratio(0),
+            "passes": ratio(1),
+            "rpu": ratio(2),
         }));
     }
     if as_json {
@@ -64,7 +64,8 @@ pub fn length(only: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     println!("{:<12} {:>9} {:>8} {:>8}", "shader", "front end", "passes", "RPU");
     for row in rows {
         let name = row["shader"].as_str().unwrap_or_default();
-        println!("{name:<12} {:>9} {:>8} {:>8}", row["front_end"], row["passes"], row["rpu"]);
+        let [front, passes, rpu] = ["front_end", "passes", "rpu"].map(|stage| row[stage].as_f64().unwrap_or(0.0));
+        println!("{name:<12} {front:>9.2} {passes:>8.2} {rpu:>8.2}");
     }
     Ok(())
 }

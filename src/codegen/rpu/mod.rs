@@ -235,7 +235,9 @@ pub enum Error {
         callee: Arc<str>,
     },
     /// A function's arrays and spilled values do not fit the offsets of loads and stores.
-    #[error("the arrays of `{function}` need more than 32767 vectors of memory: make them smaller")]
+    #[error(
+        "the arrays of `{function}` and the values that find no register need more than 32767 vectors of memory: make them fewer"
+    )]
     FrameTooLarge {
         /// The function.
         function: Arc<str>,
