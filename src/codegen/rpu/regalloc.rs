@@ -104,7 +104,7 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     let mut extra = relief.thin_out(&mut f, &saved, rules.spill_register)?;
     // Each round makes a live range shorter; one that does not end is an error of this module, and
     // better reported than waited for.
-    let rounds = 8 * f.vregs.len() + 64;
+    let rounds = (8 * f.vregs.len() + 64).min(MOST_ROUNDS);
     for round in 0..rounds {
         let graph = Interference::of(&f);
         let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
@@ -127,6 +127,9 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
 /// Rounds in which one register gets relief, and all others may fit then; after them all that find
 /// no place get some, so that a long function takes few rounds.
 const SINGLE_ROUNDS: usize = 16;
+
+/// Rounds in which registers get relief, at most.
+const MOST_ROUNDS: usize = 1000;
 
 /// Registers that live at one point, at most, when the graph is made: it has the square of that for
 /// each stretch of code. The machine has places for some thirty vectors and sixty scalars.
