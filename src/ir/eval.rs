@@ -195,7 +195,8 @@ pub fn eval_observed(
     }
     let current_hit = world.first_hit();
     let (index, prepared) = Default::default();
-    let mut machine = Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
+    let mut machine =
+        Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
     machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
     let results = machine.run()?;
     Ok(with_texts(module, args, &func.results.iter().map(|r| r.ty).collect::<Vec<_>>(), results))
