@@ -14,7 +14,7 @@ use std::time::Instant;
 /// The lines of the shorter shader.
 const LINES: usize = 2000;
 
-/// Shaders by what they consist of: what stands before the lines, and each line by its number.
+/// Shaders by what they consist of: declarations before the lines, and each line by its number.
 const SHADERS: [(&str, &str, fn(usize) -> String); 5] = [
     ("calls", "", |i| format!("c += noise(P*{i})*texture(\"t{i}.tx\",s,t);\n")),
     ("branches", "", |i| format!("if (y > {i}) {{ c += color(s,t,{i}); y = y*0.5; }} else y += s*{i};\n")),

@@ -84,7 +84,7 @@ pub fn forward(f: &mut MFunc) {
     let order = f.reverse_postorder();
     let mut position = vec![0; f.blocks.len()];
     order.iter().enumerate().for_each(|(at, &b)| position[b] = at);
-    // Blocks before those that they lead to, so that most are looked at once.
+    // Blocks before those that they lead to, so that most are visited once.
     let mut work = BTreeSet::from([0]);
     while let Some(at) = work.pop_first() {
         let b = order[at];

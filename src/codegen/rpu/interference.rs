@@ -25,7 +25,7 @@ pub struct Affinity {
     pub pairs: Pairs,
     /// How much a fulfilled wish saves.
     pub weight: u32,
-    /// How many copies have this wish.
+    /// How many copies make it.
     pub copies: u32,
 }
 
@@ -181,8 +181,8 @@ impl Interference {
         g
     }
 
-    /// How many wishes a node has.
-    pub fn wishes(&self, node: usize) -> u32 {
+    /// How many copies a node takes part in.
+    pub fn copies(&self, node: usize) -> u32 {
         self.affinities[node].iter().map(|affinity| affinity.copies).sum()
     }
 
@@ -244,7 +244,7 @@ impl Interference {
     }
 }
 
-/// Makes equal wishes one: a value that is passed to a thousand calls has a thousand.
+/// Makes equal affinities one: a value that is passed to a thousand calls has a thousand.
 fn merge_affinities(affinities: &mut Vec<Affinity>) {
     affinities.sort_unstable_by_key(|affinity| (affinity.other, affinity.pairs));
     affinities.dedup_by(|next, kept| {

@@ -345,8 +345,8 @@ impl Colouring<'_> {
         let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
         let mut degree: Vec<Option<usize>> = vec![None; self.f.nodes()];
         nodes.iter().for_each(|&n| degree[n] = Some(self.graph.neighbours[n].len()));
-        let wishes: Vec<u32> = (0..self.f.nodes()).map(|n| self.graph.wishes(n)).collect();
-        let key = |n: usize, d: usize| std::cmp::Reverse((d, wishes[n], n));
+        let copies: Vec<u32> = (0..self.f.nodes()).map(|n| self.graph.copies(n)).collect();
+        let key = |n: usize, d: usize| std::cmp::Reverse((d, copies[n], n));
         let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, self.graph.neighbours[n].len())).collect();
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
