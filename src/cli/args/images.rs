@@ -176,6 +176,10 @@ pub struct MachineArgs {
     /// depend on it
     #[arg(long, value_enum, value_name = "ENGINE", hide_short_help = true, help_heading = heading::BACKEND)]
     pub engine: Option<EngineChoice>,
+    /// Vector instructions of this CPU that the RPU's engines use at most, the best by default: to test
+    /// here what runs elsewhere. The image does not depend on it
+    #[arg(long, value_enum, value_name = "SET", hide_short_help = true, help_heading = heading::BACKEND)]
+    pub instructions: Option<Instructions>,
     /// Name the code of the native engine for `perf report`, in /tmp/perf-PID.map
     #[arg(long, hide_short_help = true, help_heading = heading::BACKEND)]
     pub perf_map: bool,

@@ -60,7 +60,7 @@ use memory::Executable;
 use std::sync::{Arc, LazyLock};
 use vectors::Vectors;
 
-const NO_VECTORS: &str = "the CPU has neither AVX2 nor AVX-512";
+const NO_VECTORS: &str = "there is neither AVX2 nor AVX-512";
 
 /// Translates programs.
 #[derive(Debug, Clone, Copy)]
