@@ -45,7 +45,8 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
 /// whether profilers can name the code that it generates.
 pub fn set_up_process(machine: &MachineArgs) -> Result<(), Failure> {
     if let Some(instructions) = machine.instructions {
-        let set = instructions.set().ok_or_else(|| Failure::device("error: --instructions: this CPU has none of them"))?;
+        let set =
+            instructions.set().ok_or_else(|| Failure::device("error: --instructions: this CPU has none of them"))?;
         set.limit();
     }
     if machine.perf_map {

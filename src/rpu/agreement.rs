@@ -50,7 +50,8 @@ fn registers() -> impl Iterator<Item = Reg> {
 
 /// A register's component of a thread at its start. Threads have some in common.
 fn initial(seed: u32, reg: Reg, component: Component, thread: usize) -> u32 {
-    let of_component = hash(seed ^ hash(registers().position(|r| r == reg).unwrap_or_default() as u32 * 4 + component.index() as u32));
+    let of_component =
+        hash(seed ^ hash(registers().position(|r| r == reg).unwrap_or_default() as u32 * 4 + component.index() as u32));
     let is_common = of_component & 1 == 0;
     let mut choices = Choices::from_seed(if is_common { of_component } else { hash(of_component ^ thread as u32) });
     match reg {
@@ -87,7 +88,7 @@ impl Surroundings {
             textures: &[Texture { base: 4, width: 5, height: 3 }],
             shaders: &[0, 1, 2],
             tracer: &Sparse,
-            limits: Limits { budget: 60, call_depth: 12, scratch: 20 },
+            limits: Limits { budget: 400, call_depth: 24, scratch: 20 },
             stop: &AtomicBool::new(false),
         })
     }

@@ -175,6 +175,19 @@ fn offset(c: &mut Choices<'_>) -> i16 {
     c.of(&[0, 0, 0, 1, 2, 3, 5, -1, -3, 18, 36, 100, i16::MIN, i16::MAX])
 }
 
+/// A store to scratch memory, at an address that all lanes have in common or at one of each.
+fn store(c: &mut Choices<'_>) -> [Instr; 3] {
+    let w =
+        |reg, op, sources: &[Src]| Instr::Primary(Primary::Arith(Arith::new(op, Dst { reg, mask: Mask::W }, sources)));
+    let index =
+        if c.flag() { Src::Literal(c.below(16)) } else { Src::component(Reg::R(c.below(5) as u8), component(c)) };
+    [
+        w(DstReg::R(15), Op::Iand, &[index, Src::Literal(15)]),
+        w(DstReg::A, Op::Ior, &[Src::component(Reg::R(15), Component::W), Src::Literal(SCRATCH_BASE)]),
+        Instr::Primary(Primary::Store { base: Base::A(Component::W), offset: c.of(&[0, 0, 1, 4]), src: src(c) }),
+    ]
+}
+
 fn condition(c: &mut Choices<'_>, arith: &[&Arith]) -> Condition {
     let integer = arith.iter().any(|a| a.op.is_scalar());
     let mask = if integer { Mask::W } else { mask(c) };
@@ -195,7 +208,8 @@ fn split(c: &mut Choices<'_>) -> Split {
     Split::new(first, second)
 }
 
-/// The instructions of one step: one, but for a call of a register, whose address is set before.
+/// The instructions of one step: one, but for a store or a call of a register, whose address is set
+/// before.
 fn step(c: &mut Choices<'_>, pc: u32, len: u32) -> Vec<Instr> {
     let forward = |c: &mut Choices<'_>| (pc + 1 + c.below(6)).min(len - 1);
     let pair = |c: &mut Choices<'_>, control| {
@@ -211,11 +225,7 @@ fn step(c: &mut Choices<'_>, pc: u32, len: u32) -> Vec<Instr> {
             primary(Primary::Load { to, base: base(c), offset: offset(c) })
         }
         15 | 16 => primary(Primary::Load4 { base: base(c), offset: offset(c) }),
-        17 | 18 => {
-            let base = Base::A(component(c));
-            let offset = c.of(&[0, 0, 1, 2]);
-            primary(Primary::Store { base, offset, src: src(c) })
-        }
+        17 | 18 => store(c).into(),
         19 | 20 => primary(Primary::Arith(set_address(c))),
         21..=24 => {
             let to = forward(c);
@@ -237,8 +247,9 @@ fn step(c: &mut Choices<'_>, pc: u32, len: u32) -> Vec<Instr> {
             if c.flag() { vec![pair(c, call)] } else { vec![Instr::Control(call)] }
         }
         28 => {
-            let call = Control::Call { target: c.below(len), push: c.below(u32::from(MAX_PUSH) + 1) as u8 };
-            vec![pair(c, call)]
+            let target = if c.below(4) == 0 { c.below(pc + 1) } else { forward(c) };
+            let push = c.below(u32::from(MAX_PUSH) + 1) as u8;
+            vec![pair(c, Control::Call { target, push })]
         }
         29 => {
             // Lanes call different functions where their conditions differ.

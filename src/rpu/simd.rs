@@ -378,7 +378,9 @@ mod tests {
         assert_eq!(nans(FLOATS.map(f32::to_bits)), 1 << 12);
         assert_eq!(nans(FLOATS.map(|x| x.to_bits() | 1 << 31)), 1 << 12);
         assert_eq!(nans([0; 16]), 0);
-        assert!((0..16).all(|i| nans(std::array::from_fn(|k| if k == i { 0x7f80_0001 } else { 0xff80_0000 })) == 1 << i));
+        assert!(
+            (0..16).all(|i| nans(std::array::from_fn(|k| if k == i { 0x7f80_0001 } else { 0xff80_0000 })) == 1 << i)
+        );
         let other = Lanes(std::array::from_fn(|i| i as u32));
         for mask in [0, 1, 0x8000, 0x5aa5, 0xffff] {
             let chosen = simd.select(mask, lanes, other);

@@ -9,8 +9,8 @@
 use super::arith::{Kernels, Mode};
 use super::block::column;
 use super::isa::{
-    Arith, Component, Condition, DstReg, IsaError, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale, SpecialOp,
-    Split, Src, Swizzle,
+    Arith, Component, Condition, DstReg, IsaError, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale,
+    SpecialOp, Split, Src, Swizzle,
 };
 use std::collections::HashMap;
 use std::ops::Range;

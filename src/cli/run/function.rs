@@ -14,8 +14,8 @@ use shadewright::lang::types::SourceType;
 use shadewright::lang::unit::FunctionInfo;
 use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
-use shadewright::render::{Backend, BackendOptions};
 use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
+use shadewright::render::{Backend, BackendOptions};
 use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -118,7 +118,9 @@ fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
     let mut rows = args.on.runners();
     let Some(engine) = engine(&args.machine)? else { return Ok(rows) };
     let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else {
-        return Err(Failure::input("error: --engine chooses what runs on the RPU: name it with --on rpu, or remove --on"));
+        return Err(Failure::input(
+            "error: --engine chooses what runs on the RPU: name it with --on rpu, or remove --on",
+        ));
     };
     let backend = Backend::of_engine(engine).unwrap_or(Backend::RPU);
     rows.splice(at..=at, RunOn::Runner(backend.name()).runners());

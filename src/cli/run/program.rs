@@ -51,7 +51,9 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     }
     let engine = backend::engine(&args.machine)?;
     if args.timed && engine.is_some() {
-        return Err(Failure::input("error: --timed runs on the timing model, which has no choice of engines; remove --engine"));
+        return Err(Failure::input(
+            "error: --timed runs on the timing model, which has no choice of engines; remove --engine",
+        ));
     }
     if args.texture.len() > MAX_TEXTURES {
         return Err(Failure::input(format!("error: there can be at most {MAX_TEXTURES} textures")));

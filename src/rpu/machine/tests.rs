@@ -706,7 +706,10 @@ fn recursion_with_large_frames_ends_as_with_small_ones() {
         );
         let mut block = Block::new();
         Setup::default().run(&text, &mut block, u64::MAX >> 1).expect("runs");
-        assert_eq!([0, 62, 63].map(|lane| block.get(Reg::R(3), W, lane)), [DEPTH * (DEPTH + 1) / 2, DEPTH * (DEPTH + 1) / 2, 0]);
+        assert_eq!(
+            [0, 62, 63].map(|lane| block.get(Reg::R(3), W, lane)),
+            [DEPTH * (DEPTH + 1) / 2, DEPTH * (DEPTH + 1) / 2, 0]
+        );
     }
 }
 

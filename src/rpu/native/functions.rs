@@ -190,11 +190,19 @@ impl Function {
         self.rests.iter().map(|(&pc, &slot)| (pc, slot))
     }
 
-    /// The header of the loop that ends last, if the function has loops: a refilled batch starts
-    /// other threads when lanes have left it.
+    /// The header of the loop that ends last, if the function has loops and lanes enter that one at
+    /// its header alone, so that all that are in it are at the header together: a refilled batch
+    /// starts other threads when lanes have left it.
     pub fn last_loop(&self) -> Option<usize> {
-        let (header, _) = self.loops.iter().max_by_key(|(_, (last, _))| *last)?;
-        self.block_at(*header)
+        let (header, (last, _)) = self.loops.iter().max_by_key(|(_, (last, _))| *last)?;
+        let header = self.block_at(*header)?;
+        let first = self.blocks[header].item;
+        let inside = self.blocks[header + 1..].iter().take_while(|block| block.start <= *last);
+        let enters = |source: &usize| {
+            *source < first || matches!(self.items.get(*source), Some(Item::Block(b)) if self.blocks[*b].start > *last)
+        };
+        let is_entered = inside.flat_map(|block| &block.sources).any(enters);
+        (!is_entered).then_some(header)
     }
 
     /// Whether one jump alone leads back to the header of a loop: no lane waits at the loop's end.
