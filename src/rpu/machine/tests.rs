@@ -684,6 +684,57 @@ fn a_nan_is_the_first_operands_made_quiet_and_what_numbers_make_is_one_pattern()
     }
 }
 
+/// The function that is called by a register is no entry point, and nothing else calls it: the
+/// interpreter goes on there. Some lanes have returned to their caller before.
+#[test]
+fn lanes_that_returned_go_on_where_others_call_what_is_not_translated() {
+    let text = "mov R15.w, #7
+        call f push 3
+        add R3.w, R3.w, 1.0
+        return
+        f: add R2.w, R1.w, -1.0 + return w (<0)
+        call R15.w push 0
+        return
+        add R4.w, R4.w, 1.0
+        return";
+    let mut block = Block::new();
+    block.write_floats(Reg::R(1), W, &std::array::from_fn(|lane| (lane % 3) as f32));
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        let called = [3, 4].map(|r| vector(&block, Reg::R(r), lane)[3]);
+        assert_eq!(called, [1.0, f32::from(u8::from(lane % 3 != 0))], "lane {lane}");
+    }
+}
+
+/// Lanes begin in the middle of the last loop, while others are at its header.
+#[test]
+fn lanes_that_enter_a_loop_in_its_middle_end_once() {
+    let text = "mov R2.w, R1.w + jmp middle, w (>=1)
+        header: add R3.w, R3.w, 1.0
+        middle: add R1.w, R1.w, -1.0 + jmp header, w (>=0)
+        return";
+    const THREADS: usize = 500;
+    let program = program(text);
+    let (mut next, mut running, mut results) = (0, [None; BLOCK], [f32::NAN; THREADS]);
+    let mut supply = |block: &mut Block, free: u64| {
+        let ended = lanes_of(free).filter_map(|lane| Some((lane, running[lane].take()?))).collect::<Vec<_>>();
+        ended
+            .into_iter()
+            .for_each(|(lane, thread): (usize, usize)| results[thread] = vector(block, Reg::R(3), lane)[3]);
+        block.reset_lanes(free);
+        lanes_of(free).take(THREADS - next).fold(0, |starting, lane| {
+            block.set(Reg::R(1), W, lane, ((next % 7) as f32).to_bits());
+            running[lane] = Some(next);
+            next += 1;
+            starting | 1 << lane
+        })
+    };
+    Setup::default().on_machine(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
+    for (thread, result) in results.into_iter().enumerate() {
+        assert_eq!(result, if thread % 7 == 0 { 1.0 } else { (thread % 7) as f32 }, "thread {thread}");
+    }
+}
+
 /// A function that calls itself and has many places where lanes can wait: generated code has no room
 /// for its frames, and the interpreter goes on.
 #[test]

@@ -352,27 +352,39 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         for (number, vector) in self.vectors.iter_mut().enumerate().filter(with_frames) {
             let (mut at, mut depth, mut window) = (0, 0, 0);
             loop {
-                let function = vector.head(at).function as usize;
-                let Translated { function, .. } = &self.code.functions[function];
+                let FrameHead { function, pc, push, mask, .. } = *vector.head(at);
+                let Translated { function, .. } = &self.code.functions[function as usize];
+                // The lanes that have not returned from this call.
+                let mut inside = 0;
                 for block in &function.blocks {
                     let Some(slot) = block.slot else { continue };
-                    let mask = vector.slot(at, slot);
-                    groups.push(Group { mask: u64::from(*mask) << vector.first, pc: block.start, depth, window });
+                    let mask = *vector.slot(at, slot);
+                    inside |= mask;
+                    groups.push(Group { mask: vector.lanes(mask), pc: block.start, depth, window });
                 }
                 for (pc, slot) in function.rests() {
-                    let mask = u64::from(*vector.slot(at, slot)) << vector.first;
+                    let mask = *vector.slot(at, slot);
+                    inside |= mask;
                     if mask != 0 {
-                        groups.extend(executor.enter_call(self.block, Group { mask, pc, depth, window })?);
+                        let group = Group { mask: vector.lanes(mask), pc, depth, window };
+                        groups.extend(executor.enter_call(self.block, group)?);
                     }
                 }
-                if at == vector.frame {
+                let next = at + function.frame_size() as usize;
+                let is_top = at == vector.frame;
+                inside |= if is_top { vector.mask } else { vector.head(next).mask };
+                if depth > 0 {
+                    let mask = vector.lanes(mask & !inside);
+                    groups.push(Group { mask, pc, depth: depth - 1, window: window - push });
+                }
+                if is_top {
                     break;
                 }
-                at += function.frame_size() as usize;
+                at = next;
                 let FrameHead { pc, push, mask, .. } = *vector.head(at);
                 window += push;
                 let frame = Frame { pc, push: push as u8 };
-                self.block.push_frame(depth, u64::from(mask) << vector.first, frame, window);
+                self.block.push_frame(depth, vector.lanes(mask), frame, window);
                 depth += 1;
             }
             if vector.state != State::Ended {

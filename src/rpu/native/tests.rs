@@ -17,7 +17,7 @@ fn on_all(program: &Program, active: u64, seed: u32) -> Result<(), TestCaseError
 }
 
 /// Random programs that are compared, unless the environment asks for other seeds.
-const SEEDS: u32 = 400;
+const SEEDS: u32 = 300;
 
 /// The seeds to run: the first few, or those of `SHADEWRIGHT_SEED`, such as `0..10000`.
 fn seeds() -> std::ops::Range<u32> {
