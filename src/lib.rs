@@ -78,7 +78,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
-pub mod nan;
+mod nan;
 pub mod pack;
 pub mod plot;
 mod ply;

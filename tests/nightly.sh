@@ -13,6 +13,8 @@ seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 # Random programs a test of tests/agreement.rs, rounds of the property tests, seconds of random input to the window and
 # to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
+# Random programs of the RPU.
+machine_programs=${SHADEWRIGHT_NIGHTLY_MACHINE_PROGRAMS:-10000}
 rounds=${SHADEWRIGHT_NIGHTLY_ROUNDS:-10}
 seconds=${SHADEWRIGHT_NIGHTLY_SECONDS:-60}
 fuzzing=${SHADEWRIGHT_NIGHTLY_FUZZING:-300}
@@ -70,6 +72,10 @@ for round in $(seq 0 $((rounds - 1))); do
     # shellcheck disable=SC2086
     step "PROPTEST_RNG_SEED=$((seed + round))" cargo test --locked --lib -- $modules
 done
+
+# Programs of the RPU on every engine, with every instruction set of this CPU.
+step "SHADEWRIGHT_SEED=$seed..$((seed + machine_programs))" cargo test --locked --lib -- \
+    dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruction_set
 
 # The library and the program without the back end for GPUs, and without the window.
 step cargo check --locked --no-default-features
