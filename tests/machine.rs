@@ -377,6 +377,28 @@ fn every_engine_draws_the_same_nans_with_every_instruction_set_at_any_number_of_
     }
 }
 
+/// The function reads a place of the stack that nobody has written, and leaves more than it found.
+#[test]
+fn each_thread_finds_zeros_on_the_stack_whatever_ran_in_its_lane_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "SUBROUTINE_ENTRY_main:\ncall f push 8\nmov R0, R1\nreturn\n\
+                f: add R1, S1, 0.25\nadd R1, R1, S7\nmov S1, R1\nmov S7, R1\nreturn\n";
+    fs::write(dir.path().join("leaves.rpuasm"), text).unwrap();
+    for how in [["--engine", "interpreter"], ["--engine", "auto"], ["--engine", "native"], ["--threads", "1"]] {
+        let args = ["run", "leaves.rpuasm", "main", "--image", "100x100", "--out", "stack.exr"];
+        let output = shadewright(dir.path(), &[&args[..], &how[..]].concat());
+        if how[1] != "native" {
+            assert!(output.status.success(), "{how:?}: {}", stderr(&output));
+        }
+        let image = image_file::read(&dir.path().join("stack.exr")).unwrap();
+        assert!(image.rgba.iter().all(|texel| *texel == [0.25, 0.25, 0.25, 1.0]), "{how:?}");
+    }
+    let timed = ["run", "leaves.rpuasm", "main", "--image", "100x100", "--out", "stack.exr", "--timed"];
+    assert!(shadewright(dir.path(), &timed).status.success());
+    let image = image_file::read(&dir.path().join("stack.exr")).unwrap();
+    assert!(image.rgba.iter().all(|texel| *texel == [0.25, 0.25, 0.25, 1.0]));
+}
+
 #[test]
 fn engines_are_obeyed_or_refused() {
     let dir = tempfile::tempdir().unwrap();
