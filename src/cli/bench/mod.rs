@@ -16,7 +16,7 @@ mod reload;
 mod specialise;
 mod startup;
 
-use super::args::Benchmark;
+use super::args::{Benchmark, MachineArgs};
 use super::backend::{set_thread_count, set_up_process};
 use super::failure::Failure;
 use super::output::print_json;
