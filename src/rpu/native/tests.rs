@@ -16,6 +16,11 @@ fn on_all(program: &Program, active: u64, seed: u32) -> Result<(), TestCaseError
     }
 }
 
+/// Seeds whose programs differed, or did not end, and must not again: lanes that had returned or had
+/// entered a loop in its middle were lost, and groups at one address with different windows waited
+/// for each other.
+const FOUND: [u32; 3] = [219, 375, 977];
+
 /// Random programs that are compared, unless the environment asks for other seeds.
 const SEEDS: u32 = 300;
 
@@ -55,6 +60,7 @@ fn reduced(mut program: Program, active: u64, seed: u32) -> Program {
 fn dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruction_set() {
     let agreements: Vec<(u32, Agreement)> = seeds()
         .into_par_iter()
+        .chain(FOUND.to_vec())
         .map(|seed| {
             let program = random::program(&mut Choices::from_seed(seed));
             let found = agreement::of_engines(&program, active(seed), seed);
