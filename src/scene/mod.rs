@@ -53,7 +53,7 @@ use std::sync::Arc;
 
 pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
-pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
+pub use files::{FileAccess, FileError, read as read_file};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use gltf::{EXTRAS as GLTF_EXTRAS, file_of_uri, is_gltf};
 pub use instancing::TooManyTriangles;

@@ -89,7 +89,7 @@ fn libraries(
         };
         for file in files {
             let read = file.and_then(|path| {
-                let bytes = files::read_noting(&path, files::MAX_FILE_BYTES, log)?;
+                let bytes = scene.access.read(&path, files::MAX_FILE_BYTES, log)?;
                 Ok(mtl::read(&bytes, &path.display().to_string()))
             });
             match read {

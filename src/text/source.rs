@@ -1,6 +1,7 @@
 //! Source files and positions in them.
 
 use super::log::FileLog;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -210,6 +211,17 @@ impl SourceMap {
 }
 
 impl SourceFile {
+    /// The line of a byte offset, from 0; offsets past the end give the last.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|&start| start as usize <= offset).max(1) - 1
+    }
+
+    /// The bytes of a line, from 0, with its end; none past the last.
+    pub fn line(&self, line: usize) -> Range<usize> {
+        let start = |line: usize| self.line_starts.get(line).map_or(self.text.len(), |&start| start as usize);
+        start(line)..start(line + 1)
+    }
+
     /// Line and column of a byte offset; offsets past the end give the end.
     pub fn position(&self, offset: u32) -> LineColumn {
         let offset = offset.min(self.text.len() as u32);

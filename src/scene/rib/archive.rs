@@ -98,7 +98,7 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
         return Ok(());
     }
     let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES - r.archive_bytes);
-    let bytes = files::read_noting(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
+    let bytes = r.access.read(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
     r.archive_bytes += bytes.len() as u64;
     // Only what is read for the first time is more than what was there.
     if r.archives_known.insert(path.clone()) {
