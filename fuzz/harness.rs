@@ -15,7 +15,9 @@ use shadewright::render::checkpoint;
 use shadewright::render::film::Film;
 use shadewright::render::part::{Content, PartFile};
 use shadewright::render::record::Subject;
+use shadewright::rpu::agreement::{self, Agreement};
 use shadewright::rpu::isa::{Component, Program, Reg};
+use shadewright::rpu::random::{self, Choices};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
@@ -163,15 +165,24 @@ pub fn classes(data: &[u8]) {
     }
 }
 
-/// A program, as words or as assembly, ends within its limits on every engine, with the same registers, and on the
-/// timing model, with the same bits where all finish.
+/// A program, as words or as assembly, else one that the bytes choose, leaves the same bits on every engine with every
+/// instruction set, or breaks a rule on all; and on the timing model, where all finish.
 pub fn machine(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
     }
     let assembled = || Some(asm::assemble(std::str::from_utf8(data).ok()?, FileId(0)).ok()?.program);
-    let Some(program) = binary::from_bytes(data).ok().or_else(assembled) else { return };
+    let given = binary::from_bytes(data).ok().or_else(assembled);
+    let is_given = given.is_some();
+    let program = given.unwrap_or_else(|| random::program(&mut Choices::from_bytes(data)));
     let Ok(executable) = Executable::new(&program) else { return };
+    let seed = data.iter().fold(0, |seed: u32, byte| seed.rotate_left(5).wrapping_mul(0x9e37_79b9) ^ u32::from(*byte));
+    if let Agreement::None(difference) = agreement::of_engines(&program, u64::MAX, seed) {
+        panic!("seed {seed}: {difference}\n{}", disasm::disassemble(&program));
+    }
+    if !is_given {
+        return;
+    }
     let functional = run_functional(&executable);
     let timed = run_timed(&program, &executable);
     if let (Some(functional), Some(timed)) = (functional, timed) {

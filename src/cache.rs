@@ -5,8 +5,9 @@
 //! again, and no error is reported. Files are written whole and renamed, so processes may share a
 //! folder.
 
+use crate::disk;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,13 +102,13 @@ impl DiskCache {
     /// The result that was kept for a key.
     pub fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.path(key);
-        let mut bytes = fs::read(&path).ok()?;
+        let mut bytes = disk::read_own(&path, self.limit).ok()?;
         let (head, content) = bytes.split_at_checked(HEAD)?;
         if head != checksum(content) {
             return None;
         }
         // What was used last is kept longest.
-        if let Ok(file) = File::options().write(true).open(&path) {
+        if let Ok(file) = disk::open_own(&path, OpenOptions::new().write(true)) {
             let _ = file.set_modified(SystemTime::now());
         }
         bytes.drain(..HEAD);
@@ -137,8 +138,8 @@ impl DiskCache {
         let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
             .filter_map(|entry| {
                 let path = entry.ok()?.path();
-                let meta = fs::metadata(&path).ok()?;
-                let is_ours = path.extension().is_some_and(|e| e == EXTENSION);
+                let meta = fs::symlink_metadata(&path).ok()?;
+                let is_ours = meta.is_file() && path.extension().is_some_and(|e| e == EXTENSION);
                 is_ours.then_some((meta.modified().ok()?, meta.len(), path))
             })
             .collect();
@@ -165,6 +166,7 @@ fn checksum(content: &[u8]) -> [u8; HEAD] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn key(text: &str) -> Key {
         let mut hasher = KeyHasher::new("test");

@@ -5,6 +5,7 @@
 //! until a [`Folder`] that watches the files takes over another; [`version`] then rises, and who
 //! has made pipelines opens the device again. It knows names and sources, not what they mean.
 
+use crate::disk;
 use crate::text::log::FileLog;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -132,8 +133,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(file: &Path, files: &mut FileLog) -> Option<String> {
-    let is_small = fs::metadata(file).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES);
-    let Some(bytes) = is_small.then(|| fs::read(file).ok()).flatten() else {
+    let Ok(bytes) = disk::read(file, MAX_BYTES) else {
         files.note_missing(file);
         return None;
     };

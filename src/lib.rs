@@ -40,6 +40,7 @@
 //!
 //! | modules | purpose |
 //! |---|---|
+//! | [`disk`] | opening files: regular ones alone, and without waiting |
 //! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, colour, image files |
 //! | [`circuit`] | circuits as dataflow graphs, simulated, laid out, as Verilog |
 //! | [`shapes`] | how values differ between threads in lock step |
@@ -65,6 +66,7 @@ pub mod cache;
 pub mod circuit;
 pub mod codegen;
 pub mod compare;
+pub mod disk;
 pub mod displace;
 pub mod export;
 pub mod farm;
@@ -78,6 +80,7 @@ pub mod lang;
 #[doc(hidden)]
 pub mod lsp;
 pub mod machines;
+mod nan;
 pub mod pack;
 pub mod plot;
 mod ply;

@@ -19,7 +19,9 @@ use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module};
 use shadewright::render::BackendOptions;
-use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo, TimedRpu, Words, runners};
+use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, Rpu, RunnerInfo, TimedRpu, Words, runners};
+use shadewright::rpu::ENGINES;
+use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::timed::Config;
 use std::ops::AddAssign;
 
@@ -137,6 +139,19 @@ fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_conv
         let calls = draw.draws(DRAWS);
         for (row, runner) in opened(Agreement::Bits) {
             draw.assert_equal(row.name, &calls, &draw.results(row.name, &*runner, &calls));
+        }
+        // What CPUs without the widest vectors run.
+        let sets = InstructionSet::all().into_iter().filter(|set| set.name() != InstructionSet::detect().name());
+        for instructions in sets {
+            for engine in ENGINES.iter().filter(|engine| engine.name != "auto") {
+                let runner = Rpu { engine, instructions, ..Rpu::default() };
+                // There is no native code for the portable ones.
+                if engine.name == "native" && instructions.name() == "portable" {
+                    continue;
+                }
+                let name = format!("{} with {}", engine.name, instructions.name());
+                draw.assert_equal(&name, &calls, &draw.results(&name, &runner, &calls));
+            }
         }
         // Optimised programs and original ones under each.
         let convention = if seed % 4 < 2 { Convention::Mixed } else { Convention::Interprocedural };

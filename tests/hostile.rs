@@ -4,19 +4,16 @@
 
 mod common;
 
+use common::peak::{MAX_MEMORY, Run, measured};
 use common::stderr;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output};
 use tempfile::TempDir;
-
-/// The most memory that a hostile file of 10 MB may cost, in bytes.
-const MAX_MEMORY: u64 = 2 << 30;
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -28,46 +25,13 @@ fn put(dir: &TempDir, name: &str, bytes: impl AsRef<[u8]>) {
 
 /// Runs the program, which must not panic, be killed, take more than [`MAX_MEMORY`], or say more
 /// than a few pages. Gives its status and what it said on both streams.
-#[expect(clippy::zombie_processes, reason = "it is waited for by `wait`, which asks for its memory too")]
 fn run(dir: &TempDir, args: &[&str]) -> (i32, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_shadewright"))
-        .args(args)
-        .current_dir(dir.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program was built with the tests");
-    let mut printed = child.stdout.take().expect("a pipe");
-    let reader = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        printed.read_to_end(&mut text).expect("a pipe");
-        text
-    });
-    let mut said = Vec::new();
-    child.stderr.take().expect("a pipe").read_to_end(&mut said).expect("a pipe");
-    said.extend(reader.join().expect("no panic"));
-    let (status, memory) = wait(&child);
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let status = status.code().unwrap_or_else(|| panic!("{args:?} was killed: {status}: {said}"));
+    let Run { status, said, peak, .. } = measured(dir.path(), args);
+    let status = status.unwrap_or_else(|| panic!("{args:?} was killed: {said}"));
     assert!(!said.contains("panicked"), "{args:?}: {said}");
     assert!(said.len() < 64 << 10, "{args:?} says {} bytes", said.len());
-    assert!(memory < MAX_MEMORY, "{args:?} took {} MiB", memory >> 20);
+    assert!(peak < MAX_MEMORY, "{args:?} took {} MiB", peak >> 20);
     (status, said)
-}
-
-/// Waits for a process. Gives its status, and the most memory that it took in bytes.
-fn wait(child: &Child) -> (ExitStatus, u64) {
-    let mut status = 0;
-    // SAFETY: the structure is plain numbers; the call writes it and the status, and nobody else
-    // waits for this process.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        assert_eq!(libc::wait4(child.id() as i32, &mut status, 0, &mut usage), child.id() as i32);
-        usage
-    };
-    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
-    (ExitStatus::from_raw(status), usage.ru_maxrss as u64 * unit)
 }
 
 #[track_caller]

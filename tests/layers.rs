@@ -38,6 +38,30 @@ const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
     ("cli/reference", "rtsl", "prints the language's reference"),
 ];
 
+/// What opens a file by its name to read it, and where another place than `disk` may.
+const OPENS: (&[&str], &[&str]) = (
+    &["File::open", "File::options", "fs::read(", "fs::read_to_string(", "OpenOptions::new().read"],
+    // A cache and the state of golden images give the options to `disk`.
+    &["disk"],
+);
+
+/// What reads a file without asking whether a scene may, and who does.
+const OF_USERS: (&[&str], &[&str]) = (
+    &["read_file", "read_noting", "read_shader("],
+    &[
+        "cli",
+        // The functions themselves.
+        "scene/files",
+        "program/mod",
+        "program/collect/shader_library",
+        // The scene that the user names.
+        "scene/mod",
+        // Files that were found through the gate, and the pack's own.
+        "pack/mod",
+        "pack/manifest",
+    ],
+);
+
 /// The modules from the lowest layer to the highest.
 struct Layers(Vec<Vec<String>>);
 
@@ -394,6 +418,28 @@ fn only_listed_files_name_a_language() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     let stale: Vec<_> = NAMES_A_LANGUAGE.iter().filter(|entry| !listed.contains(entry)).collect();
     assert!(stale.is_empty(), "these files name the language no more: {stale:?}");
+}
+
+#[test]
+fn files_are_opened_in_one_place_and_those_that_scenes_name_through_one_gate() {
+    let mut wrong = Vec::new();
+    for source in files() {
+        for (words, places) in [OPENS, OF_USERS] {
+            if places.iter().any(|place| source.path.starts_with(place)) {
+                continue;
+            }
+            for word in words {
+                let mut at = 0;
+                while let Some(found) = position(&source.text, at, word.as_bytes()) {
+                    at = found + word.len();
+                    if !source.is_of_tests(found) {
+                        wrong.push(format!("{} has `{word}`", source.place(found)));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -345,3 +345,85 @@ fn arguments_that_make_no_sense_are_refused_with_a_reason() {
         assert!(message.contains(expected), "{args:?}: {message}");
     }
 }
+
+/// Shading is one instruction of two NaNs: the image shows which of them is left, in every lane.
+#[test]
+fn every_engine_draws_the_same_nans_with_every_instruction_set_at_any_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("nans.rpuasm"),
+        "SUBROUTINE_ENTRY_main:\nmov R4.x, #0x7fffffff\nmov R5.x, #0x7f8ffffe\ndp2h R7, R4.x, 0.5*R5.x\n\
+         mul R8, -R5.x, R4.x\niand R14.w, R7.x, #255\nutof R1.w, R14.w\nmov R0.x, R1.w\n\
+         iand R14.w, R8.x, #255\nutof R1.w, R14.w\nmov R0.y, R1.w\nreturn\n",
+    )
+    .unwrap();
+    let draw = |options: &[&str]| {
+        let mut args = vec!["run", "nans.rpuasm", "main", "--image", "70x9", "--out", "nans.exr"];
+        args.extend(options);
+        let output = shadewright(dir.path(), &args);
+        assert!(output.status.success(), "{options:?}: {}", stderr(&output));
+        image_file::read(&dir.path().join("nans.exr")).unwrap().rgba
+    };
+    let first = draw(&["--engine", "interpreter", "--instructions", "portable"]);
+    assert!(first.iter().all(|texel| texel[..2] == [255.0, 254.0]), "{:?}", first[0]);
+    for options in ["--engine interpreter", "--engine auto", "--threads 1", "--threads 2"] {
+        assert_eq!(draw(&options.split(' ').collect::<Vec<_>>()), first, "{options}");
+    }
+    let has = |set: &str| shadewright::rpu::simd::InstructionSet::all().iter().any(|s| s.name() == set);
+    for (set, name) in [("AVX2", "avx2"), ("AVX-512", "avx512")] {
+        for engine in ["interpreter", "native"].into_iter().filter(|_| has(set)) {
+            assert_eq!(draw(&["--engine", engine, "--instructions", name]), first, "{engine} with {set}");
+        }
+    }
+}
+
+/// The function reads a place of the stack that nobody has written, and leaves more than it found.
+#[test]
+fn each_thread_finds_zeros_on_the_stack_whatever_ran_in_its_lane_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "SUBROUTINE_ENTRY_main:\ncall f push 8\nmov R0, R1\nreturn\n\
+                f: add R1, S1, 0.25\nadd R1, R1, S7\nmov S1, R1\nmov S7, R1\nreturn\n";
+    fs::write(dir.path().join("leaves.rpuasm"), text).unwrap();
+    for how in [["--engine", "interpreter"], ["--engine", "auto"], ["--engine", "native"], ["--threads", "1"]] {
+        let args = ["run", "leaves.rpuasm", "main", "--image", "100x100", "--out", "stack.exr"];
+        let output = shadewright(dir.path(), &[&args[..], &how[..]].concat());
+        if how[1] != "native" {
+            assert!(output.status.success(), "{how:?}: {}", stderr(&output));
+        }
+        let image = image_file::read(&dir.path().join("stack.exr")).unwrap();
+        assert!(image.rgba.iter().all(|texel| *texel == [0.25, 0.25, 0.25, 1.0]), "{how:?}");
+    }
+    let timed = ["run", "leaves.rpuasm", "main", "--image", "100x100", "--out", "stack.exr", "--timed"];
+    assert!(shadewright(dir.path(), &timed).status.success());
+    let image = image_file::read(&dir.path().join("stack.exr")).unwrap();
+    assert!(image.rgba.iter().all(|texel| *texel == [0.25, 0.25, 0.25, 1.0]));
+}
+
+#[test]
+fn engines_are_obeyed_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| shadewright(&repository("assets/rpu"), args);
+    let refused = |args: &[&str], why: &str| {
+        let output = run(args);
+        assert!(!output.status.success() && stderr(&output).contains(why), "{args:?}: {}", stderr(&output));
+    };
+    let counted = run(&["run", "mandelbrot.rpuasm", "main", "--engine", "interpreter"]);
+    assert!(stderr(&counted).contains("instructions,"), "{}", stderr(&counted));
+    let without = ["run", "mandelbrot.rpuasm", "main", "--engine", "native"];
+    let native = run(&without);
+    if native.status.success() {
+        assert!(!stderr(&native).contains("instructions"), "native code counts none: {}", stderr(&native));
+        assert_eq!(native.stdout, counted.stdout);
+    }
+    refused(&[&without[..], &["--instructions", "portable"]].concat(), "neither AVX2 nor AVX-512");
+    refused(&["run", "mandelbrot.rpuasm", "main", "--timed", "--engine", "auto"], "has no choice of engines");
+    let out = dir.path().join("a.png");
+    let scene =
+        ["compare", "trace.rib", "--between", "rpu,rpu-f24", "--engine", "native", "--out", out.to_str().unwrap()];
+    refused(&scene, "name the engine as a back end");
+    refused(&["simulate", "trace.rib", "--engine", "native"], "a simulation has no choice of engines");
+    let function = "float f(float x) { return x * x; }";
+    let called = run(&["run", function, "f", "3", "--on", "rpu", "--engine", "interpreter"]);
+    assert!(String::from_utf8_lossy(&called.stdout).contains("rpu-interpreter"), "{}", stderr(&called));
+    refused(&["run", function, "f", "3", "--on", "eval", "--engine", "interpreter"], "name it with --on rpu");
+}

@@ -13,6 +13,8 @@ seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 # Random programs a test of tests/agreement.rs, rounds of the property tests, seconds of random input to the window and
 # to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
+# Random programs of the RPU.
+machine_programs=${SHADEWRIGHT_NIGHTLY_MACHINE_PROGRAMS:-10000}
 rounds=${SHADEWRIGHT_NIGHTLY_ROUNDS:-10}
 seconds=${SHADEWRIGHT_NIGHTLY_SECONDS:-60}
 fuzzing=${SHADEWRIGHT_NIGHTLY_FUZZING:-300}
@@ -61,6 +63,9 @@ done
 step assets/images/make.sh giant showcase instances cornell cost lines sum-layout
 step git diff --exit-code --stat -- assets/images
 
+# The most memory that files of 10 MB take, by reader and by stage: the table of docs/security.md.
+step SHADEWRIGHT_MEMORY=whole cargo test --locked --release --test memory -- --nocapture --test-threads 1
+
 # Every float of the domains of the standard library's transcendental functions.
 step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test math
 
@@ -70,6 +75,10 @@ for round in $(seq 0 $((rounds - 1))); do
     # shellcheck disable=SC2086
     step "PROPTEST_RNG_SEED=$((seed + round))" cargo test --locked --lib -- $modules
 done
+
+# Programs of the RPU on every engine, with every instruction set of this CPU.
+step "SHADEWRIGHT_SEED=$seed..$((seed + machine_programs))" cargo test --locked --lib -- \
+    dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruction_set
 
 # The library and the program without the back end for GPUs, and without the window.
 step cargo check --locked --no-default-features

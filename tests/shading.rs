@@ -179,7 +179,7 @@ fn what_only_printing_asks_for_is_there() {
     let command = Command::new(env!("CARGO_BIN_EXE_shadewright")).args(args).current_dir(&folder).output();
     let output = command.expect("the program was built with the tests");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let expected = "0.50 0.50 0.000000 0.000000 0.000000 0.0 0.000000 0.000000 3.000000 1.0\n";
+    let expected = "printf: 0.50 0.50 0.000000 0.000000 0.000000 0.0 0.000000 0.000000 3.000000 1.0\n";
     assert_eq!(text, expected, "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -212,7 +212,7 @@ fn what_shaders_print_comes_out_in_the_order_of_the_pixels() {
     let line = |word: &str, x: &str| {
         let diagonal: Vec<String> =
             (0..16).map(|i| if i % 5 == 0 { "2.000000" } else { "0.000000" }.to_string()).collect();
-        format!("{word} {x} 0.500000 1.000000 2.000000 {}%\n", diagonal.join(" "))
+        format!("printf: {word} {x} 0.500000 1.000000 2.000000 {}%\n", diagonal.join(" "))
     };
     assert_eq!(run(&[]), line("left", "-2.0") + &line("right", "2.0"));
     assert_eq!(run(&["--threads", "1"]), run(&["--threads", "2"]));

@@ -1,9 +1,10 @@
-//! What the compiler's passes, calling conventions and inlining policies are worth: `cargo bench
-//! --bench compiler -- NAME`.
+//! What the compiler's passes, calling conventions and inlining policies are worth, and how its time
+//! grows with the length of a shader: `cargo bench --bench compiler -- NAME`.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod length;
 mod variants;
 
 use clap::{Parser, ValueEnum};
@@ -31,6 +32,8 @@ enum Name {
     Conventions,
     /// With more and with less inlining
     Inlining,
+    /// Shaders of many lines and of twice as many: the quotients of the times
+    Length,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -40,5 +43,6 @@ fn main() -> anyhow::Result<()> {
         Name::Passes => variants::passes(only, common.json),
         Name::Conventions => variants::conventions(only, common.json),
         Name::Inlining => variants::inlining(only, common.json),
+        Name::Length => length::length(only, common.json),
     })
 }

@@ -10,6 +10,14 @@ use std::fmt::Write;
 /// The widest word, in bits.
 pub const MAX_WIDTH: u32 = 4096;
 
+/// Bits that a word counts for in bounds on memory: a narrow one takes as much as one of this width.
+const LEAST_STORAGE: u32 = 256;
+
+/// The bits that a word of some width counts for where the memory of words is bounded.
+pub fn storage(width: u32) -> u64 {
+    u64::from(width.max(LEAST_STORAGE))
+}
+
 /// Bits of a limb of a wide word.
 const LIMB: u32 = 64;
 

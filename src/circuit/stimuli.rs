@@ -13,18 +13,22 @@
 //! Numbers are decimal, or begin with `0x`, `0o` or `0b`. A word fits its port as a signed or as an
 //! unsigned number.
 
-use super::bits::Bits;
+use super::bits::{Bits, storage};
 use super::functional::Environment;
 use super::graph::{Circuit, PortId};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::{FileId, Span};
 use std::collections::VecDeque;
 
-/// The most words that all outputs of a simulation keep.
-const MAX_OUTPUT: usize = 1 << 24;
+/// The most bits of all words that outputs keep; a word counts for at least 256. Wide words as decimal
+/// text take some three times as much.
+pub const MAX_OUTPUT: u64 = 1 << 30;
 
-/// The most lines of debug output that are kept.
-const MAX_PRINTS: usize = 1 << 20;
+/// The most bytes of debug output that are kept, where a line counts for at least [`LEAST_PRINT`].
+const MAX_PRINTS: usize = 128 << 20;
+
+/// What a line of debug output counts for besides its text and the digits of its word.
+const LEAST_PRINT: usize = 128;
 
 /// How words are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,8 +73,13 @@ pub struct Stimuli {
     inputs: Vec<Input>,
     expected: Vec<Option<Vec<Bits>>>,
     outputs: Vec<Vec<Bits>>,
-    total: usize,
+    /// Bits of all words in `outputs`.
+    total: u64,
+    /// Whether a word was refused because the outputs are full.
+    is_full: bool,
     prints: Vec<(String, Bits, u32)>,
+    /// What `prints` count for.
+    printed: usize,
 }
 
 impl Stimuli {
@@ -86,7 +95,9 @@ impl Stimuli {
             expected: vec![None; ports],
             outputs: vec![Vec::new(); ports],
             total: 0,
+            is_full: false,
             prints: Vec::new(),
+            printed: 0,
         }
     }
 
@@ -176,6 +187,11 @@ impl Stimuli {
     /// What has been put to a port.
     pub fn outputs(&self, port: PortId) -> &[Bits] {
         &self.outputs[port.0 as usize]
+    }
+
+    /// Whether the outputs gave more than [`MAX_OUTPUT`] bits, so that a word was refused.
+    pub fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Words of inputs that have not been taken, by port; without those that repeat.
@@ -275,16 +291,20 @@ impl Environment for Stimuli {
     }
 
     fn put(&mut self, port: PortId, word: &Bits, _cycle: u64) -> bool {
-        if self.total >= MAX_OUTPUT {
+        let more = storage(self.widths[port.0 as usize]);
+        if self.total + more > MAX_OUTPUT {
+            self.is_full = true;
             return false;
         }
-        self.total += 1;
+        self.total += more;
         self.outputs[port.0 as usize].push(word.clone());
         true
     }
 
     fn print(&mut self, text: &str, word: &Bits, size: u32) {
-        if self.prints.len() < MAX_PRINTS {
+        let more = text.len() + size as usize / 2 + LEAST_PRINT;
+        if self.printed + more <= MAX_PRINTS {
+            self.printed += more;
             self.prints.push((text.to_string(), word.clone(), size));
         }
     }

@@ -11,7 +11,7 @@ use shadewright::render::progressive::Progressive;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Backend, BackendOptions, RenderError, Renderer, gpu};
 use shadewright::rpu::format::Format;
-use shadewright::rpu::native;
+use shadewright::rpu::{EngineInfo, native};
 
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end,
 /// which [`rpu_passes`] finds.
@@ -41,9 +41,14 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
     chosen
 }
 
-/// What the arguments say about the whole process: its number of threads, and whether profilers can
-/// name the code that it generates.
+/// What the arguments say about the whole process: its vector instructions, its number of threads, and
+/// whether profilers can name the code that it generates.
 pub fn set_up_process(machine: &MachineArgs) -> Result<(), Failure> {
+    if let Some(instructions) = machine.instructions {
+        let set =
+            instructions.set().ok_or_else(|| Failure::device("error: --instructions: this CPU has none of them"))?;
+        set.limit();
+    }
     if machine.perf_map {
         let path = native::write_perf_map().context("creating the perf map")?;
         eprintln!("the names of native code are written to {}", path.display());
@@ -130,15 +135,21 @@ pub fn open<T: ?Sized>(opened: Result<Box<T>, RenderError>) -> Result<Box<T>, Fa
     opened.map_err(|e| Failure::device(format!("error: {e}")))
 }
 
+/// The engine that `--engine` names.
+pub fn engine(machine: &MachineArgs) -> Result<Option<&'static EngineInfo>, Failure> {
+    let Some(EngineChoice(engine)) = machine.engine else { return Ok(None) };
+    match (engine.available)() {
+        Ok(()) => Ok(Some(engine)),
+        Err(reason) => Err(Failure::device(format!("error: --engine {}: {reason}", engine.name))),
+    }
+}
+
 /// The back end of the engine that `--engine` names.
 fn on_engine(machine: &MachineArgs, rpu: &RpuRenderer) -> Result<Backend, Failure> {
-    let Some(EngineChoice(engine)) = machine.engine else { return Ok(Backend::RPU) };
+    let Some(engine) = engine(machine)? else { return Ok(Backend::RPU) };
     if !engine.formats.contains(&rpu.format()) {
         let reason = format!("error: the {} engine computes in single precision alone; remove --format", engine.name);
         return Err(Failure::input(reason));
-    }
-    if let Err(reason) = (engine.available)() {
-        return Err(Failure::device(format!("error: --engine {}: {reason}", engine.name)));
     }
     match rpu.format() {
         Format::F24 => Ok(Backend::RPU_F24),

@@ -7,6 +7,7 @@ use super::aov::{Shown, machine_of};
 use super::args::{RenderArgs, SceneArgs};
 use super::failure::Failure;
 use super::progress::{Work, with_progress};
+use shadewright::disk;
 use shadewright::image::file as image_file;
 use shadewright::pointcloud::samples::FIRST_LINE;
 use shadewright::program::Output;
@@ -14,7 +15,6 @@ use shadewright::project::{Project, State};
 use shadewright::render::baking::{self, BakedFile};
 use shadewright::render::rpu::RpuRenderer;
 use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,9 +105,8 @@ fn target(out: &Path, name: &str, extension: &str) -> Result<PathBuf, String> {
 
 /// Whether a file begins as baked files do.
 fn is_baked(path: &Path) -> bool {
-    let mut start = Vec::new();
-    let read = fs::File::open(path).map(|file| file.take(FIRST_LINE.len() as u64).read_to_end(&mut start));
-    matches!(read, Ok(Ok(_))) && (start.starts_with(b"ply") || start == FIRST_LINE)
+    let start = disk::start(path, FIRST_LINE.len() as u64);
+    start.is_ok_and(|start| start.starts_with(b"ply") || start == FIRST_LINE)
 }
 
 #[cfg(test)]

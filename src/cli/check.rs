@@ -3,6 +3,7 @@
 use super::args::CheckArgs;
 use super::failure::Failure;
 use super::messages::{Problems, messages};
+use super::output::print_json_text;
 use serde_json::json;
 use shadewright::project::{Options, Outcome, Project, Source, State};
 use shadewright::render::sampling::Sampling;
@@ -23,7 +24,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             let mut object = problems.json();
             object.insert("scene".to_string(), path.display().to_string().into());
             object.insert("diagnostics".to_string(), messages(&diagnostics, &sources));
-            println!("{}", json!(object));
+            print_json_text(&json!(object).to_string());
             continue;
         }
         eprint!("{}", diagnostics.render(&sources));

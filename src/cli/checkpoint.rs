@@ -8,6 +8,7 @@ use super::progress::{Work, with_progress};
 use super::record;
 use super::render::Drawn;
 use anyhow::Context;
+use shadewright::disk;
 use shadewright::image::file as image_file;
 use shadewright::image::{SizeError, Variance};
 use shadewright::render::checkpoint;
@@ -16,8 +17,6 @@ use shadewright::render::record::Subject;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, passes};
 use shadewright::scene::Scene;
-use std::fs::File;
-use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -140,12 +139,11 @@ impl Checkpoint<'_> {
     fn read(&self, film: &mut Film) -> Result<u32, Failure> {
         // More bytes than a checkpoint of the image has are not read.
         let most = checkpoint::bytes_of(film) + 1;
-        let mut bytes = Vec::new();
-        match File::open(self.path).and_then(|file| file.take(most).read_to_end(&mut bytes)) {
-            Ok(_) => {}
+        let bytes = match disk::start(self.path, most) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(Failure::input(format!("error: cannot read `{}`: {error}", self.path.display()))),
-        }
+        };
         checkpoint::from_bytes(&bytes, self.subject, film).map_err(|error| {
             let path = self.path.display();
             Failure::input(format!(

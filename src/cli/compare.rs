@@ -42,6 +42,12 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
             |option| format!("error: --sampler adaptive does not support {option}"),
         )?;
     }
+    if args.machine.engine.is_some() {
+        return Err(Failure::input(
+            "error: --engine is not an option of `compare`: name the engine as a back end, such as \
+             --between gpu,rpu-interpreter",
+        ));
+    }
     set_up_process(&args.machine)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;

@@ -31,6 +31,7 @@ use shadewright::scene;
 use shadewright::text::source::{FileId, SourceMap};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Shapes => lanes::shapes(args)?.into_bytes(),
         Emit::Vector => lanes::vector(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
-        Emit::Asm => native(args)?.into_bytes(),
+        Emit::Asm => return native(args),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
         Emit::Memory => memory::memory(args)?.into_bytes(),
         Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
@@ -83,19 +84,48 @@ fn write(args: &CompileArgs, output: Vec<u8>) -> Result<(), Failure> {
 /// What the RPU's native engine makes of the program on this CPU: with the lines of the source, where
 /// it is compiled from one file.
 #[cfg(target_arch = "x86_64")]
-fn native(args: &CompileArgs) -> Result<String, Failure> {
-    use shadewright::rpu::native::listing;
-    let listing = if args.more.is_empty() && Form::of(&args.file).is_none() {
-        let compiled = rpu_program(args)?;
-        listing(&compiled.object(), |address| compiled.source_line(address))
-    } else {
-        listing(&joined(args)?, |_| None)
+fn native(args: &CompileArgs) -> Result<(), Failure> {
+    use shadewright::rpu::native::{ListingError, write_listing};
+    let compiled = if args.more.is_empty() && Form::of(&args.file).is_none() { Some(rpu_program(args)?) } else { None };
+    let program = compiled.as_ref().map_or_else(|| joined(args), |compiled| Ok(compiled.object()))?;
+    let source = |address| compiled.as_ref()?.source_line(address);
+    // Line by line: there may be more than memory holds.
+    let listing = |write: &mut dyn FnMut(&str)| write_listing(&program, source, write);
+    let refused = |e: ListingError| Failure::input(format!("error: {e}"));
+    let Some(path) = &args.out else {
+        let mut text = String::new();
+        listing(&mut |line| {
+            let _ = writeln!(text, "{line}");
+            if text.len() >= PRINTED_AT_ONCE {
+                print!("{text}");
+                text.clear();
+            }
+        })
+        .map_err(refused)?;
+        print!("{text}");
+        return Ok(());
     };
-    listing.map_err(|e| Failure::input(format!("error: {e}")))
+    let mut result = Ok(());
+    let written = image_file::write_with(path, |out| {
+        let mut written = Ok(());
+        result = listing(&mut |line| {
+            if written.is_ok() {
+                written = writeln!(out, "{line}");
+            }
+        });
+        // Without a listing nothing is left behind.
+        result.clone().map_err(io::Error::other).and(written)
+    });
+    result.map_err(refused)?;
+    Ok(written?)
 }
 
+/// Bytes of text that are printed at once.
+#[cfg(target_arch = "x86_64")]
+const PRINTED_AT_ONCE: usize = 1 << 16;
+
 #[cfg(not(target_arch = "x86_64"))]
-fn native(_: &CompileArgs) -> Result<String, Failure> {
+fn native(_: &CompileArgs) -> Result<(), Failure> {
     Err(Failure::input("error: there is no translator to native code for this CPU"))
 }
 
@@ -438,8 +468,12 @@ impl ForRpu {
     fn source_line(&self, address: u32) -> Option<String> {
         let span = self.module.span(*self.program.locs.get(address as usize)?)?;
         let (file, place) = (self.sources.get(span.file)?, self.sources.position(span)?);
-        let text = file.text.lines().nth(place.line.checked_sub(1)? as usize)?;
-        Some(format!("{}:{}: {}", file.name, place.line, text.trim()))
+        let (mut text, most) = (file.line_text((place.line as usize).checked_sub(1)?)?.trim(), 160);
+        // A shader may be one line of some hundred kilobytes.
+        if let Some((end, _)) = text.char_indices().nth(most) {
+            text = &text[..end];
+        }
+        Some(format!("{}:{}: {text}", file.name, place.line))
     }
 }
 

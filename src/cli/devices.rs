@@ -2,6 +2,7 @@
 
 use super::args::DevicesArgs;
 use super::failure::Failure;
+use super::output::print_json_text;
 use anyhow::Context;
 use shadewright::render::{Backend, gpu};
 
@@ -12,7 +13,7 @@ pub fn run(args: &DevicesArgs) -> Result<(), Failure> {
     let engine = Backend::RPU.info().runs_with();
     if args.json {
         let json = serde_json::json!({ "rpu": { "threads": threads, "engine": engine }, "adapters": adapters });
-        println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);
+        print_json_text(&serde_json::to_string_pretty(&json).context("writing JSON")?);
         return Ok(());
     }
     println!("rpu  RPU (CPU): software ray processing unit, {engine}, {threads} threads");

@@ -9,6 +9,8 @@ use super::render::shadow_map;
 use super::sampler;
 use clap::Parser;
 use serde::Serialize;
+use serde_json::Value;
+use shadewright::disk;
 use shadewright::farm::{self, File, FrameSet, Job, Settings, openjd, slurm};
 use shadewright::image::file as image_file;
 use shadewright::pack;
@@ -229,6 +231,7 @@ fn image_name(args: &FarmArgs) -> Result<String, Failure> {
 /// replaced. Parts stay: a task that finds one of another image renders it again.
 fn write(args: &FarmArgs, scene: &SceneArgs, mut job: Job) -> Result<Job, Failure> {
     let out = &args.out;
+    let expected = serde_json::to_value(&job).map_err(anyhow::Error::from)?;
     let mut fill = |folder: &Path| {
         pack_scene(folder, scene, &args.scene, &mut job)?;
         let files = files_of(args, &job)?;
@@ -236,9 +239,16 @@ fn write(args: &FarmArgs, scene: &SceneArgs, mut job: Job) -> Result<Job, Failur
         write_files(folder, &record, &files)
     };
     match fs::read_dir(out) {
-        Ok(entries) => {
-            if entries.count() > 0 {
-                check_ours(out)?;
+        Ok(_) => {
+            let _lock = disk::lock_folder(out).map_err(|error| match error.kind() {
+                ErrorKind::WouldBlock => {
+                    Failure::input(format!("error: {}: another `shadewright farm` writes this folder", out.display()))
+                }
+                _ => failed(out, &error),
+            })?;
+            let has_files = fs::read_dir(out).map_err(|error| failed(out, &error))?.next().is_some();
+            if has_files {
+                check_ours(out, &expected)?;
             }
             fill(out)?;
         }
@@ -268,10 +278,10 @@ fn write_new(out: &Path, fill: impl FnOnce(&Path) -> Result<(), Failure>) -> Res
 fn write_files(folder: &Path, record: &Record, files: &[File]) -> Result<(), Failure> {
     let mut content = serde_json::to_string_pretty(record).map_err(anyhow::Error::from)?;
     content.push('\n');
-    image_file::write_bytes(&folder.join(RECORD), content.as_bytes())?;
+    image_file::replace_bytes(&folder.join(RECORD), content.as_bytes())?;
     for file in files {
         let path = folder.join(file.name);
-        image_file::write_bytes(&path, file.text.as_bytes())?;
+        image_file::replace_bytes(&path, file.text.as_bytes())?;
         #[cfg(unix)]
         if file.is_executable {
             use std::os::unix::fs::PermissionsExt;
@@ -285,16 +295,44 @@ fn write_files(folder: &Path, record: &Record, files: &[File]) -> Result<(), Fai
     Ok(())
 }
 
-/// Checks that a folder that has files is that of a job.
-fn check_ours(out: &Path) -> Result<(), Failure> {
-    if out.join(RECORD).is_file() {
-        return Ok(());
+/// Most bytes of a record: each frame takes a line.
+const MAX_RECORD: u64 = 64 << 20;
+
+/// Checks that a folder that has files is that of a job with the same images: those of another would
+/// have the same names.
+fn check_ours(out: &Path, job: &Value) -> Result<(), Failure> {
+    let bytes = disk::read_own(&out.join(RECORD), MAX_RECORD).ok();
+    let record = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let Some(earlier) = record.as_ref().and_then(|record| record.get("job")) else {
+        return Err(Failure::input(format!(
+            "error: {}: the folder is not empty, and was not written by `shadewright farm`\n\
+             hint: name a new folder",
+            out.display()
+        )));
+    };
+    let of_images = [
+        ("/name", "another scene"),
+        ("/image", "images of another name"),
+        ("/settings/samples", "another --spp"),
+        ("/settings/size", "another --size"),
+        ("/settings/backend", "another --backend"),
+        ("/settings/options", "other options of `render`"),
+    ];
+    let differs = |pointer: &str| earlier.pointer(pointer) != job.pointer(pointer);
+    if let Some((_, what)) = of_images.iter().find(|(pointer, _)| differs(pointer)) {
+        let out = out.display();
+        return Err(Failure::input(format!("error: {out}: the folder has a job with {what}\nhint: name a new folder")));
     }
-    Err(Failure::input(format!(
-        "error: {}: the folder is not empty, and was not written by `shadewright farm`\n\
-         hint: name a new folder",
-        out.display()
-    )))
+    let of_tasks = [("/frames", "frames"), ("/grid", "tiles"), ("/shares", "shares of samples")];
+    let changed: Vec<&str> = of_tasks.iter().filter(|(pointer, _)| differs(pointer)).map(|(_, what)| *what).collect();
+    if !changed.is_empty() {
+        eprintln!(
+            "note: {}: the job that was there is replaced; it had other {}",
+            out.display(),
+            changed.join(" and ")
+        );
+    }
+    Ok(())
 }
 
 /// Says what was written, and what to do with it.

@@ -6,11 +6,10 @@ use super::output::print_json;
 use super::render::is_exr;
 use serde_json::{Map, Value, json};
 use shadewright::image::channels::Header;
-use shadewright::image::file::ImageFileError;
+use shadewright::image::file as image_file;
 use shadewright::image::{image_size, rendering};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -41,14 +40,7 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
 
 /// What is known of a file.
 fn document(path: &Path) -> Result<Value, Failure> {
-    let read_error = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
-        _ => ImageFileError::Read { path: path.into(), source },
-    };
-    if !path.metadata().map_err(read_error)?.is_file() {
-        return Err(ImageFileError::NotAFile { path: path.into() }.into());
-    }
-    let mut reader = BufReader::new(File::open(path).map_err(read_error)?);
+    let mut reader = BufReader::new(image_file::open(path)?);
     let name = path.display().to_string();
     if !is_exr(path) {
         let Some(size) = image_size(reader) else {

@@ -1,6 +1,6 @@
 //! `shadewright merge PARTS… -o OUT`: joins the parts of an image.
 
-use super::args::{BackendChoice, Cli, Command, MergeArgs, RenderArgs};
+use super::args::{BackendChoice, Cli, Command, MergeArgs, RenderArgs, SceneArgs};
 use super::backend::{progressive, rpu_renderer, set_up_process};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
@@ -10,6 +10,7 @@ use super::render::is_exr;
 use anyhow::Context;
 use clap::Parser;
 use serde_json::json;
+use shadewright::disk;
 use shadewright::image::channels::Header;
 use shadewright::image::rendering::Rendering;
 use shadewright::image::{Image, SizeError, file as image_file};
@@ -18,7 +19,6 @@ use shadewright::render::film::{Film, FilmPixel, FilmSettings};
 use shadewright::render::part::{PartError, PartFile, PartRecord, join, plan};
 use shadewright::render::record::to_json;
 use shadewright::scene::Exposure;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -132,7 +132,7 @@ enum Unread {
 }
 
 fn record(path: &Path) -> Result<PartRecord, Unread> {
-    let mut reader = BufReader::new(File::open(path).map_err(Unread::File)?);
+    let mut reader = BufReader::new(disk::open(path).map_err(Unread::File)?);
     let header = Header::read(&mut reader).map_err(|e| Unread::Part(PartError::Damaged(e.to_string())))?;
     PartRecord::of_header(&header).map_err(Unread::Part)
 }
@@ -154,7 +154,7 @@ impl From<Unjoined> for Failure {
 
 fn read(path: &Path) -> Result<PartFile, Unjoined> {
     let failure = |e: &dyn std::fmt::Display| Unjoined(Failure::input(format!("error: `{}`: {e}", path.display())));
-    let file = File::open(path).map_err(|e| failure(&e))?;
+    let file = disk::open(path).map_err(|e| failure(&e))?;
     PartFile::decode(BufReader::new(file)).map_err(|e| failure(&e))
 }
 
@@ -169,9 +169,7 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
     let named =
         args.scene.clone().or(rendered.scene.scene.take().map(|scene| Path::new(&first.part.folder).join(scene)));
     rendered.scene.scene = named;
-    for path in rendered.scene.shader_paths.iter_mut().chain(&mut rendered.scene.allow_read) {
-        *path = Path::new(&first.part.folder).join(&path);
-    }
+    permit(&mut rendered.scene, args, Path::new(&first.part.folder));
     let (_, state) = open_project(&rendered.scene).map_err(|failure| {
         Failure::input(format!(
             "{failure}\nerror: the scene has an imager shader, which runs on the joined image: name the scene with --scene"
@@ -208,6 +206,20 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
         film.set_batch_sum(at % means.width, at / means.width, 0, FilmPixel { sum, weight: 1.0 });
     }
     machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)
+}
+
+/// Gives a scene the permissions of this command, in place of those of a part's: a part is a file of
+/// somebody else. Its folders of shaders that lie in the scene's own need none.
+fn permit(scene: &mut SceneArgs, args: &MergeArgs, folder_of_part: &Path) {
+    scene.allow_run = args.allow_run;
+    scene.allow_read.clone_from(&args.allow_read);
+    let own = scene.scene.as_deref().and_then(|scene| image_file::folder_of(scene).canonicalize().ok());
+    let is_own = |folder: &PathBuf| {
+        let real = folder.canonicalize().ok();
+        real.zip(own.as_ref()).is_some_and(|(real, own)| real.starts_with(own))
+    };
+    let folders = std::mem::take(&mut scene.shader_paths).into_iter().map(|folder| folder_of_part.join(folder));
+    scene.shader_paths = args.shader_paths.iter().cloned().chain(folders.filter(is_own)).collect();
 }
 
 /// The arguments that a part was rendered with.

@@ -10,12 +10,12 @@ use super::progress::with_progress;
 use super::render::{draw_shutter, rendering, shadow_map};
 use super::{aov, bake, interrupt, printf, record};
 use serde_json::json;
+use shadewright::disk;
 use shadewright::image::file as image_file;
 use shadewright::render::batches::Batches;
 use shadewright::render::film::Film;
 use shadewright::render::part::{Content, PartFile, PartInfo, PartRecord, Share, difference};
 use shadewright::render::{Job, RenderError, Window, passes};
-use std::fs::File;
 use std::io::BufReader;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -122,7 +122,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
 
 /// Whether a file is this part, undamaged.
 fn is_there(out: &Path, record: &PartRecord) -> bool {
-    let there = File::open(out).ok().and_then(|file| PartFile::decode(BufReader::new(file)).ok());
+    let there = disk::open(out).ok().and_then(|file| PartFile::decode(BufReader::new(file)).ok());
     there.is_some_and(|there| {
         there.record.part.share == record.part.share && difference(&there.record, record).is_none()
     })

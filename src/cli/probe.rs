@@ -22,12 +22,13 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
     if let Some(between) = args.diverge {
         return diverge::run(args, between);
     }
-    let MachineArgs { adapter, schedule, traversal, engine, perf_map, .. } = &args.machine;
+    let MachineArgs { adapter, schedule, traversal, engine, instructions, perf_map, .. } = &args.machine;
     let given = [
         (adapter.is_some(), "--adapter"),
         (schedule.is_some(), "--schedule"),
         (traversal.is_some(), "--traversal"),
         (engine.is_some(), "--engine"),
+        (instructions.is_some(), "--instructions"),
         (*perf_map, "--perf-map"),
     ];
     Failure::of_options(&given, |option| {

@@ -8,6 +8,7 @@ use shadewright::project::Project;
 use shadewright::render::Job;
 use shadewright::render::record::{Record, Subject, hashed};
 use shadewright::scene::Scene;
+use shadewright::text::log::content_of;
 use std::hash::Hash;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub fn subject_of_shutter(args: &RenderArgs, job: &Job, scene: &Scene, project: 
     if job.film.moves {
         subject.scene = hashed(|h| {
             subject.scene.hash(h);
-            project.files().iter().for_each(|file| std::fs::read(file).ok().hash(h));
+            project.files().iter().for_each(|file| content_of(file).hash(h));
         });
     }
     subject

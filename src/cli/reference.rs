@@ -2,6 +2,7 @@
 
 use super::args::ReferenceArgs;
 use super::failure::Failure;
+use super::output::print_json_text;
 use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::lang::rsl::reference::table::{functions, markdown};
@@ -27,6 +28,6 @@ pub fn run(args: &ReferenceArgs) -> Result<(), Failure> {
         })
     });
     let list: Vec<Value> = entries.collect();
-    println!("{}", serde_json::to_string_pretty(&list).context("writing JSON")?);
+    print_json_text(&serde_json::to_string_pretty(&list).context("writing JSON")?);
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::frames::Sequence;
 use super::input::{job_of, open_project, refreshed};
 use super::judgement::{self, Judgement, Named, Side, check_judgement};
 use super::messages::Problems;
-use super::output::print_json;
+use super::output::{print_json, print_json_text};
 use super::progress::{Work, with_progress};
 use super::sampler::{self, Samples};
 use super::stats::{Images, RenderStats};
@@ -234,7 +234,7 @@ fn one(
         }
         match args.scene.frames {
             // A line for each image.
-            Some(Frames { first, last }) if first != last => println!("{}", Value::from(document)),
+            Some(Frames { first, last }) if first != last => print_json_text(&Value::from(document).to_string()),
             _ => print_json(&document.into())?,
         }
     } else {

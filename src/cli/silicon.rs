@@ -6,7 +6,7 @@ use shadewright::circuit::functional::{self, Outcome, Run};
 use shadewright::circuit::layout::{self, Layout};
 use shadewright::circuit::serial::netlist::Netlist;
 use shadewright::circuit::serial::{self, statistics};
-use shadewright::circuit::stimuli::Stimuli;
+use shadewright::circuit::stimuli::{MAX_OUTPUT, Stimuli};
 use shadewright::circuit::{Circuit, passes, verilog};
 use shadewright::image::file as image_file;
 use shadewright::lang::silicon;
@@ -128,6 +128,12 @@ impl Compiled<'_> {
 
     /// Adds the words that were not taken; fails where others left than are expected.
     fn judged(&self, mut text: String, stimuli: &Stimuli, outcome: Result<(), Failure>) -> Shown {
+        let outcome = if stimuli.is_full() {
+            let message = format!("error: the words that leave have more than {MAX_OUTPUT} bits");
+            Err(Failure::input(message + "\nhint: `--cycles N` ends the simulation before"))
+        } else {
+            outcome
+        };
         for (port, left) in stimuli.left() {
             let _ = writeln!(text, "{port}: {left} words are not taken");
         }

@@ -8,6 +8,7 @@ use super::args::{Model, SimulateArgs, Size};
 use super::backend::{rpu_options, set_up_process};
 use super::failure::Failure;
 use super::input::prepare_job;
+use super::output::print_json_text;
 use super::progress::{Work, with_progress};
 use super::run::program::{self, Form};
 use anyhow::Context;
@@ -68,7 +69,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         if let Some(scale) = scale {
             report["heatmap"] = json!({ "black": 0.0, "brightest": scale });
         }
-        println!("{}", serde_json::to_string_pretty(&report).context("writing JSON")?);
+        print_json_text(&serde_json::to_string_pretty(&report).context("writing JSON")?);
     } else {
         print_report(&simulation.stats, &breakdown, &reasons, args.lines);
         if let (Some(scale), Some(path)) = (scale, &args.heatmap) {

@@ -16,6 +16,11 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     if args.scene.crop.is_some() {
         return Err(Failure::input("error: --crop is for an image that is written: add --render OUT.png"));
     }
+    if args.machine.engine.is_some() {
+        return Err(Failure::input(
+            "error: the viewer has no choice of engines: add --render OUT.png, or remove --engine",
+        ));
+    }
     set_up_process(&args.machine)?;
     let source = source_of(&args.scene);
     let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };

@@ -9,6 +9,7 @@ use super::backend::{progressive, rpu_renderer};
 use super::failure::Failure;
 use super::input::{job_of, project_options, source_of};
 use super::messages::messages;
+use super::output::print_json_text;
 use serde_json::{Value, json};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
@@ -220,7 +221,7 @@ impl Reporter<'_> {
     }
 
     fn print(&self, line: Value) {
-        println!("{line}");
+        print_json_text(&line.to_string());
     }
 }
 

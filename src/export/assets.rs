@@ -5,10 +5,12 @@
 
 use super::losses::Losses;
 use super::{Format, Options, OutputFile};
+use crate::disk;
 use crate::lang::{Naming, ShaderRef};
 use crate::program::{LinkOptions, link};
-use crate::scene::{ParamValue, Scene, TextureSource, read_file};
+use crate::scene::{ParamValue, Scene, TextureSource, VisitedValues};
 use crate::text::diagnostics::Diagnostic;
+use crate::text::file_names::portable;
 use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -73,11 +75,21 @@ pub fn gather(
     known.extend(sources.log().paths().map(Path::to_path_buf));
     let (mut sources, read_all) = linked(scene, sources, options, losses);
     let log = sources.log().clone();
-    let stem = out.file_stem().unwrap_or(OsStr::new("scene")).to_string_lossy().replace(':', "_");
+    let stem = out.file_stem().unwrap_or(OsStr::new("scene")).to_string_lossy();
+    let stem = portable(&stem).into_owned();
     let mut assets = Assets::default();
     let inputs = log.paths().filter_map(|path| path.canonicalize().ok()).collect();
     let folder = format!("{stem}_textures");
-    let mut images = Images { scene, log, inputs, folder, taken: BTreeMap::new(), assets: &mut assets, out };
+    let mut images = Images {
+        scene,
+        log,
+        inputs,
+        folder,
+        taken: BTreeMap::new(),
+        lower_case: BTreeSet::new(),
+        assets: &mut assets,
+        out,
+    };
     images.add_all(&known, &sources, read_all, losses);
     if format == Format::Rib {
         add_shaders(scene, &sources, &known, options, &format!("{stem}_shaders"), &mut assets);
@@ -118,6 +130,8 @@ struct Images<'a> {
     folder: String,
     /// The names that files got, by where they are: a path, or a name within the scene's file.
     taken: BTreeMap<PathBuf, String>,
+    /// These names in lower case: some systems take no notice of case.
+    lower_case: BTreeSet<String>,
     assets: &'a mut Assets,
     out: &'a Path,
 }
@@ -195,14 +209,23 @@ impl Images<'_> {
         }
         let bytes: Arc<[u8]> = match embedded {
             Some(bytes) => bytes.clone(),
-            None => read_file(&path, MAX_IMAGE_BYTES).map_err(|e| e.to_string())?.into(),
+            None => self
+                .scene
+                .access
+                .read(&path, MAX_IMAGE_BYTES, &mut FileLog::default())
+                .map_err(|e| e.to_string())?
+                .into(),
         };
         let wanted = match embedded {
             Some(bytes) => format!("image{}.{}", self.assets.images.len(), extension_of(bytes)),
-            None => path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            None => {
+                let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+                portable(&name).into_owned()
+            }
         };
         let name = self.free_name(&wanted, &place, &bytes);
         self.taken.insert(place, name.clone());
+        self.lower_case.insert(name.to_lowercase());
         self.assets.images.insert(name.clone(), Copied { name: name.clone(), bytes });
         Ok(name)
     }
@@ -221,9 +244,9 @@ impl Images<'_> {
                 // A file of the same bytes may stay.
                 target != place
                     && self.inputs.contains(&target)
-                    && std::fs::read(&target).is_ok_and(|there| there != bytes)
+                    && disk::read(&target, u64::MAX).is_ok_and(|there| there != bytes)
             });
-            !self.assets.images.contains_key(name) && !is_other_input
+            !self.lower_case.contains(&name.to_lowercase()) && !is_other_input
         };
         names.into_iter().find(is_free).unwrap_or_default()
     }
@@ -237,7 +260,8 @@ fn extension_of(bytes: &[u8]) -> &'static str {
 /// All strings that a scene gives to shaders.
 fn strings(scene: &Scene) -> BTreeSet<String> {
     let of_shaders = scene.shader_instances.iter().flat_map(|instance| &instance.params);
-    let of_objects = scene.objects.iter().flat_map(|object| &object.attributes.user);
+    let mut visited = VisitedValues::default();
+    let of_objects = scene.objects.iter().flat_map(|object| object.attributes.user.unvisited(&mut visited));
     let values = of_shaders.map(|(_, value)| value).chain(of_objects.map(|(_, value)| value));
     let values = values.chain(scene.user_options.values());
     let mut all: BTreeSet<String> = values
@@ -306,7 +330,8 @@ fn add_shaders(
         if shader.language.naming() != Naming::Qualified || !shader.file.contains(['/', '\\']) {
             continue;
         }
-        let found = scene.access.find(&shader.file, None, &search, &mut FileLog::default());
+        let access = scene.access.with_allowed(&options.shader_paths);
+        let found = access.find(&shader.file, None, &search, &mut FileLog::default());
         if let Some(path) = found.ok().map(|path| real(&path)).filter(|path| files.iter().any(|(file, _)| file == path))
         {
             let suffix = shader.given.as_ref().map_or_else(String::new, |name| format!(":{name}"));

@@ -12,6 +12,7 @@ mod gltf;
 mod losses;
 pub mod rib;
 
+use crate::disk;
 use crate::image::file::{ImageFileError, folder_of, write_bytes};
 use crate::scene::Scene;
 use crate::text::diagnostics::Diagnostics;
@@ -149,7 +150,7 @@ pub fn export(scene: &Scene, sources: SourceMap, out: &Path, options: &Options) 
 fn check_targets(files: &[OutputFile], log: &FileLog) -> Result<(), ExportError> {
     let read: BTreeSet<PathBuf> = log.paths().filter_map(|path| path.canonicalize().ok()).collect();
     let is_input = |file: &&OutputFile| file.path.canonicalize().is_ok_and(|path| read.contains(&path));
-    let changes = |file: &&OutputFile| std::fs::read(&file.path).is_ok_and(|bytes| bytes != file.bytes);
+    let changes = |file: &&OutputFile| disk::read(&file.path, u64::MAX).is_ok_and(|bytes| bytes != file.bytes);
     match files.iter().filter(is_input).find(changes) {
         Some(file) => Err(ExportError::Input { path: file.path.clone() }),
         None => Ok(()),

@@ -7,6 +7,7 @@
 use super::glob::{GlobError, Pattern};
 use super::tolerance::Criterion;
 use crate::compare::Metric;
+use crate::disk;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::{FileId, SourceMap, Span, decode};
 use clap::ValueEnum;
@@ -144,11 +145,13 @@ impl List {
 fn read(file: &Path) -> Result<String, Diagnostics> {
     let shown = file.display();
     let failed = |e: std::io::Error| Diagnostic::error(format!("`{shown}`: {e}"));
-    let size = fs::metadata(file).map_err(failed)?.len();
-    if size > MAX_BYTES {
-        return Err(Diagnostic::error(format!("`{shown}` is no list: it has more than {} MiB", MAX_BYTES >> 20)).into());
+    match disk::read(file, MAX_BYTES) {
+        Ok(bytes) => Ok(decode(&bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => {
+            Err(Diagnostic::error(format!("`{shown}` is no list: it has more than {} MiB", MAX_BYTES >> 20)).into())
+        }
+        Err(e) => Err(failed(e).into()),
     }
-    Ok(decode(&fs::read(file).map_err(failed)?))
 }
 
 /// A value with its place.

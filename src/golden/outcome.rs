@@ -254,6 +254,15 @@ pub fn ids(cases: &[Case]) -> Vec<String> {
     cases.iter().map(of).collect()
 }
 
+/// Most characters of a name of [`ids`]: those of a case, and its hash.
+const MAX_ID: usize = 120 + 1 + 12;
+
+/// Whether a text is a name as [`ids`] makes them: one folder, which is not hidden.
+pub fn is_id(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
+    (1..=MAX_ID).contains(&text.len()) && !text.starts_with('.') && text.chars().all(is_plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,15 +2,20 @@
 //!
 //! The state is never needed: where it is missing or damaged, everything is rendered again. A lock
 //! keeps two runs from sharing a folder.
+//!
+//! The folder may come from somebody else, with a repository or the cache of a CI system. So a file
+//! of it is read as any other input: a state that names anything but a folder of an image is
+//! damaged, and nothing is read, written or removed through a link.
 
 use super::images::Shown;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, is_id};
 use crate::cache::KeyHasher;
-use crate::image::file::{ImageFileError, write_bytes};
+use crate::disk;
+use crate::image::file::{ImageFileError, replace_bytes};
 use crate::text::log::{content_of, listing_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +30,9 @@ const LOCK: &str = "lock";
 
 /// Name of the file that hides a folder from version control.
 const IGNORE: &str = ".gitignore";
+
+/// Name of the report, where nobody names another.
+pub const REPORT: &str = "report.html";
 
 /// Name of the folder with one folder for each image.
 const RESULTS: &str = "results";
@@ -47,6 +55,12 @@ pub enum StateError {
     /// It has other files.
     #[error("{}: the folder has other files; name an empty one or one that does not exist", .0.display())]
     NotOurs(PathBuf),
+    /// It, or something that runs keep in it, is a link, or another kind of file than runs make.
+    #[error(
+        "{}: a link, or not what runs keep there: links are not followed; delete it, or name another folder",
+        .0.display()
+    )]
+    Foreign(PathBuf),
     /// Another process uses it.
     #[error("{}: another run uses this folder; wait for it, or name another", .0.display())]
     Locked(PathBuf),
@@ -92,9 +106,9 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of a file; `None` where there is none.
+    /// That of a regular file that runs keep; `None` where there is none.
     pub fn of(path: &Path) -> Option<Self> {
-        let meta = fs::metadata(path).ok()?;
+        let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
         let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
         Some(Self { bytes: meta.len(), modified: u64::try_from(modified).ok()? })
     }
@@ -177,24 +191,41 @@ impl Output {
         [STATE, LOCK, IGNORE].iter().any(|name| inside == Path::new(name)) || inside.starts_with(RESULTS)
     }
 
+    /// Removes the folder of an image, and all in it; a link in its place is removed, and what it
+    /// leads to stays.
+    fn remove(&self, id: &str) -> io::Result<()> {
+        let folder = self.folder_of(id);
+        let is_ours = is_id(id) && is_folder(&self.0.join(RESULTS))?;
+        let removed = match fs::symlink_metadata(&folder) {
+            _ if !is_ours => return Err(io::Error::other("it is not the folder of an image")),
+            Ok(meta) if meta.is_dir() => fs::remove_dir_all(&folder),
+            Ok(_) => fs::remove_file(&folder),
+            Err(error) => Err(error),
+        };
+        removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    }
+
     /// Empties the folder of an image.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn clear(&self, id: &str) -> Result<(), StateError> {
         let folder = self.folder_of(id);
-        let failed = |source| StateError::Io { path: folder.clone(), source };
-        match fs::remove_dir_all(&folder) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
-            _ => {}
-        }
-        fs::create_dir_all(&folder).map_err(failed)
+        self.remove(id)
+            .and_then(|()| fs::create_dir(&folder))
+            .map_err(|source| StateError::Io { path: folder.clone(), source })
+    }
+
+    /// Whether the folder of an image is there, and is no link.
+    fn has(&self, id: &str) -> bool {
+        is_id(id) && is_folder(&self.folder_of(id)).unwrap_or(false)
     }
 
     /// Keeps the images that the report shows of an image; what cannot be written is made again.
     pub fn put_shown(&self, id: &str, shown: &[Shown]) {
         if let Ok(text) = serde_json::to_string(shown) {
-            let _ = write_bytes(&self.folder_of(id).join(SHOWN), format!("{}\n{text}\n", head(&text)).as_bytes());
+            let file = self.folder_of(id).join(SHOWN);
+            let _ = replace_bytes(&file, format!("{}\n{text}\n", head(&text)).as_bytes());
         }
     }
 
@@ -228,6 +259,19 @@ impl Store {
     pub fn open(folder: &Path, source: &Path) -> Result<Self, StateError> {
         let failed = |source| StateError::Io { path: folder.to_path_buf(), source };
         let state = folder.join(STATE);
+        // What is named is taken as it is: a link that came with the folder would lead elsewhere.
+        for (path, is_kind) in [
+            (folder.to_path_buf(), fs::Metadata::is_dir as fn(&fs::Metadata) -> bool),
+            (folder.join(RESULTS), fs::Metadata::is_dir),
+            (state.clone(), fs::Metadata::is_file),
+            (folder.join(LOCK), fs::Metadata::is_file),
+            (folder.join(IGNORE), fs::Metadata::is_file),
+            (folder.join(REPORT), fs::Metadata::is_file),
+        ] {
+            if fs::symlink_metadata(&path).is_ok_and(|meta| !is_kind(&meta)) {
+                return Err(StateError::Foreign(path));
+            }
+        }
         let is_new = match fs::read_dir(folder) {
             Ok(mut entries) => entries.next().is_none(),
             Err(e) if e.kind() == io::ErrorKind::NotFound => true,
@@ -238,9 +282,9 @@ impl Store {
         }
         fs::create_dir_all(folder.join(RESULTS)).map_err(failed)?;
         if is_new {
-            write_bytes(&folder.join(IGNORE), b"*\n")?;
+            replace_bytes(&folder.join(IGNORE), b"*\n")?;
         }
-        let lock = File::options().create(true).append(true).open(folder.join(LOCK)).map_err(failed)?;
+        let lock = disk::open_own(&folder.join(LOCK), OpenOptions::new().create(true).append(true)).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StateError::Locked(folder.to_path_buf())),
@@ -256,9 +300,8 @@ impl Store {
         if found == Found::Last && saved.source != source {
             found = Found::Other(saved.source);
             saved = Saved { source: String::new(), ..saved };
-            for id in saved.records.keys() {
-                let _ = fs::remove_dir_all(folder.join(RESULTS).join(id));
-            }
+            let output = Output::new(folder);
+            saved.records.keys().for_each(|id| drop(output.remove(id)));
             saved.records.clear();
         }
         saved.source = source;
@@ -288,6 +331,7 @@ impl Store {
         let record = self.saved.records.get(id)?;
         let is_same = |(path, hash): &(String, Option<String>)| contents.of(&base.join(path)) == *hash;
         let unchanged = record.subject == subject
+            && self.output.has(id)
             && Stamp::of(&self.output.render_of(id)) == Some(record.stamp)
             && record.files.iter().all(is_same);
         unchanged.then_some(record)
@@ -307,7 +351,7 @@ impl Store {
         self.saved.records.retain(|id, record| {
             let keep = is_known(&record.name);
             if !keep {
-                let _ = fs::remove_dir_all(output.folder_of(id));
+                drop(output.remove(id));
             }
             keep
         });
@@ -321,7 +365,7 @@ impl Store {
         let path = self.output.0.join(STATE);
         let failed = |e: serde_json::Error| StateError::Io { path: path.clone(), source: e.into() };
         let text = serde_json::to_string(&self.saved).map_err(failed)?;
-        write_bytes(&path, format!("{}\n{text}\n", head(&text)).as_bytes())?;
+        replace_bytes(&path, format!("{}\n{text}\n", head(&text)).as_bytes())?;
         Ok(())
     }
 }
@@ -336,16 +380,24 @@ fn head(text: &str) -> String {
 /// The text of a file after its first line: `None` where there is no file, `Some(None)` where it is
 /// damaged.
 fn checked(path: &Path) -> Option<Option<String>> {
-    if fs::metadata(path).ok()?.len() > MAX_BYTES {
-        return Some(None);
-    }
-    let Ok(text) = String::from_utf8(fs::read(path).ok()?) else { return Some(None) };
+    let bytes = match disk::read_own(path, MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => return Some(None),
+    };
+    let Ok(text) = String::from_utf8(bytes) else { return Some(None) };
     let good = text.split_once('\n').filter(|(first, rest)| *first == head(rest.trim_end_matches('\n')));
     Some(good.map(|(_, rest)| rest.trim_end_matches('\n').to_string()))
 }
 
 fn load(path: &Path) -> Option<Option<Saved>> {
-    Some(checked(path)?.and_then(|text| serde_json::from_str(&text).ok()))
+    let saved = checked(path)?.and_then(|text| serde_json::from_str::<Saved>(&text).ok());
+    Some(saved.filter(|saved| saved.records.keys().all(|id| is_id(id))))
+}
+
+/// Whether a path is a folder, and no link to one.
+fn is_folder(path: &Path) -> io::Result<bool> {
+    Ok(fs::symlink_metadata(path)?.is_dir())
 }
 
 #[cfg(test)]

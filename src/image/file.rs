@@ -32,6 +32,7 @@ use super::color::{encode_srgb8, quantize8};
 use super::decode::{DecodeError, decode_as};
 use super::quantize::{self, Quantize};
 use super::{Image, Reading, SizeError};
+use crate::disk;
 
 /// Why an image file could not be read or written.
 #[derive(Debug, Error)]
@@ -280,6 +281,19 @@ fn encode_exr(out: impl io::Write + io::Seek, image: &Image) -> exr::error::Unit
     ExrImage::from_encoded_channels(size, EXR_ENCODING, channels).write().to_buffered(out)
 }
 
+/// Writes to any path in the same way what `write` writes, which may be more than memory holds.
+///
+/// # Errors
+/// As [`write_bytes`].
+pub fn write_with(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), ImageFileError> {
+    let (target, file) = temporary_beside(path)?;
+    let mut file = BufWriter::new(file);
+    write(&mut file).map_err(|source| write_error(path, source))?;
+    let file = file.into_inner().map_err(|error| write_error(path, error.into_error()))?;
+    file.persist(target).map_err(|error| write_error(path, error.error))?;
+    Ok(())
+}
+
 /// Writes bytes to any path in the same way: whole, or not at all.
 ///
 /// # Errors
@@ -289,6 +303,18 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
     file.write_all(bytes).map_err(|source| write_error(path, source))?;
     file.persist(target).map_err(|error| write_error(path, error.error))?;
     Ok(())
+}
+
+/// [`write_bytes`] to a file that the program keeps for itself: a link of its name is replaced, and
+/// what it leads to stays.
+///
+/// # Errors
+/// Those of [`write_bytes`].
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
+    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        fs::remove_file(path).map_err(|source| write_error(path, source))?;
+    }
+    write_bytes(path, bytes)
 }
 
 /// Reads an image of at most [`MAX_READ_PIXELS`] in the format that the extension names: linear,
@@ -307,16 +333,8 @@ pub fn read(path: &Path) -> Result<Image, ImageFileError> {
 /// Those of [`read`].
 pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError> {
     let format = Format::of(path)?;
-    let read_error = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
-        _ => ImageFileError::Read { path: path.into(), source },
-    };
-    // Asked by path first: opening a pipe would wait for its other end.
-    if !fs::metadata(path).map_err(read_error)?.is_file() {
-        return Err(ImageFileError::NotAFile { path: path.into() });
-    }
-    let file = File::open(path).map_err(read_error)?;
-    if file.metadata().map_err(read_error)?.len() == 0 {
+    let file = open(path)?;
+    if file.metadata().map_err(|source| ImageFileError::Read { path: path.into(), source })?.len() == 0 {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
@@ -326,6 +344,19 @@ pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError
             ImageFileError::TooManyPixels { path: path.into(), width, height, limit }
         }
         other => ImageFileError::Corrupt { path: path.into(), format, reason: other.to_string() },
+    })
+}
+
+/// Opens an image's file.
+///
+/// # Errors
+/// When it is missing, not a regular file, or the system refuses.
+pub fn open(path: &Path) -> Result<File, ImageFileError> {
+    disk::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
+        io::ErrorKind::IsADirectory => ImageFileError::NotAFile { path: path.into() },
+        _ if disk::NotRegular::is_cause_of(&source) => ImageFileError::NotAFile { path: path.into() },
+        _ => ImageFileError::Read { path: path.into(), source },
     })
 }
 

@@ -3,10 +3,9 @@
 
 use super::aov::Aov;
 use super::channels::{ChannelError, ChannelFile};
-use super::file::{Format, ImageFileError, read_within, write_bytes};
+use super::file::{self, Format, ImageFileError, read_within, write_bytes};
 use super::{Image, Variance};
 use serde::Deserialize;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -90,7 +89,7 @@ pub(super) fn layer(prefix: &str, names: &[&str], image: &Image) -> Vec<(String,
 pub fn read(path: &Path, max_pixels: u64) -> Result<Rendering, ImageFileError> {
     let mut rendering = Rendering::from(read_within(path, max_pixels)?);
     if Format::of(path)? == Format::Exr {
-        let file = File::open(path).map_err(|source| ImageFileError::Read { path: path.into(), source })?;
+        let file = file::open(path)?;
         let decoded = ChannelFile::decode(BufReader::new(file), u64::MAX);
         let file = decoded.map_err(|error| corrupt(path, &error))?;
         rendering.record = file.record.clone();
@@ -114,7 +113,6 @@ fn variance_of(file: &ChannelFile) -> Option<Variance> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::file;
     use super::*;
     use crate::image::channels::Header;
 

@@ -17,7 +17,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable(u32);
 
+/// The most that a function of a program's source may become: instructions, and a quarter of the
+/// places where variables are known. A compiler of 10 MB of source would take all memory otherwise.
+pub const MAX_SIZE: usize = 1 << 19;
+
 /// Builds one function. Instructions go to the current block.
+///
+/// What is beyond [`MAX_SIZE`] is left out. The function is no use then: who builds it from a source
+/// asks [`FunctionBuilder::too_large`].
 #[derive(Debug)]
 pub struct FunctionBuilder {
     func: Function,
@@ -30,6 +37,10 @@ pub struct FunctionBuilder {
     terminated: Vec<bool>,
     incomplete: HashMap<BlockId, Vec<(Variable, Value)>>,
     predecessors: Vec<Vec<BlockId>>,
+    /// Number of instructions.
+    count: usize,
+    /// The place of the first instruction that was left out.
+    too_large: Option<Loc>,
 }
 
 impl FunctionBuilder {
@@ -47,7 +58,23 @@ impl FunctionBuilder {
             terminated: vec![false],
             incomplete: HashMap::new(),
             predecessors: vec![Vec::new()],
+            count: 0,
+            too_large: None,
         }
+    }
+
+    /// The place of the first instruction that was left out because the function is too large.
+    pub fn too_large(&self) -> Option<Loc> {
+        self.too_large
+    }
+
+    /// Whether there is room for more; notes where there is none.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.count + self.definitions.len() / 4 < MAX_SIZE;
+        if !has_room {
+            self.too_large.get_or_insert(self.loc);
+        }
+        has_room
     }
 
     /// Starts an ordinary function of the standard library.
@@ -222,6 +249,9 @@ impl FunctionBuilder {
 
     fn find(&mut self, variable: Variable, block: BlockId, pending: &mut Vec<(BlockId, Value)>) -> Value {
         let ty = self.variables[variable.0 as usize];
+        if !self.has_room() {
+            return self.func.new_value(ty);
+        }
         let mut chain = Vec::new();
         let mut at = block;
         let value = loop {
@@ -280,7 +310,10 @@ impl FunctionBuilder {
         let results: Vec<Value> = result_types.iter().map(|&t| self.func.new_value(t)).collect();
         let inst = Inst { op, args, results: results.clone(), loc: self.loc };
         debug_assert!(!self.is_terminated(), "an instruction after the end of its block");
-        self.func.block_mut(self.current).insts.push(inst);
+        if self.has_room() {
+            self.count += 1;
+            self.func.block_mut(self.current).insts.push(inst);
+        }
         results
     }
 
@@ -398,6 +431,22 @@ mod tests {
         let f = b.finish();
         assert!(f.block(head).params.is_empty());
         assert_eq!(f.block(exit).term, Terminator::Return(vec![x]));
+    }
+
+    #[test]
+    fn what_is_beyond_the_largest_size_is_left_out_and_its_place_is_known() {
+        let mut b = FunctionBuilder::new("f", FunctionKind::Function);
+        b.loc = Loc(7);
+        for _ in 0..MAX_SIZE {
+            b.f32(1.0);
+        }
+        assert_eq!(b.too_large(), None);
+        b.loc = Loc(8);
+        b.f32(2.0);
+        b.loc = Loc(9);
+        b.f32(3.0);
+        assert_eq!(b.too_large(), Some(Loc(8)));
+        assert_eq!(b.function().inst_count(), MAX_SIZE);
     }
 
     #[test]

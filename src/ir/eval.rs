@@ -195,7 +195,8 @@ pub fn eval_observed(
     }
     let current_hit = world.first_hit();
     let (index, prepared) = Default::default();
-    let mut machine = Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new() };
+    let mut machine =
+        Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
     machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
     let results = machine.run()?;
     Ok(with_texts(module, args, &func.results.iter().map(|r| r.ty).collect::<Vec<_>>(), results))
@@ -232,6 +233,10 @@ fn with_texts(module: &Module, args: &[Const], types: &[Type], mut results: Vec<
     results
 }
 
+/// The most values and array elements of all activations together: a call that needs more is one
+/// level too deep.
+const MAX_REGISTERS: usize = 1 << 22;
+
 /// One activation of a function.
 struct Frame {
     function: usize,
@@ -240,6 +245,13 @@ struct Frame {
     slots: Vec<Vec<Const>>,
     block: BlockId,
     next: usize,
+}
+
+impl Frame {
+    /// Values and array elements.
+    fn registers(&self) -> usize {
+        self.values.len() + self.slots.iter().map(Vec::len).sum::<usize>()
+    }
 }
 
 struct Machine<'a, O> {
@@ -254,6 +266,8 @@ struct Machine<'a, O> {
     limits: Limits,
     current_hit: Hit,
     frames: Vec<Frame>,
+    /// Values and array elements of all frames.
+    registers: usize,
 }
 
 /// What happens after an instruction.
@@ -277,6 +291,11 @@ impl<O: Observer> Machine<'_, O> {
         self.observer.enter(function, &args);
         let func = &self.module.functions[function];
         let order = self.prepared.entry(function).or_insert_with(|| Rc::new(Dominators::new(func))).clone();
+        let slots = func.slots.iter().map(|s| s.len as usize).sum::<usize>();
+        self.registers += func.values.len() + slots;
+        if self.registers > MAX_REGISTERS {
+            return Err(EvalError::Depth { function: self.running(), loc });
+        }
         let mut values = vec![Const::Bool(false); func.values.len()];
         for (&p, a) in func.param_values().iter().zip(args) {
             values[p.0 as usize] = a;
@@ -326,7 +345,9 @@ impl<O: Observer> Machine<'_, O> {
                 Terminator::Return(values) => {
                     let results: Vec<Const> = values.iter().map(|v| frame.values[v.0 as usize].clone()).collect();
                     self.observer.leave(&results, block.term_loc);
-                    self.frames.pop();
+                    if let Some(left) = self.frames.pop() {
+                        self.registers -= left.registers();
+                    }
                     let Some(caller) = self.frames.last() else { return Ok(results) };
                     let caller_func = &module.functions[caller.function];
                     self.current_hit = Hit::MISS;

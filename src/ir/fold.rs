@@ -1,7 +1,9 @@
 //! What each pure operation computes: the one definition of the IR's arithmetic on the host, used
-//! by the evaluator and by the constant folder.
+//! by the evaluator and by the constant folder. A result that is NaN has the bits of [`Ruled`], so that
+//! both give the same ones each time.
 
 use super::{Const, Op, Type, string_id};
+use crate::nan::Ruled;
 
 /// The result of a pure operation on constants; `result` is the type of its result.
 ///
@@ -15,14 +17,14 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
 
         (Op::Neg, [a]) => each(a, |x| f32::from_bits(x.to_bits() ^ 0x8000_0000))?,
         (Op::Abs, [a]) => each(a, |x| f32::from_bits(x.to_bits() & 0x7fff_ffff))?,
-        (Op::Add, [a, b]) => each_pair(a, b, |x, y| x + y)?,
-        (Op::Sub, [a, b]) => each_pair(a, b, |x, y| x - y)?,
-        (Op::Mul, [a, b]) => each_pair(a, b, |x, y| x * y)?,
+        (Op::Add, [a, b]) => each_pair(a, b, |x, y| (Ruled(x) + Ruled(y)).0)?,
+        (Op::Sub, [a, b]) => each_pair(a, b, |x, y| (Ruled(x) - Ruled(y)).0)?,
+        (Op::Mul, [a, b]) => each_pair(a, b, |x, y| (Ruled(x) * Ruled(y)).0)?,
         (Op::Rcp, [a]) => each(a, rcp)?,
         (Op::Rsq, [a]) => each(a, rsq)?,
         (Op::Sqrt, [a]) => each(a, |x| if x == 0.0 { 0.0 } else { rcp(rsq(x)) })?,
-        (Op::Frac, [a]) => each(a, |x| x - x.floor())?,
-        (Op::Floor, [a]) => each(a, |x| x - (x - x.floor()))?,
+        (Op::Frac, [a]) => each(a, |x| frac(Ruled(x)).0)?,
+        (Op::Floor, [a]) => each(a, |x| (Ruled(x) - frac(Ruled(x))).0)?,
         (Op::Min, [a, b]) => each_pair(a, b, |x, y| if y < x { y } else { x })?,
         (Op::Max, [a, b]) => each_pair(a, b, |x, y| if x < y { y } else { x })?,
         (Op::Sat, [a]) => each(a, sat)?,
@@ -32,11 +34,13 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
         (Op::Seed, [a, ..]) => (*a).clone(),
 
         (Op::Dot, [a, b]) => {
-            let products = a.floats()?.iter().zip(b.floats()?).map(|(x, y)| x * y);
-            F32(products.reduce(|sum, p| sum + p)?)
+            let products = a.floats()?.iter().zip(b.floats()?).map(|(x, y)| Ruled(*x) * Ruled(*y));
+            F32(products.reduce(|sum, p| sum + p)?.0)
         }
         (Op::Cross, [Vec3(a), Vec3(b)]) => {
-            Vec3([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+            let (a, b) = (a.map(Ruled), b.map(Ruled));
+            let cross = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+            Vec3(cross.map(|x| x.0))
         }
         (Op::Compose, [Vec4(a), Vec4(b), Vec4(c), Vec4(d)]) => Const::from_floats(&[*a, *b, *c, *d].concat())?,
         (Op::Compose, _) => {
@@ -98,12 +102,17 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
 
 /// `1 / x`, rounded once.
 fn rcp(x: f32) -> f32 {
-    1.0 / x
+    (Ruled(1.0) / Ruled(x)).0
 }
 
 /// `1 / √x`: the root is rounded, then the quotient.
 fn rsq(x: f32) -> f32 {
-    1.0 / x.sqrt()
+    (Ruled(1.0) / Ruled(x).sqrt()).0
+}
+
+/// What is above the largest integer not above it.
+fn frac(x: Ruled) -> Ruled {
+    x - x.floor()
 }
 
 /// Clamps to `[0, 1]`; NaN and −0 give 0.

@@ -29,7 +29,7 @@
 //! Each instruction carries a [`Loc`]: a source span and the chain of calls through which it was
 //! inlined. A pass keeps or drops locations and `debug` instructions; it never invents them.
 
-mod builder;
+pub mod builder;
 pub mod cycles;
 pub mod dominators;
 pub mod emitter;

@@ -28,6 +28,17 @@ pub mod tokens;
 pub mod types;
 pub mod unit;
 
+use crate::ir::builder::MAX_SIZE;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
+
+/// The error of a function that is more code than a program may have.
+fn too_large(function: &str, place: Span) -> Diagnostic {
+    let message = format!("`{function}` is too large: it becomes more than {MAX_SIZE} instructions");
+    let d = Diagnostic::error(message).at(place, "with this one");
+    d.hint("move what repeats to loops, or to functions that are called")
+}
+
 pub use language::{Form, Language, Lengths, Naming, Options};
 pub use shader_ref::ShaderRef;
 pub use unit::Unit;

@@ -6,9 +6,11 @@
 //! bounded: tokens produced, files nested, arguments nested.
 
 use super::scan::{RawKind, RawToken, scan};
+use crate::disk;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span, decode};
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -505,13 +507,12 @@ impl Preprocessor<'_> {
     /// The text of a file of acceptable size, noted under the path by which it was found.
     fn read(&mut self, file: &Path, path: &Path) -> Result<String, String> {
         let shown = path.display();
-        let size = std::fs::metadata(file).map_err(|e| format!("cannot open `{shown}`: {e}"))?.len();
-        if size > MAX_FILE {
-            return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
-        }
-        let bytes = std::fs::read(file).map_err(|e| {
+        let bytes = disk::read(file, MAX_FILE).map_err(|e| {
             self.sources.log().note_missing(path);
-            format!("cannot read `{shown}`: {e}")
+            match e.kind() {
+                ErrorKind::FileTooLarge => format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20),
+                _ => format!("cannot read `{shown}`: {e}"),
+            }
         })?;
         self.sources.log().note(path, &bytes);
         Ok(decode(&bytes))

@@ -46,7 +46,7 @@ pub struct Settings {
 pub enum Ended {
     /// The editor said goodbye: `shutdown`, then `exit`.
     Orderly,
-    /// The editor left without `shutdown`.
+    /// The editor left without `shutdown`, or its messages end without `exit`.
     Abrupt,
 }
 
@@ -144,21 +144,19 @@ struct Server<S> {
 impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
     fn run(mut self) -> Result<Ended, ServeError> {
         loop {
-            let Some(message) = self.next()? else { return Ok(self.ended()) };
+            let Some(message) = self.next()? else { return Ok(Ended::Abrupt) };
             match message {
                 Message::Request(request) => {
                     let response = self.request(request);
                     (self.send)(response.into())?;
                 }
-                Message::Notification(n) if n.method == "exit" => return Ok(self.ended()),
+                Message::Notification(n) if n.method == "exit" => {
+                    return Ok(if self.shut_down { Ended::Orderly } else { Ended::Abrupt });
+                }
                 Message::Notification(n) => self.notification(n)?,
                 Message::Response(_) => {}
             }
         }
-    }
-
-    fn ended(&self) -> Ended {
-        if self.shut_down { Ended::Orderly } else { Ended::Abrupt }
     }
 
     /// The next message; `None` when there will be no more. Reports diagnostics when the editor

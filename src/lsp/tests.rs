@@ -242,6 +242,7 @@ fn a_conversation_ends_in_order_after_shutdown_and_exit_only() {
     assert_eq!(converse(vec![hello(), request(1, "shutdown", json!(null)), exit()]).0, Ended::Orderly);
     assert_eq!(converse(vec![hello(), exit()]).0, Ended::Abrupt);
     assert_eq!(converse(vec![hello()]).0, Ended::Abrupt);
+    assert_eq!(converse(vec![hello(), request(1, "shutdown", json!(null))]).0, Ended::Abrupt);
     assert_eq!(converse(vec![exit()]).0, Ended::Abrupt);
     assert_eq!(converse(vec![]).0, Ended::Abrupt);
 }

@@ -4,6 +4,7 @@
 use super::manifest::Manifest;
 use super::sha256::Sha256;
 use super::{MANIFEST, PackError};
+use crate::disk;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -144,6 +145,8 @@ impl Stage<'_> {
     fn earlier(&self, path: &str) -> Option<PathBuf> {
         let is_packed = self.target.earlier.as_ref()?.files.iter().any(|file| file.path == path);
         let file = self.target.folder.join(path);
+        // A folder may be a link by now, to files of others.
+        let is_packed = is_packed && file.canonicalize().is_ok_and(|real| self.target.holds(&real));
         (is_packed && fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file())).then_some(file)
     }
 
@@ -225,7 +228,8 @@ impl Stage<'_> {
                 fs::create_dir_all(folder).map_err(|source| write_error(folder, source))?;
             }
             let linked = fs::hard_link(&path, &place);
-            linked.or_else(|_| fs::copy(&path, &place).map(drop)).map_err(|source| write_error(&path, source))?;
+            let copied = |error| if meta.is_file() { fs::copy(&path, &place).map(drop) } else { Err(error) };
+            linked.or_else(copied).map_err(|source| write_error(&path, source))?;
         }
         Ok(())
     }
@@ -233,7 +237,7 @@ impl Stage<'_> {
 
 /// Copies a file's bytes; gives their number and hash.
 fn hashed(path: &Path, out: &mut dyn Write) -> io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
+    let mut file = disk::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; CHUNK];
     let mut bytes = 0;

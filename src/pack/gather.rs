@@ -16,7 +16,7 @@ use super::walk::{ArchiveUse, Walk, walk};
 use super::{Missing, Options, PackError, gltf, wavefront};
 use crate::lang::{Naming, ShaderRef, registry};
 use crate::scene::rib_text::folder_and_name;
-use crate::scene::{self, FileAccess, Scene, SearchPaths, is_gltf, is_mesh, read_file};
+use crate::scene::{self, FileAccess, FileError, Scene, SearchPaths, is_gltf, is_mesh};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::log::FileLog;
 use crate::text::source::{FileId, SourceMap, Span};
@@ -73,6 +73,7 @@ pub struct Gathered {
 pub fn gather(path: &Path, options: &Options, reading: &mut Reading) -> Result<Gathered, PackError> {
     let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let access = FileAccess { base: Some(base.clone()), allowed: options.open.allow_read.clone() };
+    let shader_access = access.with_allowed(&options.shader_paths);
     let others: Vec<PathBuf> = access.allowed.iter().chain(&options.shader_paths).cloned().collect();
     let mut places = Places::new(&base, &others);
     let main = places.add_exact(path);
@@ -80,6 +81,7 @@ pub fn gather(path: &Path, options: &Options, reading: &mut Reading) -> Result<G
     let mut gatherer = Gatherer {
         options,
         access,
+        shader_access,
         base,
         places,
         changes: BTreeMap::new(),
@@ -126,6 +128,10 @@ pub fn gather(path: &Path, options: &Options, reading: &mut Reading) -> Result<G
         let message = format!("`{}` and `{}` differ in case only", first.path, second.path);
         reading.diagnostics.push(Diagnostic::warning(message).hint("systems that take no notice of case mix them up"));
     }
+    for file in gatherer.places.foreign() {
+        let d = Diagnostic::warning(format!("some systems have no file named `{}`", file.path));
+        reading.diagnostics.push(d.hint("its name is computed, so that it is not changed"));
+    }
     let Gatherer { places, changes, missing, shader_folders, string_functions, .. } = gatherer;
     Ok(Gathered { places, changes, missing, programs, shader_folders, string_functions })
 }
@@ -155,6 +161,8 @@ struct Shaders {
 struct Gatherer<'a> {
     options: &'a Options,
     access: FileAccess,
+    /// The same for shaders, which may lie in folders of the user, too.
+    shader_access: FileAccess,
     base: PathBuf,
     places: Places,
     changes: BTreeMap<usize, Change>,
@@ -330,8 +338,12 @@ impl Gatherer<'_> {
         let file = file_of_shader(name);
         let found = match file.contains(['/', '\\']) {
             false => folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file()),
-            true => self.access.find(&file, None, &folders, &mut FileLog::default()).ok().filter(|path| path.is_file()),
+            true => {
+                let access = &self.shader_access;
+                access.find(&file, None, &folders, &mut FileLog::default()).ok().filter(|path| path.is_file())
+            }
         };
+        let found = found.and_then(|path| self.shader_access.permit(path).ok());
         found.inspect(|path| self.explain(path))
     }
 
@@ -344,7 +356,7 @@ impl Gatherer<'_> {
         for round in 0..2 {
             for (main, list) in &mains {
                 let include_paths = self.include_paths(*list);
-                let Some(found) = shaders::read(main, &include_paths, sources) else { continue };
+                let Some(found) = shaders::read(main, &include_paths, &self.shader_access, sources) else { continue };
                 for (path, id) in found.files {
                     self.explain(&path);
                     self.places.add_exact(&path);
@@ -401,9 +413,13 @@ impl Gatherer<'_> {
         }
     }
 
+    fn read(&self, path: &Path) -> Result<Vec<u8>, FileError> {
+        self.access.read(path, MAX_BYTES, &mut FileLog::default())
+    }
+
     /// The files that a glTF document or an OBJ mesh names.
     fn references(&self, path: &Path) -> Vec<Reference> {
-        let Ok(bytes) = read_file(path, MAX_BYTES) else { return Vec::new() };
+        let Ok(bytes) = self.read(path) else { return Vec::new() };
         if is_gltf(path) {
             let mut scene = Scene::empty("");
             (scene.access, scene.search_paths.texture) = (self.access.clone(), vec![self.base.clone()]);
@@ -428,7 +444,7 @@ impl Gatherer<'_> {
 
     /// The textures that a library of materials names.
     fn references_of_library(&self, path: &Path) -> Vec<Reference> {
-        let Ok(bytes) = read_file(path, MAX_BYTES) else { return Vec::new() };
+        let Ok(bytes) = self.read(path) else { return Vec::new() };
         let statements = wavefront::maps(&bytes);
         statements.iter().filter_map(|names| names.iter().find_map(|named| self.beside(named, false))).collect()
     }
@@ -446,7 +462,7 @@ impl Gatherer<'_> {
     fn computed(&mut self, frames: &[Frame]) {
         for path in frames.iter().flat_map(|frame| &*frame.read) {
             if !self.explained.contains(path) {
-                self.places.add_exact(path);
+                self.places.add_as_named(path);
                 self.explain(path);
             }
         }

@@ -23,6 +23,7 @@ mod shaders;
 mod walk;
 mod wavefront;
 
+use crate::disk;
 use crate::scene::{OpenOptions, read_file, rib_text};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::text::source::SourceMap;
@@ -364,9 +365,7 @@ fn changed(path: &Path, change: &Change) -> Result<Vec<u8>, PackError> {
         Form::Gltf => gltf::with_uris(&bytes, edits),
         Form::Lines => replaced(&bytes, Decoding::Bytes, edits),
     };
-    let mut head = [0; GZIP.len()];
-    let is_gzip = std::fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut head)).is_ok();
-    if !is_gzip || head != GZIP {
+    if !disk::start(path, GZIP.len() as u64).is_ok_and(|head| head == GZIP) {
         return Ok(new);
     }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

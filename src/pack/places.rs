@@ -2,9 +2,11 @@
 //!
 //! A file below the scene's folder keeps its path from there. Files of other folders go below
 //! `external`, in a folder for each one that the user allows. So most names lead to the same file as
-//! before, whoever looks for them: also those that shaders make. No two files share a path.
+//! before, whoever looks for them: also those that shaders make. No two files share a path. A part of a
+//! path that some systems do not have is another one like it ([`portable`]).
 
 use super::MANIFEST;
+use crate::text::file_names::portable;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -42,6 +44,8 @@ pub struct Places {
     folders: HashSet<String>,
     /// Paths in lower case: a pack may be moved to a system that takes no notice of case.
     by_lower_case: HashMap<String, usize>,
+    /// Files whose paths others have already, by these paths and the files.
+    moved: HashMap<(String, PathBuf), usize>,
     /// Files that are copied once, however many links lead to them.
     shared: HashMap<PathBuf, usize>,
 }
@@ -67,8 +71,8 @@ impl Places {
         }
         roots.sort_by_key(|root| std::cmp::Reverse(root.named.components().count()));
         roots.insert(0, own);
-        let (files, by_path, folders, by_lower_case, shared) = Default::default();
-        Self { roots, external, files, by_path, folders, by_lower_case, shared }
+        let (files, by_path, folders, by_lower_case, moved, shared) = Default::default();
+        Self { roots, external, files, by_path, folders, by_lower_case, moved, shared }
     }
 
     /// All files, in the order in which they were added.
@@ -94,6 +98,14 @@ impl Places {
     /// The path of the pack that mirrors a file or a folder which exists; `None` where it lies in none
     /// of the folders.
     pub fn mirror(&self, path: &Path) -> Option<String> {
+        let parts: Vec<String> =
+            self.mirror_exactly(path)?.split('/').map(|part| portable(part).into_owned()).collect();
+        // The folder of the scene itself has no parts.
+        Some(if parts == ["_"] { String::new() } else { parts.join("/") })
+    }
+
+    /// [`Places::mirror`] with names as they are, which some systems may not have.
+    fn mirror_exactly(&self, path: &Path) -> Option<String> {
         let named = absolute(path);
         let real = path.canonicalize().ok()?;
         // `link/..` is another folder than the one that holds the link.
@@ -105,20 +117,35 @@ impl Places {
     /// Adds a file at the path that mirrors its own: one that finds others by where it lies, or is
     /// found by its name alone.
     pub fn add_exact(&mut self, path: &Path) -> Option<usize> {
-        let real = path.canonicalize().ok().filter(|real| real.is_file())?;
         let wanted = self.mirror(path).unwrap_or_else(|| self.elsewhere(path));
-        match self.by_path.get(&wanted) {
-            Some(&known) if self.files[known].real == real => Some(known),
-            Some(_) => {
-                let free = self.free(&wanted);
-                Some(self.insert(free, path, real))
-            }
-            None if wanted.eq_ignore_ascii_case(MANIFEST) => {
-                let free = self.free(&wanted);
-                Some(self.insert(free, path, real))
-            }
-            None => Some(self.insert(wanted, path, real)),
+        self.add_at(wanted, path)
+    }
+
+    /// Adds a file at the path that mirrors its own, whatever systems have such a name: one whose name
+    /// is computed.
+    pub fn add_as_named(&mut self, path: &Path) -> Option<usize> {
+        let wanted = self.mirror_exactly(path).unwrap_or_else(|| self.elsewhere(path));
+        self.add_at(wanted, path)
+    }
+
+    fn add_at(&mut self, wanted: String, path: &Path) -> Option<usize> {
+        let real = path.canonicalize().ok().filter(|real| real.is_file())?;
+        let is_taken = match self.by_path.get(&wanted) {
+            Some(&known) if self.files[known].real == real => return Some(known),
+            Some(_) => true,
+            None => wanted.eq_ignore_ascii_case(MANIFEST),
+        };
+        if !is_taken {
+            return Some(self.insert(wanted, path, real));
         }
+        let key = (wanted, real);
+        if let Some(&known) = self.moved.get(&key) {
+            return Some(known);
+        }
+        let free = self.free(&key.0);
+        let number = self.insert(free, path, key.1.clone());
+        self.moved.insert(key, number);
+        Some(number)
     }
 
     /// Adds a file that only its bytes matter of. It is copied once, whatever links lead to it.
@@ -145,9 +172,14 @@ impl Places {
         self.files.iter().filter_map(move |file| Some((first(file)?, file))).filter(|(a, b)| a.path != b.path)
     }
 
+    /// Files with names that some systems do not have.
+    pub fn foreign(&self) -> impl Iterator<Item = &Placed> {
+        self.files.iter().filter(|file| file.path.split('/').any(|part| portable(part) != part))
+    }
+
     fn elsewhere(&self, path: &Path) -> String {
         let name = path.file_name().map_or_else(|| "file".into(), |name| name.to_string_lossy());
-        format!("{}/other/{name}", self.external)
+        format!("{}/other/{}", self.external, portable(&name))
     }
 
     /// A path like the wanted one that no file has, in any case of its letters.
@@ -185,7 +217,7 @@ fn label_of(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let label: String = name.chars().map(plain).collect();
-    if label.trim_matches('.').is_empty() { "folder".to_string() } else { label }
+    if label.trim_matches('.').is_empty() { "folder".to_string() } else { portable(&label).into_owned() }
 }
 
 fn or_here(folder: &Path) -> &Path {

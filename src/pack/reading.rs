@@ -9,7 +9,7 @@ use crate::image::file::to_exr;
 use crate::lang::registry;
 use crate::pointcloud::{PointCloud, ply};
 use crate::program::{LinkOptions, Program, ShaderCache, Stage, link_cached};
-use crate::scene::{self, OpenOptions, Opened, Scene, SearchPaths, ShaderId};
+use crate::scene::{self, OpenOptions, Opened, Scene, SearchPaths, ShaderId, VisitedValues};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::log::FileLog;
 use crate::text::source::SourceMap;
@@ -243,6 +243,7 @@ fn signature(scene: &Scene) -> String {
     let mut strings: BTreeSet<&str> = BTreeSet::new();
     let mut used: BTreeSet<ShaderId> = BTreeSet::new();
     let mut user: BTreeSet<String> = BTreeSet::new();
+    let mut visited = VisitedValues::default();
     for object in &scene.objects {
         for variable in &object.mesh.primvars {
             if let PrimvarValues::Strings(list) = &variable.values {
@@ -251,9 +252,7 @@ fn signature(scene: &Scene) -> String {
         }
         let own = &object.attributes;
         used.extend(object.surface.into_iter().chain(object.procedural).chain(own.shaders()));
-        if !own.user.is_empty() {
-            user.insert(format!("{:?}", own.user));
-        }
+        user.extend(own.user.unvisited(&mut visited).iter().map(|value| format!("{value:?}")));
     }
     let SearchPaths { shader, texture, .. } = &scene.search_paths;
     let text = format!(

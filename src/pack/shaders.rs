@@ -2,8 +2,10 @@
 
 use crate::lang::preprocess::{Options, preprocess};
 use crate::lang::scan::{RawKind, RawToken, scan};
-use crate::program::read_shader;
+use crate::program::read_shader_of;
+use crate::scene::FileAccess;
 use crate::text::diagnostics::Diagnostics;
+use crate::text::log::FileLog;
 use crate::text::source::{FileId, SourceMap, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,16 +41,22 @@ pub struct ShaderFiles {
 
 /// Reads a shader's file with the headers that it includes; texts are added to `sources`. `None` where
 /// it cannot be read.
-pub fn read(path: &Path, include_paths: &[PathBuf], sources: &mut SourceMap) -> Option<ShaderFiles> {
+pub fn read(
+    path: &Path,
+    include_paths: &[PathBuf],
+    access: &FileAccess,
+    sources: &mut SourceMap,
+) -> Option<ShaderFiles> {
     let known = sources.files().iter().position(|file| file.path.as_deref() == Some(path));
     let id = match known {
         Some(known) => FileId(known as u32),
         None => {
-            let text = read_shader(path).ok()?;
+            let text = read_shader_of(access, path, &mut FileLog::default()).ok()?;
             sources.add(path.display().to_string(), Some(path), text)
         }
     };
-    let options = Options { include_paths: include_paths.to_vec(), ..Options::default() };
+    let (include_paths, allowed_roots) = (include_paths.to_vec(), access.allowed.clone());
+    let options = Options { include_paths, allowed_roots, ..Options::default() };
     // Who compiles the shader reports what is wrong with it.
     let read = preprocess(sources, id, &options, &mut Diagnostics::new());
     let mut out = ShaderFiles { files: vec![(path.to_path_buf(), id)], includes: Vec::new() };
@@ -142,7 +150,8 @@ mod tests {
             fs::write(at(name), format!("{text}\n")).expect("a file");
         }
         let mut sources = SourceMap::new();
-        let found = read(&at("a.sl"), &[at("inc")], &mut sources).expect("a shader");
+        let access = FileAccess { base: Some(dir.path().to_path_buf()), allowed: Vec::new() };
+        let found = read(&at("a.sl"), &[at("inc")], &access, &mut sources).expect("a shader");
         let paths: Vec<PathBuf> = found.files.iter().map(|(path, _)| path.clone()).collect();
         assert_eq!(paths, [at("a.sl"), at("inc/b.h"), at("inc/../d.h"), at("inc/deep/c.h")]);
         let names: Vec<_> = found.includes.iter().map(|i| (i.name.as_deref(), i.beside_first)).collect();

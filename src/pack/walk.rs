@@ -4,7 +4,7 @@
 
 use super::rib::{self, Contents, Event, Quoted, SearchPath};
 use super::{Limit, PackError};
-use crate::scene::{FileAccess, FileError, SearchPaths, is_gltf, is_mesh, read_file, rib_text};
+use crate::scene::{FileAccess, FileError, SearchPaths, is_gltf, is_mesh, rib_text};
 use crate::text::log::FileLog;
 use crate::text::source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -164,7 +164,7 @@ impl Walker<'_> {
         let id = match known {
             Some(known) => Some(FileId(known as u32)),
             // What cannot be read is reported where it is read, if it is.
-            None => read_file(path, MAX_BYTES - self.bytes).ok().and_then(|bytes| {
+            None => self.access.read(path, MAX_BYTES - self.bytes, &mut FileLog::default()).ok().and_then(|bytes| {
                 let shown = path.display().to_string();
                 let text = rib_text::decode(bytes, &shown).ok()?;
                 Some(self.sources.add(shown, Some(path), text))

@@ -209,7 +209,7 @@ impl<'a> Recorder<'a> {
             self.scene.objects[object].surface.map(|id| self.scene.shader_instances[id.0 as usize].shader.as_str());
         Some(SurfacePoint {
             object: object as u32,
-            name: self.scene.objects[object].name.clone(),
+            name: self.scene.objects[object].name.to_string(),
             triangle,
             primitive,
             barycentric: [hit.uvts[0], hit.uvts[1]],

@@ -28,7 +28,7 @@ pub use crate::abi::{
 };
 pub use collect::instances::{Instance, convert, unpack};
 pub use collect::shader_cache::ShaderCache;
-pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader};
+pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader, read_shader_of};
 pub use collect::uniform_code::UniformCounts;
 pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use layout::memory::MemoryImage;

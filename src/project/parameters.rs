@@ -12,7 +12,8 @@ use crate::program::{self, CompiledParam, Program};
 use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::source::Span;
 use glam::{Mat4, Vec3};
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 /// Index of a shader instance in [`Parameters::instances`] and in the state's
@@ -145,16 +146,26 @@ impl Parameters {
         for object in &scene.objects {
             for id in object.surface.into_iter().chain(object.procedural).chain(object.attributes.shaders()) {
                 if known.insert((id, &object.name)) {
-                    users[id.0 as usize].push(object.name.clone());
+                    users[id.0 as usize].push(object.name.to_string());
                 }
             }
         }
+        let displacing: HashSet<ShaderId> =
+            scene.objects.iter().filter_map(|o| o.attributes.true_displacement()).collect();
+        // The first that uses a shader gives its handle.
+        let mut handles: HashMap<ShaderId, &str> = HashMap::new();
+        for coshader in scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter()) {
+            handles.entry(coshader.shader).or_insert(&*coshader.handle);
+        }
+        let lights: HashMap<ShaderId, &str> =
+            scene.lights.iter().rev().map(|light| (light.shader, &*light.handle)).collect();
+        let choices = Choices::default();
         let instances =
             scene.shader_instances.iter().zip(users).zip(&keys).enumerate().map(|(i, ((own, used_by), key))| {
                 let bound = program.instances.get(i).and_then(Option::as_ref);
                 let id = ShaderId(i as u32);
                 // What moves the points of meshes is in the meshes.
-                let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
+                let displaces = displacing.contains(&id);
                 let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader | ShaderKind::Primitive);
                 let is_class = own.shader.is_class();
                 let dynamic = !(is_apart || is_class || displaces && program.changes(id, "P"));
@@ -175,16 +186,14 @@ impl Parameters {
                             array: p.array,
                             edited: edits.get(key, &p.name).cloned(),
                             dynamic,
-                            hint: hint(p, usual, bound.shader.unit()),
+                            hint: hint(p, usual, || choices.of(bound.shader.unit())),
                             scene: given,
                             default,
                         }
                     });
                     params.collect()
                 });
-                let light = scene.lights.iter().find(|light| light.shader == id).map(|light| &light.handle);
-                let mut coshaders = scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter());
-                let handle = light.or_else(|| coshaders.find(|c| c.shader == id).map(|c| &c.handle)).cloned();
+                let handle = lights.get(&id).or_else(|| handles.get(&id)).map(|handle| handle.to_string());
                 Instance {
                     id: InstanceId(i as u32),
                     kind: own.kind,
@@ -217,7 +226,8 @@ fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> O
     let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
     let numbered = rest.split_once('.').and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
     let (number, rest) = numbered.unwrap_or((0, rest));
-    let object = instance.objects.iter().find(|object| Some(&object.handle) == handles.get(number))?;
+    let object =
+        instance.objects.iter().find(|object| handles.get(number).is_some_and(|handle| *object.handle == **handle))?;
     let other = &scene.shader_instances[object.shader.0 as usize];
     let own = other.params.iter().find(|(name, _)| name == rest).map(|(_, value)| value);
     own.or_else(|| given_below(scene, other, rest))
@@ -228,7 +238,7 @@ fn references(instance: &ShaderInstance) -> Vec<(String, Vec<String>)> {
     if !instance.shader.is_class() {
         return Vec::new();
     }
-    let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| o.handle == *handle);
+    let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| *o.handle == **handle);
     let handles = instance.params.iter().filter_map(|(name, value)| match value {
         ParamValue::String(handles) if handles.iter().all(is_known) => Some((name.clone(), handles.clone())),
         _ => None,
@@ -297,28 +307,38 @@ fn from_constants(values: &[Const], type_name: &str) -> ParamValue {
 }
 
 /// What the name, the type, the default and the shader's text say of a parameter's values.
-fn hint(param: &CompiledParam, default: &ParamValue, unit: &Module) -> Hint {
+fn hint(param: &CompiledParam, default: &ParamValue, choices: impl FnOnce() -> Vec<String>) -> Hint {
     match default {
         ParamValue::String(_) => {
-            let mut texts = Vec::new();
-            for inst in unit
-                .functions
-                .iter()
-                .filter(|f| f.origin != FunctionOrigin::Library)
-                .flat_map(|f| &f.blocks)
-                .flat_map(|b| &b.insts)
-            {
-                if let Op::Const(Const::String(text)) = &inst.op
-                    && !texts.iter().any(|t: &String| **t == **text)
-                {
-                    texts.push(text.to_string());
-                }
-            }
+            let texts = choices();
             if texts.len() < 2 { Hint::None } else { Hint::Choices(texts) }
         }
         ParamValue::Float(v) => range(&param.name, v.first().copied().unwrap_or(0.0)),
         _ => Hint::None,
     }
+}
+
+/// The strings in the text of a shader, found once for all its instances and parameters.
+#[derive(Default)]
+struct Choices(RefCell<HashMap<*const Module, Vec<String>>>);
+
+impl Choices {
+    fn of(&self, unit: &Module) -> Vec<String> {
+        self.0.borrow_mut().entry(std::ptr::from_ref(unit)).or_insert_with(|| strings(unit)).clone()
+    }
+}
+
+fn strings(unit: &Module) -> Vec<String> {
+    let (mut texts, mut known) = (Vec::new(), HashSet::new());
+    let own = unit.functions.iter().filter(|f| f.origin != FunctionOrigin::Library);
+    for inst in own.flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
+        if let Op::Const(Const::String(text)) = &inst.op
+            && known.insert(text.clone())
+        {
+            texts.push(text.to_string());
+        }
+    }
+    texts
 }
 
 /// The usual range of a float parameter, by the names that RISpec 3.2, appendix A, gives those of

@@ -133,7 +133,7 @@ fn on_rpu(
         },
         open_runner: |row, options| {
             let engine = row.engine.unwrap_or_else(engine::default_engine);
-            Ok(Box::new(Rpu { engine, options: options.rpu.options().clone() }))
+            Ok(Box::new(Rpu { engine, options: options.rpu.options().clone(), ..Rpu::default() }))
         },
         open_samples: |row, options| Ok(Box::new(RpuSamples::new(row.rpu_renderer(options)))),
     }

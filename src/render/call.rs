@@ -13,6 +13,7 @@ use crate::ir::eval::{EmptyWorld, EvalError, Limits, eval};
 use crate::ir::{Const, Function, Module, Type};
 use crate::program::PROGRAM_CONSTANTS;
 use crate::rpu::engine::{self, EngineInfo};
+use crate::rpu::simd::InstructionSet;
 use crate::rpu::timed::{CHUNK, Config, Stats};
 use crate::rpu::{BLOCK, Block, EmptyScene};
 use crate::text::diagnostics::Diagnostic;
@@ -187,18 +188,21 @@ pub struct Rpu {
     pub engine: &'static EngineInfo,
     /// How functions are compiled.
     pub options: Options,
+    /// The vector instructions that the engine uses.
+    pub instructions: InstructionSet,
 }
 
 impl Default for Rpu {
     fn default() -> Self {
-        Rpu { engine: engine::default_engine(), options: Options::default() }
+        let (engine, instructions) = (engine::default_engine(), InstructionSet::detect());
+        Rpu { engine, options: Options::default(), instructions }
     }
 }
 
 impl FunctionRunner for Rpu {
     fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError> {
         let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, &self.options)?;
-        let loaded = loaded.on_engine(self.engine)?;
+        let loaded = loaded.with_instruction_set(self.instructions).on_engine(self.engine)?;
         let stop = AtomicBool::new(false);
         let data = loaded.data(&[[0; 4]]);
         let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);

@@ -5,7 +5,9 @@
 //! for the lanes of a group and for any [`Number`], and compiled for each [`KernelTarget`]: in
 //! single precision for the baseline CPU, for AVX2 and for AVX-512 (see [`super::simd`]), and in
 //! the 24-bit format for the baseline CPU. In single precision all give the same bits: nothing is
-//! fused, and every step rounds as IEEE single.
+//! fused, and every step rounds as IEEE single. Which NaN an instruction gives depends on the order
+//! of its operands, which compilers exchange: lanes whose result is NaN are computed again by the
+//! rule of [`crate::nan`].
 //!
 //! A kernel is one operation with one kind of source modification; only columns and modifiers come
 //! from the step. One function for all instructions, with a switch for each, took three times as
@@ -24,6 +26,7 @@ use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 use super::simd::{Avx2, Avx512};
 use super::simd::{InstructionSet, Portable, Simd};
 use super::step::{Modifier, Modify, Operand, Slot, Step, Steps, Task, Test, Tests};
+use crate::nan::Ruled;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -248,8 +251,8 @@ fn kernels<W: KernelTarget>(task: Task, modify: Modify) -> Kernels {
     match task {
         Task::Copy => W::kernels::<Copied>(),
         Task::Saturate => W::kernels::<Saturated>(),
-        Task::Special(SpecialOp::Rcp) => W::kernels::<Reciprocal>(),
-        Task::Special(SpecialOp::Rsq) => W::kernels::<ReciprocalRoot>(),
+        Task::Special(SpecialOp::Rcp) => W::kernels::<Reciprocal<Plain>>(),
+        Task::Special(SpecialOp::Rsq) => W::kernels::<ReciprocalRoot<Plain>>(),
         Task::Op(Op::Mov) => floats!(Moved),
         Task::Op(Op::Frac) => floats!(Fraction),
         Task::Op(Op::Add) => floats!(Sum),
@@ -303,6 +306,21 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
     /// Writes what `f` gives for each group to the active lanes.
     #[inline(always)]
     fn write(&self, f: impl Fn(usize) -> Lanes) {
+        self.write_checked(f, |_, made, _| made);
+    }
+
+    /// The same for an operation on floats in single precision.
+    #[inline(always)]
+    fn write_ruled<O: FloatOperation>(&self, f: impl Fn(usize) -> Lanes) {
+        self.write_checked(f, |k, made, active| {
+            let nans = if O::ROUNDS { self.simd.nans(made) & active } else { 0 };
+            if nans == 0 { made } else { with_ruled_nans::<O>(self.file, self.step, k, made, nans) }
+        });
+    }
+
+    /// Writes what `check` makes of what `f` gives for each group; it also takes the active lanes.
+    #[inline(always)]
+    fn write_checked(&self, f: impl Fn(usize) -> Lanes, check: impl Fn(usize, Lanes, u16) -> Lanes) {
         // SAFETY: as for sources.
         let to = unsafe { &*self.file.add(self.step.to()) };
         // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the
@@ -310,7 +328,7 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
         for k in 0..GROUPS {
             let bits = if ALL { u16::MAX } else { (self.active >> (GROUP * k)) as u16 };
             if bits != 0 {
-                let lanes = f(k);
+                let lanes = check(k, f(k), bits);
                 to.set_group(k, if ALL { lanes } else { self.simd.select(bits, lanes, to.group(k)) });
             }
         }
@@ -319,6 +337,9 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
 
 /// A kind of source modification. Modifiers that it ignores have no effect.
 trait Modification {
+    /// Whether it multiplies.
+    const SCALES: bool = false;
+
     /// A float.
     fn number<N: Number>(bits: u32, by: Modifier) -> N;
 
@@ -360,6 +381,8 @@ impl Modification for Signed {
 }
 
 impl Modification for Scaled {
+    const SCALES: bool = true;
+
     #[inline(always)]
     fn number<N: Number>(bits: u32, by: Modifier) -> N {
         Signed::number::<N>(bits, by).scale(by.factor)
@@ -387,9 +410,9 @@ impl Modification for Negated {
 
 /// Writes a function of a lane of each of the named sources, by their numbers.
 macro_rules! write_lanes {
-    ($at:ident, $($x:ident $number:literal),* => $result:expr) => {{
+    ($at:ident, $write:ident $(::<$of:ty>)?, $($x:ident $number:literal),* => $result:expr) => {{
         $(let $x = $at.source($number);)*
-        $at.write(|k| {
+        $at.$write$(::<$of>)?(|k| {
             $(let $x = $x.group(k);)*
             each_lane!(i => { $(let $x = $x.0[i];)* $result })
         });
@@ -399,9 +422,9 @@ macro_rules! write_lanes {
 /// The same for floats. A format without vector instructions has a loop: written out 16 times,
 /// its kernels take a sixth of the library's code and gain nothing.
 macro_rules! write_numbers {
-    ($at:ident, $number:ident, $($x:ident $source:literal),* => $result:expr) => {{
+    ($at:ident, $write:ident $(::<$of:ty>)?, $number:ident, $($x:ident $source:literal),* => $result:expr) => {{
         if $number::IN_HARDWARE {
-            write_lanes!($at, $($x $source),* => $result);
+            write_lanes!($at, $write$(::<$of>)?, $($x $source),* => $result);
         } else {
             $(let $x = $at.source($source);)*
             $at.write(|k| {
@@ -417,17 +440,51 @@ macro_rules! write_numbers {
     }};
 }
 
+/// An operation on floats, of one lane.
+trait FloatOperation {
+    /// Whether its result can be another NaN than what it copies.
+    const ROUNDS: bool;
+
+    /// The result's pattern, from those of the sources and their modifiers.
+    fn of_lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32;
+}
+
+/// The results of a group, with the bits that the rule of NaN defines in the lanes whose bits are
+/// set: NaNs are rare, and all else has the same bits whatever the compiler makes of it. `lanes` is
+/// what it made.
+#[cold]
+#[inline(never)]
+fn with_ruled_nans<O: FloatOperation>(file: *const Column, step: &Step, k: usize, lanes: Lanes, nans: u16) -> Lanes {
+    let mut lanes = lanes;
+    for lane in (0..GROUP).filter(|lane| nans >> lane & 1 != 0) {
+        // SAFETY: as for the sources of the kernel that calls this.
+        let source = |number: usize| unsafe { &*file.add(step.from(number)) }.group(k).0[lane];
+        lanes.0[lane] = O::of_lane::<Ruled>(source, &step.modifiers);
+    }
+    lanes
+}
+
 /// Operations on floats: a name, the sources' names and numbers with the numbers of the modifiers,
-/// and the result.
+/// whether they round, and the result.
 macro_rules! float_operations {
-    ($($name:ident($($x:ident $number:literal $slot:literal),*) $result:expr;)*) => {$(
+    ($($name:ident($($x:ident $number:literal $slot:literal),*) $rounds:expr => $result:expr;)*) => {$(
         struct $name<M>(PhantomData<M>);
+
+        impl<M: Modification> FloatOperation for $name<M> {
+            const ROUNDS: bool = $rounds;
+
+            #[inline(always)]
+            fn of_lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32 {
+                $(let $x = M::number::<N>(source($number), by[$slot]);)*
+                ($result).bits()
+            }
+        }
 
         impl<M: Modification> Operation for $name<M> {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
                 let by = at.step.modifiers;
-                write_numbers!(at, N, $($x $number),* => {
+                write_numbers!(at, write_ruled::<Self>, N, $($x $number),* => {
                     $(let $x = M::number::<N>($x, by[$slot]);)*
                     ($result).bits()
                 });
@@ -437,15 +494,17 @@ macro_rules! float_operations {
 }
 
 float_operations! {
-    Moved(a 0 0) a;
-    Fraction(a 0 0) a - a.floor();
-    Sum(a 0 0, b 1 1) a + b;
-    Product(a 0 0, b 1 1) a * b;
-    ProductAndSum(a 0 0, b 1 1, c 2 2) a * b + c;
-    Dp2h(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0) a * b + c * d + e;
-    Dp3(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1) a * b + c * d + e * f;
-    Dp3h(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1, g 6 0) a * b + c * d + e * f + g;
-    Dp4(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1, g 6 0, h 7 1) a * b + c * d + e * f + g * h;
+    Moved(a 0 0) M::SCALES => a;
+    Fraction(a 0 0) true => a - a.floor();
+    Sum(a 0 0, b 1 1) true => a + b;
+    Product(a 0 0, b 1 1) true => a * b;
+    ProductAndSum(a 0 0, b 1 1, c 2 2) true => a * b + c;
+    Dp2h(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0) true => a * b + c * d + e;
+    Dp3(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1) true => a * b + c * d + e * f;
+    Dp3h(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1, g 6 0) true => a * b + c * d + e * f + g;
+    Dp4(a 0 0, b 1 1, c 2 0, d 3 1, e 4 0, f 5 1, g 6 0, h 7 1) true => a * b + c * d + e * f + g * h;
+    Reciprocal(a 0 0) true => N::ONE / a;
+    ReciprocalRoot(a 0 0) true => N::ONE / a.sqrt();
 }
 
 /// Operations on integers, likewise; `N` is the format of floats.
@@ -457,7 +516,7 @@ macro_rules! integer_operations {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
                 let by = at.step.modifiers;
-                write_numbers!(at, N, $($x $slot),* => {
+                write_numbers!(at, write, N, $($x $slot),* => {
                     $(let $x = M::integer($x, by[$slot]);)*
                     $result
                 });
@@ -516,7 +575,7 @@ macro_rules! functions {
         impl Operation for $name {
             #[inline(always)]
             fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>) {
-                write_numbers!(at, N, $x 0 => $result);
+                write_numbers!(at, write, N, $x 0 => $result);
             }
         }
     )*};
@@ -525,8 +584,6 @@ macro_rules! functions {
 functions! {
     Copied(a) a;
     Saturated(a) saturated(f32::from_bits(a)).to_bits();
-    Reciprocal(a) (N::ONE / N::read(a)).bits();
-    ReciprocalRoot(a) (N::ONE / N::read(a).sqrt()).bits();
 }
 
 /// NaN and −0 become +0.

@@ -472,6 +472,27 @@ impl Block {
     }
 }
 
+/// For comparisons.
+impl Block {
+    /// What a lane's thread has left: its registers, the stack and scratch memory, without zeros at
+    /// the ends of those, and the texels that it stored.
+    pub(super) fn left_by(&self, lane: usize) -> Vec<u32> {
+        fn written<'a>(columns: impl DoubleEndedIterator<Item = &'a Column>, lane: usize) -> Vec<u32> {
+            let words: Vec<u32> = columns.map(|column| column.get(lane)).collect();
+            let end = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+            words[..end].to_vec()
+        }
+        let registers = self.columns(0, column::RESULT.into());
+        let stack = &self.file[self.pool_len() + usize::from(column::STACK)..];
+        let (stack, scratch) = (written(stack.iter(), lane), written(self.scratch.as_flattened().iter(), lane));
+        let texels = self.texels.of(1 << lane);
+        let texels = texels.flat_map(|store| [store.address as u32].into_iter().chain(store.value));
+        let lengths = [stack.len() as u32, scratch.len() as u32];
+        let registers = registers.iter().map(|column| column.get(lane));
+        registers.chain(lengths).chain(stack).chain(scratch).chain(texels).collect()
+    }
+}
+
 /// The column of a register's component; constants have none.
 fn register_column(reg: Reg, component: Component) -> Option<u16> {
     let c = component.index() as u16;

@@ -23,21 +23,25 @@ impl DecodedProgram {
     /// Checks and decodes a program that has no imports.
     ///
     /// # Errors
-    /// When the program is not valid, or has an import.
+    /// When the program is not valid, has an import, or is too large.
     pub(super) fn new(program: &Program, mode: Mode) -> Result<DecodedProgram, IsaError> {
         program.validate()?;
         if let Some(import) = program.imports.first() {
             return Err(IsaError::Unresolved(import.name.clone()));
         }
-        let mut recorder = Recorder::default();
-        let mut code: Vec<DecodedInstr> = program.code.iter().map(|instr| decode(instr, &mut recorder)).collect();
+        let mut recorder = Recorder::new(mode);
+        let mut code = Vec::with_capacity(program.code.len());
+        for instr in &program.code {
+            code.push(decode(instr, &mut recorder));
+            recorder.check_size()?;
+        }
         let mut run = 0;
         for instr in code.iter_mut().rev() {
             let plain = matches!(instr.work, Work::Arith { .. }) && matches!(instr.flow, Flow::Next);
             run = if plain { run + 1 } else { 0 };
             instr.run = run;
         }
-        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode, entries: program.entries.clone() })
+        Ok(DecodedProgram { code, steps: recorder.finish(), mode, entries: program.entries.clone() })
     }
 
     /// The number format that it computes in.

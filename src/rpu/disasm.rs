@@ -66,9 +66,11 @@ pub fn code_lines(program: &Program) -> Vec<CodeLine> {
     let labels = label_names(program);
     let mut lines = Vec::new();
     let mut imports = program.imports.iter().peekable();
+    let mut entries: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    program.entries.iter().for_each(|entry| entries.entry(entry.address).or_default().push(&entry.name));
     for (address, instr) in program.code.iter().enumerate() {
-        let entries = program.entries.iter().filter(|e| e.address as usize == address);
-        let mut names: Vec<String> = entries.map(|entry| format!("{ENTRY_PREFIX}{}", entry.name)).collect();
+        let entries = entries.get(&(address as u32)).into_iter().flatten();
+        let mut names: Vec<String> = entries.map(|name| format!("{ENTRY_PREFIX}{name}")).collect();
         names.extend(labels.get(&(address as u32)).filter(|label| !label.starts_with(ENTRY_PREFIX)).cloned());
         lines.extend(names.into_iter().map(|name| CodeLine { address, text: format!("{name}:"), is_label: true }));
         let waits = program.waits.get(address).map_or(String::new(), |waits| format!("{waits} "));

@@ -433,6 +433,8 @@ impl<'m> Executor<'m> {
             if format != Format::F32 {
                 values.iter_mut().for_each(|value| *value = f32::from_bits(format.round(value.to_bits())));
             }
+            let nans = values.iter_mut().filter(|value| value.is_nan());
+            nans.for_each(|value| *value = format.nan());
             bytemuck::cast_ref(values)
         });
         let [u, v, t] = floats;

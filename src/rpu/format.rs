@@ -31,6 +31,7 @@
 //! left is positive: both `a <= b` and `b <= a` hold for equal numbers, and neither `a < b` nor
 //! `b < a`.
 
+use crate::nan::{self, Ruled};
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number format.
@@ -52,12 +53,20 @@ impl Format {
         }
     }
 
+    /// The NaN of results whose operands are none.
+    pub(super) fn nan(self) -> f32 {
+        f32::from_bits(match self {
+            Format::F32 => nan::FROM_NUMBERS,
+            Format::F24 => 0x7fc0_0000,
+        })
+    }
+
     /// The pattern of a float source with a sign and a factor applied.
     pub(super) fn scaled(self, bits: u32, negate: bool, factor: f32) -> u32 {
         let bits = bits ^ u32::from(negate) << 31;
         match self {
             Format::F32 if factor == 1.0 => bits,
-            Format::F32 => f32::read(bits).scale(factor).bits(),
+            Format::F32 => Ruled::read(bits).scale(factor).bits(),
             Format::F24 => F24::read(bits).scale(factor).bits(),
         }
     }
@@ -134,6 +143,40 @@ impl Number for f32 {
     }
 }
 
+/// Singles whose NaNs have the bits that instructions define.
+impl Number for Ruled {
+    const IN_HARDWARE: bool = false;
+    const ONE: Ruled = Ruled(1.0);
+
+    fn read(bits: u32) -> Ruled {
+        Ruled(f32::from_bits(bits))
+    }
+
+    fn bits(self) -> u32 {
+        self.0.to_bits()
+    }
+
+    fn from_signed(value: i32) -> Ruled {
+        Ruled(value as f32)
+    }
+
+    fn from_unsigned(value: u32) -> Ruled {
+        Ruled(value as f32)
+    }
+
+    fn scale(self, factor: f32) -> Ruled {
+        self * Ruled(factor)
+    }
+
+    fn floor(self) -> Ruled {
+        Ruled::floor(self)
+    }
+
+    fn sqrt(self) -> Ruled {
+        Ruled::sqrt(self)
+    }
+}
+
 /// A 24-bit float.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct F24(f32);
@@ -149,7 +192,7 @@ impl F24 {
     /// The number nearest to `x`.
     fn nearest(x: f64) -> F24 {
         if x.is_nan() {
-            return F24(f32::from_bits(0x7fc0_0000));
+            return F24(Format::F24.nan());
         }
         if x.is_infinite() {
             return F24(x as f32);
@@ -180,7 +223,7 @@ impl F24 {
     fn less_itself(self) -> F24 {
         let bits = self.0.to_bits();
         if !self.0.is_finite() {
-            return F24(f32::NAN);
+            return F24(Format::F24.nan());
         }
         if bits & Self::LAST_BIT == 0 {
             return F24(0.0);

@@ -321,7 +321,9 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
                 self.current = self.waiting.swap_remove(first);
             }
         }
-        let same_depth = self.waiting.iter().filter(|w| w.depth == self.current.depth);
+        // Groups that another engine left may be at one address with different windows: one goes ahead.
+        let ahead = |w: &&Group| w.depth == self.current.depth && w.pc > self.current.pc;
+        let same_depth = self.waiting.iter().filter(ahead);
         self.limit = same_depth.map(|w| w.pc).min().unwrap_or(u32::MAX);
     }
 }

@@ -181,6 +181,7 @@ impl Machine<'_> {
 #[path = "machine"]
 mod on_interpreter {
     pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::engine::INTERPRETER;
+    pub const BEST: usize = usize::MAX;
 
     #[path = "tests.rs"]
     #[allow(clippy::duplicate_mod, reason = "each engine runs the same tests")]
@@ -192,6 +193,19 @@ mod on_interpreter {
 #[path = "machine"]
 mod on_native {
     pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
+    pub const BEST: usize = usize::MAX;
+
+    #[path = "tests.rs"]
+    #[allow(clippy::duplicate_mod, reason = "each engine runs the same tests")]
+    mod tests;
+}
+
+/// The same for AVX2, on a CPU that has wider vectors, too.
+#[cfg(all(test, target_arch = "x86_64"))]
+#[path = "machine"]
+mod on_avx2 {
+    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
+    pub const BEST: usize = 1;
 
     #[path = "tests.rs"]
     #[allow(clippy::duplicate_mod, reason = "each engine runs the same tests")]

@@ -14,7 +14,9 @@
 //! | [`block`] | the state of 64 threads, and its layout |
 //! | `decode`, `step`, `arith`, `executor` | the decoded program, and how the interpreter executes it |
 //! | [`timed`], [`depend`] | the timing model, and dependency flags |
+//! | [`random`], [`agreement`] | random programs; comparisons of engines |
 
+pub mod agreement;
 #[cfg(test)]
 mod arbitrary;
 mod arith;
@@ -39,6 +41,7 @@ pub mod machine;
 mod moves;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
+pub mod random;
 pub mod simd;
 mod step;
 pub mod texture;

@@ -13,6 +13,7 @@
 //! (1.18 s against 0.66 s of CPU time at 16 samples a pixel).
 
 use super::lanes::{GROUP, Lanes};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An instruction set to compile arithmetic for.
 pub(super) trait Simd: Copy {
@@ -26,6 +27,14 @@ pub(super) trait Simd: Copy {
     #[inline(always)]
     fn highest(self, lanes: Lanes) -> u16 {
         lanes.highest()
+    }
+
+    /// The lanes that are NaN, as bits.
+    #[inline(always)]
+    fn nans(self, lanes: Lanes) -> u16 {
+        // The difference is negative for NaN alone.
+        let found = lanes.map(|bits| 0x7f80_0000u32.wrapping_sub(bits & 0x7fff_ffff));
+        if found.0.into_iter().fold(0, |all, bits| all | bits) >> 31 == 0 { 0 } else { found.highest() }
     }
 
     /// Floats truncated to signed integers; out of range saturates, NaN gives 0.
@@ -49,6 +58,9 @@ impl Simd for Portable {}
 
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
+
+/// How many of [`InstructionSet::all`] after the first are used.
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// The instruction set of the CPU that executes arithmetic.
 #[derive(Debug, Clone, Copy)]
@@ -86,18 +98,30 @@ impl InstructionSet {
         }
     }
 
-    /// The best that this CPU has.
+    /// The best that this CPU has, within [`InstructionSet::limit`].
     pub fn detect() -> InstructionSet {
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some(simd) = Avx512::detect() {
+            let limit = LIMIT.load(Ordering::Relaxed);
+            if limit >= 2
+                && let Some(simd) = Avx512::detect()
+            {
                 return InstructionSet::Avx512(simd);
             }
-            if let Some(simd) = Avx2::detect() {
+            if limit >= 1
+                && let Some(simd) = Avx2::detect()
+            {
                 return InstructionSet::Avx2(simd);
             }
         }
         InstructionSet::Portable
+    }
+
+    /// Lets this process use none beyond this one from now on, so that what runs on one CPU can be
+    /// tested on another. Results have the same bits.
+    pub fn limit(self) {
+        let rank = InstructionSet::all().iter().position(|set| set.name() == self.name());
+        LIMIT.store(rank.unwrap_or_default(), Ordering::Relaxed);
     }
 }
 
@@ -244,6 +268,20 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn nans(self, lanes: Lanes) -> u16 {
+            let [low, high] = halves(lanes);
+            // SAFETY: an `Avx2` exists only where the CPU has AVX2.
+            unsafe {
+                let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+                if _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(low, high)) == 0 {
+                    return 0;
+                }
+                let [low, high] = [low, high].map(|x| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)));
+                (low | high << 8) as u16
+            }
+        }
+
+        #[inline(always)]
         fn to_signed(self, lanes: Lanes) -> Lanes {
             // The instruction gives i32::MIN where it cannot convert: right below the range, to be
             // replaced above it and for NaN. SAFETY: an `Avx2` exists only where the CPU has AVX2.
@@ -268,6 +306,15 @@ mod x86 {
         fn highest(self, lanes: Lanes) -> u16 {
             // SAFETY: an `Avx512` exists only where the CPU has AVX-512 F and DQ.
             unsafe { _mm512_movepi32_mask(whole(lanes)) }
+        }
+
+        #[inline(always)]
+        fn nans(self, lanes: Lanes) -> u16 {
+            // SAFETY: an `Avx512` exists only where the CPU has AVX-512 F and DQ.
+            unsafe {
+                let x = _mm512_castsi512_ps(whole(lanes));
+                _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x)
+            }
         }
 
         #[inline(always)]
@@ -327,6 +374,13 @@ mod tests {
         assert_eq!(simd.to_unsigned(lanes).0, FLOATS.map(|x| x as u32));
         let expected = (0..16).filter(|&i| FLOATS[i].is_sign_negative()).fold(0, |bits, i| bits | 1 << i);
         assert_eq!(simd.highest(Lanes(FLOATS.map(|x| x.to_bits() & 1 << 31))), expected);
+        let nans = |bits: [u32; 16]| simd.nans(Lanes(bits));
+        assert_eq!(nans(FLOATS.map(f32::to_bits)), 1 << 12);
+        assert_eq!(nans(FLOATS.map(|x| x.to_bits() | 1 << 31)), 1 << 12);
+        assert_eq!(nans([0; 16]), 0);
+        assert!(
+            (0..16).all(|i| nans(std::array::from_fn(|k| if k == i { 0x7f80_0001 } else { 0xff80_0000 })) == 1 << i)
+        );
         let other = Lanes(std::array::from_fn(|i| i as u32));
         for mask in [0, 1, 0x8000, 0x5aa5, 0xffff] {
             let chosen = simd.select(mask, lanes, other);

@@ -9,8 +9,8 @@
 use super::arith::{Kernels, Mode};
 use super::block::column;
 use super::isa::{
-    Arith, Component, Condition, DstReg, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale, SpecialOp,
-    Split, Src, Swizzle,
+    Arith, Component, Condition, DstReg, IsaError, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale,
+    SpecialOp, Split, Src, Swizzle,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -153,13 +153,14 @@ pub(super) struct Step {
 }
 
 impl Step {
-    fn new(draft: &Draft, mode: Mode, pool: usize) -> Step {
-        let Draft { task, modify, to, from, modifiers } = *draft;
-        let slots = std::iter::once(to).chain(from);
-        let moving = slots.enumerate().fold(0, |all, (i, slot)| all | u16::from(slot.is_on_stack()) << i);
-        let column = |slot: Slot| slot.column(pool) as u32;
-        let (to, from) = (column(to), from.map(column));
-        Step { kernels: mode.kernels(task, modify), to, from, modifiers, moving, task, modify }
+    /// Resolves the slots that it was recorded with, now that the size of the pool is known.
+    fn resolve(&mut self, pool: usize) {
+        let columns = std::iter::once(&mut self.to).chain(&mut self.from);
+        for (i, column) in columns.enumerate() {
+            let slot = Slot(*column);
+            self.moving |= u16::from(slot.is_on_stack()) << i;
+            *column = slot.column(pool) as u32;
+        }
     }
 
     /// The number of the result's column.
@@ -255,15 +256,6 @@ impl Steps {
     }
 }
 
-/// A step before the size of the pool is known.
-struct Draft {
-    task: Task,
-    modify: Modify,
-    to: Slot,
-    from: [Slot; SOURCES],
-    modifiers: [Modifier; 3],
-}
-
 /// A condition on results.
 #[derive(Debug, Clone)]
 pub(super) struct Tests {
@@ -280,22 +272,44 @@ pub(super) struct Test {
     pub integer: bool,
 }
 
+/// Steps of a program, at most: 704 MiB. A word of the binary form can make eight.
+const MAX_STEPS: usize = 1 << 23;
+/// Constants and literals of a program, at most: 64 MiB in each block.
+const MAX_POOL: usize = 1 << 18;
+
 /// Turns arithmetic instructions into steps.
-#[derive(Default)]
 pub(super) struct Recorder {
-    steps: Vec<Draft>,
+    mode: Mode,
+    /// The steps, with slots in place of columns.
+    steps: Vec<Step>,
     pool: Vec<Uniform>,
     slots: HashMap<Uniform, Slot>,
 }
 
 impl Recorder {
-    /// All steps, for a mode.
-    pub fn finish(self, mode: Mode) -> Steps {
-        let pool = self.pool.len();
-        let list: Vec<Step> = self.steps.iter().map(|draft| Step::new(draft, mode, pool)).collect();
-        let reach = pool + usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW);
-        let windows = MOVED_WINDOWS.min(MOVED_STEPS / self.steps.len().max(1));
-        Steps { list, moved: vec![OnceLock::new(); windows], pool: self.pool.into(), reach }
+    /// A recorder of steps for a mode.
+    pub fn new(mode: Mode) -> Recorder {
+        Recorder { mode, steps: Vec::new(), pool: Vec::new(), slots: HashMap::new() }
+    }
+
+    /// Whether the program so far is not too large.
+    ///
+    /// # Errors
+    /// What there is too much of.
+    pub fn check_size(&self) -> Result<(), IsaError> {
+        if self.steps.len() > MAX_STEPS {
+            return Err(IsaError::TooManySteps(MAX_STEPS));
+        }
+        if self.pool.len() > MAX_POOL { Err(IsaError::TooManyLiterals(MAX_POOL)) } else { Ok(()) }
+    }
+
+    /// All steps.
+    pub fn finish(self) -> Steps {
+        let Recorder { steps: mut list, pool, .. } = self;
+        list.iter_mut().for_each(|step| step.resolve(pool.len()));
+        let reach = pool.len() + usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW);
+        let windows = MOVED_WINDOWS.min(MOVED_STEPS / list.len().max(1));
+        Steps { list, moved: vec![OnceLock::new(); windows], pool: pool.into(), reach }
     }
 
     /// The columns of a source's positions.
@@ -444,11 +458,12 @@ impl Recorder {
 
     fn push(&mut self, task: Task, to: Slot, sources: &[Slot], operands: &[Operand]) {
         let modify = modify(task, operands);
-        let mut from = [sources[0]; SOURCES];
-        from[..sources.len()].copy_from_slice(sources);
+        let mut from = [sources[0].0; SOURCES];
+        from.iter_mut().zip(sources).for_each(|(to, source)| *to = source.0);
         let mut modifiers = [Modifier::from(Multiplier::ONE); 3];
         modifiers.iter_mut().zip(operands).for_each(|(to, operand)| *to = operand.multiplier.into());
-        self.steps.push(Draft { task, modify, to, from, modifiers });
+        let kernels = self.mode.kernels(task, modify);
+        self.steps.push(Step { kernels, to: to.0, from, modifiers, moving: 0, task, modify });
     }
 }
 

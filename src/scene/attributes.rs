@@ -1,7 +1,6 @@
 //! Attributes of an object besides its surface shader, its lights and its colour.
 
-use super::{ParamValue, ShaderId};
-use std::collections::BTreeMap;
+use super::{ShaderId, UserValues};
 use std::sync::Arc;
 
 /// How shadow rays, `transmission()` and `occlusion()` treat an object (hit mode).
@@ -55,7 +54,7 @@ impl Default for Visibility {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoShader {
     /// Its handle.
-    pub handle: String,
+    pub handle: Arc<str>,
     /// The shader, of kind [`super::ShaderKind::CoShader`].
     pub shader: ShaderId,
 }
@@ -90,7 +89,7 @@ pub struct ObjectAttributes {
     /// [`super::Scene::max_depth`].
     pub ray_depths: [Option<u32>; 2],
     /// `Attribute "user"`: values by their names, as they were declared.
-    pub user: BTreeMap<String, ParamValue>,
+    pub user: UserValues,
 }
 
 impl Default for ObjectAttributes {
@@ -108,7 +107,7 @@ impl Default for ObjectAttributes {
             emits: None,
             visibility: Visibility::default(),
             ray_depths: [None; 2],
-            user: BTreeMap::new(),
+            user: UserValues::default(),
         }
     }
 }

@@ -4,11 +4,15 @@
 //! A scene is untrusted input. It may read regular files in its own folder and in the folders that
 //! the user allows, wherever links lead; everything else is refused. A search path says where to
 //! look and permits nothing: the scene names it. Gzip is recognised by its first bytes.
+//!
+//! [`FileAccess`] is the gate: whatever a scene, or a shader of it, names is read by its methods
+//! alone. The functions [`read`] and [`read_noting`] are for files that the user names.
 
+use crate::disk::{self, NotRegular};
 use crate::text::log::FileLog;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -168,7 +172,34 @@ impl FileAccess {
         Err(FileError::Missing { name: name.to_string(), looked_in })
     }
 
-    fn permit(&self, path: PathBuf) -> Result<PathBuf, FileError> {
+    /// The same access, and that to more folders which the user allows.
+    pub fn with_allowed(&self, folders: &[PathBuf]) -> Self {
+        let allowed = self.allowed.iter().chain(folders).cloned().collect();
+        Self { base: self.base.clone(), allowed }
+    }
+
+    /// Reads a whole file that the scene names, as [`read_noting`] does.
+    ///
+    /// # Errors
+    /// Those of [`read`], and when it lies where the scene may not read.
+    pub fn read(&self, path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>, FileError> {
+        read_noting(&self.permit(path.to_path_buf())?, limit, log)
+    }
+
+    /// Opens a file that the scene names.
+    ///
+    /// # Errors
+    /// Those of [`FileAccess::read`], but that it is empty or too large.
+    pub fn open(&self, path: &Path) -> Result<File, FileError> {
+        let path = self.permit(path.to_path_buf())?;
+        disk::open(&path).map_err(|cause| failed(&path, u64::MAX, cause))
+    }
+
+    /// A path that is there, where the scene may read it.
+    ///
+    /// # Errors
+    /// When it lies elsewhere, its links followed.
+    pub fn permit(&self, path: PathBuf) -> Result<PathBuf, FileError> {
         let real = path.canonicalize().map_err(|cause| FileError::Io { path: path.clone(), cause })?;
         if self.permits(&real) {
             return Ok(path);
@@ -205,7 +236,7 @@ fn paths_from_elsewhere(name: &str) -> Vec<String> {
     (0..parts.len()).map(|first| parts[first..].join("/")).collect()
 }
 
-/// Reads a whole regular file, decompressed when it is gzip'd.
+/// Reads a whole regular file that the user names, decompressed when it is gzip'd.
 ///
 /// # Errors
 ///
@@ -255,30 +286,24 @@ pub fn bytes_on_disk(path: &Path, decompressed: usize) -> usize {
     std::fs::metadata(path).map_or(decompressed, |meta| decompressed.min(meta.len() as usize))
 }
 
-/// The raw bytes of a regular file, at most one more than `limit`.
+/// The raw bytes of a regular file, at most `limit`.
 fn read_raw(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
-    let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
-    let meta = match std::fs::metadata(path) {
-        Ok(meta) => meta,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+    disk::read(path, limit).map_err(|cause| failed(path, limit, cause))
+}
+
+/// The error of a file that cannot be opened or read.
+fn failed(path: &Path, limit: u64, cause: io::Error) -> FileError {
+    let path = path.to_path_buf();
+    match cause.kind() {
+        ErrorKind::NotFound => {
             let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-            let name = path.display().to_string();
-            return Err(FileError::Missing { name, looked_in: vec![folder] });
+            FileError::Missing { name: path.display().to_string(), looked_in: vec![folder] }
         }
-        Err(cause) => return Err(io(cause)),
-    };
-    if meta.is_dir() {
-        return Err(FileError::Folder { path: path.to_path_buf() });
+        ErrorKind::IsADirectory => FileError::Folder { path },
+        ErrorKind::FileTooLarge => FileError::TooLarge { path, limit },
+        _ if NotRegular::is_cause_of(&cause) => FileError::NotRegular { path },
+        _ => FileError::Io { path, cause },
     }
-    if !meta.is_file() {
-        return Err(FileError::NotRegular { path: path.to_path_buf() });
-    }
-    if meta.len() > limit {
-        return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
-    }
-    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)).map_err(io)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub(super) fn add_plain(scene: &mut Scene, mesh: Mesh) {
     let surface = scene.add_shader(ShaderKind::Surface, "plastic", params);
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.push(Object {
-        name: scene.name.clone(),
+        name: scene.name.as_str().into(),
         surface: Some(surface),
         attributes: Arc::default(),
         lights,
@@ -177,7 +177,7 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
         ShaderKind::Light => push_light(&mut scene, shader, true),
         ShaderKind::Imager => scene.imager = Some(shader),
         ShaderKind::CoShader => {
-            let coshaders = [CoShader { handle: name.to_string(), shader }].into();
+            let coshaders = [CoShader { handle: name.into(), shader }].into();
             let attributes = Arc::new(ObjectAttributes { coshaders, ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
         }

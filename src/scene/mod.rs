@@ -38,6 +38,7 @@ mod repair;
 mod rib;
 mod shader;
 mod texture;
+mod user_values;
 mod wavefront;
 
 use crate::geometry::normals::{DEFAULT_CREASE_ANGLE, face_normal};
@@ -53,7 +54,7 @@ use std::sync::Arc;
 
 pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
-pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
+pub use files::{FileAccess, FileError, read as read_file};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use gltf::{EXTRAS as GLTF_EXTRAS, file_of_uri, is_gltf};
 pub use instancing::TooManyTriangles;
@@ -64,8 +65,10 @@ pub use rib::GROUP as RIB_EXTENSIONS;
 pub(crate) mod rib_text {
     pub use super::rib::{Lexer, Token, decode, folder_and_name, is_binary, search_path, to_text, unescape};
 }
+use shader::bytes_of_instance;
 pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
 pub use texture::TextureSource;
+pub use user_values::{UserValues, VisitedValues};
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;
@@ -188,7 +191,7 @@ pub enum MeshSpace {
 pub struct Object {
     /// The request or file it came from, for messages and shader-id layers (`Attribute "identifier"
     /// "name"` wins).
-    pub name: String,
+    pub name: Arc<str>,
     /// The surface shader; `None` asks for the renderer's default surface.
     pub surface: Option<ShaderId>,
     /// Its other shaders, and attributes that shaders ask for.

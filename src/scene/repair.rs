@@ -20,12 +20,14 @@ pub struct Unusable {
     pub shaders: BTreeSet<ShaderId>,
     /// Whether it is the function that replaces the camera.
     pub ray_function: bool,
+    /// Objects for whose code or parameters there is no room, as indices into [`Scene::objects`].
+    pub objects: BTreeSet<usize>,
 }
 
 impl Unusable {
     /// Whether everything can be used.
     pub fn is_empty(&self) -> bool {
-        self.shaders.is_empty() && !self.ray_function
+        self.shaders.is_empty() && !self.ray_function && self.objects.is_empty()
     }
 }
 
@@ -49,12 +51,14 @@ fn standard_light(instance: &ShaderInstance) -> (&'static str, &'static [&'stati
 impl Scene {
     /// Replaces what is unusable: a surface by a magenta one, a light by the standard one that is most
     /// like it; displacements, volumes, imagers, co-shaders and cameras are left out, and procedural
-    /// primitives with their objects.
+    /// primitives with their objects; and so are the objects for which there is no room.
     /// Shader instances keep their numbers.
     pub fn leave_out(&mut self, unusable: &Unusable) {
         if unusable.ray_function {
             self.ray_function = None;
         }
+        let mut number = 0..;
+        self.objects.retain(|_| number.next().is_none_or(|number| !unusable.objects.contains(&number)));
         let is_out = |id: ShaderId| unusable.shaders.contains(&id);
         for id in &unusable.shaders {
             let instance = &mut self.shader_instances[id.0 as usize];
@@ -111,6 +115,18 @@ mod tests {
     use glam::{Mat4, Vec3};
 
     #[test]
+    fn objects_for_which_there_is_no_room_are_left_out() {
+        let mut scene = crate::scene::of_shader("matte", ShaderKind::Surface);
+        let object = scene.objects[0].clone();
+        scene.objects = (0..5).map(|i| Object { name: format!("{i}").into(), ..object.clone() }).collect();
+        let unusable = Unusable { objects: [1, 3].into(), ..Unusable::default() };
+        assert!(!unusable.is_empty());
+        scene.leave_out(&unusable);
+        let names: Vec<&str> = scene.objects.iter().map(|o| &*o.name).collect();
+        assert_eq!(names, ["0", "2", "4"]);
+    }
+
+    #[test]
     fn a_light_that_cannot_be_used_is_the_most_similar_standard_one() {
         let instance = |name: &str, params: &[&str]| ShaderInstance {
             kind: ShaderKind::Light,
@@ -134,7 +150,7 @@ mod tests {
         let mut scene = Scene::empty("test");
         scene.shader_instances.push(instance("key", &["intensity", "blur"]));
         scene.shader_instances[0].params.push(("lightcolor".to_string(), ParamValue::Color(vec![Vec3::X])));
-        let unusable = Unusable { shaders: [ShaderId(0)].into(), ray_function: false };
+        let unusable = Unusable { shaders: [ShaderId(0)].into(), ..Unusable::default() };
         scene.leave_out(&unusable);
         let names: Vec<&str> = scene.shader_instances[0].params.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(

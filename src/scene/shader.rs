@@ -94,6 +94,13 @@ pub struct ShaderInstance {
     pub objects: Arc<[CoShader]>,
 }
 
+/// The memory that an instance with these parameters takes, in bytes.
+pub(super) fn bytes_of_instance(params: &[(String, ParamValue)]) -> usize {
+    let of_param =
+        |(name, value): &(String, ParamValue)| size_of::<(String, ParamValue)>() + name.len() + value.bytes();
+    size_of::<ShaderInstance>() + params.iter().map(of_param).sum::<usize>()
+}
+
 /// Whether a parameter's name begins with two underscores: exporters and shaders use such
 /// parameters among themselves, to group lights for example.
 pub fn is_private(name: &str) -> bool {
@@ -146,6 +153,17 @@ impl ParamValue {
             ParamValue::Normal(v) => pieces(v, count, ParamValue::Normal),
             ParamValue::Matrix(v) => pieces(v, count, ParamValue::Matrix),
         }
+    }
+
+    /// The memory that it takes beside itself, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let element = match self {
+            ParamValue::Numbers(_) | ParamValue::Float(_) | ParamValue::Integer(_) => 4,
+            ParamValue::Color(_) | ParamValue::Point(_) | ParamValue::Vector(_) | ParamValue::Normal(_) => 12,
+            ParamValue::Matrix(_) => 64,
+            ParamValue::String(v) => return v.iter().map(|s| size_of::<String>() + s.len()).sum(),
+        };
+        self.len() * element
     }
 
     /// The type's name in RIB and RSL.

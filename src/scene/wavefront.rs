@@ -89,7 +89,7 @@ fn libraries(
         };
         for file in files {
             let read = file.and_then(|path| {
-                let bytes = files::read_noting(&path, files::MAX_FILE_BYTES, log)?;
+                let bytes = scene.access.read(&path, files::MAX_FILE_BYTES, log)?;
                 Ok(mtl::read(&bytes, &path.display().to_string()))
             });
             match read {
@@ -212,7 +212,7 @@ impl Maker<'_> {
         let hit_mode = if material.opacity < 1.0 || has_opacity_map { HitMode::Shader } else { HitMode::Opaque };
         let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };
         self.scene.objects.push(Object {
-            name: material.name.clone(),
+            name: material.name.as_str().into(),
             surface: Some(shader),
             attributes: Arc::new(ObjectAttributes { visibility, ..ObjectAttributes::default() }),
             lights: (0..self.scene.lights.len() as u32).collect(),

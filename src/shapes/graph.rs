@@ -233,36 +233,108 @@ fn postorder(successors: &[Vec<u32>], from: u32) -> Vec<u32> {
 }
 
 /// The immediate dominator of each node of a graph, by its position in reverse postorder from the
-/// first node, which has itself. `before` are the predecessors of each.
+/// first node, which has itself; none for what the first node does not reach. `before` are the
+/// predecessors of each.
 ///
-/// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001.
+/// Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005, §2.2 (semi-NCA):
+/// chains of conditionals, each in the `else` of the one before, are as fast as others.
 pub fn immediate_dominators(before: &[Vec<u32>]) -> Vec<Option<u32>> {
     let mut found: Vec<Option<u32>> = vec![None; before.len()];
-    if let Some(first) = found.first_mut() {
-        *first = Some(0);
+    let Some(first) = found.first_mut() else { return found };
+    *first = Some(0);
+    let Walk { order, number, parent } = Walk::new(before);
+    let mut forest = Forest {
+        ancestor: parent.clone(),
+        label: (0..order.len() as u32).collect(),
+        semi: (0..order.len() as u32).collect(),
+        path: Vec::new(),
+    };
+    for i in (1..order.len() as u32).rev() {
+        let known = before[order[i as usize] as usize].iter().map(|&p| number[p as usize]).filter(|&p| p != UNSEEN);
+        let semi = known.map(|p| forest.lowest(p, i + 1)).chain([parent[i as usize]]).min();
+        forest.semi[i as usize] = semi.unwrap_or(0);
     }
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
-        for (i, before) in before.iter().enumerate().skip(1) {
-            let mut known = before.iter().copied().filter(|&p| found[p as usize].is_some());
-            let first = known.next();
-            let new = first.map(|first| known.fold(first, |a, b| intersect(&found, a, b)));
-            if new != found[i] {
-                found[i] = new;
-                changed = true;
-            }
+    let mut closest = parent;
+    for i in 1..order.len() {
+        while closest[i] > forest.semi[i] {
+            closest[i] = closest[closest[i] as usize];
         }
+        found[order[i] as usize] = Some(order[closest[i] as usize]);
     }
     found
 }
 
-/// The closest common ancestor in the tree so far, as positions in reverse postorder.
-fn intersect(idom_at: &[Option<u32>], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        let deeper = if a > b { &mut a } else { &mut b };
-        *deeper = idom_at[*deeper as usize].unwrap_or(0);
+/// The number of a node that is not reached.
+const UNSEEN: u32 = u32::MAX;
+
+/// A depth-first walk from node 0.
+struct Walk {
+    /// The nodes in the order in which they are reached.
+    order: Vec<u32>,
+    /// For each node, its place in `order`.
+    number: Vec<u32>,
+    /// For each place in `order`, that of the node from which it was reached.
+    parent: Vec<u32>,
+}
+
+impl Walk {
+    fn new(before: &[Vec<u32>]) -> Walk {
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); before.len()];
+        for (node, before) in before.iter().enumerate() {
+            before.iter().for_each(|&p| after[p as usize].push(node as u32));
+        }
+        let mut walk = Walk { order: vec![0], number: vec![UNSEEN; before.len()], parent: vec![0] };
+        walk.number[0] = 0;
+        let mut stack = vec![(0u32, 0usize)];
+        while let Some((node, next)) = stack.last_mut() {
+            let from = *node;
+            let Some(&to) = after[from as usize].get(*next) else {
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            if walk.number[to as usize] == UNSEEN {
+                walk.number[to as usize] = walk.order.len() as u32;
+                walk.parent.push(walk.number[from as usize]);
+                walk.order.push(to);
+                stack.push((to, 0));
+            }
+        }
+        walk
     }
-    a
+}
+
+/// The part of a walk's tree whose semidominators are known, with compressed paths; by places in the
+/// walk's order.
+struct Forest {
+    ancestor: Vec<u32>,
+    /// The node with the lowest semidominator on the way that was compressed.
+    label: Vec<u32>,
+    semi: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    /// The lowest semidominator on the way up from a node, while that is in the forest: from `linked`
+    /// on.
+    fn lowest(&mut self, node: u32, linked: u32) -> u32 {
+        let mut top = node;
+        while self.ancestor[top as usize] >= linked {
+            self.path.push(top);
+            top = self.ancestor[top as usize];
+        }
+        let mut best = self.label[top as usize];
+        while let Some(below) = self.path.pop() {
+            self.ancestor[below as usize] = self.ancestor[top as usize];
+            let own = self.label[below as usize];
+            if self.semi[best as usize] < self.semi[own as usize] {
+                self.label[below as usize] = best;
+            } else {
+                best = own;
+            }
+        }
+        self.semi[best as usize]
+    }
 }
 
 /// Entry and exit numbers of a depth-first walk of a tree of dominators, by position: a node

@@ -4,11 +4,13 @@
 //! [`render`] draws it as source excerpts. A stage collects all it can find in one run in
 //! [`Diagnostics`].
 
-use super::source::{SourceMap, Span};
+use super::source::{FileId, SourceFile, SourceMap, Span};
+use super::visible::visible_in_line;
 use codespan_reporting::diagnostic as cs;
-use codespan_reporting::files::SimpleFiles;
+use codespan_reporting::files::{Error as FilesError, Files};
 use codespan_reporting::term;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +19,16 @@ pub enum Severity {
     Warning,
     /// The input cannot be used.
     Error,
+}
+
+impl Severity {
+    /// The word for several.
+    fn plural(self) -> &'static str {
+        match self {
+            Severity::Warning => "warnings",
+            Severity::Error => "errors",
+        }
+    }
 }
 
 /// A labelled span.
@@ -105,16 +117,22 @@ const MAX_TEXT: usize = 4000;
 /// Diagnostics of the same message that are kept in full; of the rest only the number is.
 pub const MAX_ALIKE: usize = 5;
 
+/// Most diagnostics that are kept; of the rest only the number is.
+const MAX_KEPT: usize = 1024;
+
 /// The messages of one run, in the order they were found.
 ///
 /// Diagnostics that differ in nothing but their places are kept [`MAX_ALIKE`] times and counted from
-/// then on, so that a fault that a file repeats a thousand times takes a few lines.
+/// then on, so that a fault that a file repeats a thousand times takes a few lines. After
+/// [`MAX_KEPT`] all are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     /// By message and severity: the positions in the list of those that are kept, and the number of
     /// the others.
     alike: BTreeMap<(Severity, String), (Vec<usize>, usize)>,
+    /// The numbers of those that are not kept, nor any with their messages.
+    others: BTreeMap<Severity, usize>,
 }
 
 impl Diagnostics {
@@ -127,11 +145,15 @@ impl Diagnostics {
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.cut();
         let key = (diagnostic.severity, diagnostic.message.clone());
+        if self.list.len() >= MAX_KEPT && !self.alike.contains_key(&key) {
+            *self.others.entry(key.0).or_default() += 1;
+            return;
+        }
         let (kept, more) = self.alike.entry(key).or_default();
         if kept.iter().any(|&i| self.list[i] == diagnostic) {
             return;
         }
-        if kept.len() >= MAX_ALIKE {
+        if kept.len() >= MAX_ALIKE || self.list.len() >= MAX_KEPT {
             *more += 1;
             return;
         }
@@ -149,11 +171,15 @@ impl Diagnostics {
                 self.alike.entry(key).or_default().1 += more;
             }
         }
+        for (severity, count) in other.others {
+            *self.others.entry(severity).or_default() += count;
+        }
     }
 
     /// Whether any is an error.
     pub fn has_errors(&self) -> bool {
-        self.alike.keys().any(|(severity, _)| *severity == Severity::Error)
+        let is_error = |severity: &Severity| *severity == Severity::Error;
+        self.alike.keys().map(|(severity, _)| severity).chain(self.others.keys()).any(is_error)
     }
 
     /// Number of errors, those that are only counted included.
@@ -167,7 +193,8 @@ impl Diagnostics {
     }
 
     fn count(&self, severity: Severity) -> usize {
-        self.alike.iter().filter(|((of, _), _)| *of == severity).map(|(_, (kept, more))| kept.len() + more).sum()
+        let alike = self.alike.iter().filter(|((of, _), _)| *of == severity);
+        alike.map(|(_, (kept, more))| kept.len() + more).sum::<usize>() + self.others.get(&severity).unwrap_or(&0)
     }
 
     /// Whether there is nothing to report.
@@ -194,7 +221,8 @@ impl Diagnostics {
             0 => render(d, sources),
             more => format!("{}  ({more} more like this)\n\n", render(d, sources)),
         };
-        self.list.iter().map(one).collect()
+        let others = self.others.iter().map(|(severity, count)| format!("{count} more {}\n\n", severity.plural()));
+        self.list.iter().map(one).chain(others).collect()
     }
 }
 
@@ -242,7 +270,8 @@ fn render_without_excerpts(diagnostic: &Diagnostic, sources: &SourceMap) -> Stri
     let word = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
     let mut text = format!("{word}: {}\n", diagnostic.message);
     for label in &diagnostic.labels {
-        text += &format!("  --> {}: {}\n", sources.describe(label.span), label.message);
+        let place = sources.describe(label.span);
+        text += &format!("  --> {}: {}\n", visible_in_line(&place), label.message);
     }
     diagnostic.hints.iter().for_each(|h| text += &format!("  = hint: {h}\n"));
     text + "\n"
@@ -257,32 +286,34 @@ fn is_on_long_line(span: Span, sources: &SourceMap) -> bool {
     before + after >= MAX_LINE
 }
 
-/// Draws a diagnostic as plain text with source excerpts. Control characters, which a terminal
-/// would obey, show as `?`.
+/// Draws a diagnostic as plain text with source excerpts. Characters that a terminal would obey are
+/// escapes ([`super::visible`]), and so are the ends of lines within a text of the diagnostic.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let text = draw(diagnostic, sources).replace('\r', "");
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
+    let shown = |text: &String| visible_in_line(text).into_owned();
+    let labels = diagnostic.labels.iter().map(|label| Label { message: shown(&label.message), ..label.clone() });
+    let diagnostic = Diagnostic {
+        severity: diagnostic.severity,
+        message: shown(&diagnostic.message),
+        labels: labels.collect(),
+        hints: diagnostic.hints.iter().map(shown).collect(),
+    };
+    draw(&diagnostic, sources)
 }
 
 fn draw(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if diagnostic.labels.iter().any(|l| is_on_long_line(l.span, sources)) {
         return render_without_excerpts(diagnostic, sources);
     }
-    let mut files = SimpleFiles::new();
-    for f in sources.files() {
-        files.add(f.name.clone(), f.text.clone());
-    }
+    let excerpts = Excerpts::new(diagnostic, sources);
     let severity = match diagnostic.severity {
         Severity::Error => cs::Severity::Error,
         Severity::Warning => cs::Severity::Warning,
     };
-    let clamp = |span: Span| {
-        let len = sources.get(span.file).map_or(0, |f| f.text.len());
-        (span.start as usize).min(len)..(span.end as usize).min(len).max((span.start as usize).min(len))
-    };
-    let labels = diagnostic.labels.iter().filter(|l| sources.get(l.span.file).is_some()).map(|l| {
+    let labels = diagnostic.labels.iter().filter_map(|l| {
         let style = if l.primary { cs::LabelStyle::Primary } else { cs::LabelStyle::Secondary };
-        cs::Label::new(style, l.span.file.0 as usize, clamp(l.span)).with_message(l.message.clone())
+        let excerpt = excerpts.0.get(&l.span.file)?;
+        let (start, end) = (excerpt.shown(l.span.start as usize), excerpt.shown(l.span.end as usize));
+        Some(cs::Label::new(style, l.span.file, start..end.max(start)).with_message(l.message.clone()))
     });
     let notes = diagnostic.hints.iter().map(|h| format!("hint: {h}")).collect();
     let report = cs::Diagnostic::new(severity)
@@ -291,7 +322,110 @@ fn draw(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         .with_notes(notes);
     let config =
         term::Config { chars: term::Chars::ascii(), before_label_lines: 0, after_label_lines: 0, ..Default::default() };
-    term::emit_into_string(&config, &files, &report).unwrap_or_else(|_| format!("{}\n", diagnostic.message))
+    term::emit_into_string(&config, &excerpts, &report).unwrap_or_else(|_| format!("{}\n", diagnostic.message))
+}
+
+/// The lines of a file from the first label to the last, as they are shown.
+struct Excerpt<'a> {
+    file: &'a SourceFile,
+    /// The first line, from 0.
+    first: usize,
+    text: String,
+    /// Where each line starts in the text, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl<'a> Excerpt<'a> {
+    fn new(file: &'a SourceFile, first: usize, last: usize) -> Self {
+        let (mut text, mut starts) = (String::new(), vec![0]);
+        for line in first..=last {
+            let line = &file.text[file.line(line)];
+            text += &visible_in_line(content(line));
+            text += if line.ends_with('\n') { "\n" } else { "" };
+            starts.push(text.len());
+        }
+        Self { file, first, text, starts }
+    }
+
+    /// Where a byte of the file is in the text.
+    fn shown(&self, offset: usize) -> usize {
+        let line = self.file.line_of(offset);
+        let range = self.file.line(line);
+        let content = content(&self.file.text[range.clone()]);
+        let before = content.floor_char_boundary(offset.saturating_sub(range.start).min(content.len()));
+        let start = self.starts.get(line.saturating_sub(self.first)).copied().unwrap_or(self.text.len());
+        start + visible_in_line(&content[..before]).len()
+    }
+
+    /// The column, from 1, in the file, of a place in the text.
+    fn column(&self, line: usize, shown: usize) -> usize {
+        let mut at = self.starts[line - self.first];
+        let chars = content(&self.file.text[self.file.line(line)]).chars();
+        let before = chars.take_while(|c| {
+            let is_before = at < shown;
+            at += visible_in_line(c.encode_utf8(&mut [0; 4])).len();
+            is_before
+        });
+        before.count() + 1
+    }
+}
+
+/// A line without its end.
+fn content(line: &str) -> &str {
+    line.trim_end_matches(['\r', '\n'])
+}
+
+/// The excerpts of the files that a diagnostic names.
+struct Excerpts<'a>(BTreeMap<FileId, Excerpt<'a>>);
+
+impl<'a> Excerpts<'a> {
+    fn new(diagnostic: &Diagnostic, sources: &'a SourceMap) -> Self {
+        let mut lines: BTreeMap<FileId, (usize, usize)> = BTreeMap::new();
+        for span in diagnostic.labels.iter().map(|label| label.span) {
+            let Some(file) = sources.get(span.file) else { continue };
+            let (start, end) = (file.line_of(span.start as usize), file.line_of(span.end.max(span.start) as usize));
+            let (first, last) = lines.entry(span.file).or_insert((start, end));
+            (*first, *last) = (start.min(*first), end.max(*last));
+        }
+        let excerpt = |(id, (first, last))| Some((id, Excerpt::new(sources.get(id)?, first, last)));
+        Self(lines.into_iter().filter_map(excerpt).collect())
+    }
+
+    fn get(&self, id: FileId) -> Result<&Excerpt<'a>, FilesError> {
+        self.0.get(&id).ok_or(FilesError::FileMissing)
+    }
+}
+
+impl<'a> Files<'a> for Excerpts<'_> {
+    type FileId = FileId;
+    type Name = String;
+    type Source = &'a str;
+
+    fn name(&'a self, id: FileId) -> Result<String, FilesError> {
+        Ok(visible_in_line(&self.get(id)?.file.name).into_owned())
+    }
+
+    fn source(&'a self, id: FileId) -> Result<&'a str, FilesError> {
+        Ok(&self.get(id)?.text)
+    }
+
+    fn line_index(&'a self, id: FileId, byte_index: usize) -> Result<usize, FilesError> {
+        let Excerpt { first, starts, .. } = self.get(id)?;
+        let lines = &starts[..starts.len() - 1];
+        Ok(first + lines.partition_point(|&start| start <= byte_index).max(1) - 1)
+    }
+
+    fn column_number(&'a self, id: FileId, line_index: usize, byte_index: usize) -> Result<usize, FilesError> {
+        Ok(self.get(id)?.column(line_index, byte_index))
+    }
+
+    fn line_range(&'a self, id: FileId, line_index: usize) -> Result<Range<usize>, FilesError> {
+        let Excerpt { first, starts, .. } = self.get(id)?;
+        let max = first + starts.len() - 2;
+        let line = line_index.checked_sub(*first).filter(|line| line + 1 < starts.len());
+        let line = line.ok_or(FilesError::LineTooLarge { given: line_index, max })?;
+        Ok(starts[line]..starts[line + 1])
+    }
 }
 
 #[cfg(test)]
@@ -317,6 +451,22 @@ mod tests {
     }
 
     #[test]
+    fn after_very_many_different_messages_the_others_are_counted() {
+        let mut all = Diagnostics::new();
+        (0..MAX_KEPT + 10).for_each(|i| all.push(Diagnostic::warning(format!("{i}"))));
+        assert!(!all.has_errors());
+        (0..3).for_each(|i| all.push(Diagnostic::error(format!("error {i}"))));
+        assert_eq!(all.iter().count(), MAX_KEPT);
+        assert!(all.has_errors());
+        assert_eq!((all.warning_count(), all.error_count()), (MAX_KEPT + 10, 3));
+        let text = all.render(&SourceMap::new());
+        assert!(text.contains("10 more warnings") && text.contains("3 more errors"), "{}", &text[text.len() - 200..]);
+        let mut both = Diagnostics::new();
+        both.extend(all);
+        assert_eq!((both.warning_count(), both.error_count()), (MAX_KEPT + 10, 3));
+    }
+
+    #[test]
     fn diagnostics_that_differ_in_their_places_alone_are_counted() {
         let mut map = SourceMap::new();
         let f = map.add("m.sl", None, " ".repeat(100));
@@ -338,12 +488,28 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_do_not_reach_the_terminal() {
+    fn what_a_terminal_obeys_is_an_escape_below_which_labels_stand() {
         let mut map = SourceMap::new();
-        let f = map.add("m.sl", None, "\u{1b}[2J\0 x\r\n");
-        let text = render(&Diagnostic::error("wrong \u{7}").at(Span::new(f, 0, 1), "here"), &map);
-        assert!(text.contains("?[2J? x") && text.contains("wrong ?"), "{text}");
-        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        let f = map.add("m\u{202e}\n.sl", None, "first\r\n\u{1b}[2J\0 x = \u{202e}y;\r\n");
+        let x = map.get(f).and_then(|file| file.text.find('x')).expect("it is there");
+        let d = Diagnostic::error("wrong \u{7}\nerror: more").at(Span::new(f, x, x + 1), "here\u{9b}").hint("\u{2066}");
+        let text = render(&d, &map);
+        assert!(text.starts_with("error: wrong \\u{7}\\u{a}error: more\n"), "{text}");
+        assert!(text.contains("m\\u{202e}\\u{a}.sl:2:7\n"), "{text}");
+        assert!(!text.contains(super::super::visible::is_hidden), "{text:?}");
+        let lines: Vec<&str> = text.lines().collect();
+        let source = lines.iter().position(|line| line.contains("u{1b}[2J\\u{0} x = \\u{202e}y;")).expect("a line");
+        assert_eq!(lines[source].find("x ="), lines[source + 1].find("^ here\\u{9b}"), "{text}");
+    }
+
+    #[test]
+    fn labels_of_several_lines_and_at_the_end_of_a_file_are_shown() {
+        let mut map = SourceMap::new();
+        let f = map.add("m.sl", None, "a\nb(\nc\nd)\ne\n");
+        let text =
+            render(&Diagnostic::error("wrong").at(Span::new(f, 2, 8), "here").also(Span::new(f, 11, 11), "end"), &map);
+        assert!(text.contains("m.sl:2:1") && text.contains("2 | / b(") && text.contains("here"), "{text}");
+        assert!(text.contains("end"), "{text}");
     }
 
     #[test]

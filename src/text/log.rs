@@ -3,6 +3,7 @@
 //! Every read of a file, and every lookup that fails, is recorded in the [`FileLog`] of the
 //! [`super::source::SourceMap`]. A log does not know what the files mean.
 
+use crate::disk;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -152,13 +153,17 @@ fn identity(_meta: &Metadata) -> [i64; 3] {
     [0; 3]
 }
 
+/// Most bytes of a file of which there is a hash: more than any reader takes.
+const MAX_BYTES: u64 = (2 << 30) + 1;
+
 /// The hash of a regular file's bytes; `None` where there is none to be read. The algorithm is the
 /// same in all processes of one build.
 pub fn content_of(path: &Path) -> Option<u64> {
-    if !fs::metadata(path).ok()?.is_file() {
+    let file = disk::open(path).ok()?;
+    if file.metadata().ok()?.len() > MAX_BYTES {
         return None;
     }
-    let mut file = fs::File::open(path).ok()?;
+    let mut file = file.take(MAX_BYTES);
     let mut hasher = DefaultHasher::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -1,6 +1,8 @@
 //! Settings in TOML: a default text with comments, and a text of the user's that changes some of
 //! its values.
 
+use super::diagnostics::{Diagnostic, render};
+use super::source::{SourceMap, Span};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::{Table, Value};
@@ -67,10 +69,20 @@ impl SettingsError {
 /// When the text is not TOML, names a key that the defaults do not have, or gives a value of
 /// another kind.
 pub fn parse<T: DeserializeOwned>(defaults: &str, text: &str, open: &[&str]) -> Result<T, SettingsError> {
-    let table = |text: &str| text.parse::<Table>().map_err(|e| SettingsError::Syntax(e.to_string()));
+    let table = |text: &str| text.parse::<Table>().map_err(|e| SettingsError::Syntax(syntax(text, &e)));
     let mut merged = table(defaults)?;
     merge(&mut merged, table(text)?, "", open)?;
     merged.try_into().map_err(|e| SettingsError::Value(e.to_string()))
+}
+
+/// What TOML's reader says of a text, with the line.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let message = format!("this is not TOML: {}", error.message());
+    let Some(range) = error.span() else { return message };
+    let mut sources = SourceMap::new();
+    let file = sources.add("settings", None, text);
+    let shown = render(&Diagnostic::error(message).at(Span::new(file, range.start, range.end), ""), &sources);
+    shown.trim_start_matches("error: ").trim_end().to_string()
 }
 
 /// Puts the values of `from` in place of those of `into`; `path` names the table in messages.
@@ -151,6 +163,10 @@ mod tests {
         assert_eq!(message("times = 3"), "`times` is integer, and must be a table");
         assert_eq!(message("count = -1"), "`count` is out of range, and must be a whole number of 32 bits");
         assert!(message("[times]\nlist = [\"a\"]").contains("list"));
+        let syntax = message("count = \"\u{1b}[31mred\" y");
+        let lines: Vec<&str> = syntax.lines().collect();
+        let source = lines.iter().position(|line| line.contains("\\u{1b}[31mred")).expect("the line is shown");
+        assert!(lines[1].contains("settings:1:") && lines[source + 1].contains('^'), "{syntax}");
         let range = SettingsError::check("times.add", f64::NAN, 0.0, 1.0).expect_err("NaN is no time").to_string();
         assert_eq!(range, "`times.add` is NaN, and must be from 0 to 1");
     }

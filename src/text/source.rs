@@ -1,6 +1,7 @@
 //! Source files and positions in them.
 
 use super::log::FileLog;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +24,16 @@ impl Span {
     /// A span of `start..end` bytes in `file`.
     pub fn new(file: FileId, start: usize, end: usize) -> Self {
         Self { file, start: start as u32, end: end as u32 }
+    }
+
+    /// Number of bytes.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// True if it covers nothing.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
     }
 
     /// The smallest span that covers both; `self` when the other lies in another file.
@@ -210,6 +221,22 @@ impl SourceMap {
 }
 
 impl SourceFile {
+    /// The line of a byte offset, from 0; offsets past the end give the last.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|&start| start as usize <= offset).max(1) - 1
+    }
+
+    /// The bytes of a line, from 0, with its end; none past the last.
+    pub fn line(&self, line: usize) -> Range<usize> {
+        let start = |line: usize| self.line_starts.get(line).map_or(self.text.len(), |&start| start as usize);
+        start(line)..start(line + 1)
+    }
+
+    /// The text of a line, from 0, without its end; none past the last.
+    pub fn line_text(&self, line: usize) -> Option<&str> {
+        self.text[self.line(line)].lines().next()
+    }
+
     /// Line and column of a byte offset; offsets past the end give the end.
     pub fn position(&self, offset: u32) -> LineColumn {
         let offset = offset.min(self.text.len() as u32);

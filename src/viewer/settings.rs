@@ -93,6 +93,9 @@ impl Default for Settings {
     }
 }
 
+/// Most bytes of a file of settings.
+const MAX_BYTES: u64 = 16 << 20;
+
 impl Settings {
     /// The file of the settings; `None` where there is no place for it.
     pub fn usual_file() -> Option<PathBuf> {
@@ -108,7 +111,8 @@ impl Settings {
 
     /// Reads a file of settings; missing or invalid values get their defaults.
     pub fn read(file: &Path) -> Self {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = crate::disk::read(file, MAX_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = text.unwrap_or_default();
         let mut settings: Settings = serde_json::from_str(&text).unwrap_or_default();
         settings.zoom = if settings.zoom.is_finite() { settings.zoom.clamp(0.5, 3.0) } else { 1.0 };
         settings.window = settings.window.map(|side| if side.is_finite() { side.clamp(200.0, 8192.0) } else { 800.0 });

@@ -96,7 +96,7 @@ pub fn bodies(scene: &Scene) -> Vec<Body> {
         if let Some(number) = object.solid {
             solids.insert(number, bodies.len());
         }
-        let name = object.name.clone();
+        let name = object.name.to_string();
         bodies.push(Body { name, objects: vec![index], solid: object.solid, span: object.span });
     }
     for body in bodies.iter_mut().filter(|body| body.solid.is_some()) {
@@ -108,7 +108,7 @@ pub fn bodies(scene: &Scene) -> Vec<Body> {
 /// The names of a solid's pieces, each once.
 fn solid_name(body: &Body, scene: &Scene) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for name in body.objects.iter().map(|&index| scene.objects[index].name.as_str()) {
+    for name in body.objects.iter().map(|&index| &*scene.objects[index].name) {
         if !names.contains(&name) {
             names.push(name);
         }

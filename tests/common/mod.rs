@@ -1,6 +1,9 @@
 //! What the tests through the binary share; each uses part of it.
 #![allow(dead_code, reason = "every test file compiles this module for itself and uses part of it")]
 
+#[cfg(unix)]
+pub mod peak;
+
 use shadewright::abi::EntryPoint;
 
 use shadewright::codegen::rpu;

@@ -36,7 +36,12 @@ const PIN_TRACKS: i64 = 4;
 const EDGE: i64 = 6;
 
 /// The most rectangles of a layout.
-const MAX_RECTS: usize = 20_000_000;
+const MAX_RECTS: usize = 8_000_000;
+
+/// Rectangles of a wire where it ends at a pin, and where it passes a column, at most.
+const RECTS_OF_TERMINAL: usize = 6;
+/// As [`RECTS_OF_TERMINAL`], where it passes a column: in both channels beside that.
+const RECTS_OF_FEED: usize = 11;
 
 /// A point where a wire enters a channel: at its left or right edge, in a slot, on a track.
 #[derive(Clone, Copy, Debug)]
@@ -67,14 +72,13 @@ struct Path {
 /// # Errors
 /// A layout that is too large.
 pub fn place_and_route(netlist: &Netlist, options: Options) -> Result<Layout, Diagnostic> {
-    let plans = counts(netlist.cells.len()).into_iter().map(|count| Plan::new(netlist, count, options));
-    let Some(plan) = plans.min_by(|a, b| a.cost(options).total_cmp(&b.cost(options))) else {
+    if netlist.cells.is_empty() {
         return Ok(Layout::default());
-    };
-    let passes: usize = plan.paths.values().map(|path| path.feeds.len() + path.terminals.len()).sum();
-    if passes * 3 > MAX_RECTS {
-        return Err(Diagnostic::error(format!("the layout has more than {MAX_RECTS} rectangles")));
     }
+    let plans = counts(netlist.cells.len()).into_iter().filter_map(|count| Plan::new(netlist, count, options));
+    let Some(plan) = plans.min_by(|a, b| a.cost(options).total_cmp(&b.cost(options))) else {
+        return Err(Diagnostic::error(format!("the layout has more than {MAX_RECTS} rectangles")));
+    };
     let Plan { placement, paths, floor, tracks } = plan;
     let used = sizes::wires(netlist);
     let mut layout = Layout { size: [floor.right, floor.top], ..Layout::default() };
@@ -108,14 +112,18 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(netlist: &Netlist, count: usize, options: Options) -> Self {
+    /// None where that would be more than [`MAX_RECTS`].
+    fn new(netlist: &Netlist, count: usize, options: Options) -> Option<Self> {
         let placement = place(netlist, count, options);
         let mut paths = terminals(netlist, &placement, &sizes::wires(netlist));
+        if rects(&paths) > MAX_RECTS {
+            return None;
+        }
         let pairs = feed(&mut paths, &placement);
         let mut floor = Floor::new(netlist, &placement, &pairs);
         let (tracks, counts) = channels(&paths, &floor, placement.columns.len() + 1);
         floor.set_channels(&counts);
-        Self { placement, paths, floor, tracks }
+        Some(Self { placement, paths, floor, tracks })
     }
 
     /// The area, and how far the shape is from the one that is wanted.
@@ -142,6 +150,16 @@ fn terminals(netlist: &Netlist, placement: &Placement, used: &[[bool; 2]]) -> BT
         }
     }
     paths
+}
+
+/// The rectangles of all wires, at most, before any of them has its places.
+fn rects(paths: &BTreeMap<Wire, Path>) -> usize {
+    let of_path = |path: &Path| {
+        let channels = path.terminals.iter().map(|terminal| terminal.channel);
+        let (first, last) = (channels.clone().min().unwrap_or(0), channels.max().unwrap_or(0));
+        RECTS_OF_TERMINAL * path.terminals.len() + RECTS_OF_FEED * (last - first)
+    };
+    paths.values().map(of_path).sum()
 }
 
 /// Where wires pass columns, and the pairs of tracks that each slot needs for that. A wire passes in

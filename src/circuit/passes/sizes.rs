@@ -5,17 +5,21 @@
 //! that leaves a class without a size, the first of these that applies gives one: a `Resize` of it,
 //! the highest bit that is taken of it, or, for debug output alone, the constants in it.
 
-use crate::circuit::bits::{Bits, MAX_WIDTH};
+use crate::circuit::bits::{Bits, MAX_WIDTH, storage};
 use crate::circuit::graph::{Circuit, Constant, Kind, Memory, Node, NodeId, Op, ValueId};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use std::collections::BTreeMap;
 
+/// The most bits of all words of a circuit and of all labels of its `CASE`s, each counted as
+/// [`storage`] does: a simulation keeps them two or three times.
+const MAX_BITS: u64 = 1 << 30;
+
 /// Gives each word of a circuit its size, and each constant its bits.
 ///
 /// # Errors
-/// Where sizes contradict each other or are not known, numbers that do not fit, and bits beyond a
-/// word.
+/// Where sizes contradict each other or are not known, numbers that do not fit, bits beyond a word,
+/// and words of more than [`MAX_BITS`] in all.
 pub fn infer(circuit: &mut Circuit) -> Result<(), Diagnostics> {
     let count = circuit.values().len();
     let mut inference = Inference {
@@ -226,9 +230,29 @@ impl Inference<'_> {
             self.diags.push(d.hint("write `#` and the number of bits after it"));
         }
         let nodes: Vec<NodeId> = self.circuit.nodes().map(|(id, _)| id).collect();
+        let mut bits = 0;
+        for &id in &nodes {
+            bits += self.bits(id);
+            if bits > MAX_BITS {
+                let message = format!("the words of the circuit have more than {MAX_BITS} bits");
+                let d = Diagnostic::error(message).at(self.circuit.node(id).span, "with this operation");
+                self.diags.push(d.hint("a word counts for at least 256 bits: use fewer operations, or narrower words"));
+                return;
+            }
+        }
         for id in nodes {
             self.finish_node(id);
         }
+    }
+
+    /// The bits that a node's words and labels count for.
+    fn bits(&mut self, id: NodeId) -> u64 {
+        let node = self.circuit.node(id);
+        let labels = if let Op::Case(labels) = &node.op { labels.len() as u64 } else { 0 };
+        let (selector, outputs) = (node.inputs.first().copied(), node.outputs.clone());
+        let words: u64 = outputs.into_iter().filter_map(|value| self.size(value)).map(storage).sum();
+        let selector = if labels > 0 { selector.and_then(|value| self.size(value)) } else { None };
+        words + labels * selector.map_or(0, storage)
     }
 
     fn finish_node(&mut self, id: NodeId) {

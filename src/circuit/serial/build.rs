@@ -6,8 +6,9 @@
 
 use super::align::{Aligner, Value};
 use super::cells::{Kind, Side};
-use super::netlist::{MAX_CELLS, Net, Netlist, Pads};
+use super::netlist::{MAX_CELLS, MAX_REGISTERS, Net, Netlist, Pads};
 use super::operations;
+use super::statistics::registers;
 use super::timing::Time;
 use crate::circuit::Bits;
 use crate::circuit::graph::{Circuit, Constant, LoopId, Node, NodeId, Op, PortId, ValueId};
@@ -82,6 +83,7 @@ pub(super) struct Builder<'a> {
 /// # Errors
 /// A value without a size, an operation that never gives a value, a circuit that is too large.
 pub fn build(circuit: &Circuit) -> Result<Netlist, Diagnostic> {
+    bounded(circuit)?;
     let live = live(circuit);
     let users = circuit
         .users()
@@ -104,7 +106,6 @@ pub fn build(circuit: &Circuit) -> Result<Netlist, Diagnostic> {
         barriers: BTreeMap::new(),
         heads: Vec::new(),
     };
-    bounded(circuit)?;
     builder.create_ports();
     builder.create_nodes()?;
     builder.close_loops()?;
@@ -113,8 +114,14 @@ pub fn build(circuit: &Circuit) -> Result<Netlist, Diagnostic> {
     Ok(builder.aligner.netlist)
 }
 
-/// Buffers and memories are registers of one cell each.
+/// Buffers and memories are registers of one cell each. All of them are checked before any is made.
 fn bounded(circuit: &Circuit) -> Result<(), Diagnostic> {
+    let words = circuit.memories.iter().map(|memory| memory.words.len() as u64 * u64::from(memory.width));
+    if words.sum::<u64>() > MAX_REGISTERS {
+        let place = circuit.ports.iter().find(|port| matches!(port.kind, PortKind::Memory(_)));
+        let message = format!("the memories of the circuit have more than {MAX_REGISTERS} bits");
+        return Err(Diagnostic::error(message).at(place.map_or(Span::default(), |port| port.span), "with this one"));
+    }
     for port in &circuit.ports {
         let (PortKind::InternalIn { buffer, .. } | PortKind::AsyncSerOut { buffer }) = port.kind else { continue };
         let bits = u64::from(buffer) * u64::from(port.width);
@@ -222,6 +229,7 @@ impl Builder<'_> {
         let (mut waits, mut next) = self.dependences();
         // The lowest node first: cells of one expression are near one another.
         let mut ready: BTreeSet<NodeId> = waits.iter().filter(|(_, waits)| **waits == 0).map(|(id, _)| *id).collect();
+        let (mut counted, mut storage) = (0, 0);
         while let Some(id) = ready.pop_first() {
             let node = self.circuit.node(id);
             match node.op {
@@ -233,6 +241,13 @@ impl Builder<'_> {
             }
             if self.aligner.netlist.cells.len() > MAX_CELLS {
                 let message = format!("the circuit has more than {MAX_CELLS} bit-serial cells");
+                return Err(Diagnostic::error(message).at(node.span, "with this operation"));
+            }
+            let added = &self.aligner.netlist.cells[counted..];
+            storage += added.iter().map(|cell| registers(&cell.kind)).sum::<u64>();
+            counted += added.len();
+            if storage > MAX_REGISTERS {
+                let message = format!("the bit-serial cells of the circuit store more than {MAX_REGISTERS} bits");
                 return Err(Diagnostic::error(message).at(node.span, "with this operation"));
             }
             waits.remove(&id);

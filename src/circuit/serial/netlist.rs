@@ -77,6 +77,9 @@ pub struct Netlist {
 /// Most cells of a netlist.
 pub const MAX_CELLS: usize = 200_000;
 
+/// Most bits of storage in all cells of a netlist.
+pub const MAX_REGISTERS: u64 = 1 << 26;
+
 impl Netlist {
     /// Adds a cell with new nets of these widths at its outputs, and returns those.
     pub fn add(&mut self, kind: Kind, inputs: Vec<Net>, widths: &[u32], place: Span, earliest: u32) -> Vec<Net> {

@@ -5,6 +5,7 @@ use super::netlist::Pads;
 use super::ports::Pins;
 use super::step::Wire;
 use crate::circuit::Bits;
+use crate::circuit::bits::storage;
 use crate::circuit::functional::Environment;
 
 /// Flags, words, counters and pins of an [`Outside`].
@@ -28,15 +29,17 @@ pub(super) struct Outside {
     pub pins: Pins,
     /// Whether a word did not come when the chip expects it: at a port without a handshake.
     pub starved: bool,
-    /// The words that have entered, in order.
+    /// The words that have entered, in order, while there was room.
     pub entered: Vec<Bits>,
+    /// Bits of words for which there is room in `entered`.
+    room: u64,
     /// The words that have left, in order, with the cycle.
     pub left_words: Vec<(u64, Bits)>,
 }
 
 impl Outside {
-    /// The other side of `pads`.
-    pub fn new(pads: &Pads, environment: &mut dyn Environment) -> Self {
+    /// The other side of `pads`, which notes so many bits of the words that enter.
+    pub fn new(pads: &Pads, room: u64, environment: &mut dyn Environment) -> Self {
         let zero = || Bits::zero(pads.width);
         let mut outside = Self {
             pads: pads.clone(),
@@ -49,6 +52,7 @@ impl Outside {
             pins: Pins::default(),
             starved: false,
             entered: Vec::new(),
+            room,
             left_words: Vec::new(),
         };
         outside.show(environment, 0);
@@ -73,7 +77,17 @@ impl Outside {
     pub fn sample(&mut self, environment: &mut dyn Environment, cycle: u64) {
         self.pins.bits = environment.get(self.pads.port, cycle);
         self.starved = self.pins.bits.is_none();
-        self.entered.extend(self.pins.bits.clone());
+        if let Some(word) = self.pins.bits.clone() {
+            self.note(word);
+        }
+    }
+
+    /// Notes a word that has entered.
+    fn note(&mut self, word: Bits) {
+        if let Some(room) = self.room.checked_sub(storage(self.pads.width)) {
+            self.room = room;
+            self.entered.push(word);
+        }
     }
 
     /// One cycle, in which the chip drives these pads. Whether a word passes.
@@ -86,7 +100,7 @@ impl Outside {
                     && let Some(word) = environment.get(self.pads.port, cycle)
                 {
                     (self.entering, self.left, self.asked) = (word.clone(), self.pads.width, false);
-                    self.entered.push(word);
+                    self.note(word);
                 }
                 self.starved = self.asked && self.pads.side == Side::SyncIn;
                 active |= self.left > 0;

@@ -35,7 +35,7 @@ pub struct Run {
     pub cycles: u64,
     /// All cycles that were simulated.
     pub simulated: u64,
-    /// The words that entered each port, in order.
+    /// The words that entered each port, in order; the first ones where there are very many.
     pub entered: BTreeMap<Arc<str>, Vec<Bits>>,
     /// The words that left each port, and in which cycle they had.
     pub left: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
@@ -44,6 +44,10 @@ pub struct Run {
     /// Whether it ended because it repeats itself, and not at the most cycles.
     pub ended: bool,
 }
+
+/// The most bits of the words that a [`Run`] notes as entered, as [`crate::circuit::bits::storage`]
+/// counts them.
+const MAX_ENTERED: u64 = 1 << 29;
 
 /// The registers of one cell.
 #[derive(Clone, PartialEq)]
@@ -132,7 +136,8 @@ impl<'a> Simulator<'a> {
             }
             kind => Registers::Cell(State::new(kind)),
         });
-        let outside = netlist.pads.iter().map(|pads| Outside::new(pads, environment)).collect();
+        let room = MAX_ENTERED / netlist.pads.len().max(1) as u64;
+        let outside = netlist.pads.iter().map(|pads| Outside::new(pads, room, environment)).collect();
         Self {
             netlist,
             registers: registers.collect(),

@@ -12,7 +12,7 @@ pub use testbench::{Feed, feeds, recorded, testbench};
 
 use super::serial::cells::Side;
 use super::serial::netlist::{Netlist, Pads};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 /// The modules of the cells.
@@ -63,153 +63,60 @@ fn range(width: u32) -> String {
 /// A name that Verilog takes: letters, digits and underscores, with a letter in front.
 fn identifier(name: &str) -> String {
     let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let clean: String = clean.chars().take(MAX_NAME).collect();
     if clean.starts_with(|c: char| c.is_ascii_alphabetic()) { clean } else { format!("x{clean}") }
 }
 
-/// The name of the top module for a program of this name: one that Verilog takes, that is none of
-/// its reserved words, and that no other module has.
+/// The name of the top module for a program of this name: one that Verilog takes, that is no
+/// reserved word of any version, and that no other module has.
 pub fn top(name: &str) -> String {
     let name = identifier(name);
-    let is_taken = KEYWORDS.contains(&&*name) || name.starts_with("cell_") || name == "testbench";
+    let is_taken = KEYWORDS.split(' ').any(|word| word == name) || name.starts_with("cell_") || name == "testbench";
     if is_taken { format!("{name}_chip") } else { name }
 }
 
-/// The reserved words of Verilog-2001.
-const KEYWORDS: [&str; 123] = [
-    "always",
-    "and",
-    "assign",
-    "automatic",
-    "begin",
-    "buf",
-    "bufif0",
-    "bufif1",
-    "case",
-    "casex",
-    "casez",
-    "cell",
-    "cmos",
-    "config",
-    "deassign",
-    "default",
-    "defparam",
-    "design",
-    "disable",
-    "edge",
-    "else",
-    "end",
-    "endcase",
-    "endconfig",
-    "endfunction",
-    "endgenerate",
-    "endmodule",
-    "endprimitive",
-    "endspecify",
-    "endtable",
-    "endtask",
-    "event",
-    "for",
-    "force",
-    "forever",
-    "fork",
-    "function",
-    "generate",
-    "genvar",
-    "highz0",
-    "highz1",
-    "if",
-    "ifnone",
-    "incdir",
-    "include",
-    "initial",
-    "inout",
-    "input",
-    "instance",
-    "integer",
-    "join",
-    "large",
-    "liblist",
-    "library",
-    "localparam",
-    "macromodule",
-    "medium",
-    "module",
-    "nand",
-    "negedge",
-    "nmos",
-    "nor",
-    "noshowcancelled",
-    "not",
-    "notif0",
-    "notif1",
-    "or",
-    "output",
-    "parameter",
-    "pmos",
-    "posedge",
-    "primitive",
-    "pull0",
-    "pull1",
-    "pulldown",
-    "pullup",
-    "pulsestyle_ondetect",
-    "pulsestyle_onevent",
-    "rcmos",
-    "real",
-    "realtime",
-    "reg",
-    "release",
-    "repeat",
-    "rnmos",
-    "rpmos",
-    "rtran",
-    "rtranif0",
-    "rtranif1",
-    "scalared",
-    "showcancelled",
-    "signed",
-    "small",
-    "specify",
-    "specparam",
-    "strong0",
-    "strong1",
-    "supply0",
-    "supply1",
-    "table",
-    "task",
-    "time",
-    "tran",
-    "tranif0",
-    "tranif1",
-    "tri",
-    "tri0",
-    "tri1",
-    "triand",
-    "trior",
-    "trireg",
-    "unsigned",
-    "use",
-    "vectored",
-    "wait",
-    "wand",
-    "weak0",
-    "weak1",
-    "while",
-    "wire",
-    "wor",
-    "xnor",
-    "xor",
-];
+/// The reserved words of SystemVerilog (IEEE 1800-2017, Annex B), which has those of Verilog-2005, and
+/// three more of Icarus Verilog.
+const KEYWORDS: &str = "\
+    accept_on alias always always_comb always_ff always_latch and assert assign assume automatic \
+    before begin bind bins binsof bit bool break buf bufif0 bufif1 byte case casex casez cell \
+    chandle checker class clocking cmos config const constraint context continue cover covergroup \
+    coverpoint cross deassign default defparam design disable dist do edge else end endcase \
+    endchecker endclass endclocking endconfig endfunction endgenerate endgroup endinterface \
+    endmodule endpackage endprimitive endprogram endproperty endsequence endspecify endtable endtask \
+    enum event eventually expect export extends extern final first_match for force foreach forever \
+    fork forkjoin function generate genvar global highz0 highz1 if iff ifnone ignore_bins \
+    illegal_bins implements implies import incdir include initial inout input inside instance int \
+    integer interconnect interface intersect join join_any join_none large let liblist library local \
+    localparam logic longint macromodule matches medium modport module nand negedge nettype new \
+    nexttime nmos nor noshowcancelled not notif0 notif1 null or output package packed parameter pmos \
+    posedge primitive priority program property protected pull0 pull1 pulldown pullup \
+    pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase randsequence rcmos real realtime \
+    ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0 rtranif1 s_always \
+    s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled \
+    signed small soft solve specify specparam static string strong strong0 strong1 struct super \
+    supply0 supply1 sync_accept_on sync_reject_on table tagged task this throughout time \
+    timeprecision timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type typedef union \
+    unique unique0 unsigned until until_with untyped use uwire var vectored virtual void wait \
+    wait_order wand weak weak0 weak1 while wildcard wire with within wone wor wreal xnor xor";
+
+/// Most characters of a name: a simulator may have no more than 1024, and those of pins are longer.
+const MAX_NAME: usize = 200;
 
 /// The names of the ports; a number makes those different that would be the same.
 fn port_names(netlist: &Netlist) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (index, pads) in netlist.pads.iter().enumerate() {
-        let mut name = identifier(&pads.name);
-        if names.contains(&name) {
-            name = format!("{name}_{index}");
+    let (mut names, mut taken) = (Vec::new(), HashSet::new());
+    // The next number that a name is given where it is taken.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    for pads in &netlist.pads {
+        let name = identifier(&pads.name);
+        let next = numbers.entry(name.clone()).or_insert(1);
+        let mut free = name.clone();
+        while !taken.insert(free.clone()) {
+            free = format!("{name}_{next}");
+            *next += 1;
         }
-        names.push(name);
+        names.push(free);
     }
     names
 }

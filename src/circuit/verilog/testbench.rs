@@ -167,8 +167,14 @@ fn serial_out(text: &mut String, steps: &mut String, pads: &Pads, port: &str) {
             {port}_count <= 0;
         end
 ",
-        pads.name.replace(['%', '"', '\\'], "_")
+        printed(&pads.name)
     );
+}
+
+/// A name within a string that `$display` formats.
+fn printed(name: &str) -> String {
+    let is_plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '%' | '"' | '\\');
+    name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
 fn parallel(text: &mut String, steps: &mut String, pads: &Pads, port: &str, feed: &Feed) {
@@ -185,6 +191,6 @@ fn parallel(text: &mut String, steps: &mut String, pads: &Pads, port: &str, feed
         "        if ({port}_take) {port}_next <= {after};
         if ({port}_strobe) $display(\"{} %0d\", {port}_out);
 ",
-        pads.name.replace(['%', '"', '\\'], "_")
+        printed(&pads.name)
     );
 }

@@ -23,3 +23,15 @@ fn a_testbench_has_the_words_that_enter() {
     let text = testbench(&netlist, "running sum", &[feed], Limits::default());
     assert!(text.contains("i_words[0] = 16'habc; i_from[0] = 7;"));
 }
+
+#[test]
+fn a_chip_whose_name_is_a_word_of_any_version_of_verilog_has_another() {
+    for name in ["wire", "logic", "uwire", "bit", "always_ff", "bool", "s_until_with", "testbench", "cell_add"] {
+        assert_eq!(super::top(name), format!("{name}_chip"));
+    }
+    for (name, top) in [("Logic", "Logic"), ("9 a-b\n;$finish", "x9_a_b___finish"), ("", "x"), ("\\logic ", "x_logic_")]
+    {
+        assert_eq!(super::top(name), top);
+    }
+    assert_eq!(super::top(&"a".repeat(5000)).len(), super::MAX_NAME);
+}

@@ -8,6 +8,7 @@ use shadewright::render::Backend;
 use shadewright::render::call::{RunnerInfo, runners};
 use shadewright::render::sampling::Pattern;
 use shadewright::rpu::format::Format;
+use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::{ENGINES, EngineInfo};
 use shadewright::scene;
 use std::sync::LazyLock;
@@ -53,6 +54,29 @@ impl ValueEnum for EngineChoice {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.0.name).help(self.0.description))
+    }
+}
+
+/// Vector instructions of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Instructions {
+    /// Those that every CPU of its kind has; there is no native engine then
+    Portable,
+    /// AVX2
+    Avx2,
+    /// AVX-512
+    Avx512,
+}
+
+impl Instructions {
+    /// The instruction set, if this CPU has it.
+    pub fn set(self) -> Option<InstructionSet> {
+        let name = match self {
+            Instructions::Portable => "portable",
+            Instructions::Avx2 => "AVX2",
+            Instructions::Avx512 => "AVX-512",
+        };
+        InstructionSet::all().into_iter().find(|set| set.name() == name)
     }
 }
 

@@ -176,6 +176,10 @@ pub struct MachineArgs {
     /// depend on it
     #[arg(long, value_enum, value_name = "ENGINE", hide_short_help = true, help_heading = heading::BACKEND)]
     pub engine: Option<EngineChoice>,
+    /// Vector instructions of this CPU that the RPU's engines use at most, the best by default: to test
+    /// here what runs elsewhere. The image does not depend on it
+    #[arg(long, value_enum, value_name = "SET", hide_short_help = true, help_heading = heading::BACKEND)]
+    pub instructions: Option<Instructions>,
     /// Name the code of the native engine for `perf report`, in /tmp/perf-PID.map
     #[arg(long, hide_short_help = true, help_heading = heading::BACKEND)]
     pub perf_map: bool,
@@ -386,6 +390,16 @@ pub struct MergeArgs {
     /// rendered from, where they name it
     #[arg(long, value_name = "SCENE", help_heading = heading::FILES)]
     pub scene: Option<PathBuf>,
+    /// Search this folder for shaders first; may be repeated. Of the folders that the parts name, those in
+    /// the scene's own are searched
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
+    pub shader_paths: Vec<PathBuf>,
+    /// Allow the scene to read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
+    pub allow_read: Vec<PathBuf>,
+    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
+    #[arg(long, help_heading = heading::FILES)]
+    pub allow_run: bool,
     /// The device that runs the imager shader.
     #[command(flatten)]
     pub machine: MachineArgs,

@@ -16,7 +16,7 @@ mod reload;
 mod specialise;
 mod startup;
 
-use super::args::Benchmark;
+use super::args::{Benchmark, MachineArgs};
 use super::backend::{set_thread_count, set_up_process};
 use super::failure::Failure;
 use super::output::print_json;
@@ -24,6 +24,13 @@ use serde_json::{Value, json};
 
 /// Measured runs of each thing, alternately, after one that is not counted.
 const RUNS: usize = 5;
+
+/// Refuses `--engine`: a measurement has its own.
+fn refuse_engine(machine: &MachineArgs) -> Result<(), Failure> {
+    Failure::of_options(&[(machine.engine.is_some(), "--engine")], |option| {
+        format!("error: {option} is for `render` and `run`: a measurement has no choice of engines")
+    })
+}
 
 /// Runs a measurement and prints its results.
 ///
@@ -37,11 +44,13 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::Machines(args) => {
+            refuse_engine(&args.machine)?;
             set_up_process(&args.machine)?;
             let results = machines::frames(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::RayMachines(args) => {
+            refuse_engine(&args.machine)?;
             set_up_process(&args.machine)?;
             ray_machines::run(args)
         }

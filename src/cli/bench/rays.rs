@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use shadewright::bvh::kernel::{Isa, Method, Width};
 use shadewright::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
 use shadewright::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
+use shadewright::disk;
 use shadewright::render::gpu;
 use shadewright::render::rpu::RayImage;
 use shadewright::rpu::Block;
@@ -29,6 +30,8 @@ const SAMPLE: usize = 64;
 const SLOW: f64 = 6.0;
 /// Batches that a thread takes at a time.
 const CHUNK: usize = 128;
+/// Most bytes of a file of rays.
+const MAX_RAYS: u64 = 4 << 30;
 
 /// A mesh and its BVH.
 pub struct Subject {
@@ -137,7 +140,7 @@ fn sets(bvh: &Bvh, args: &RaysArgs) -> Result<Vec<RaySet>, Failure> {
 /// Reads a set from its file. Sets whose names begin with `ao` or `shadow` are any-hit.
 fn read_set(path: &Path) -> Result<RaySet, Failure> {
     let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|e| Failure::input(format!("error: cannot read `{shown}`: {e}")))?;
+    let bytes = disk::read(path, MAX_RAYS).map_err(|e| Failure::input(format!("error: cannot read `{shown}`: {e}")))?;
     let rays = decode_rays(&bytes).filter(|rays| !rays.is_empty()).ok_or_else(|| {
         Failure::input(format!(
             "error: `{shown}` has {} bytes, which is not a whole number of rays\n\

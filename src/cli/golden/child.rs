@@ -1,5 +1,6 @@
 //! Runs this program again as a process of its own, so that its crash, or a time-out, is a result.
 
+use shadewright::text::visible::visible;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub struct Ended {
     pub end: End,
     /// What it printed to standard output.
     pub output: Vec<u8>,
-    /// What it printed to standard error, without control characters.
+    /// What it printed to standard error, [`visible`].
     pub messages: String,
     /// How long it took.
     pub time: Duration,
@@ -89,9 +90,7 @@ pub fn run(folder: &Path, words: &[OsString], timeout: Duration, stop: &AtomicBo
     };
     let time = begin.elapsed();
     let messages = String::from_utf8_lossy(&messages.take()).into_owned();
-    let messages = messages.replace("\r\n", "\n");
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c };
-    Ended { end, output: output.take(), messages: messages.chars().map(shown).collect(), time }
+    Ended { end, output: output.take(), messages: visible(&messages).into_owned(), time }
 }
 
 /// Ends a process and those that it started, and waits for it.

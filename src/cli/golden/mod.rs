@@ -18,7 +18,7 @@ use shadewright::golden::glob::Pattern;
 use shadewright::golden::list::{Case, Context, List, leftover};
 use shadewright::golden::outcome::{Cause, Entry, Status, ids};
 use shadewright::golden::page::{self, Header};
-use shadewright::golden::state::{Contents, Found, StateError, Store};
+use shadewright::golden::state::{Contents, Found, REPORT, StateError, Store};
 use shadewright::golden::{annotations, clock, junit};
 use shadewright::image::file as image_file;
 use shadewright::render::Backend;
@@ -39,7 +39,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     let list = open(args)?;
     let selected = select(&list, &args.only)?;
     let mut store = Store::open(&args.out, list.file.as_deref().unwrap_or(&list.folder)).map_err(of_state)?;
-    let report = args.report.clone().unwrap_or_else(|| args.out.join("report.html"));
+    let report = args.report.clone().unwrap_or_else(|| args.out.join(REPORT));
     outputs::check(args, &report, &list, &store)?;
     let mut notes = notes(args, &list, &selected, &store);
     notes.iter().for_each(|note| eprintln!("note: {note}"));

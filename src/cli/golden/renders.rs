@@ -7,6 +7,7 @@ use super::print::Printer;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use shadewright::cache::KeyHasher;
+use shadewright::disk;
 use shadewright::golden::images::{self, Shown};
 use shadewright::golden::list::{Case, LIST_NAME, List};
 use shadewright::golden::outcome::{Cause, Entry, Outcome, Render, Status};
@@ -19,7 +20,7 @@ use shadewright::image::rendering::{self, Rendering};
 use shadewright::render::Backend;
 use shadewright::text::shell;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -430,6 +431,20 @@ impl<'a> Runner<'a> {
         Some(shown)
     }
 
+    /// The folder outside of the list's where a reference would be written because of a link: the list
+    /// itself does not say so.
+    fn outside(&self, reference: &Path) -> Option<PathBuf> {
+        let leaves = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+        if reference.components().any(leaves) {
+            return None;
+        }
+        let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_path_buf() };
+        let own = here(&self.folder).canonicalize().ok()?;
+        let folder = self.folder.join(reference);
+        let there = folder.ancestors().skip(1).find_map(|folder| here(folder).canonicalize().ok())?;
+        (!there.starts_with(own)).then_some(there)
+    }
+
     /// Makes the render of an image its reference, if the image would pass then.
     ///
     /// # Errors
@@ -452,7 +467,9 @@ impl<'a> Runner<'a> {
         let format = Format::of(&reference).map_err(of_file)?;
         let bytes = match format {
             // With its record and its variances.
-            Format::Exr => std::fs::read(&path).map_err(|e| of_reference(format!("{}: {e}", path.display())))?,
+            Format::Exr => {
+                disk::read_own(&path, u64::MAX).map_err(|e| of_reference(format!("{}: {e}", path.display())))?
+            }
             _ => image_file::to_bytes(&render.image, format).map_err(of_file)?,
         };
         // What the next run finds.
@@ -475,8 +492,14 @@ impl<'a> Runner<'a> {
             return Err(of_reference(format!("it would fail against itself as `{shown}`: {why}{advice}")));
         }
         let folder = image_file::folder_of(&reference);
+        if let Some(outside) = self.outside(&case.reference) {
+            let (folder, outside) = (folder.display(), outside.display());
+            return Err(of_reference(format!(
+                "a link leads from `{folder}` to `{outside}`, outside of the list's folder"
+            )));
+        }
         std::fs::create_dir_all(folder).map_err(|e| of_reference(format!("{}: {e}", folder.display())))?;
-        image_file::write_bytes(&reference, &bytes).map_err(of_file)
+        image_file::replace_bytes(&reference, &bytes).map_err(of_file)
     }
 }
 
@@ -508,7 +531,7 @@ fn no_image(case: &Case, out: &Path) -> Option<String> {
             false => "the scene renders no image, but a shadow map".to_string(),
         });
     }
-    let file = std::fs::File::open(out).ok()?;
+    let file = disk::open(out).ok()?;
     // A file that is no OpenEXR is an error where it is read.
     let header = Header::read(&mut std::io::BufReader::new(file)).ok()?;
     if header.channels.iter().any(|channel| channel != "Z") {

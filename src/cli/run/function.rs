@@ -1,8 +1,8 @@
 //! A function of the shading language, on one machine or on all: once, or once a pixel.
 
 use super::{Output, registers};
-use crate::cli::args::{RunArgs, Size};
-use crate::cli::backend::open;
+use crate::cli::args::{RunArgs, RunOn, Size};
+use crate::cli::backend::{engine, open};
 use crate::cli::failure::Failure;
 use serde_json::{Map, Value, json};
 use shadewright::abi::EntryPoint;
@@ -14,8 +14,8 @@ use shadewright::lang::types::SourceType;
 use shadewright::lang::unit::FunctionInfo;
 use shadewright::lang::{Options, Unit, registry};
 use shadewright::program::read_shader;
-use shadewright::render::BackendOptions;
 use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
+use shadewright::render::{Backend, BackendOptions};
 use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -110,7 +110,21 @@ fn on_runners(
         })?;
         Ok((row.name, words.concat()))
     };
-    args.on.runners().into_iter().map(run).collect()
+    on(args)?.into_iter().map(run).collect()
+}
+
+/// The runners that `--on` and `--engine` name.
+fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
+    let mut rows = args.on.runners();
+    let Some(engine) = engine(&args.machine)? else { return Ok(rows) };
+    let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else {
+        return Err(Failure::input(
+            "error: --engine chooses what runs on the RPU: name it with --on rpu, or remove --on",
+        ));
+    };
+    let backend = Backend::of_engine(engine).unwrap_or(Backend::RPU);
+    rows.splice(at..=at, RunOn::Runner(backend.name()).runners());
+    Ok(rows)
 }
 
 /// Runs the calls on the timed machine and prints how long that takes, where it is asked for.

@@ -8,6 +8,7 @@ mod registers;
 use super::args::RunArgs;
 use super::backend::set_up_process;
 use super::failure::Failure;
+use super::output::print_json_text;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::file as image_file;
@@ -55,7 +56,7 @@ impl Output {
     /// Prints the record, if there is something in it.
     fn finish(self) -> Result<(), Failure> {
         if let Some(record) = self.record.filter(|r| !r.is_empty()) {
-            println!("{}", serde_json::to_string_pretty(&record).context("writing JSON")?);
+            print_json_text(&serde_json::to_string_pretty(&record).context("writing JSON")?);
         }
         Ok(())
     }

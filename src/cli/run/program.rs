@@ -3,9 +3,11 @@
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
+use crate::cli::backend;
 use crate::cli::failure::Failure;
 use shadewright::image::file as image_file;
 use shadewright::render::rpu::{StandaloneError, StandaloneProgram};
+use shadewright::rpu::engine::INTERPRETER;
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::timed::Config;
 use shadewright::rpu::{asm, binary};
@@ -47,12 +49,22 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     if !matches!(args.on, RunOn::All | RunOn::Runner("rpu")) {
         return Err(Failure::input("error: a program of the RPU runs on the RPU alone; leave out --on"));
     }
+    let engine = backend::engine(&args.machine)?;
+    if args.timed && engine.is_some() {
+        return Err(Failure::input(
+            "error: --timed runs on the timing model, which has no choice of engines; remove --engine",
+        ));
+    }
     if args.texture.len() > MAX_TEXTURES {
         return Err(Failure::input(format!("error: there can be at most {MAX_TEXTURES} textures")));
     }
     let mut sources = SourceMap::new();
     let (program, spans) = read(path, form, &mut sources)?;
     let mut bare = StandaloneProgram::new(&program).map_err(|e| failure(&e, &spans, &sources))?;
+    // The interpreter counts the instructions of a single run.
+    if let Some(engine) = engine.or(args.image.is_none().then_some(&INTERPRETER)) {
+        bare = bare.on_engine(engine).map_err(|e| failure(&e, &spans, &sources))?;
+    }
     if let Some(memory) = &args.memory {
         bare.set_memory(memory_image(memory)?);
     }
@@ -91,7 +103,10 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     let (blocks, report) = bare.call(entry).map_err(fail)?;
     registers::print(&blocks, bare.constants(), args, output);
     let (rays, outside) = (report.rays, report.bad_loads.count_ones());
-    eprintln!("{} instructions, {rays} rays", report.executed);
+    match report.executed {
+        0 => eprintln!("{rays} rays"),
+        executed => eprintln!("{executed} instructions, {rays} rays"),
+    }
     if outside > 0 {
         eprintln!("warning: the program loaded from outside of its memory, and got zeros");
     }

@@ -289,7 +289,7 @@ impl Machine<'_> {
     /// The names of the scene's objects, where they have one.
     fn names(&self) -> Vec<Option<String>> {
         let objects = self.state.scene.objects.iter();
-        objects.map(|object| Some(object.name.clone()).filter(|name| !name.is_empty())).collect()
+        objects.map(|object| Some(object.name.to_string()).filter(|name| !name.is_empty())).collect()
     }
 
     fn hidden_lines(&self) -> Result<Drawn, Failure> {

@@ -12,12 +12,13 @@ use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function; without `sink`, computations stay where they are.
 pub fn lower_selections(f: &mut Function, sink: bool) {
+    let mut uses = use_counts(f);
     let mut b = 0;
     while b < f.blocks.len() {
         let here = BlockId(b as u32);
-        match next_selection(f, here, sink) {
+        match next_selection(f, here, sink, &uses) {
             // One that waited and could not move into an arm is left in the block.
-            Some(at) => make_diamond(f, here, at, sink),
+            Some(at) => make_diamond(f, here, at, sink, &mut uses),
             None => b += 1,
         }
     }
@@ -35,15 +36,14 @@ fn use_counts(f: &Function) -> HashMap<Value, usize> {
 }
 
 /// The selection of a block that becomes a diamond next. With `sink`, one that only an arm of a
-/// later selection needs waits: it moves into that arm.
-fn next_selection(f: &Function, here: BlockId, sink: bool) -> Option<usize> {
+/// later selection needs waits: it moves into that arm. `uses` counts the uses of each value.
+fn next_selection(f: &Function, here: BlockId, sink: bool, uses: &HashMap<Value, usize>) -> Option<usize> {
     let insts = &f.block(here).insts;
     let mut selections = (0..insts.len()).filter(|&i| insts[i].op == Op::Select);
     let first = selections.next()?;
     if !sink {
         return Some(first);
     }
-    let uses = use_counts(f);
     let user: HashMap<Value, usize> =
         insts.iter().enumerate().flat_map(|(i, inst)| inst.args.iter().map(move |&a| (a, i))).collect();
     let waits = |at: usize| {
@@ -63,9 +63,8 @@ fn next_selection(f: &Function, here: BlockId, sink: bool) -> Option<usize> {
 }
 
 /// Makes the selection at `at`, and the later ones of the block with the same condition whose
-/// operands are there already, one diamond.
-fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool) {
-    let uses = if sink { use_counts(f) } else { HashMap::new() };
+/// operands are there already, one diamond. `uses` counts the uses of each value, before and after.
+fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool, uses: &mut HashMap<Value, usize>) {
     let insts = &f.block(here).insts;
     let condition = insts[at].args[0];
     let later: HashSet<Value> = insts[at..].iter().flat_map(|i| i.results.iter().copied()).collect();
@@ -89,7 +88,7 @@ fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool) {
         let block = f.block_mut(here);
         let tested = tested_values(&block.insts, condition);
         for (args, moved) in &mut arms {
-            *moved = sink_into(&mut block.insts, args, &uses, &tested);
+            *moved = sink_into(&mut block.insts, args, uses, &tested);
         }
     }
     let [then, otherwise] = arms.map(|(args, insts)| {
@@ -103,6 +102,10 @@ fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool) {
     let block = f.block_mut(here);
     block.term = Terminator::Branch(condition, goto(then), goto(otherwise));
     block.term_loc = loc;
+    // The branch tests what each selection did; the arms pass on what these chose from.
+    if let Some(tests) = uses.get_mut(&condition) {
+        *tests -= selections.len() - 1;
+    }
 }
 
 /// The operands of the comparison that computes a condition.
@@ -156,6 +159,30 @@ fn short_circuit(f: &mut Function) {
                 f.block_mut(here).term = Terminator::Branch(args[0], t, e);
             }
             _ => b += 1,
+        }
+    }
+}
+
+/// Blocks with more instructions are cut before anything else: passes of this back end that look
+/// back and forth within a block take time with its square, and instructions that move to their users
+/// keep registers until then.
+const LONGEST: usize = 512;
+
+/// Instructions of the pieces of a block that is cut.
+const PIECE: usize = 128;
+
+/// Cuts long blocks into pieces that follow each other.
+pub fn cut_long_blocks(f: &mut Function) {
+    for b in f.block_ids().filter(|&b| f.block(b).insts.len() > LONGEST).collect::<Vec<_>>() {
+        let insts = std::mem::take(&mut f.block_mut(b).insts);
+        let mut insts = insts.into_iter().peekable();
+        let mut here = b;
+        loop {
+            f.block_mut(here).insts = insts.by_ref().take(PIECE).collect();
+            if insts.peek().is_none() {
+                break;
+            }
+            here = split_block(f, here, f.block(here).insts.len());
         }
     }
 }

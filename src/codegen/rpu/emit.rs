@@ -85,7 +85,8 @@ impl Graph {
                 let passes_through = graph.f.blocks[b].insts.is_empty() && matches!(term, MTerm::Jump(_));
                 body.contains(&b) && !passes_through && term.successors().any(|t| graph.thread(t) == head)
             };
-            let ways: Vec<usize> = (0..ways_back).filter(goes_back).collect();
+            let mut ways: Vec<usize> = body.iter().copied().filter(|&b| b < ways_back).filter(goes_back).collect();
+            ways.sort_unstable();
             if ways.len() > 1 {
                 graph.join(&ways, head);
             }
@@ -133,12 +134,17 @@ impl Graph {
 fn layout(graph: &Graph) -> Vec<usize> {
     let f = &graph.f;
     let loops = super::loops::loops(f.blocks.len(), |b| f.blocks[b].term.successors().collect());
+    // The loops around each block.
+    let mut around: Vec<Vec<usize>> = vec![Vec::new(); f.blocks.len()];
+    for (number, (_, body)) in loops.iter().enumerate() {
+        body.iter().for_each(|&b| around[b].push(number));
+    }
     let next = |b: usize| -> Vec<usize> {
         let mut targets: Vec<usize> = f.blocks[b].term.successors().map(|s| graph.thread(s)).collect();
         // `then` is visited first, so `otherwise` follows the branch, unless it leaves a loop that
         // `then` stays in.
         let leaves = |t: usize, u: usize| {
-            loops.iter().filter(|(_, body)| body.contains(&b)).any(|(_, body)| !body.contains(&t) && body.contains(&u))
+            around[b].iter().map(|&number| &loops[number].1).any(|body| !body.contains(&t) && body.contains(&u))
         };
         if let [t, o] = targets[..]
             && leaves(o, t)

@@ -7,10 +7,10 @@
 //! neighbours are read by one instruction: the stack has one read port, so they cannot both be on
 //! it, unless in one register.
 
-use super::liveness::{LiveSet, live_outs, step};
+use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{ALLOCATABLE, Class, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place};
 use crate::rpu::isa::{Component, Mask};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the
 /// other.
@@ -25,6 +25,8 @@ pub struct Affinity {
     pub pairs: Pairs,
     /// How much a fulfilled wish saves.
     pub weight: u32,
+    /// How many copies make it.
+    pub copies: u32,
 }
 
 /// The graph of a function; nodes are numbered as by [`Place::node`].
@@ -106,6 +108,11 @@ fn flipped(p: Pairs) -> Pairs {
     (0..16).filter(|i| p >> i & 1 != 0).fold(0, |q, i| q | 1 << (i % 4 * 4 + i / 4))
 }
 
+/// All components of one side with all of the other.
+fn product(a: Mask, b: Mask) -> Pairs {
+    a.components().fold(0, |pairs, c| pairs | Pairs::from(b.bits()) << (4 * c.index()))
+}
+
 /// Whether a node takes part in allocation: a virtual register or `R0`–`R14`.
 fn takes_part(node: usize) -> bool {
     node < ALLOCATABLE as usize || node >= PHYSICAL_NODES
@@ -129,7 +136,10 @@ impl Interference {
             allowed: vec![Mask::XYZW; n],
             accesses: vec![0; n],
         };
-        for (block, mut live) in f.blocks.iter().zip(live_outs(f)) {
+        let liveness = Liveness::of(f);
+        let mut live = LiveSet::new(n);
+        for block in &f.blocks {
+            liveness.load_out(&block.term, &mut live);
             let weight = block_weight(block.depth);
             for i in (0..block.insts.len()).rev() {
                 let inst = &block.insts[i];
@@ -167,7 +177,13 @@ impl Interference {
             g.mate(block, weight);
         }
         g.neighbours.iter_mut().for_each(Neighbours::merge);
+        g.affinities.iter_mut().for_each(merge_affinities);
         g
+    }
+
+    /// How many copies a node takes part in.
+    pub fn copies(&self, node: usize) -> u32 {
+        self.affinities[node].iter().map(|affinity| affinity.copies).sum()
     }
 
     /// Brings together scalars that are copied into components of one vector, one after the other.
@@ -191,13 +207,7 @@ impl Interference {
     }
 
     fn call(&mut self, call: &MInst, live: &LiveSet) {
-        let mut after = live.clone();
-        call.for_each_def(|p, m| {
-            if let Some(n) = p.node() {
-                after.remove(n, m);
-            }
-        });
-        for (node, _) in after.iter() {
+        for (node, _) in live.iter().filter(|&(node, mask)| lives_across(call, node, mask)) {
             self.across_call[node] = true;
         }
     }
@@ -207,18 +217,12 @@ impl Interference {
         inst.for_each_def(|place, mask| {
             let Some(d) = place.node().filter(|&d| takes_part(d)) else { return };
             for (node, components) in live.iter().filter(|&(node, _)| node != d && takes_part(node)) {
-                let mut pairs: Pairs = 0;
-                for c in mask.components() {
-                    for l in components.components() {
-                        // Both sides of a copy may share a place: they hold the same value.
-                        let same = copy.is_some_and(|a| match a.src[0] {
-                            MSrc::Reg { place, swizzle, .. } => place.node() == Some(node) && swizzle.0[c.index()] == l,
-                            MSrc::Lit(_) => false,
-                        });
-                        if !same {
-                            pairs |= pair(c, l);
-                        }
-                    }
+                let mut pairs = product(mask, components);
+                // Both sides of a copy may share a place: they hold the same value.
+                if let Some(MSrc::Reg { place, swizzle, .. }) = copy.map(|a| a.src[0])
+                    && place.node() == Some(node)
+                {
+                    mask.components().for_each(|c| pairs &= !pair(c, swizzle.0[c.index()]));
                 }
                 if pairs != 0 {
                     self.neighbours[d].add(node, pairs);
@@ -234,10 +238,30 @@ impl Interference {
         let (Some(d), Some(s)) = nodes else { return };
         if d != s {
             let pairs = copy.mask.components().fold(0, |p, c| p | pair(c, swizzle.0[c.index()]));
-            self.affinities[d].push(Affinity { other: s, pairs, weight });
-            self.affinities[s].push(Affinity { other: d, pairs: flipped(pairs), weight });
+            self.affinities[d].push(Affinity { other: s, pairs, weight, copies: 1 });
+            self.affinities[s].push(Affinity { other: d, pairs: flipped(pairs), weight, copies: 1 });
         }
     }
+}
+
+/// Makes equal affinities one: a value that is passed to a thousand calls has a thousand.
+fn merge_affinities(affinities: &mut Vec<Affinity>) {
+    affinities.sort_unstable_by_key(|affinity| (affinity.other, affinity.pairs));
+    affinities.dedup_by(|next, kept| {
+        let is_same = (next.other, next.pairs) == (kept.other, kept.pairs);
+        if is_same {
+            kept.weight = kept.weight.saturating_add(next.weight);
+            kept.copies += next.copies;
+        }
+        is_same
+    });
+}
+
+/// Whether what is live of a node after a call lives across it: the call does not write all of it.
+fn lives_across(call: &MInst, node: usize, live: Mask) -> bool {
+    let mut left = live.bits();
+    call.for_each_def(|p, m| left &= if p.node() == Some(node) { !m.bits() } else { Mask::XYZW.bits() });
+    left & Mask::XYZW.bits() != 0
 }
 
 /// Where components of a register of a class are when it is at `component` of a machine register
@@ -254,25 +278,21 @@ pub fn components_of(pairs: Pairs) -> impl Iterator<Item = (Component, Component
     (0..16u8).filter(move |i| pairs >> i & 1 != 0).map(|i| (Component::from_index(i / 4), Component::from_index(i % 4)))
 }
 
-/// The sets of components that live at once per virtual register, used to size what calls must
-/// protect.
-pub fn live_across_calls(f: &MFunc) -> HashMap<(usize, usize), Vec<(usize, Mask)>> {
-    let mut found = HashMap::new();
-    for (b, (block, mut live)) in f.blocks.iter().zip(live_outs(f)).enumerate() {
+/// Calls `found` with each call of a function, by block and instruction, and each node that lives
+/// across it.
+pub fn for_each_across_call(f: &MFunc, mut found: impl FnMut(usize, usize, usize)) {
+    let liveness = Liveness::of(f);
+    let mut live = LiveSet::new(f.nodes());
+    for (b, block) in f.blocks.iter().enumerate() {
+        liveness.load_out(&block.term, &mut live);
         for i in (0..block.insts.len()).rev() {
             if matches!(block.insts[i].op, MOp::Call { .. }) {
-                let mut after = live.clone();
-                block.insts[i].for_each_def(|p, m| {
-                    if let Some(n) = p.node() {
-                        after.remove(n, m);
-                    }
-                });
-                found.insert((b, i), after.iter().collect());
+                let across = live.iter().filter(|&(node, mask)| lives_across(&block.insts[i], node, mask));
+                across.for_each(|(node, _)| found(b, i, node));
             }
             step(block, i, &mut live);
         }
     }
-    found
 }
 
 /// The node of a virtual register, the other way round.

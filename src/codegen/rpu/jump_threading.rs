@@ -17,9 +17,14 @@ pub fn thread_tests(f: &mut Function) {
         _ => None,
     };
     let mut any = false;
+    let mut uses = Uses::of(f);
+    let mut preds = f.predecessors();
     for b in f.block_ids().skip(1) {
-        let Some(test) = Test::of(f, b) else { continue };
-        for p in f.block_ids().filter(|&p| p != b) {
+        let Some(test) = Test::of(f, b, &uses) else { continue };
+        let mut from = std::mem::take(&mut preds[b.0 as usize]);
+        from.sort();
+        from.dedup();
+        for p in from.into_iter().filter(|&p| p != b) {
             let term = match f.block(p).term.clone() {
                 Terminator::Jump(t) if t.block == b => {
                     let (then, otherwise) = (test.way(true, &t.args), test.way(false, &t.args));
@@ -43,12 +48,41 @@ pub fn thread_tests(f: &mut Function) {
                 }
                 _ => continue,
             };
-            any |= term != f.block(p).term;
+            if term == f.block(p).term {
+                continue;
+            }
+            any = true;
+            uses.count(&f.block(p).term, -1);
+            uses.count(&term, 1);
+            // Later tests are asked for those that lead to them.
+            term.targets().for_each(|t| preds[t.block.0 as usize].push(p));
             f.block_mut(p).term = term;
         }
     }
     if any {
         remove_unreachable(f);
+    }
+}
+
+/// How often each value is used.
+struct Uses(Vec<isize>);
+
+impl Uses {
+    fn of(f: &Function) -> Uses {
+        let mut uses = Uses(vec![0; f.values.len()]);
+        for block in &f.blocks {
+            block.insts.iter().flat_map(|i| &i.args).for_each(|a| uses.0[a.0 as usize] += 1);
+            uses.count(&block.term, 1);
+        }
+        uses
+    }
+
+    fn count(&mut self, term: &Terminator, by: isize) {
+        term.for_each_arg(|v| self.0[v.0 as usize] += by);
+    }
+
+    fn of_value(&self, v: Value) -> isize {
+        self.0[v.0 as usize]
     }
 }
 
@@ -63,7 +97,7 @@ struct Test {
 
 impl Test {
     /// The block `b` as a test, if it is one and its parameters are used nowhere else.
-    fn of(f: &Function, b: BlockId) -> Option<Test> {
+    fn of(f: &Function, b: BlockId, uses: &Uses) -> Option<Test> {
         let block = f.block(b);
         let Terminator::Branch(condition, then, otherwise) = &block.term else { return None };
         let position = block.params.iter().position(|p| p == condition).filter(|_| block.insts.is_empty())?;
@@ -71,18 +105,14 @@ impl Test {
         if then.block == b || otherwise.block == b {
             return None;
         }
-        let mut uses: HashMap<Value, isize> = block.params.iter().map(|&p| (p, 0)).collect();
-        let mut count = |v: Value, by: isize| {
-            if let Some(n) = uses.get_mut(&v) {
-                *n += by;
+        // All uses of its parameters are its own end's.
+        let mut own: HashMap<Value, isize> = block.params.iter().map(|&p| (p, 0)).collect();
+        block.term.for_each_arg(|v| {
+            if let Some(n) = own.get_mut(&v) {
+                *n += 1;
             }
-        };
-        for other in &f.blocks {
-            other.insts.iter().flat_map(|i| &i.args).for_each(|&a| count(a, 1));
-            other.term.for_each_arg(|a| count(a, 1));
-        }
-        block.term.for_each_arg(|a| count(a, -1));
-        let stays_inside = uses.values().all(|&n| n == 0);
+        });
+        let stays_inside = own.iter().all(|(&v, &n)| n == uses.of_value(v));
         let (then, otherwise) = (then.clone(), otherwise.clone());
         stays_inside.then(|| Test { params: block.params.clone(), position, then, otherwise })
     }

@@ -7,56 +7,76 @@
 
 use super::vcode::{MBlock, MFunc, MOp, MTerm, Place, Special};
 use crate::rpu::isa::{Mask, OpClass, Reg};
+use std::collections::BTreeSet;
 
-/// A set of components of places: bit `4 · node + component`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveSet(Vec<u64>);
+/// The components of places that live at one point, for a walk through the code. Adding, removing and
+/// looking up take constant time, and going through the set the time of what is in it: a long
+/// function has hundreds of thousands of places, of which some dozens live at once.
+#[derive(Clone, Debug)]
+pub struct LiveSet {
+    /// For each node, its index in `members`; [`ABSENT`] where it is not live.
+    index: Vec<u32>,
+    members: Vec<(u32, Mask)>,
+}
+
+/// The index of a node that is not live.
+const ABSENT: u32 = u32::MAX;
 
 impl LiveSet {
     /// The empty set over `nodes` places.
     pub fn new(nodes: usize) -> LiveSet {
-        LiveSet(vec![0; nodes.div_ceil(16)])
+        LiveSet { index: vec![ABSENT; nodes], members: Vec::new() }
     }
 
     /// The live components of a node.
     pub fn get(&self, node: usize) -> Mask {
-        Mask::from_bits((self.0[node / 16] >> (node % 16 * 4)) as u8)
+        self.members.get(self.index[node] as usize).map_or(Mask::NONE, |&(_, mask)| mask)
     }
 
     /// Makes components of a node live.
     pub fn insert(&mut self, node: usize, mask: Mask) {
-        self.0[node / 16] |= (mask.bits() as u64) << (node % 16 * 4);
+        match self.members.get_mut(self.index[node] as usize) {
+            Some((_, live)) => *live = live.union(mask),
+            None if mask.is_empty() => {}
+            None => {
+                self.index[node] = self.members.len() as u32;
+                self.members.push((node as u32, mask));
+            }
+        }
     }
 
     /// Makes components of a node dead.
     pub fn remove(&mut self, node: usize, mask: Mask) {
-        self.0[node / 16] &= !((mask.bits() as u64) << (node % 16 * 4));
-    }
-
-    /// Adds another set; returns whether anything changed.
-    pub fn union(&mut self, other: &LiveSet) -> bool {
-        let mut changed = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            changed |= *b & !*a != 0;
-            *a |= *b;
+        let at = self.index[node] as usize;
+        let Some((_, live)) = self.members.get_mut(at) else { return };
+        *live = Mask::from_bits(live.bits() & !mask.bits());
+        if live.is_empty() {
+            self.members.swap_remove(at);
+            self.index[node] = ABSENT;
+            if let Some(&(moved, _)) = self.members.get(at) {
+                self.index[moved as usize] = at as u32;
+            }
         }
-        changed
     }
 
-    /// The nodes with live components.
+    /// Makes everything dead.
+    fn clear(&mut self) {
+        self.members.drain(..).for_each(|(node, _)| self.index[node as usize] = ABSENT);
+    }
+
+    /// The nodes with live components, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Mask)> + '_ {
-        self.0.iter().enumerate().flat_map(|(w, &bits)| {
-            let mut rest = bits;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let nibble = rest.trailing_zeros() / 4;
-                let mask = (rest >> (nibble * 4)) as u8 & 15;
-                rest &= !(15u64 << (nibble * 4));
-                Some((w * 16 + nibble as usize, Mask::from_bits(mask)))
-            })
-        })
+        self.members.iter().map(|&(node, mask)| (node as usize, mask))
+    }
+
+    /// How many nodes have live components.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many components are live.
+    fn components(&self) -> usize {
+        self.members.iter().map(|(_, mask)| mask.len()).sum()
     }
 }
 
@@ -75,22 +95,32 @@ pub fn step(block: &MBlock, i: usize, live: &mut LiveSet) {
     });
 }
 
-/// What is live after a block's last instruction, given what is live before its successors.
-fn live_out(f: &MFunc, b: usize, live_in: &[LiveSet]) -> LiveSet {
-    let mut live = LiveSet::new(f.nodes());
-    if let MTerm::Return(results) = &f.blocks[b].term {
-        for &(r, mask) in results {
-            live.insert(r as usize, mask);
+/// What is live before each block of a function.
+#[derive(Debug)]
+pub struct Liveness(Vec<Box<[(u32, Mask)]>>);
+
+impl Liveness {
+    /// Solves the equations of a function.
+    pub fn of(f: &MFunc) -> Liveness {
+        solve(f, false)
+    }
+
+    /// Makes `live` what is live after the last instruction of a block with this end.
+    pub fn load_out(&self, term: &MTerm, live: &mut LiveSet) {
+        live.clear();
+        if let MTerm::Return(results) = term {
+            for &(r, mask) in results {
+                live.insert(r as usize, mask);
+            }
+            // The caller's frame pointer must be as it was.
+            if let Some(a) = Place::P(Reg::A).node() {
+                live.insert(a, Mask::W);
+            }
         }
-        // The caller's frame pointer must be as it was.
-        if let Some(a) = Place::P(Reg::A).node() {
-            live.insert(a, Mask::W);
+        for s in term.successors() {
+            self.0[s].iter().for_each(|&(node, mask)| live.insert(node as usize, mask));
         }
     }
-    for s in f.blocks[b].term.successors() {
-        live.union(&live_in[s]);
-    }
-    live
 }
 
 /// Whether an instruction's results are all dead; registers outside general and virtual ones are
@@ -108,51 +138,55 @@ fn is_dead(block: &MBlock, i: usize, live: &LiveSet) -> bool {
     dead
 }
 
-/// For each block, what is live after it. Dead instructions use nothing when `ignore_dead` holds.
-fn solve(f: &MFunc, ignore_dead: bool) -> Vec<LiveSet> {
-    let mut live_in = vec![LiveSet::new(f.nodes()); f.blocks.len()];
+/// What is live before each block. Dead instructions use nothing when `ignore_dead` holds.
+///
+/// Blocks are looked at from the end of the function to its start, and again where what is live after
+/// them has grown. Sets only grow, so one with as many components as before is the same.
+fn solve(f: &MFunc, ignore_dead: bool) -> Liveness {
+    let mut liveness = Liveness(vec![Box::default(); f.blocks.len()]);
+    let mut sizes = vec![0; f.blocks.len()];
     let preds = f.predecessors();
-    let mut work: Vec<usize> = (0..f.blocks.len()).collect();
-    let mut queued = vec![true; f.blocks.len()];
-    while let Some(b) = work.pop() {
-        queued[b] = false;
-        let mut live = live_out(f, b, &live_in);
+    let mut order = f.reverse_postorder();
+    order.reverse();
+    let mut position = vec![usize::MAX; f.blocks.len()];
+    order.iter().enumerate().for_each(|(at, &b)| position[b] = at);
+    let mut work: BTreeSet<usize> = (0..order.len()).collect();
+    let mut live = LiveSet::new(f.nodes());
+    while let Some(at) = work.pop_first() {
+        let b = order[at];
+        liveness.load_out(&f.blocks[b].term, &mut live);
         for i in (0..f.blocks[b].insts.len()).rev() {
             if !(ignore_dead && is_dead(&f.blocks[b], i, &live)) {
                 step(&f.blocks[b], i, &mut live);
             }
         }
-        if live_in[b].union(&live) {
-            for &p in &preds[b] {
-                if !std::mem::replace(&mut queued[p], true) {
-                    work.push(p);
-                }
-            }
+        let size = live.components();
+        if size > std::mem::replace(&mut sizes[b], size) {
+            liveness.0[b] = live.members.as_slice().into();
+            work.extend(preds[b].iter().map(|&p| position[p]).filter(|&p| p != usize::MAX));
         }
     }
-    (0..f.blocks.len()).map(|b| live_out(f, b, &live_in)).collect()
-}
-
-/// For each block, what is live after its last instruction.
-pub fn live_outs(f: &MFunc) -> Vec<LiveSet> {
-    solve(f, false)
+    liveness
 }
 
 /// Removes instructions whose results nobody needs, and narrows write masks to the components that
 /// somebody needs.
 pub fn eliminate_dead_code(f: &mut MFunc) {
-    let outs = solve(f, true);
-    for (block, mut live) in f.blocks.iter_mut().zip(outs) {
-        let mut i = block.insts.len();
-        while i > 0 {
-            i -= 1;
-            if is_dead(block, i, &live) {
-                block.insts.remove(i);
-                continue;
+    let liveness = solve(f, true);
+    let mut live = LiveSet::new(f.nodes());
+    let mut kept = Vec::new();
+    for block in &mut f.blocks {
+        liveness.load_out(&block.term, &mut live);
+        kept.clear();
+        for i in (0..block.insts.len()).rev() {
+            let is_needed = !is_dead(block, i, &live);
+            if is_needed {
+                narrow(block, i, &live);
+                step(block, i, &mut live);
             }
-            narrow(block, i, &live);
-            step(block, i, &mut live);
+            kept.push(is_needed);
         }
+        block.insts.retain(|_| kept.pop().unwrap_or(true));
     }
 }
 
@@ -172,4 +206,23 @@ fn narrow(block: &mut MBlock, i: usize, live: &LiveSet) {
         a.mask = needed;
     }
     debug_assert!(a.special.is_some() || !needed.is_empty() || !tested.is_empty());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_forgets_nodes_without_live_components() {
+        let mut live = LiveSet::new(8);
+        live.insert(3, Mask::XYZ);
+        live.insert(5, Mask::W);
+        live.insert(3, Mask::W);
+        live.remove(3, Mask::XYZ);
+        assert_eq!((live.get(3), live.get(5), live.get(7), live.len()), (Mask::W, Mask::W, Mask::NONE, 2));
+        live.remove(3, Mask::XYZW);
+        assert_eq!(live.iter().collect::<Vec<_>>(), [(5, Mask::W)]);
+        live.clear();
+        assert_eq!((live.get(5), live.len()), (Mask::NONE, 0));
+    }
 }

@@ -4,7 +4,7 @@
 //! passing that block. That is exact for reducible graphs, and good enough elsewhere: only the
 //! quality of the code depends on it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// For each back edge's target, the blocks of its loop.
 pub fn loops(blocks: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<(usize, HashSet<usize>)> {
@@ -37,6 +37,7 @@ pub fn loops(blocks: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<(us
         }
     }
     let mut found: Vec<(usize, HashSet<usize>)> = Vec::new();
+    let mut of_head: HashMap<usize, usize> = HashMap::new();
     for (latch, head) in back {
         let mut body = HashSet::from([head]);
         let mut work = vec![latch];
@@ -45,9 +46,12 @@ pub fn loops(blocks: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<(us
                 work.extend(&preds[b]);
             }
         }
-        match found.iter_mut().find(|(h, _)| *h == head) {
-            Some((_, blocks)) => blocks.extend(body),
-            None => found.push((head, body)),
+        match of_head.get(&head) {
+            Some(&number) => found[number].1.extend(body),
+            None => {
+                of_head.insert(head, found.len());
+                found.push((head, body));
+            }
         }
     }
     found

@@ -235,7 +235,9 @@ pub enum Error {
         callee: Arc<str>,
     },
     /// A function's arrays and spilled values do not fit the offsets of loads and stores.
-    #[error("the arrays of `{function}` need more than 32767 vectors of memory: make them smaller")]
+    #[error(
+        "the arrays of `{function}` and the values that find no register need more than 32767 vectors of memory: make them fewer"
+    )]
     FrameTooLarge {
         /// The function.
         function: Arc<str>,
@@ -348,7 +350,9 @@ fn lower(function: &Function, passes: &Passes) -> Function {
     if passes.thread {
         jump_threading::thread_tests(&mut f);
     }
+    branches::cut_long_blocks(&mut f);
     legalize::legalize(&mut f, passes.share);
+    branches::cut_long_blocks(&mut f);
     if passes.order {
         branches::order_by_use(&mut f);
     }

@@ -7,7 +7,10 @@
 //! What finds no place goes to the thread's memory ([`super::spill`]), and allocation restarts.
 
 use super::conventions::{FREE, Preserved};
-use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
+use super::interference::{
+    Affinity, Interference, block_weight, components_of, for_each_across_call, node_of, position, vreg_of,
+};
+use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use super::{preserve, spill};
 use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
@@ -98,27 +101,45 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     let mut forbidden = rules.preserved;
     rows.iter().for_each(|&n| forbidden[usize::from(n)] = Mask::NONE);
     let mut relief = Relief::default();
-    let mut extra = 0;
+    let mut extra = relief.thin_out(&mut f, &saved, rules.spill_register)?;
     // Each round makes a live range shorter; one that does not end is an error of this module, and
     // better reported than waited for.
-    let rounds = 8 * f.vregs.len() + 64;
-    while extra < rounds {
+    let rounds = (8 * f.vregs.len() + 64).min(MOST_ROUNDS);
+    for round in 0..rounds {
         let graph = Interference::of(&f);
-        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &relief) {
+        let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
+        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &relief, at_once) {
             Ok(spots) => {
                 set_pushes(&mut f, &spots);
                 rewrite(&mut f, &spots);
                 let cost = f.blocks.iter().map(|b| block_weight(b.depth) * b.insts.len() as u64).sum();
                 return Some(Allocated { f, cost, extra });
             }
-            Err(failure) => {
-                extra += 1;
-                relief.give(&mut f, &graph, &failure, rules.spill_register)?;
+            Err(failures) => {
+                extra += failures.len();
+                relief.give(&mut f, &graph, &failures, rules.spill_register)?;
             }
         }
     }
     None
 }
+
+/// Rounds in which one register gets relief, and all others may fit then; after them all that find
+/// no place get some, so that a long function takes few rounds.
+const SINGLE_ROUNDS: usize = 16;
+
+/// Rounds in which registers get relief, at most.
+const MOST_ROUNDS: usize = 1000;
+
+/// Registers that live at one point, at most, when the graph is made: it has the square of that for
+/// each stretch of code. The machine has places for some thirty vectors and sixty scalars.
+const MOST_LIVE: usize = 512;
+
+/// Registers that are left where there are more than [`MOST_LIVE`].
+const LEFT_LIVE: usize = 256;
+
+/// Affinities of another register that are looked at to guess where it will be, at most.
+const MOST_AFFINITIES: usize = 256;
 
 /// Why a colouring failed.
 enum Failure {
@@ -127,6 +148,52 @@ enum Failure {
     Port { v: VReg, there: HashSet<VReg> },
     /// A register should make room.
     Room(VReg),
+}
+
+impl Failure {
+    /// The register that needs relief.
+    fn register(&self) -> VReg {
+        match self {
+            Failure::Port { v, .. } | Failure::Room(v) => *v,
+        }
+    }
+}
+
+/// For each register that needs relief, the blocks that name it.
+fn blocks_of(f: &MFunc, failures: &[Failure]) -> HashMap<VReg, Vec<usize>> {
+    let mut blocks: HashMap<VReg, Vec<usize>> = failures.iter().map(|f| (f.register(), Vec::new())).collect();
+    for (b, block) in f.blocks.iter().enumerate() {
+        let mut note = |place: Place, _: Mask| {
+            if let Place::V(v) = place
+                && let Some(list) = blocks.get_mut(&v)
+                && list.last() != Some(&b)
+            {
+                list.push(b);
+            }
+        };
+        for (i, inst) in block.insts.iter().enumerate() {
+            inst.for_each_use(block.tested(i), &mut note);
+            inst.for_each_def(&mut note);
+        }
+    }
+    blocks
+}
+
+/// How often each virtual register is read and written, loops counted eightfold.
+fn accesses(f: &MFunc) -> Vec<u64> {
+    let mut accesses = vec![0; f.vregs.len()];
+    for block in &f.blocks {
+        let mut note = |place: Place, _: Mask| {
+            if let Place::V(v) = place {
+                accesses[v.0 as usize] += block_weight(block.depth);
+            }
+        };
+        for (i, inst) in block.insts.iter().enumerate() {
+            inst.for_each_use(block.tested(i), &mut note);
+            inst.for_each_def(&mut note);
+        }
+    }
+    accesses
 }
 
 /// What was done for registers without a place.
@@ -144,19 +211,67 @@ struct Relief {
 impl Relief {
     /// Changes the function so that the next colouring gets further; `None` if that takes a
     /// register for reloads, and there is none.
-    fn give(&mut self, f: &mut MFunc, graph: &Interference, failure: &Failure, input: Option<u8>) -> Option<()> {
-        match *failure {
-            Failure::Port { v, ref there } if self.may_copy(v) => {
-                let times = self.copied.entry(v).or_default();
-                *times += 1;
-                let all = *times > 1;
-                let hinders = |o: VReg| all || there.contains(&o) || graph.across_call[node_of(o)];
-                self.shared.extend(spill::copy_for_reading(f, v, hinders, &mut self.temporary));
+    fn give(&mut self, f: &mut MFunc, graph: &Interference, failures: &[Failure], input: Option<u8>) -> Option<()> {
+        let mut blocks = blocks_of(f, failures);
+        let mut to_memory = BTreeSet::new();
+        // Copies that are made here are newer than the graph, and live for some instructions.
+        let crosses_calls = |o: VReg| graph.across_call.get(node_of(o)).is_some_and(|&crosses| crosses);
+        for failure in failures {
+            let v = failure.register();
+            // Each once: a second failure of it has the same cure.
+            let Some(blocks) = blocks.remove(&v) else { continue };
+            match failure {
+                Failure::Port { there, .. } if self.may_copy(v) => {
+                    let times = self.copied.entry(v).or_default();
+                    *times += 1;
+                    let all = *times > 1;
+                    let hinders = |o: VReg| all || there.contains(&o) || crosses_calls(o);
+                    self.shared.extend(spill::copy_for_reading(f, &blocks, v, hinders, &mut self.temporary));
+                }
+                Failure::Room(_) if self.shared.remove(&v) => {
+                    spill::copy_for_each(f, &blocks, v, &mut self.temporary);
+                }
+                Failure::Port { .. } | Failure::Room(_) => drop(to_memory.insert(v)),
             }
-            Failure::Room(v) if self.shared.remove(&v) => spill::copy_for_each(f, v, &mut self.temporary),
-            Failure::Port { v, .. } | Failure::Room(v) => spill::to_memory(f, v, input?, &mut self.temporary),
+        }
+        if !to_memory.is_empty() {
+            spill::to_memory(f, &to_memory, input?, &mut self.temporary);
         }
         Some(())
+    }
+
+    /// Moves registers to memory where very many live at once, those first that are used least.
+    /// Returns how many; `None` if there is no register for reloads.
+    fn thin_out(&mut self, f: &mut MFunc, saved: &HashSet<VReg>, input: Option<u8>) -> Option<usize> {
+        let mut uses: Vec<u64> = Vec::new();
+        let mut chosen: BTreeSet<VReg> = BTreeSet::new();
+        let liveness = Liveness::of(f);
+        let mut live = LiveSet::new(f.nodes());
+        for block in &f.blocks {
+            liveness.load_out(&block.term, &mut live);
+            // Those that are chosen already, and live on, are counted once more when there are many.
+            let mut most = MOST_LIVE;
+            for i in (0..block.insts.len()).rev() {
+                step(block, i, &mut live);
+                if live.len() <= most {
+                    continue;
+                }
+                if uses.is_empty() {
+                    uses = accesses(f);
+                }
+                let registers = live.iter().filter_map(|(node, _)| vreg_of(node));
+                let mut rest: Vec<VReg> = registers.filter(|v| !chosen.contains(v) && !saved.contains(v)).collect();
+                if rest.len() > MOST_LIVE {
+                    rest.sort_unstable_by_key(|&v| (std::cmp::Reverse(uses[v.0 as usize]), v));
+                    chosen.extend(rest.drain(LEFT_LIVE..));
+                }
+                most = live.len() - rest.len() + MOST_LIVE;
+            }
+        }
+        if !chosen.is_empty() {
+            spill::to_memory(f, &chosen, input?, &mut self.temporary);
+        }
+        Some(chosen.len())
     }
 
     fn may_copy(&self, v: VReg) -> bool {
@@ -191,7 +306,8 @@ impl Colouring<'_> {
         forbidden: &Preserved,
         saved: &HashSet<VReg>,
         relief: &Relief,
-    ) -> Result<HashMap<VReg, Spot>, Failure> {
+        at_most: usize,
+    ) -> Result<HashMap<VReg, Spot>, Vec<Failure>> {
         let across = (PHYSICAL_NODES..f.nodes()).filter(|&n| graph.accesses[n] > 0 && graph.across_call[n]).count();
         let roomy = across <= usize::from(STACK_WINDOW);
         let (spots, load) = (vec![None; f.nodes()], vec![[0; 4]; ROWS]);
@@ -199,6 +315,7 @@ impl Colouring<'_> {
         for n in 0..ALLOCATABLE as usize {
             c.spots[n] = Some(Spot { row: n, component: Component::X });
         }
+        let mut failures = Vec::new();
         for node in c.order().into_iter().rev() {
             match c.choose(node) {
                 Ok(spot) => {
@@ -210,9 +327,15 @@ impl Colouring<'_> {
                     }
                     c.spots[node] = Some(spot);
                 }
-                Err(true) => return Err(c.port_victim(node, relief)),
-                Err(false) => return Err(Failure::Room(c.victim(node, relief))),
+                Err(true) => failures.push(c.port_victim(node, relief)),
+                Err(false) => failures.push(Failure::Room(c.victim(node, relief))),
             }
+            if failures.len() == at_most {
+                break;
+            }
+        }
+        if !failures.is_empty() {
+            return Err(failures);
         }
         let placed = c.spots.into_iter().enumerate();
         Ok(placed.filter_map(|(n, spot)| Some((vreg_of(n)?, spot?))).collect())
@@ -224,7 +347,8 @@ impl Colouring<'_> {
         let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
         let mut degree: Vec<Option<usize>> = vec![None; self.f.nodes()];
         nodes.iter().for_each(|&n| degree[n] = Some(self.graph.neighbours[n].len()));
-        let key = |n: usize, d: usize| std::cmp::Reverse((d, self.graph.affinities[n].len(), n));
+        let copies: Vec<u32> = (0..self.f.nodes()).map(|n| self.graph.copies(n)).collect();
+        let key = |n: usize, d: usize| std::cmp::Reverse((d, copies[n], n));
         let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, self.graph.neighbours[n].len())).collect();
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
@@ -355,10 +479,12 @@ impl Colouring<'_> {
                 Some(at) if agrees(affinity.pairs, affinity.other, at) => score += 8 * u64::from(affinity.weight),
                 Some(_) => {}
                 None => {
-                    let near = |g: &super::interference::Affinity| {
+                    let near = |g: &&Affinity| {
                         self.spots[g.other].is_some_and(|at| at.row == spot.row) && class == Class::Wide
                     };
-                    score += self.graph.affinities[affinity.other].iter().filter(|g| near(g)).map(|_| 1).sum::<u64>();
+                    let others = self.graph.affinities[affinity.other].iter().take(MOST_AFFINITIES);
+                    let copies: u64 = others.filter(near).map(|g| u64::from(g.copies)).sum();
+                    score += copies * u64::from(affinity.copies);
                 }
             }
         }
@@ -410,9 +536,23 @@ impl Colouring<'_> {
 
 /// Makes each call protect the stack registers that live across it.
 fn set_pushes(f: &mut MFunc, spots: &HashMap<VReg, Spot>) {
-    for ((b, i), live) in live_across_calls(f) {
-        let rows = live.iter().filter_map(|&(n, _)| spots.get(&vreg_of(n)?)).filter(|s| s.on_stack());
-        let depth = rows.map(|s| (s.row - ALLOCATABLE as usize + 1) as u8).max().unwrap_or(0);
+    let mut pushes: Vec<(usize, usize, u8)> = Vec::new();
+    for_each_across_call(f, |b, i, node| {
+        let Some(spot) = vreg_of(node).and_then(|v| spots.get(&v)).filter(|s| s.on_stack()) else { return };
+        let depth = (spot.row - ALLOCATABLE as usize + 1) as u8;
+        match pushes.last_mut() {
+            Some((block, at, push)) if (*block, *at) == (b, i) => *push = depth.max(*push),
+            _ => pushes.push((b, i, depth)),
+        }
+    });
+    for block in &mut f.blocks {
+        for inst in &mut block.insts {
+            if let MOp::Call { push, .. } = &mut inst.op {
+                *push = 0;
+            }
+        }
+    }
+    for (b, i, depth) in pushes {
         if let MOp::Call { push, .. } = &mut f.blocks[b].insts[i].op {
             *push = depth;
         }

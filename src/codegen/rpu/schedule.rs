@@ -11,7 +11,7 @@
 
 use super::conventions::{FREE, Preserved};
 use super::dependence::{Access, CELLS, Graph, cells};
-use super::liveness::{LiveSet, live_outs, step};
+use super::liveness::{LiveSet, Liveness, step};
 use super::lower;
 use super::pairing::join;
 use super::rename::{Renamer, spread};
@@ -89,16 +89,18 @@ impl Rules<'_> {
 pub fn schedule(f: &mut MFunc, rules: &Rules) {
     let policies: &[Policy] = if rules.split { &PAIRED } else { &SINGLE };
     let usable = rules.usable(f);
-    let outs = live_outs(f);
+    let liveness = Liveness::of(f);
+    let mut live = LiveSet::new(f.nodes());
     let preds = f.predecessors();
     // For each block, when the values at its end can be read, in cycles from there.
     let mut ready: Vec<Option<Vec<u32>>> = vec![None; f.blocks.len()];
-    for b in reverse_postorder(f) {
+    for b in f.reverse_postorder() {
         let mut available = vec![0; CELLS];
         for earlier in preds[b].iter().filter_map(|&p| ready[p].as_ref()) {
             available.iter_mut().zip(earlier).for_each(|(a, &e)| *a = (*a).max(e));
         }
-        let pieces = pieces(f, b, &outs[b], &usable);
+        liveness.load_out(&f.blocks[b].term, &mut live);
+        let pieces = pieces(f, b, &mut live, &usable);
         let tested = f.blocks[b].term.tested();
         let last = pieces.len() - 1;
         let mut insts = Vec::with_capacity(f.blocks[b].insts.len());
@@ -124,27 +126,6 @@ pub fn schedule(f: &mut MFunc, rules: &Rules) {
     }
 }
 
-/// The blocks that can be reached, each after its predecessors except around loops.
-fn reverse_postorder(f: &MFunc) -> Vec<usize> {
-    let successors = |b: usize| f.blocks[b].term.successors().collect::<Vec<_>>();
-    let mut seen = vec![false; f.blocks.len()];
-    let mut order = Vec::new();
-    let mut stack = vec![(0usize, successors(0))];
-    seen[0] = true;
-    while let Some((b, rest)) = stack.last_mut() {
-        match rest.pop() {
-            Some(s) if !std::mem::replace(&mut seen[s], true) => stack.push((s, successors(s))),
-            Some(_) => {}
-            None => {
-                order.push(*b);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
-}
-
 /// Straight code up to a call or the block's end.
 struct Piece {
     insts: Vec<MInst>,
@@ -154,21 +135,21 @@ struct Piece {
     taken: Vec<bool>,
 }
 
-/// The pieces of a block, at least one. The last has no call, and may be empty.
-fn pieces(f: &MFunc, b: usize, out: &LiveSet, usable: &[bool]) -> Vec<Piece> {
+/// The pieces of a block, at least one, given what is `live` at its end; it becomes what is live at
+/// the start. The last piece has no call, and may be empty.
+fn pieces(f: &MFunc, b: usize, live: &mut LiveSet, usable: &[bool]) -> Vec<Piece> {
     let block = &f.blocks[b];
     let flags = |live: &LiveSet| {
         let mut flags: Vec<bool> = usable.iter().map(|&u| !u).collect();
         live.iter().flat_map(|(n, mask)| cells(n, mask)).for_each(|c| flags[c] = true);
         flags
     };
-    let mut live = out.clone();
-    let mut pieces = vec![Piece { insts: Vec::new(), call: None, taken: flags(&live) }];
+    let mut pieces = vec![Piece { insts: Vec::new(), call: None, taken: flags(live) }];
     for (i, inst) in block.insts.iter().enumerate().rev() {
-        step(block, i, &mut live);
+        step(block, i, live);
         match inst.op {
             MOp::Call { .. } => {
-                pieces.push(Piece { insts: Vec::new(), call: Some(inst.clone()), taken: flags(&live) });
+                pieces.push(Piece { insts: Vec::new(), call: Some(inst.clone()), taken: flags(live) });
             }
             _ => {
                 if let Some(piece) = pieces.last_mut() {

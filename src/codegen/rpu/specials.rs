@@ -7,10 +7,12 @@
 //! It takes and gives a function on virtual registers, without special ones in the end.
 
 use super::interference::{block_weight, vreg_of};
-use super::liveness::{live_outs, step};
+use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, Special, VReg};
 use crate::rpu::isa::{Component, Mask, Op, Reg, Swizzle};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
 /// Puts every special register into a component of `S`, copying those to scalar registers that find
 /// none.
@@ -19,21 +21,33 @@ pub fn allocate(f: &mut MFunc) {
     // A register whose value is copied away lives for one instruction, so the second try for it
     // cannot be in vain.
     let mut short: HashSet<VReg> = HashSet::new();
-    loop {
+    for round in 0.. {
         let graph = Graph::of(f);
-        match graph.colour() {
+        let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
+        let failed = match graph.colour(at_once) {
             Ok(components) => return rewrite(f, &components),
-            Err(v) => {
-                let victim = graph.victim(v, &short);
-                if !short.insert(victim) {
-                    debug_assert!(false, "five reciprocals in one instruction");
-                    return;
-                }
-                copy_away(f, victim);
+            Err(failed) => failed,
+        };
+        let mut victims = BTreeMap::new();
+        for v in failed {
+            let victim = graph.victim(v, &short);
+            // Another one may have lost the same register.
+            if let Entry::Vacant(free) = victims.entry(victim) {
+                free.insert(f.new_vreg(Class::Scalar));
             }
         }
+        victims.retain(|&victim, _| short.insert(victim));
+        if victims.is_empty() {
+            debug_assert!(false, "five reciprocals in one instruction");
+            return;
+        }
+        copy_away(f, &victims);
     }
 }
+
+/// Rounds in which one register is copied away; after them all that find no component are, so that a
+/// long function takes few rounds.
+const SINGLE_ROUNDS: usize = 16;
 
 /// An instruction that writes a scalar register and `S` fixes the component of both. A scalar that
 /// others write too is left free: the instruction becomes two.
@@ -78,12 +92,16 @@ impl Graph {
     fn of(f: &MFunc) -> Graph {
         let mut g = Graph::default();
         let special = |node: usize| vreg_of(node).filter(|v| f.vregs[v.0 as usize] == Class::Special);
-        for (block, mut live) in f.blocks.iter().zip(live_outs(f)) {
+        let liveness = Liveness::of(f);
+        let mut live = LiveSet::new(f.nodes());
+        for block in &f.blocks {
+            liveness.load_out(&block.term, &mut live);
             for i in (0..block.insts.len()).rev() {
                 let inst = &block.insts[i];
-                let alive: Vec<VReg> = live.iter().filter_map(|(node, _)| special(node)).collect();
+                let alive = || -> Vec<VReg> { live.iter().filter_map(|(node, _)| special(node)).collect() };
                 match &inst.op {
                     MOp::Arith(MArith { special: Some(Special { dst: Place::V(v), .. }), dst, mask, .. }) => {
+                        let alive = alive();
                         let others = || alive.iter().filter(|o| *o != v);
                         g.neighbours.entry(*v).or_default().extend(others());
                         others().for_each(|o| g.neighbours.entry(*o).or_default().extend([*v]));
@@ -94,11 +112,14 @@ impl Graph {
                             others().for_each(|o| g.block(*o, *mask));
                         }
                     }
-                    MOp::Call { .. } => inst.for_each_def(|place, mask| {
-                        if place == Place::P(Reg::Special) {
-                            alive.iter().for_each(|v| g.block(*v, mask));
-                        }
-                    }),
+                    MOp::Call { .. } => {
+                        let alive = alive();
+                        inst.for_each_def(|place, mask| {
+                            if place == Place::P(Reg::Special) {
+                                alive.iter().for_each(|v| g.block(*v, mask));
+                            }
+                        });
+                    }
                     _ => {}
                 }
                 step(block, i, &mut live);
@@ -116,20 +137,27 @@ impl Graph {
         self.blocked.get(&v).copied().unwrap_or(Mask::NONE)
     }
 
-    /// Components for all, the most difficult first; or the first register without one.
-    fn colour(&self) -> Result<HashMap<VReg, Component>, VReg> {
-        let mut rest: Vec<VReg> = self.neighbours.keys().copied().collect();
-        let mut degree: HashMap<VReg, usize> = self.neighbours.iter().map(|(&v, e)| (v, e.len())).collect();
-        let mut order = Vec::with_capacity(rest.len());
-        while let Some(easiest) =
-            (0..rest.len()).min_by_key(|&i| (degree[&rest[i]] + self.blocked(rest[i]).len(), rest[i]))
-        {
-            let v = rest.swap_remove(easiest);
+    /// Components for all, the most difficult first; or the first `at_most` registers without one.
+    fn colour(&self, at_most: usize) -> Result<HashMap<VReg, Component>, Vec<VReg>> {
+        // The difficulty of each register that is left; the heap has old ones too.
+        let difficulty = |(&v, e): (&VReg, &BTreeSet<VReg>)| (v, e.len() + self.blocked(v).len());
+        let mut left: HashMap<VReg, usize> = self.neighbours.iter().map(difficulty).collect();
+        let mut easiest: BinaryHeap<Reverse<(usize, VReg)>> = left.iter().map(|(&v, &d)| Reverse((d, v))).collect();
+        let mut order = Vec::with_capacity(left.len());
+        while let Some(Reverse((d, v))) = easiest.pop() {
+            if left.get(&v) != Some(&d) {
+                continue;
+            }
+            left.remove(&v);
             order.push(v);
             for e in &self.neighbours[&v] {
-                degree.entry(*e).and_modify(|d| *d = d.saturating_sub(1));
+                if let Some(d) = left.get_mut(e) {
+                    *d = d.saturating_sub(1);
+                    easiest.push(Reverse((*d, *e)));
+                }
             }
         }
+        let mut failed = Vec::new();
         let mut components: HashMap<VReg, Component> = HashMap::new();
         for v in order.into_iter().rev() {
             let neighbours = &self.neighbours[&v];
@@ -138,9 +166,15 @@ impl Graph {
             // From w on: there a scalar is written beside a vector operation.
             let free =
                 [Component::W, Component::X, Component::Y, Component::Z].into_iter().find(|&c| !taken.contains(c));
-            components.insert(v, free.ok_or(v)?);
+            match free {
+                Some(free) => drop(components.insert(v, free)),
+                None => failed.push(v),
+            }
+            if failed.len() == at_most {
+                break;
+            }
         }
-        Ok(components)
+        if failed.is_empty() { Ok(components) } else { Err(failed) }
     }
 
     /// Whom to copy away when `v` finds no component: the one that is written least, then the one
@@ -167,10 +201,9 @@ fn is_fixed(f: &MFunc, dst: Place) -> bool {
     }
 }
 
-/// Copies a special register to a scalar one after each instruction that writes it, and lets all
-/// others read that.
-fn copy_away(f: &mut MFunc, v: VReg) {
-    let t = f.new_vreg(Class::Scalar);
+/// Copies special registers to the scalar ones beside them after each instruction that writes them,
+/// and lets all others read those.
+fn copy_away(f: &mut MFunc, victims: &BTreeMap<VReg, VReg>) {
     for block in &mut f.blocks {
         let has_test = !block.term.tested().is_empty();
         let insts = std::mem::take(&mut block.insts);
@@ -178,19 +211,24 @@ fn copy_away(f: &mut MFunc, v: VReg) {
         for (i, mut inst) in insts.into_iter().enumerate() {
             inst.for_each_source_mut(|s| {
                 if let MSrc::Reg { place, .. } = s
-                    && *place == Place::V(v)
+                    && let Place::V(v) = *place
+                    && let Some(&t) = victims.get(&v)
                 {
                     *place = Place::V(t);
                 }
             });
             let loc = inst.loc;
-            let copy = MArith::new(Op::Mov, Place::V(t), Mask::W, &[MSrc::component(Place::V(v), Component::W)]);
-            let copy = MInst { op: MOp::Arith(copy), loc };
-            let writes = |a: &&mut MArith| a.special.is_some_and(|s| s.dst == Place::V(v));
-            let Some(a) = inst.arith_mut().filter(writes) else {
+            let written = |a: &MArith| match a.special?.dst {
+                Place::V(v) => victims.get(&v).map(|&t| (v, t)),
+                Place::P(_) => None,
+            };
+            let found = inst.arith_mut().and_then(|a| written(a).map(|copied| (a, copied)));
+            let Some((a, (v, t))) = found else {
                 block.insts.push(inst);
                 continue;
             };
+            let copy = MArith::new(Op::Mov, Place::V(t), Mask::W, &[MSrc::component(Place::V(v), Component::W)]);
+            let copy = MInst { op: MOp::Arith(copy), loc };
             if has_test && i + 1 == count {
                 // The test stays last: it is computed once more.
                 let root = MArith { dst: JUNK, mask: Mask::W, ..a.clone() };

@@ -4,23 +4,24 @@
 //! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads
 //! go through one input register that selection left alone.
 
-use super::vcode::{Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
+use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, VReg};
 use crate::rpu::isa::{Base, Component, Mask, Op, Reg};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Lets instructions that read `v` together with a register that `hinders` holds for read a copy of
+/// Lets instructions of some blocks that read `v` together with a register that `hinders` holds for read a copy of
 /// it in a general register, because the stack, where `v` is, has one read port. One copy serves
 /// all of them up to the next call or the next write to `v`. The result are the copies that serve
 /// several.
 pub fn copy_for_reading(
     f: &mut MFunc,
+    blocks: &[usize],
     v: VReg,
     hinders: impl Fn(VReg) -> bool,
     temporary: &mut HashSet<VReg>,
 ) -> Vec<VReg> {
     let class = f.vregs[v.0 as usize];
     let mut shared = Vec::new();
-    for b in 0..f.blocks.len() {
+    for &b in blocks {
         // The copies: in front of which instruction, what they copy, and who reads them.
         let mut copies: Vec<(usize, Mask, Vec<usize>)> = Vec::new();
         let mut open = false;
@@ -57,10 +58,10 @@ pub fn copy_for_reading(
     shared
 }
 
-/// Gives each instruction that reads the copy `t` a copy of its own.
-pub fn copy_for_each(f: &mut MFunc, t: VReg, temporary: &mut HashSet<VReg>) {
+/// Gives each instruction of some blocks that reads the copy `t` a copy of its own.
+pub fn copy_for_each(f: &mut MFunc, blocks: &[usize], t: VReg, temporary: &mut HashSet<VReg>) {
     let class = f.vregs[t.0 as usize];
-    for b in 0..f.blocks.len() {
+    for &b in blocks {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let count = insts.len();
         let mut from = None;
@@ -83,12 +84,10 @@ pub fn copy_for_each(f: &mut MFunc, t: VReg, temporary: &mut HashSet<VReg>) {
     }
 }
 
-/// Moves `v` to a vector of the frame, reloading it through input register `input`.
-pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg>) {
-    let offset = f.frame as i32;
-    f.frame += 1;
-    let class = f.vregs[v.0 as usize];
-    let whole = written_components(f, v);
+/// Moves registers to vectors of the frame, a vector each, reloading them through input register
+/// `input`.
+pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: &mut HashSet<VReg>) {
+    let homes = homes(f, victims);
     let base = Base::A(Component::W);
     for b in 0..f.blocks.len() {
         let insts = std::mem::take(&mut f.blocks[b].insts);
@@ -96,40 +95,81 @@ pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg
         let mut out = Vec::with_capacity(count);
         for (i, mut inst) in insts.into_iter().enumerate() {
             let tested = if i + 1 == count { f.blocks[b].term.tested() } else { Mask::NONE };
-            let fetch = |out: &mut Vec<MInst>, t: VReg, mask: Mask, like: &MInst| {
-                out.push(MInst { op: MOp::Load { to: input, base, offset, scratch: true }, loc: like.loc });
-                out.push(copy(t, mask, source(Place::P(Reg::I(input)), class), like));
+            let fetch = |out: &mut Vec<MInst>, home: &Home, t: VReg, mask: Mask, like: &MInst| {
+                let load = MOp::Load { to: input, base, offset: home.offset, scratch: true };
+                out.push(MInst { op: load, loc: like.loc });
+                out.push(copy(t, mask, source(Place::P(Reg::I(input)), home.class), like));
             };
-            let read = mask_read(&inst, v, tested);
-            if !read.is_empty() {
-                let t = new_temporary(f, class, temporary);
-                fetch(&mut out, t, read, &inst);
+            let mut reads: BTreeMap<VReg, Mask> = BTreeMap::new();
+            inst.for_each_use(tested, |p, m| {
+                if let Place::V(v) = p
+                    && homes.contains_key(&v)
+                {
+                    let read = reads.entry(v).or_insert(Mask::NONE);
+                    *read = read.union(m);
+                }
+            });
+            for (v, read) in reads {
+                let home = &homes[&v];
+                let t = new_temporary(f, home.class, temporary);
+                fetch(&mut out, home, t, read, &inst);
                 replace_reads(&mut inst, v, t);
             }
-            let written = inst.arith().filter(|a| a.dst == Place::V(v)).map(|a| a.mask);
-            let Some(written) = written else {
+            let written = inst.arith().and_then(|a| match a.dst {
+                Place::V(v) => homes.get(&v).map(|home| (home, a.mask)),
+                Place::P(_) => None,
+            });
+            let Some((home, written)) = written else {
                 out.push(inst);
                 continue;
             };
-            let t = new_temporary(f, class, temporary);
+            let t = new_temporary(f, home.class, temporary);
             // A store writes a whole vector: the components that this instruction leaves alone are
             // fetched first.
-            let kept = Mask::from_bits(whole.bits() & !written.bits());
+            let kept = Mask::from_bits(home.whole.bits() & !written.bits());
             if !kept.is_empty() {
-                fetch(&mut out, t, kept, &inst);
+                fetch(&mut out, home, t, kept, &inst);
             }
             if let Some(a) = inst.arith_mut() {
                 a.dst = Place::V(t);
             }
             let loc = inst.loc;
-            let test_again = (!tested.is_empty()).then(|| retest(&inst, t, class, written));
+            let test_again = (!tested.is_empty()).then(|| retest(&inst, t, home.class, written));
             out.push(inst);
-            let src = source(Place::V(t), class);
-            out.push(MInst { op: MOp::Store { base, offset, src, mask: whole }, loc });
+            let src = source(Place::V(t), home.class);
+            out.push(MInst { op: MOp::Store { base, offset: home.offset, src, mask: home.whole }, loc });
             out.extend(test_again);
         }
         f.blocks[b].insts = out;
     }
+}
+
+/// Where a register is in memory.
+struct Home {
+    class: Class,
+    /// Its vector in the frame.
+    offset: i32,
+    /// The components that any instruction writes.
+    whole: Mask,
+}
+
+/// Gives registers vectors of the frame.
+fn homes(f: &mut MFunc, victims: &BTreeSet<VReg>) -> HashMap<VReg, Home> {
+    let mut homes = HashMap::new();
+    for &v in victims {
+        homes.insert(v, Home { class: f.vregs[v.0 as usize], offset: f.frame as i32, whole: Mask::NONE });
+        f.frame += 1;
+    }
+    for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+        inst.for_each_def(|p, m| {
+            if let Place::V(v) = p
+                && let Some(home) = homes.get_mut(&v)
+            {
+                home.whole = home.whole.union(m);
+            }
+        });
+    }
+    homes
 }
 
 /// The last instruction of a block is what its condition tests, so a store after it needs another
@@ -159,13 +199,6 @@ fn source(place: Place, class: Class) -> MSrc {
 
 fn copy(to: VReg, mask: Mask, from: MSrc, like: &MInst) -> MInst {
     MInst { op: MOp::Arith(MArith::new(Op::Mov, Place::V(to), mask, &[from])), loc: like.loc }
-}
-
-fn written_components(f: &MFunc, v: VReg) -> Mask {
-    let mut all = Mask::NONE;
-    let insts = f.blocks.iter().flat_map(|b: &MBlock| &b.insts);
-    insts.for_each(|i| i.for_each_def(|p, m| all = if p == Place::V(v) { all.union(m) } else { all }));
-    all
 }
 
 fn mask_read(inst: &MInst, v: VReg, tested: Mask) -> Mask {

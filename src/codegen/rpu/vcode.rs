@@ -492,6 +492,27 @@ impl MFunc {
         preds
     }
 
+    /// The blocks that can be reached, each after its predecessors except around loops.
+    pub fn reverse_postorder(&self) -> Vec<usize> {
+        let successors = |b: usize| self.blocks[b].term.successors().collect::<Vec<_>>();
+        let mut seen = vec![false; self.blocks.len()];
+        let mut order = Vec::new();
+        let mut stack = vec![(0usize, successors(0))];
+        seen[0] = true;
+        while let Some((b, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(s) if !std::mem::replace(&mut seen[s], true) => stack.push((s, successors(s))),
+                Some(_) => {}
+                None => {
+                    order.push(*b);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
     /// Number of places that liveness distinguishes.
     pub fn nodes(&self) -> usize {
         PHYSICAL_NODES + self.vregs.len()

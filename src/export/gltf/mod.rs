@@ -148,7 +148,7 @@ impl Writer<'_> {
             }
             let material = self.material(object);
             let (mesh, matrix) = meshes.of(self, object, &material);
-            let mut node = json!({ "name": object.name, "mesh": mesh });
+            let mut node = json!({ "name": *object.name, "mesh": mesh });
             if matrix != Mat4::IDENTITY {
                 node["matrix"] = numbers(&matrix.to_cols_array());
             }

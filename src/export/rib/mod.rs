@@ -115,14 +115,14 @@ impl Writer<'_> {
     /// Declares co-shaders, those that they refer to before them, where others have their handles.
     fn declare(&mut self, list: &[CoShader]) {
         for CoShader { handle, shader } in list {
-            if self.coshaders.get(handle) == Some(shader) {
+            if self.coshaders.get(&**handle) == Some(shader) {
                 continue;
             }
             let scene = self.scene;
             let instance = &scene.shader_instances[shader.0 as usize];
             self.declare(&instance.objects);
             self.shader("Shader", Some(handle), *shader);
-            self.coshaders.insert(handle.clone(), *shader);
+            self.coshaders.insert(handle.to_string(), *shader);
         }
     }
 }

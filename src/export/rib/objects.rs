@@ -100,7 +100,7 @@ impl Writer<'_> {
                 self.text.line(&format!("Attribute \"trace\" \"int {name}\" [{depth}]"));
             }
         }
-        let user: Vec<_> = own.user.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let user: Vec<_> = own.user.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
         if !user.is_empty() {
             self.text.request("Attribute \"user\"", &user);
         }

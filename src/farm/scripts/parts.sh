@@ -52,4 +52,9 @@ merge_command() { # FRAME
     [ -z "$1" ] || name=${image%.*}.$(frame_name "$1").${image##*.}
     mkdir -p "$images"
     command=("$program" merge "$(folder_of_parts "$1")" -o "$images/$name" --scene "$scene")
+    # What the scene may do is no part's to say.
+    local option
+    for option in ${options[@]+"${options[@]}"}; do
+        [ "$option" != --allow-run ] || command+=(--allow-run)
+    done
 }

@@ -19,22 +19,19 @@ pub fn remove_redundant_block_params(func: &mut Function) -> usize {
     loop {
         let before = dropped;
         for &block in order.iter().skip(1) {
-            let mut position = 0;
-            while position < func.block(block).params.len() {
-                match only_argument(func, &preds[block.0 as usize], block, position, &replaced) {
-                    Some(value) => {
-                        let param = func.block_mut(block).params.remove(position);
-                        for &p in &all_preds[block.0 as usize] {
-                            for t in func.block_mut(p).term.targets_mut().filter(|t| t.block == block) {
-                                if position < t.args.len() {
-                                    t.args.remove(position);
-                                }
-                            }
-                        }
-                        replaced.insert(param, value);
-                        dropped += 1;
-                    }
-                    None => position += 1,
+            let mut stays = vec![true; func.block(block).params.len()];
+            for (position, stays) in stays.iter_mut().enumerate() {
+                if let Some(value) = only_argument(func, &preds[block.0 as usize], block, position, &replaced) {
+                    replaced.insert(func.block(block).params[position], value);
+                    *stays = false;
+                    dropped += 1;
+                }
+            }
+            if stays.contains(&false) {
+                retain_positions(&mut func.block_mut(block).params, &stays);
+                for &p in &all_preds[block.0 as usize] {
+                    let targets = func.block_mut(p).term.targets_mut().filter(|t| t.block == block);
+                    targets.for_each(|t| retain_positions(&mut t.args, &stays));
                 }
             }
         }
@@ -72,6 +69,12 @@ pub(super) fn retain_params(func: &mut Function, keep: impl Fn(&Value) -> bool) 
         }
     }
     removed
+}
+
+/// Keeps the values at these positions.
+fn retain_positions(values: &mut Vec<Value>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    values.retain(|_| stays.next().is_none_or(|&s| s));
 }
 
 fn resolve(replaced: &HashMap<Value, Value>, mut value: Value) -> Value {

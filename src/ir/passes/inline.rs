@@ -50,6 +50,9 @@ pub enum Stage {
 /// for a call in a loop to be inlined.
 const MAX_ZEROED: u32 = 32;
 
+/// Instructions of all functions together beyond which nothing is inlined any more.
+const MAX_TOTAL: usize = 1 << 21;
+
 /// Runs the pass; returns the number of calls inlined.
 pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stage: Stage) -> usize {
     let index = module.index();
@@ -63,6 +66,8 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
         }
     }
     let mut inlined = 0;
+    let total: usize = module.functions.iter().map(Function::inst_count).sum();
+    let mut room = MAX_TOTAL.saturating_sub(total);
     for &caller in components.members.iter().flatten() {
         let placeholder = Function::new("", FunctionKind::Function);
         let func = std::mem::replace(&mut module.functions[caller as usize], placeholder);
@@ -95,11 +100,12 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
                 choice.insert(name.clone(), wanted(name, &inst.args));
             }
         }
-        let mut inliner = Inliner { functions: &module.functions, locs: &mut module.locs, func, inlined: 0 };
+        let mut inliner = Inliner { functions: &module.functions, locs: &mut module.locs, func, inlined: 0, room };
         if choice.values().any(Option::is_some) {
             inliner.run(&choice, policy.max_size, target);
         }
         inlined += inliner.inlined;
+        room = inliner.room;
         module.functions[caller as usize] = inliner.func;
     }
     inlined
@@ -161,6 +167,8 @@ struct Inliner<'a> {
     locs: &'a mut Vec<LocData>,
     func: Function,
     inlined: usize,
+    /// Instructions that all functions together may grow by.
+    room: usize,
 }
 
 impl Inliner<'_> {
@@ -181,11 +189,13 @@ impl Inliner<'_> {
                 let fits = |f: &&Function| {
                     let zeroed = f.slots.iter().fold(0u32, |n, s| n.saturating_add(s.len));
                     size + f.inst_count() <= max_size
+                        && f.inst_count() <= self.room
                         && !(in_loop && zeroed > MAX_ZEROED && !passes_too_much(f, target))
                 };
                 match callee.filter(fits) {
                     Some(callee) => {
                         size += callee.inst_count();
+                        self.room -= callee.inst_count();
                         current = self.inline(current, inst, callee, in_loop, &mut layout);
                         self.inlined += 1;
                     }

@@ -16,8 +16,10 @@ use crate::ir::{
 };
 use crate::lang::globals;
 use crate::lang::types::SourceType;
+use crate::text::diagnostics::Diagnostics;
 use crate::text::source::Span;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 mod arrays;
 mod expressions;
@@ -42,6 +44,8 @@ pub struct Lowering<'a> {
 struct Places {
     module: Module,
     locs: HashMap<Span, Loc>,
+    /// Functions that are too large, by name, with the place where they became that.
+    too_large: Vec<(Arc<str>, Span)>,
 }
 
 impl Places {
@@ -93,8 +97,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// All that was made.
-    pub fn finish(self) -> Module {
+    /// All that was made; functions that are too large are errors.
+    pub fn finish(self, diags: &mut Diagnostics) -> Module {
+        self.places.too_large.iter().for_each(|(name, place)| diags.push(crate::lang::too_large(name, *place)));
         self.places.module
     }
 }

@@ -127,8 +127,10 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     }
     let mut lowering = Lowering::new(&tree, &library, options.debug);
     (0..tree.functions.len()).for_each(|number| lowering.function(number));
-    let mut module = lowering.finish();
-    recursion::report(&module, &mut diags);
+    let mut module = lowering.finish(&mut diags);
+    if !diags.has_errors() {
+        recursion::report(&module, &mut diags);
+    }
     if diags.has_errors() {
         return Err(diags);
     }

@@ -563,6 +563,11 @@ impl<'c, 'a> Body<'c, 'a> {
             let zero = d.result.ir().map(|ty| self.b.constant(Const::zero(ty)));
             self.return_value(zero);
         }
+        if let Some(loc) = self.b.too_large() {
+            let place = self.cx.module.span(loc).unwrap_or(d.name.span);
+            let _: Lower<()> = self.cx.error(crate::lang::too_large(&d.name.name, place));
+            return;
+        }
         let mut function = self.b.finish();
         if d.shader.is_some() {
             let declared = d.params.iter().map(|p| p.ty.values().count()).sum();

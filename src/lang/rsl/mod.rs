@@ -207,9 +207,11 @@ fn lower(
     let rooted = (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name));
     let mut done: HashSet<Version> = rooted.map(|i| (i, Vec::new())).collect();
     loop {
-        while let Some(next) = lowering.needed.iter().find(|v| !done.contains(*v)).cloned() {
-            lowering.definition(next.0, &next.1);
-            done.insert(next);
+        while let Some(next) = lowering.needed.pop_first() {
+            if !done.contains(&next) {
+                lowering.definition(next.0, &next.1);
+                done.insert(next);
+            }
         }
         // What nobody calls is checked too, with arrays of one element.
         let open = |i: usize| program.definition(i).params.iter().filter(|p| p.ty.is_unsized()).count();

@@ -34,7 +34,7 @@ impl Model {
             objects: Arc::default(),
         }];
         scene.objects.push(Object {
-            name: "polygons".to_string(),
+            name: "polygons".into(),
             surface: Some(ShaderId(0)),
             attributes: Arc::new(ObjectAttributes::default()),
             lights: Arc::default(),

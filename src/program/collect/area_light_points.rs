@@ -11,29 +11,33 @@ pub const POINTS: u32 = 256;
 /// Points on the geometry of a light, uniform by area, with the geometric normals there: two
 /// vectors of memory each. Empty where the light has no geometry.
 pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
-    let mut triangles: Vec<[Vec3; 3]> = Vec::new();
-    for object in scene.objects.iter().filter(|o| o.attributes.emits == Some(light)) {
-        let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
-        let to_world = |p| to_world.transform_point3(p);
-        triangles.extend((0..object.mesh.triangles.len()).map(|t| object.mesh.corners(t).map(to_world)));
-    }
-    let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a);
-    let mut total = 0.0f64;
-    let sums: Vec<f64> = triangles
-        .iter()
-        .map(|&t| {
-            total += f64::from(normal(t).length());
-            total
+    // Instances may have very many: none is kept.
+    let triangles = || {
+        scene.objects.iter().filter(|o| o.attributes.emits == Some(light)).flat_map(|object| {
+            let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
+            let to_world = move |p| to_world.transform_point3(p);
+            (0..object.mesh.triangles.len()).map(move |t| object.mesh.corners(t).map(to_world))
         })
-        .collect();
+    };
+    let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a);
+    let area = |triangle| f64::from(normal(triangle).length());
+    let total: f64 = triangles().fold(0.0, |sum, triangle| sum + area(triangle));
     if total <= 0.0 {
         return Vec::new();
     }
+    // The triangle that is reached, and the sum of the areas up to it.
+    let mut rest = triangles();
+    let mut at = rest.next().map(|first| (first, area(first)));
     let vector = |v: Vec3| [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), 0];
     (0..POINTS)
         .flat_map(|i| {
-            let area = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
-            let triangle @ [a, b, c] = triangles[sums.partition_point(|s| *s < area).min(triangles.len() - 1)];
+            let wanted = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
+            while let Some((_, sum)) = at.filter(|(_, sum)| *sum < wanted)
+                && let Some(next) = rest.next()
+            {
+                at = Some((next, sum + area(next)));
+            }
+            let triangle @ [a, b, c] = at.map_or([Vec3::ZERO; 3], |(triangle, _)| triangle);
             // The R2 sequence (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences",
             // 2018), warped to the triangle.
             let [r, s] = [0.754_877_666_246_693, 0.569_840_290_998_053].map(|step| (f64::from(i + 1) * step).fract());
@@ -60,7 +64,7 @@ mod tests {
             Arc::new(Mesh { positions, normals, triangles: vec![[0, 1, 2], [0, 2, 3]], ..Mesh::default() })
         };
         let object = |mesh, emits| Object {
-            name: String::new(),
+            name: "".into(),
             surface: None,
             attributes: Arc::new(ObjectAttributes { emits, ..Default::default() }),
             lights: Arc::new([]),

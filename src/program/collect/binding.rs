@@ -1,6 +1,7 @@
 //! Binding: the shader instances of a scene become compiled shaders with values for their
 //! parameters, each once.
 
+use crate::ir::Module;
 use crate::lang::ShaderRef;
 use crate::lang::rtsl::Scratch;
 use crate::lang::rtsl::state::Method;
@@ -9,6 +10,7 @@ use crate::program::collect::instances::{Instance, bind};
 use crate::program::collect::lights::{BoundLight, Shadows};
 use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
 use crate::program::collect::procedural::BoundPrimitive;
+use crate::program::collect::room::Parameters;
 use crate::program::collect::shader_library::{CompiledFunction, CompiledShader, ShaderLibrary};
 use crate::program::layout::memory::RecordLayout;
 use crate::program::link::DEFAULT_SURFACE;
@@ -71,6 +73,10 @@ pub struct Binder<'a> {
     methods: HashMap<Material, MaterialMethods>,
     unusable: Unusable,
     primitives: HashMap<ShaderId, Option<BoundPrimitive>>,
+    /// The room for the parameters of instances.
+    parameters: Parameters,
+    /// The shaders of instances by their cores: instances share them.
+    compiled: HashMap<Arc<str>, Arc<CompiledShader>>,
 }
 
 /// What shades an object.
@@ -96,8 +102,8 @@ impl<'a> Binder<'a> {
     pub fn new(scene: &'a Scene, shaders: &'a mut ShaderLibrary, diagnostics: &'a mut Diagnostics) -> Self {
         let bound =
             BoundShaders { instances: HashMap::new(), of_primitives: HashMap::new(), other_cores: HashMap::new() };
-        let (methods, primitives, unusable) = Default::default();
-        Self { scene, diagnostics, shaders, bound, methods, unusable, primitives }
+        let (methods, primitives, unusable, parameters, compiled) = Default::default();
+        Self { scene, diagnostics, shaders, bound, methods, unusable, primitives, parameters, compiled }
     }
 
     /// What was bound, and what could not be.
@@ -187,10 +193,36 @@ impl<'a> Binder<'a> {
             ShaderKind::Surface | ShaderKind::Light | ShaderKind::Volume | ShaderKind::Displacement
         );
         let shader = if is_split { self.shaders.split(shader) } else { shader };
+        let shader = self.shared(shader);
+        let vectors = shader.core_params.len();
+        if !self.parameters.take(vectors) {
+            let d = Parameters::error("the shaders of the scene");
+            let d = instance.span.into_iter().fold(d, |d, span| d.at(span, "the first for which there is no room"));
+            self.remark(vec![d]);
+            return None;
+        }
         let mut remarks = Vec::new();
-        let bound = bind(Arc::new(shader), &instance, self.scene, &mut remarks);
+        let bound = bind(shader, &instance, self.scene, &mut remarks);
         self.remark(remarks);
         Some(Arc::new(bound))
+    }
+
+    /// The shader that all instances with its core share. Those of objects are made for each.
+    fn shared(&mut self, shader: CompiledShader) -> Arc<CompiledShader> {
+        if shader.is_object {
+            return Arc::new(shader);
+        }
+        self.compiled.entry(shader.core.clone()).or_insert_with(|| Arc::new(shader)).clone()
+    }
+
+    /// The module with the cores that are bound so far.
+    pub fn module(&self) -> &Module {
+        self.shaders.module()
+    }
+
+    /// Notes objects for which there is no room.
+    pub fn leave_out(&mut self, objects: BTreeSet<usize>) {
+        self.unusable.objects = objects;
     }
 
     /// The methods of an object's material beside the one that shades; those that scatter light

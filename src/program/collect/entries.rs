@@ -48,13 +48,40 @@ impl SpecialisationKey {
 pub struct SpecialisationKeys {
     /// The number of each.
     pub numbers: BTreeMap<SpecialisationKey, usize>,
+    /// Those of objects, by the addresses of their lists: objects share them.
+    of_lists: HashMap<ListsKey, usize>,
 }
+
+/// A key by the addresses of the object's lists.
+type ListsKey = ([*const (); 2], [Option<ShaderId>; 2], [Option<u32>; 2]);
 
 impl SpecialisationKeys {
     /// The number of a key.
     pub fn number(&mut self, key: SpecialisationKey) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry(key).or_insert(next)
+    }
+
+    /// The number of the key of an object; the scene that it belongs to lives as long as this.
+    pub fn of_object(&mut self, object: &Object) -> usize {
+        let lists = Self::lists(object);
+        if let Some(known) = self.of_lists.get(&lists) {
+            return *known;
+        }
+        let number = self.number(SpecialisationKey::of(object));
+        self.of_lists.insert(lists, number);
+        number
+    }
+
+    /// True if [`SpecialisationKeys::of_object`] had an object with the same lists.
+    pub fn has(&self, object: &Object) -> bool {
+        self.of_lists.contains_key(&Self::lists(object))
+    }
+
+    fn lists(object: &Object) -> ListsKey {
+        let attributes = &object.attributes;
+        let addresses = [Arc::as_ptr(&object.lights).cast(), Arc::as_ptr(&attributes.coshaders).cast()];
+        (addresses, [attributes.interior, attributes.exterior], attributes.ray_depths)
     }
 }
 
@@ -101,7 +128,8 @@ impl SurfaceEntry {
         std::iter::once(&self.instance).chain(self.displacement.iter().map(|d| &d.instance))
     }
 
-    fn key(&self) -> EntryKey {
+    /// What distinguishes it.
+    pub(in crate::program::collect) fn key(&self) -> EntryKey {
         let core = |instance: &Instance| instance.shader.core.clone();
         EntryKey {
             surface: core(&self.instance),
@@ -119,7 +147,7 @@ impl SurfaceEntry {
 
 /// What distinguishes surface entries.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct EntryKey {
+pub(in crate::program::collect) struct EntryKey {
     surface: Arc<str>,
     displacement: Option<(Arc<str>, bool)>,
     atmosphere: Option<ShaderId>,
@@ -156,7 +184,7 @@ pub fn fix_parameters(objects: &mut [(SurfaceEntry, BoundObject)], limit: Option
     };
     let mut blocks: HashMap<(EntryKey, Option<Vec<u8>>), HashSet<&ParamBlock>> = HashMap::new();
     for object in objects.iter() {
-        blocks.entry(group(object)).or_default().insert(&object.1.params);
+        blocks.entry(group(object)).or_default().insert(&*object.1.params);
     }
     let common: HashMap<_, Constants> =
         blocks.into_iter().map(|(group, blocks)| (group, in_common(blocks.into_iter()))).collect();

@@ -34,13 +34,13 @@ pub struct Instance {
     pub made: Vec<Const>,
     /// Where the block has the results of its uniform code: the places of the pieces of each of the
     /// core's inputs.
-    uniform: UniformPlaces,
+    pub uniform: UniformPlaces,
     /// The other methods of its object, which share its block, and the places of theirs.
     methods: Vec<(Arc<CompiledShader>, UniformPlaces)>,
 }
 
 /// For each [`Input::Uniform`] of a core, the vector and the first word of each piece in a block.
-type UniformPlaces = Vec<Vec<(u32, u8)>>;
+pub type UniformPlaces = Vec<Vec<(u32, u8)>>;
 
 /// The results of a core by their names.
 #[derive(Debug)]

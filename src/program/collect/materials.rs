@@ -3,9 +3,11 @@
 
 use crate::abi::EntryPoint;
 use crate::ir::passes::Pipeline;
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Inst, Op, Terminator, Type, Value};
-use crate::program::collect::instances::Instance;
-use std::sync::Arc;
+use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Inst, Module, Op, Param, Terminator, Type, Value};
+use crate::program::collect::instances::{Instance, UniformPlaces, unpack};
+use crate::program::collect::opacity::set_param;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The methods of a material.
 #[derive(Clone, Debug, Default)]
@@ -73,20 +75,107 @@ pub fn is_opaque(opacity: &Instance) -> bool {
 /// Whether a method returns one colour everywhere.
 fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     let shader = &method.shader;
-    let mut b = FunctionBuilder::new("method", FunctionKind::Entry(EntryPoint::Other));
-    b.result("color", Type::Vec3);
-    let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
-        Some(slot) => method.constant_parameter(b, slot, param.ty),
-        None => b.param(param.name.clone(), param.ty),
-    });
-    let Some(found) = outputs.get(output) else { return true };
-    b.ret(vec![found]);
-    let mut module = shader.split_unit();
-    module.functions.push(b.finish());
-    if Pipeline::default().run(&mut module, &mut ()).is_err() {
-        return false;
+    let reduced = shader.reduced.get_or_init(|| Arc::new(Reduced::new(method, output)));
+    match reduced.is_of(method) {
+        true => reduced.returns_always(method, &color),
+        false => Reduced::new(method, output).returns_always(method, &color),
     }
-    module.function("method").is_some_and(|entry| returns_always(entry, &color))
+}
+
+/// A method of which nothing is known but its code, optimised once for all its instances: a scene may
+/// have thousands, which differ in what this method does not read.
+#[derive(Debug)]
+pub struct Reduced {
+    core_params: Vec<Param>,
+    uniform: UniformPlaces,
+    /// The function [`METHOD`] and what it calls; `None` where the method has no such output, or the
+    /// passes fail.
+    module: Option<Module>,
+    /// What is known where there is no module.
+    otherwise: bool,
+    /// The vectors of the block that the function reads, with the numbers of its parameters.
+    read: Vec<(usize, usize)>,
+    /// What is known of instances, by these vectors.
+    known: Mutex<HashMap<Vec<[u32; 4]>, bool>>,
+}
+
+/// The name of the function that calls a method.
+const METHOD: &str = "method";
+
+/// What the names of parameters begin with that are vectors of a block.
+const VECTOR: &str = "block.";
+
+impl Reduced {
+    fn new(method: &Instance, output: &str) -> Self {
+        let shader = &method.shader;
+        let mut reduced = Self {
+            core_params: shader.core_params.clone(),
+            uniform: method.uniform.clone(),
+            module: None,
+            otherwise: true,
+            read: Vec::new(),
+            known: Mutex::default(),
+        };
+        let mut b = FunctionBuilder::new(METHOD, FunctionKind::Entry(EntryPoint::Other));
+        b.result("color", Type::Vec3);
+        let mut vectors: HashMap<u32, Value> = HashMap::new();
+        let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
+            Some(slot) => unpack(b, param.ty, |b, k| {
+                let vector = slot + k;
+                *vectors.entry(vector).or_insert_with(|| b.param(format!("{VECTOR}{vector}"), Type::Vec4))
+            }),
+            None => b.param(param.name.clone(), param.ty),
+        });
+        let Some(found) = outputs.get(output) else { return reduced };
+        b.ret(vec![found]);
+        let mut module = shader.split_unit();
+        module.functions.push(b.finish());
+        if Pipeline::default().run(&mut module, &mut ()).is_err() {
+            reduced.otherwise = false;
+            return reduced;
+        }
+        let Some(entry) = module.function(METHOD) else { return Self { otherwise: false, ..reduced } };
+        let insts = || entry.blocks.iter().flat_map(|block| &block.insts);
+        let mut used: HashSet<Value> = insts().flat_map(|inst| inst.args.iter().copied()).collect();
+        for term in entry.blocks.iter().map(|block| &block.term) {
+            term.for_each_arg(|value| {
+                used.insert(value);
+            });
+        }
+        let params = entry.params.iter().zip(entry.param_values()).enumerate();
+        reduced.read = params
+            .filter(|(_, (_, value))| used.contains(value))
+            .filter_map(|(i, (param, _))| Some((i, param.name.strip_prefix(VECTOR)?.parse().ok()?)))
+            .collect();
+        let is_alone = !insts().any(|inst| matches!(inst.op, Op::Call(_)));
+        module.functions.retain(|function| !is_alone || &*function.name == METHOD);
+        reduced.module = Some(module);
+        reduced
+    }
+
+    /// Whether this is of an instance's method, and its block is laid out so.
+    fn is_of(&self, method: &Instance) -> bool {
+        self.core_params == method.shader.core_params && self.uniform == method.uniform
+    }
+
+    fn returns_always(&self, method: &Instance, color: &Const) -> bool {
+        let Some(module) = &self.module else { return self.otherwise };
+        let key: Vec<[u32; 4]> = self.read.iter().map(|&(_, vector)| method.block[vector]).collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = known.get(&key) {
+            return known;
+        }
+        let mut module = module.clone();
+        if let Some(function) = module.function_mut(METHOD) {
+            for (&(i, _), words) in self.read.iter().zip(&key) {
+                set_param(function, i, Const::Vec4(words.map(f32::from_bits)));
+            }
+        }
+        let is_always = Pipeline::default().run(&mut module, &mut ()).is_ok()
+            && module.function(METHOD).is_some_and(|entry| returns_always(entry, color));
+        known.insert(key, is_always);
+        is_always
+    }
 }
 
 /// Whether all results of a function are one constant.

@@ -12,6 +12,7 @@ pub mod lights;
 pub mod materials;
 pub mod opacity;
 pub mod procedural;
+mod room;
 pub mod rtsl_objects;
 pub mod scene_queries;
 pub mod shader_cache;
@@ -34,6 +35,7 @@ use instances::Instance;
 use lights::BoundLight;
 use opacity::Opacities;
 use procedural::{BoundPrimitive, PrimitiveCores};
+use room::Room;
 use shader_library::{CompiledFunction, ShaderLibrary};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -73,7 +75,7 @@ pub struct BoundObject {
     /// The number of its surface entry.
     pub entry: u32,
     /// The parameters of its surface shader, then those of its displacement shader.
-    pub params: ParamBlock,
+    pub params: Arc<ParamBlock>,
     /// Which rays see it, with a hit mode.
     pub visibility: Visibility,
     /// How its records lie.
@@ -116,14 +118,20 @@ pub fn collect(
         scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
     let mut binder = Binder::new(scene, shaders, diagnostics);
     let mut lights = binder.lights();
-    let volumes = volume_ids(scene).into_iter().filter_map(|id| Some((id, binder.instance(id)?))).collect();
+    let volumes: BTreeMap<_, _> =
+        volume_ids(scene).into_iter().filter_map(|id| Some((id, binder.instance(id)?))).collect();
     let coshaders = binder.coshaders();
     let surfaces: Vec<_> = scene.objects.iter().map(|o| binder.surface(o)).collect();
     let displacements: Vec<_> =
         scene.objects.iter().map(|o| o.attributes.displacement.and_then(|id| binder.instance(id))).collect();
     let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| binder.instance(id));
     let are_fixed = options.specialize.has(Fact::Layouts);
-    let mut needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths, are_fixed);
+    let bound = BoundBefore { surfaces: &surfaces, displacements: &displacements, lights: &lights, volumes: &volumes };
+    let mut needed = bind_objects(&mut binder, bound, traces_paths, are_fixed);
+    if let Some((objects, error)) = needed.room.take().and_then(Room::left_out) {
+        binder.leave_out(objects);
+        binder.remark(vec![error]);
+    }
     if options.specialize.fixes_parameters() {
         // From so many shaders on, GPUs do some of their work twice.
         let splits = options.specialize.has(Fact::Zeros);
@@ -181,6 +189,8 @@ fn add_library(shaders: &mut ShaderLibrary, transport: Transport, is_selective: 
 /// The objects of a scene, and what they need together.
 #[derive(Default)]
 struct Needed {
+    /// The room that is left for objects.
+    room: Option<Room>,
     /// With the entries that they need, whose numbers are not known yet.
     objects: Vec<(SurfaceEntry, BoundObject)>,
     specialisations: SpecialisationKeys,
@@ -199,39 +209,65 @@ impl Needed {
     }
 }
 
-/// Binds the objects, whose surface and displacement shaders these are. Objects whose shaders could
-/// not be bound are left out: their errors are reported. `layouts_are_fixed` lays out records as
+/// What is bound before objects are.
+#[derive(Clone, Copy)]
+struct BoundBefore<'a> {
+    /// The surface shader of each object.
+    surfaces: &'a [Option<Arc<Instance>>],
+    /// The displacement shader of each object.
+    displacements: &'a [Option<Arc<Instance>>],
+    lights: &'a [BoundLight],
+    volumes: &'a BTreeMap<ShaderId, Arc<Instance>>,
+}
+
+/// Binds the objects. Objects whose shaders could
+/// not be bound are left out: their errors are reported; and so are those for which there is no
+/// [room](Room). `layouts_are_fixed` lays out records as
 /// each mesh needs them.
 fn bind_objects(
     binder: &mut Binder<'_>,
-    surfaces: &[Option<Arc<Instance>>],
-    displacements: &[Option<Arc<Instance>>],
+    bound: BoundBefore<'_>,
     traces_paths: bool,
     layouts_are_fixed: bool,
 ) -> Needed {
     let scene = binder.scene;
+    let BoundBefore { surfaces, displacements, lights, volumes } = bound;
+    let mut room = Room::new(binder.module());
     let shaders: Vec<Vec<Arc<Instance>>> =
         surfaces.iter().zip(displacements).map(|(s, d)| s.iter().chain(d).cloned().collect()).collect();
     let stored = StoredPrimvars::of(scene, &shaders);
     let mut mismatches = PrimvarMismatches::default();
     let mut opacities = Opacities::default();
     let mut needed = Needed::default();
-    for ((object, surface), displacement) in scene.objects.iter().zip(surfaces).zip(displacements) {
+    for (number, ((object, surface), displacement)) in scene.objects.iter().zip(surfaces).zip(displacements).enumerate()
+    {
         let Some(surface) = surface else { continue };
         let attributes = &object.attributes;
-        let specialisation = needed.specialisations.number(SpecialisationKey::of(object));
+        if !needed.specialisations.has(object) && !room.take_key(SpecialisationKey::of(object), lights) {
+            room.leave_out(number, object);
+            continue;
+        }
+        let specialisation = needed.specialisations.of_object(object);
         for shader in std::iter::once(surface).chain(displacement) {
             binder.remark(mismatches.of(object, shader));
         }
         let own_layout = stored.layout(object);
         let mut layout = if layouts_are_fixed { own_layout } else { own_layout.general(object) };
         let methods = binder.material_methods(object, traces_paths);
+        if methods.emission.is_some() && !room.take_emitters(object) {
+            room.leave_out(number, object);
+            continue;
+        }
         // Its block has the results of the methods' uniform code now.
         let Some(surface) = &binder.surface(object) else { continue };
         for shader in std::iter::once(surface).chain(displacement).chain(methods.all()) {
             binder.run_varying_stages(&layout, &shader.shader);
         }
         let params = object_block(scene, object, surface, displacement.as_deref());
+        let Some(params) = room.take_parameters(params) else {
+            room.leave_out(number, object);
+            continue;
+        };
         let mut primitive = None;
         if let Some(id) = object.procedural {
             let Some(bound) = binder.primitive(id) else { continue };
@@ -262,8 +298,13 @@ fn bind_objects(
             unlit,
             constants: None,
         };
+        if !room.take_entry(&entry, volumes) {
+            room.leave_out(number, object);
+            continue;
+        }
         needed.objects.push((entry, BoundObject { entry: 0, params, visibility: visible, layout, primitive }));
     }
+    needed.room = Some(room);
     needed
 }
 

@@ -119,7 +119,7 @@ fn is_one(opacity: &Function, surface: &Instance, varying: &[Arc<str>]) -> bool 
 }
 
 /// Makes a parameter a constant.
-fn set_param(function: &mut Function, i: usize, value: Const) {
+pub fn set_param(function: &mut Function, i: usize, value: Const) {
     let entry = &mut function.blocks[0];
     let Some(param) = entry.params.get_mut(i) else { return };
     let unused = Value(function.values.len() as u32);

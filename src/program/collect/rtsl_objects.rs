@@ -256,8 +256,8 @@ impl ShaderLibrary {
                     list.push(None);
                     continue;
                 }
-                let Some(other) = instance.objects.iter().find(|o| o.handle == *handle) else {
-                    let known: Vec<&str> = instance.objects.iter().map(|o| o.handle.as_str()).collect();
+                let Some(other) = instance.objects.iter().find(|o| *o.handle == **handle) else {
+                    let known: Vec<&str> = instance.objects.iter().map(|o| &*o.handle).collect();
                     let d = Diagnostic::error(format!("there is no object `{handle}` for the parameter `{name}`"));
                     let d = at_instance(instance, d)
                         .hint("an object is made before, by: Shader \"FILE.rtsl:Class\" \"handle\" parameters");

@@ -14,6 +14,7 @@ use crate::lang::types::{MAX_ARRAY, SourceType, StorageClass};
 use crate::lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderUnit};
 use crate::lang::{self, Language, Lengths, Naming, ShaderRef, registry};
 use crate::program::collect::instances::convert;
+use crate::program::collect::materials::Reduced;
 use crate::program::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
 use crate::program::collect::shader_search::SearchedFiles;
 use crate::program::collect::uniform_code::{UniformCode, UniformCounts, split};
@@ -38,17 +39,20 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 /// the normal. A fixed number, so that what a mesh carries depends on no target.
 pub const MOST_LEFT_OVER: usize = 12;
 
-/// The text of a shader file.
+/// The text of a shader file that the user names.
 ///
 /// # Errors
 /// When it is not there, not a regular file, empty, or too long.
 pub fn read_shader(path: &Path) -> Result<String, FileError> {
-    read_shader_noting(path, &mut FileLog::default())
+    Ok(source::decode(&scene::read_file(path, MAX_FILE_BYTES)?))
 }
 
-/// [`read_shader`], which notes the file.
-pub(in crate::program) fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
-    Ok(source::decode(&scene::read_file_noting(path, MAX_FILE_BYTES, log)?))
+/// The text of a shader file that a scene names, which is noted.
+///
+/// # Errors
+/// Those of [`read_shader`], and when it lies where the scene may not read.
+pub fn read_shader_of(access: &FileAccess, path: &Path, log: &mut FileLog) -> Result<String, FileError> {
+    Ok(source::decode(&access.read(path, MAX_FILE_BYTES, log)?))
 }
 
 /// A compiled shader, ready to be given parameters.
@@ -76,6 +80,8 @@ pub struct CompiledShader {
     pub uniform: Option<Arc<UniformCode>>,
     /// How it is split, once that was asked for.
     split: Arc<OnceLock<Option<Arc<UniformCode>>>>,
+    /// What is known of its result for its instances, once that was asked for.
+    pub(in crate::program) reduced: Arc<OnceLock<Arc<Reduced>>>,
     /// Whether it is a method of an object, whose methods share its parameters.
     pub is_object: bool,
     /// The scene's coordinate systems, for defaults that name one.
@@ -140,6 +146,7 @@ impl CompiledShader {
             unit,
             uniform: None,
             split: Arc::default(),
+            reduced: Arc::default(),
             is_object: true,
             lengths: Lengths::default(),
             spaces: None,
@@ -331,7 +338,7 @@ pub struct ShaderLibrary {
     outlines: Vec<Outline>,
     /// The scene's coordinate systems.
     spaces: Option<Arc<Function>>,
-    /// The folders that the scene may read from, where it names files of classes by their paths.
+    /// The folders that the scene's shaders may lie in: its own, and those of the user.
     access: FileAccess,
     /// Compiled files of RTSL, by their names.
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
@@ -385,7 +392,7 @@ impl ShaderLibrary {
             warnings,
             outlines,
             spaces: None,
-            access: scene.access.clone(),
+            access: scene.access.with_allowed(&options.shader_paths),
             classes,
             objects,
             variable_strings,
@@ -641,7 +648,9 @@ impl ShaderLibrary {
         let CompileOptions { folders, headers, defines, host, .. } = self.units.options();
         let &CompileOptions { debug, world_is_named, missing_are_zero, current_is_open, .. } = self.units.options();
         let include_paths = folders.iter().chain(headers).cloned().collect();
-        let preprocess = PreprocessOptions { include_paths, defines: defines.clone(), ..Default::default() };
+        let allowed_roots = self.access.allowed.clone();
+        let preprocess =
+            PreprocessOptions { include_paths, allowed_roots, defines: defines.clone(), ..Default::default() };
         let host = host.clone();
         lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths, host }
     }
@@ -718,7 +727,8 @@ impl ShaderLibrary {
             return shader.file.clone();
         }
         let folders = &self.units.options().folders;
-        let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, language, &mut self.sources));
+        let others =
+            self.others.get_or_insert_with(|| SearchedFiles::read(folders, language, &self.access, &mut self.sources));
         let found = others.defining(*kind, name);
         let holder = language.file_name(found.first().map_or(name, |first| *first));
         if let [first, _, ..] = found[..] {
@@ -833,7 +843,7 @@ impl ShaderLibrary {
 
     /// A file of the search path.
     fn path_of_file(&mut self, file: &str) -> Option<PathBuf> {
-        // A name cannot leave the search path.
+        // A name cannot leave the search path; a link can, which is refused where the file is read.
         let mut paths = self.units.options().folders.iter().filter(|_| is_plain(file)).map(|f| f.join(file));
         paths.find(|path| self.sources.has_file(path))
     }
@@ -877,10 +887,7 @@ impl ShaderLibrary {
         };
         match found {
             Ok(path) => self.read(&path),
-            Err(error) => {
-                let refused = (!matches!(error, FileError::Missing { .. })).then(|| error.to_string());
-                Err(Missing { looked: error.hints(), refused })
-            }
+            Err(error) => Err(Missing::new(&error)),
         }
     }
 
@@ -889,8 +896,7 @@ impl ShaderLibrary {
         if let Some(held) = self.sources.held(path) {
             return Ok(held);
         }
-        let text = read_shader_noting(path, self.sources.log())
-            .map_err(|e| Missing { looked: vec![e.to_string()], refused: None })?;
+        let text = read_shader_of(&self.access, path, self.sources.log()).map_err(|error| Missing::new(&error))?;
         Ok(self.sources.add(path.display().to_string(), Some(path), text))
     }
 
@@ -957,6 +963,7 @@ impl CompiledFile {
                 unit: shared.clone(),
                 uniform: None,
                 split: Arc::default(),
+                reduced: Arc::default(),
                 is_object: false,
                 spaces: None,
             })
@@ -994,8 +1001,14 @@ impl FileFailure {
         match self {
             FileFailure::Wrong(errors) => errors,
             FileFailure::Missing(missing) => {
-                let d = place(Diagnostic::error(format!("there is no {what}")));
+                let d = place(Diagnostic::error(match &missing.refused {
+                    Some(error) => format!("the {what} cannot be read: {error}"),
+                    None => format!("there is no {what}"),
+                }));
                 let d = missing.looked.iter().fold(d, |d, path| d.hint(path.clone()));
+                if missing.refused.is_some() {
+                    return d.into();
+                }
                 let built_in: Vec<_> = stdlib::shader_names().collect();
                 d.hint(format!("built in are: {}", built_in.join(", "))).into()
             }
@@ -1009,6 +1022,13 @@ struct Missing {
     looked: Vec<String>,
     /// Why it may not be read.
     refused: Option<String>,
+}
+
+impl Missing {
+    fn new(error: &FileError) -> Self {
+        let refused = (!matches!(error, FileError::Missing { .. })).then(|| error.to_string());
+        Self { looked: error.hints(), refused }
+    }
 }
 
 /// Whether a name is that of a file without folders.

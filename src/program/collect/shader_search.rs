@@ -6,8 +6,8 @@
 
 use crate::lang::Language;
 use crate::lang::scan::{RawKind, scan};
-use crate::program::collect::shader_library::read_shader_noting;
-use crate::scene::ShaderKind;
+use crate::program::collect::shader_library::read_shader_of;
+use crate::scene::{FileAccess, ShaderKind};
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use std::collections::HashSet;
@@ -30,8 +30,8 @@ pub struct SearchedFiles {
 
 impl SearchedFiles {
     /// Reads the files of a language, as many as the limits allow, and logs them. A file is skipped
-    /// where an earlier folder has one of that name, or it cannot be read.
-    pub fn read(folders: &[PathBuf], language: &dyn Language, sources: &mut SourceMap) -> Self {
+    /// where an earlier folder has one of that name, or it cannot or may not be read.
+    pub fn read(folders: &[PathBuf], language: &dyn Language, access: &FileAccess, sources: &mut SourceMap) -> Self {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
         let mut bytes = 0;
@@ -49,7 +49,7 @@ impl SearchedFiles {
             }
             let held = sources.held(&path).and_then(|file| sources.get(file)).map(|file| file.text.clone());
             let text = held.or_else(|| {
-                let text = sources.is_open().then(|| read_shader_noting(&path, sources.log()))?;
+                let text = sources.is_open().then(|| read_shader_of(access, &path, sources.log()))?;
                 text.ok().map(Arc::from)
             });
             if let Some(text) = text {
@@ -102,7 +102,8 @@ mod tests {
         }
         fs::write(folders[1].join("broken.sl"), b"").expect("a file");
         let mut sources = SourceMap::new();
-        let searched = SearchedFiles::read(&folders, registry::DEFAULT, &mut sources);
+        let access = FileAccess { base: None, allowed: folders.to_vec() };
+        let searched = SearchedFiles::read(&folders, registry::DEFAULT, &access, &mut sources);
         assert_eq!(searched.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
         assert_eq!(searched.defining(ShaderKind::Volume, "oak"), [""; 0]);
         assert!(sources.log().was_read(&folders[1].join("d.sl")), "a change of any of them is seen");

@@ -6,6 +6,8 @@ use crate::program::layout::environment_map::SamplingGrid;
 use crate::program::layout::textures::Textures;
 use crate::scene::Scene;
 use glam::{Mat3, Vec3};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The parameter of a light that names its environment map.
 const MAP: &str = "map";
@@ -17,20 +19,39 @@ pub struct Environment {
     pub light: usize,
     /// The orthonormal axes of its space in the world.
     pub axes: Mat3,
-    /// How its directions are sampled.
-    pub grid: SamplingGrid,
+    /// How its directions are sampled: environments of one map share it.
+    pub grid: Arc<SamplingGrid>,
 }
 
 /// The environments among the lights of a scene.
 pub fn environments(scene: &Scene, lights: &[BoundLight], textures: &Textures) -> Vec<Environment> {
-    let illuminates = |light: usize| scene.objects.iter().any(|object| object.lights.contains(&(light as u32)));
-    let own = lights.iter().enumerate().filter(|(number, light)| illuminates(*number) && light.is_environment());
+    // Objects share their sets of lights.
+    let sets: HashMap<_, _> = scene.objects.iter().map(|o| (Arc::as_ptr(&o.lights), &o.lights)).collect();
+    let used: HashSet<u32> = sets.values().flat_map(|set| set.iter().copied()).collect();
+    let mut grids: HashMap<Option<&str>, Arc<SamplingGrid>> = HashMap::new();
+    let own =
+        lights.iter().enumerate().filter(|(number, light)| used.contains(&(*number as u32)) && light.is_environment());
     let environments = own.map(|(number, light)| {
         let map = light.instance.strings.iter().find(|(name, _)| name == MAP);
-        let grid = SamplingGrid::of(map.and_then(|(_, name)| textures.get(name)));
+        let name = map.map(|(_, name)| &**name);
+        let made = || Arc::new(SamplingGrid::of(name.and_then(|name| textures.get(name))));
+        let grid = grids.entry(name).or_insert_with(made).clone();
         Environment { light: number, axes: orthonormal(Mat3::from_mat4(light.instance.to_world)), grid }
     });
     environments.collect()
+}
+
+/// For each environment the number of its grid, where those that share one count once, and the
+/// grids in that order.
+pub fn distinct_grids(environments: &[Environment]) -> (Vec<usize>, Vec<&SamplingGrid>) {
+    let (mut known, mut grids) = (HashMap::new(), Vec::new());
+    let numbers = environments.iter().map(|environment| {
+        *known.entry(Arc::as_ptr(&environment.grid)).or_insert_with(|| {
+            grids.push(&*environment.grid);
+            grids.len() - 1
+        })
+    });
+    (numbers.collect(), grids)
 }
 
 /// The Gram–Schmidt orthonormal axes that keep the direction of z, then of x, and the handedness.

@@ -49,7 +49,7 @@ pub struct ObjectRecord {
     /// Index of its surface entry.
     pub entry: u32,
     /// Its surface instance's parameters.
-    pub params: ParamBlock,
+    pub params: Arc<ParamBlock>,
     /// Which rays see it.
     pub visibility: Visibility,
     /// How its records lie. Objects that share a mesh share this.
@@ -520,7 +520,7 @@ mod tests {
     /// An object of a strip of triangles; those of object space are moved by their number.
     fn object(mesh: &Arc<Mesh>, mesh_space: MeshSpace, number: f32) -> Object {
         Object {
-            name: String::new(),
+            name: "".into(),
             surface: None,
             attributes: Arc::default(),
             lights: Arc::new([]),
@@ -561,7 +561,7 @@ mod tests {
         let records: Vec<_> = (0..4)
             .map(|entry| {
                 let layout = RecordLayout::of(&scene.objects[entry as usize], Arc::default());
-                ObjectRecord { entry, params: vec![[entry; 4]; 2], visibility: Visibility::default(), layout }
+                ObjectRecord { entry, params: vec![[entry; 4]; 2].into(), visibility: Visibility::default(), layout }
             })
             .collect();
         let image = MemoryImage::build(&scene, &records, &[], &Textures::default()).expect("a small image");

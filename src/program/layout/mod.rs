@@ -25,10 +25,11 @@ use crate::text::diagnostics::Diagnostics;
 use area_lights::AreaLights;
 use blocks::Linked;
 use constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
-use environments::{Environment, environments};
+use environments::{Environment, distinct_grids, environments};
 use memory::{MemoryImage, ObjectRecord};
 use primvars::strings_by_name;
 use procedural::Primitives;
+use std::sync::Arc;
 use textures::Textures;
 
 /// Where a scene's data lie.
@@ -77,7 +78,8 @@ pub fn lay_out(
     let mut blocks = blocks::blocks(collected);
     let emissive = blocks.len();
     blocks.push(vec![[0; 4]; area_lights.vectors()]);
-    blocks.extend(environments.iter().map(|environment| environment.grid.records.clone()));
+    let (grid_numbers, grids) = distinct_grids(&environments);
+    blocks.extend(grids.iter().map(|grid| grid.records.clone()));
     let first_table = blocks.len();
     if !options.specialize.has(Fact::Lights) {
         blocks.extend(light_tables::empty(collected));
@@ -103,7 +105,7 @@ pub fn lay_out(
         textures,
         linked,
         area_light_table: memory.blocks[emissive],
-        environment_tables: memory.blocks[emissive + 1..first_table].to_vec(),
+        environment_tables: grid_numbers.iter().map(|n| memory.blocks[emissive + 1 + n]).collect(),
         light_tables,
         area_lights,
         environments,
@@ -135,6 +137,7 @@ fn object_records(scene: &Scene, collected: &Collected, area_lights: &AreaLights
     let records = objects.map(|(number, (object, bound))| {
         let mut params = bound.params.clone();
         if let (Some(record), Some(primitive)) = (bound.layout.procedural, &bound.primitive) {
+            let params = Arc::make_mut(&mut params);
             params.extend(procedural::block(primitive, record.kind, object, area_lights.pdf_scale(number)));
         }
         ObjectRecord { entry: bound.entry, params, visibility: bound.visibility, layout: bound.layout.clone() }

@@ -112,7 +112,7 @@ fn declared(p: &CompiledParam) -> String {
 pub fn functions(suffix: &str, calls: &BTreeSet<Arc<str>>, list: &[CoShader], coshaders: &CoShaders) -> Vec<Function> {
     let known: Vec<Known<'_>> = list
         .iter()
-        .filter_map(|c| Some(Known { handle: c.handle.as_str().into(), shader: coshaders.get(&c.shader)? }))
+        .filter_map(|c| Some(Known { handle: c.handle.clone(), shader: coshaders.get(&c.shader)? }))
         .collect();
     calls.iter().filter_map(|name| Some(function(name, suffix, &CoShaderCall::parse(name)?, &known))).collect()
 }

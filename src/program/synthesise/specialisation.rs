@@ -89,6 +89,18 @@ impl Specialised<'_> {
     }
 }
 
+/// The names of the functions of a module that are copied for each key, where keys differ in
+/// everything that they may.
+pub(in crate::program) fn copied(module: &Module) -> HashSet<Arc<str>> {
+    let asked = [Intrinsic::VolumePass, Intrinsic::VolumeAny, Intrinsic::RayDepth];
+    let mut called: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().chain(asked).map(Arc::from).collect();
+    called.extend(LightMessages::of(module, std::iter::empty()).types.into_keys());
+    called.extend(coshaders::calls(module));
+    let mut copied = callers_of(&module.functions, called);
+    copied.extend(module.functions.iter().filter(|f| is_core_of_object(f)).map(|f| f.name.clone()));
+    copied
+}
+
 /// Whether it is a core that entries call under the name of its copy.
 fn is_core_of_object(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Core(ShaderKind::Surface | ShaderKind::Displacement | ShaderKind::Volume))

@@ -14,6 +14,7 @@ use crate::program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree
 use crate::program::textures::Textures;
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
+use crate::rpu::engine::{EngineInfo, Unsupported};
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
@@ -22,6 +23,7 @@ use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
 use crate::scene::{Scene, TooManyTriangles, Visibility};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -34,6 +36,9 @@ pub enum StandaloneError {
     /// The program is not valid.
     #[error(transparent)]
     Program(#[from] IsaError),
+    /// The engine cannot run it.
+    #[error(transparent)]
+    Engine(#[from] Unsupported),
     /// There is no entry point of that name.
     #[error("there is no entry point `{name}`; there are: {known}")]
     NoEntry {
@@ -132,6 +137,14 @@ impl StandaloneProgram {
         Self { executable: self.executable.in_format(format), ..self }
     }
 
+    /// The same on an engine.
+    ///
+    /// # Errors
+    /// When the engine cannot run the program.
+    pub fn on_engine(self, engine: &'static EngineInfo) -> Result<Self, StandaloneError> {
+        Ok(Self { executable: self.executable.on_engine(engine)?, ..self })
+    }
+
     /// The code address of an entry point.
     ///
     /// # Errors
@@ -198,7 +211,7 @@ impl StandaloneProgram {
             let layout = RecordLayout::of(object, Default::default());
             records.push(ObjectRecord {
                 entry: entry as u32,
-                params: Vec::new(),
+                params: Arc::default(),
                 visibility: Visibility::default(),
                 layout,
             });
@@ -248,10 +261,7 @@ impl StandaloneProgram {
         self.start(&mut before);
         self.start(&mut after);
         let stop = AtomicBool::new(false);
-        // The interpreter counts instructions.
-        let program = &self.executable.interpreted();
-        let run = |machine: &Machine<'_>| Machine { program, ..*machine }.run(&mut after, entry, 1);
-        let report = self.with_machine(&stop, run)?;
+        let report = self.with_machine(&stop, |machine| machine.run(&mut after, entry, 1))?;
         Ok(([before, after], report))
     }
 

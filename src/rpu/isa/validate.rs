@@ -73,6 +73,12 @@ pub enum IsaError {
     /// More than [`MAX_CODE`] instructions.
     #[error("the program has {0} instructions; at most {MAX_CODE} fit")]
     TooLong(usize),
+    /// Arithmetic on more components than are kept.
+    #[error("the program computes more than {0} components")]
+    TooManySteps(usize),
+    /// More different literals and components of constants than are kept.
+    #[error("the program reads more than {0} different literals and constants")]
+    TooManyLiterals(usize),
     /// Two entry points of one name.
     #[error("the entry point `{0}` is defined twice")]
     DuplicateEntry(String),

@@ -1,6 +1,6 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
-use super::ENGINE;
+use super::{BEST, ENGINE};
 use crate::rpu::arbitrary::{any_arithmetic, reading};
 use crate::rpu::arith;
 use crate::rpu::asm::assemble;
@@ -23,9 +23,12 @@ fn program(text: &str) -> Program {
     }
 }
 
-/// The program on the engine that these tests are about.
+/// The program on the engine and the instruction set that these tests are about.
 fn executable(program: &Program) -> Executable {
-    Executable::new(program).expect("valid").on_engine(ENGINE).expect("it is available")
+    let sets = InstructionSet::all();
+    let set = *sets.get(BEST).or(sets.last()).expect("one needs no vectors");
+    let executable = Executable::new(program).expect("valid").interpreted().with_instruction_set(set);
+    executable.on_engine(ENGINE).expect("it is available")
 }
 
 /// Whether the engine counts instructions.
@@ -594,6 +597,171 @@ fn loads_read_vectors_of_the_image_at_each_lanes_address() {
     assert_eq!(patterns(&block, Reg::R(3)), [15, 1015, 2015, 3015]);
     assert_eq!(report.bad_loads, 0b111, "lanes 0 to 2 loaded from negative addresses");
     assert_eq!(block.get(Reg::R(0), Z, 1), 0);
+}
+
+/// Loads that generated code leaves to the engine: from outside of both memories, and from different
+/// ones. The copy is all that is left of what was loaded before; the jump, which no lane takes, keeps
+/// the register alive as well.
+#[test]
+fn a_copy_of_an_input_register_outlasts_the_loads_that_overwrite_it() {
+    let setup = Setup { memory: (1..9).map(|i| [i, 10 * i, 100 * i, 1000 * i]).collect(), ..Setup::default() };
+    for kept in [true, false] {
+        for next in ["load I0, A.x, 100", "load I0, A.y, 0", "load I0, A.w, 0", "load4 A.x, 100", "load4 A.y, 0"] {
+            let jump = if kept { "add R2.w, R3.x, -1.0 + jmp out, w (>=0)" } else { "" };
+            let text = format!("load I0, A.x, 1\nmov R1, I0\n{jump}\n{next}\nmov R4, I0\nout: return");
+            let mut block = Block::new();
+            block.write(Reg::A, Y, &std::array::from_fn(|lane| if lane % 3 == 0 { 200 } else { 2 }));
+            setup.run(&text, &mut block, 0xffff_ffff_ffff_fff7).expect("runs");
+            for lane in [0, 1, 17, 63] {
+                let of = |reg| Component::ALL.map(|c| block.get(reg, c, lane));
+                assert_eq!(of(Reg::R(1)), [2, 20, 200, 2000], "{text}, lane {lane}");
+                let is_inside = next.contains("A.y") && lane % 3 != 0;
+                assert_eq!(of(Reg::R(4)), if is_inside { [3, 30, 300, 3000] } else { [0; 4] }, "{text}, lane {lane}");
+            }
+        }
+    }
+}
+
+/// R1 is a signaling NaN, R2 a quiet one, R3 infinite.
+#[test]
+fn a_nan_is_the_first_operands_made_quiet_and_what_numbers_make_is_one_pattern() {
+    let (first, quiet, made) = (0xffc0_0001, 0x7fc0_0002, 0xffc0_0000);
+    let cases = [
+        ("mov R0, R1", 0xff80_0001),
+        ("mov R0, -R1", 0x7f80_0001),
+        ("mov R0, 2*R1", first),
+        ("mov R0, -0.5*R1", 0x7fc0_0001),
+        ("mov_sat R0, R1", 0),
+        ("add R0, R1, R2", first),
+        ("add R0, R2, R1", quiet),
+        ("add R0, R2, -R1", quiet),
+        ("add R0, 1.0, -R1", 0x7fc0_0001),
+        ("mul R0, R1, R2", first),
+        ("mul R0, R2, R1", quiet),
+        ("mul R0, R2, 0.5*R1", quiet),
+        ("mad R0, R1, R2, R2", first),
+        ("mad R0, R2, 1.0, R1", quiet),
+        ("mad R0, 1.0, 1.0, R1", first),
+        ("frac R0, R1", first),
+        ("dp2h R0, R4, R5", quiet),
+        ("dp3 R0, R5, R4", quiet),
+        ("dp3h R0, R5, R4", quiet),
+        ("dp4 R0, R4, 0.5*R5", quiet),
+        ("dp4 R0, 1.0, R6", first),
+        ("add R0, R3, -R3", made),
+        ("mul R0, R3, 0.0", made),
+        ("mad R0, R3, 0.0, R1", made),
+        ("frac R0, R3", made),
+        ("dp4 R0, R3, 0.0", made),
+        ("add_rcp R15, R1, R2\nmov R0, S", first),
+        ("mov_rcp R15, R2\nmov R0, S", quiet),
+        ("mov_rsq R15, R1\nmov R0, S", first),
+        ("mov_rsq R15, -1.0\nmov R0, S", made),
+        ("mov R15.x, 1.0 | mov_rsq R15.w, R1\nmov R0, S.w", first),
+        ("add R0.xy, R2, R1 | add R0.zw, R2, R1", quiet),
+        ("store A.w, 0, 2*R1\nload I0, A.w, 0\nmov R0, I0", first),
+    ];
+    for (text, expected) in cases {
+        for active in [u64::MAX, 0xfff0_3210_ffff_0001] {
+            let mut block = Block::new();
+            let all = |bits: u32| [bits; BLOCK];
+            for c in Component::ALL {
+                block.write(Reg::R(1), c, &all(0xff80_0001));
+                block.write(Reg::R(2), c, &all(quiet));
+                block.write(Reg::R(3), c, &all(0x7f80_0000));
+            }
+            // One is in the first product of dot products, one in the second; the last is alone.
+            let [one, two] = [2.0f32, 3.0].map(f32::to_bits);
+            for (reg, values) in [(4, [quiet, one, two, two]), (5, [one, 0xff80_0001, two, two])] {
+                Component::ALL.into_iter().zip(values).for_each(|(c, bits)| block.write(Reg::R(reg), c, &all(bits)));
+            }
+            block.write(Reg::R(6), W, &all(0xff80_0001));
+            Setup::default().run(&format!("{text}\nreturn"), &mut block, active).expect("runs");
+            for lane in lanes_of(active) {
+                assert_eq!(block.get(Reg::R(0), X, lane), expected, "{text}, lane {lane}");
+            }
+        }
+    }
+}
+
+/// The function that is called by a register is no entry point, and nothing else calls it: the
+/// interpreter goes on there. Some lanes have returned to their caller before.
+#[test]
+fn lanes_that_returned_go_on_where_others_call_what_is_not_translated() {
+    let text = "mov R15.w, #7
+        call f push 3
+        add R3.w, R3.w, 1.0
+        return
+        f: add R2.w, R1.w, -1.0 + return w (<0)
+        call R15.w push 0
+        return
+        add R4.w, R4.w, 1.0
+        return";
+    let mut block = Block::new();
+    block.write_floats(Reg::R(1), W, &std::array::from_fn(|lane| (lane % 3) as f32));
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        let called = [3, 4].map(|r| vector(&block, Reg::R(r), lane)[3]);
+        assert_eq!(called, [1.0, f32::from(u8::from(lane % 3 != 0))], "lane {lane}");
+    }
+}
+
+/// Lanes begin in the middle of the last loop, while others are at its header.
+#[test]
+fn lanes_that_enter_a_loop_in_its_middle_end_once() {
+    let text = "mov R2.w, R1.w + jmp middle, w (>=1)
+        header: add R3.w, R3.w, 1.0
+        middle: add R1.w, R1.w, -1.0 + jmp header, w (>=0)
+        return";
+    const THREADS: usize = 500;
+    let program = program(text);
+    let (mut next, mut running, mut results) = (0, [None; BLOCK], [f32::NAN; THREADS]);
+    let mut supply = |block: &mut Block, free: u64| {
+        let ended = lanes_of(free).filter_map(|lane| Some((lane, running[lane].take()?))).collect::<Vec<_>>();
+        ended
+            .into_iter()
+            .for_each(|(lane, thread): (usize, usize)| results[thread] = vector(block, Reg::R(3), lane)[3]);
+        block.reset_lanes(free);
+        lanes_of(free).take(THREADS - next).fold(0, |starting, lane| {
+            block.set(Reg::R(1), W, lane, ((next % 7) as f32).to_bits());
+            running[lane] = Some(next);
+            next += 1;
+            starting | 1 << lane
+        })
+    };
+    Setup::default().on_machine(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
+    for (thread, result) in results.into_iter().enumerate() {
+        assert_eq!(result, if thread % 7 == 0 { 1.0 } else { (thread % 7) as f32 }, "thread {thread}");
+    }
+}
+
+/// A function that calls itself and has many places where lanes can wait: generated code has no room
+/// for its frames, and the interpreter goes on.
+#[test]
+fn recursion_with_large_frames_ends_as_with_small_ones() {
+    const DEPTH: u32 = 9000;
+    for places in [1, 4000] {
+        let places: String = (0..places).map(|i| format!("add R2, R2, 1.0 + jmp l{i}, or x (<0)\nl{i}:\n")).collect();
+        let text = format!(
+            "call f push 1
+            return
+            f: iadd R1.w, R1.w, #1
+            mov S0.w, R1.w
+            icmp R15.w, R1.w, #{DEPTH} + jmp deeper, w (<0)
+            jmp behind
+            deeper: call f push 1
+            behind: add R15, R4, -1.0 + jmp places, or x (>=0)
+            iadd R3.w, R3.w, S0.w
+            return
+            places: {places}return"
+        );
+        let mut block = Block::new();
+        Setup::default().run(&text, &mut block, u64::MAX >> 1).expect("runs");
+        assert_eq!(
+            [0, 62, 63].map(|lane| block.get(Reg::R(3), W, lane)),
+            [DEPTH * (DEPTH + 1) / 2, DEPTH * (DEPTH + 1) / 2, 0]
+        );
+    }
 }
 
 #[test]

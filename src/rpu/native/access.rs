@@ -30,9 +30,17 @@ pub(super) struct Slow {
     pub label: Label,
     pub done: Label,
     pub pc: u32,
-    /// New values, and all that are in registers, which a call loses.
+    /// New values, which are stored before, and all that are in registers, which a call loses: each
+    /// with a place whose memory has it after the stores and the access.
     pub spills: Vec<(u16, Register)>,
     pub kept: Vec<(Place, Register)>,
+}
+
+impl Slow {
+    /// How many instructions it is, about.
+    pub fn accesses(&self) -> usize {
+        10 + self.spills.len() + self.kept.len()
+    }
 }
 
 impl Translator<'_> {
@@ -95,17 +103,16 @@ impl Translator<'_> {
             self.isa.broadcast(&mut self.a, register, rcx, 4 * i as i32);
         }
         self.a.place(done);
-        let spills = self.cache.dirty().collect();
-        let kept = self.cache.all();
-        for (i, &register) in results.iter().enumerate() {
-            match is_live(i) {
-                true => self.cache.define(to + i as u16, register),
-                false => self.cache.forget(to + i as u16),
-            }
+        // Before what a call of the engine keeps is chosen: it overwrites these columns in memory,
+        // and copies of their old values may share their registers.
+        (to..to + words as u16).for_each(|c| self.cache.forget(c));
+        let (spills, kept) = (self.cache.dirty().collect(), self.cache.in_memory_after_spills());
+        for (i, &register) in results.iter().enumerate().filter(|(i, _)| is_live(*i)) {
+            self.cache.define(to + i as u16, register);
         }
         self.cache.unpin();
         let slow = Slow { label: slow, done, pc, spills, kept };
-        self.stubs.push(Stub::Load(Load { gather, beyond, slow, to, offset, quad, bases, other, results }));
+        self.later(Stub::Load(Load { gather, beyond, slow, to, offset, quad, bases, other, results }));
     }
 
     /// The address of a load or store in `ecx`, where all active lanes have the same; a jump,
@@ -145,9 +152,9 @@ impl Translator<'_> {
             self.isa.store_active(&mut self.a, Register::RCX, COLUMN * i as i32, value);
         }
         self.a.place(done);
-        let (spills, kept) = (self.cache.dirty().collect(), self.cache.all());
+        let (spills, kept) = (self.cache.dirty().collect(), self.cache.in_memory_after_spills());
         self.cache.unpin();
-        self.stubs.push(Stub::Slow(Slow { label: slow, done, pc, spills, kept }));
+        self.later(Stub::Slow(Slow { label: slow, done, pc, spills, kept }));
     }
 
     pub(super) fn write_load(&mut self, load: Load) {

@@ -123,8 +123,8 @@ impl Cache {
         self.dirty.iter().filter_map(|&c| Some((c, self.registers[*self.values.get(&Place::Column(c))?])))
     }
 
-    /// One value of each register that has any.
-    pub fn all(&self) -> Vec<(Place, Register)> {
+    /// One value of each register that has any: memory has it once all dirty columns are stored.
+    pub fn in_memory_after_spills(&self) -> Vec<(Place, Register)> {
         let first = |(held, register): (&Vec<Place>, &Register)| held.first().map(|place| (*place, *register));
         self.held.iter().zip(self.registers).filter_map(first).collect()
     }

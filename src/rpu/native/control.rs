@@ -165,7 +165,7 @@ impl Translator<'_> {
         self.a.test_32(Register::EAX);
         self.a.jump(Code::Jne_rel32_64, label);
         self.a.place(back);
-        self.stubs.push(Stub::Jump(Jump { label, stores, slot, all, direct, spends, back }));
+        self.later(Stub::Jump(Jump { label, stores, slot, all, direct, spends, back }));
     }
 
     pub(super) fn write_jump(&mut self, body: &Body<'_>, jump: Jump) {

@@ -190,11 +190,21 @@ impl Function {
         self.rests.iter().map(|(&pc, &slot)| (pc, slot))
     }
 
-    /// The header of the loop that ends last, if the function has loops: a refilled batch starts
-    /// other threads when lanes have left it.
+    /// The header of the loop that ends last, if the function has loops, lanes enter that one at its
+    /// header alone, and no jump leads from inside it to a header ahead of it: then all lanes that are
+    /// in it are at the header together. A refilled batch starts other threads when lanes have left it.
     pub fn last_loop(&self) -> Option<usize> {
-        let (header, _) = self.loops.iter().max_by_key(|(_, (last, _))| *last)?;
-        self.block_at(*header)
+        let (&start, &(last, _)) = self.loops.iter().max_by_key(|(_, (last, _))| *last)?;
+        let header = self.block_at(start)?;
+        let range = start..=last;
+        let is_outside = |source: &usize| match self.items[*source] {
+            Item::Block(block) => !range.contains(&self.blocks[block].start),
+            Item::LoopEnd(_) => false,
+        };
+        let mut inside = self.blocks[header + 1..].iter().take_while(|block| block.start <= last);
+        let is_entered = inside.any(|block| block.sources.iter().any(is_outside));
+        let is_crossed = self.loops.range(..start).any(|(_, (last, _))| range.contains(last));
+        (!is_entered && !is_crossed).then_some(header)
     }
 
     /// Whether one jump alone leads back to the header of a loop: no lane waits at the loop's end.

@@ -53,14 +53,14 @@ use super::format::Format;
 use super::interpreter::Interpreter;
 use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
-pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing};
+pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
 
 use memory::Executable;
 use std::sync::{Arc, LazyLock};
 use vectors::Vectors;
 
-const NO_VECTORS: &str = "the CPU has neither AVX2 nor AVX-512";
+const NO_VECTORS: &str = "there is neither AVX2 nor AVX-512";
 
 /// Translates programs.
 #[derive(Debug, Clone, Copy)]

@@ -19,6 +19,9 @@ use std::sync::atomic::Ordering;
 const COLUMN: usize = super::context::COLUMN as usize;
 const VECTOR: usize = super::context::VECTOR as usize;
 
+/// Bytes of the frames of a block's vectors, at most: calls that go deeper are the interpreter's.
+const MOST_FRAMES: usize = 64 << 20;
+
 /// A vector of a quarter of its lanes has room for other threads.
 const IDLE_SHARE: u32 = 4;
 
@@ -163,7 +166,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         context.code_len = code.entries().len() as u32;
         // Scratch memory begins at 2³¹.
         context.inside = inside(machine.memory.len().min(1 << 31));
-        let words = 4 * code.largest_frame() / 8;
+        // Two of the largest, which has a word for each two instructions at most, fit in any case.
+        let words = (4 * code.largest_frame()).min(MOST_FRAMES / (BLOCK / width)) / 8;
         let start = code.entries()[entry as usize];
         let refills = supply.is_some();
         let last_loop = if refills { LastLoop::of(code, entry) } else { None };
@@ -213,7 +217,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
     }
 
     /// Runs a vector from an address until it waits or ends, or its code leaves for another reason.
-    /// Returns whether the code at hand is not translated.
+    /// Returns whether it is at a call that the interpreter makes: the function is not translated, or
+    /// has no room for its frame.
     fn advance(&mut self, number: usize, at: u64) -> Result<bool, MachineError> {
         let Pointers { file, window_end, spent } = self.block.pointers();
         let vector = &mut self.vectors[number];
@@ -242,7 +247,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         vector.frame = context.frame.addr() - frames.addr();
         vector.window = ((context.window.addr() - stack.addr()) / VECTOR) as u32;
         (vector.mask, vector.depth, vector.pc) = (context.mask, context.depth, context.pc);
-        let pc = vector.pc;
+        let (pc, window) = (vector.pc, vector.window);
         match Exit::of(context.exit) {
             Some(Exit::Trace) => vector.state = State::Waits(context.resume),
             Some(Exit::Ended) => {
@@ -255,9 +260,16 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             }
             Some(Exit::Grow) => {
                 vector.state = State::Ready(context.resume);
-                vector.frames.resize(2 * vector.frames.len(), 0);
-                let window = 2 * vector.window + u32::from(MAX_PUSH);
-                self.block.reach(window);
+                let (bytes, largest) = (8 * vector.frames.len(), self.code.largest_frame());
+                if vector.frame + 2 * largest > bytes {
+                    if 2 * bytes > MOST_FRAMES / self.vectors.len() {
+                        return Ok(true);
+                    }
+                    self.vectors[number].frames.resize(bytes / 4, 0);
+                }
+                // No deeper than the calls that are allowed.
+                let deepest = self.machine.limits.call_depth.saturating_mul(u32::from(MAX_PUSH));
+                self.block.reach((2 * window + u32::from(MAX_PUSH)).min(deepest));
             }
             Some(Exit::Untranslated) => return Ok(true),
             Some(Exit::Budget) => {
@@ -332,7 +344,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         }
     }
 
-    /// Continues on the interpreter: a vector calls code that is not translated.
+    /// Continues on the interpreter, which makes the call that a vector is at.
     fn interpret(mut self, calls: usize) -> Result<RunReport, MachineError> {
         let executor = &mut self.host.executor;
         let mut groups = Vec::new();
@@ -340,27 +352,39 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         for (number, vector) in self.vectors.iter_mut().enumerate().filter(with_frames) {
             let (mut at, mut depth, mut window) = (0, 0, 0);
             loop {
-                let function = vector.head(at).function as usize;
-                let Translated { function, .. } = &self.code.functions[function];
+                let FrameHead { function, pc, push, mask, .. } = *vector.head(at);
+                let Translated { function, .. } = &self.code.functions[function as usize];
+                // The lanes that have not returned from this call.
+                let mut inside = 0;
                 for block in &function.blocks {
                     let Some(slot) = block.slot else { continue };
-                    let mask = vector.slot(at, slot);
-                    groups.push(Group { mask: u64::from(*mask) << vector.first, pc: block.start, depth, window });
+                    let mask = *vector.slot(at, slot);
+                    inside |= mask;
+                    groups.push(Group { mask: vector.lanes(mask), pc: block.start, depth, window });
                 }
                 for (pc, slot) in function.rests() {
-                    let mask = u64::from(*vector.slot(at, slot)) << vector.first;
+                    let mask = *vector.slot(at, slot);
+                    inside |= mask;
                     if mask != 0 {
-                        groups.extend(executor.enter_call(self.block, Group { mask, pc, depth, window })?);
+                        let group = Group { mask: vector.lanes(mask), pc, depth, window };
+                        groups.extend(executor.enter_call(self.block, group)?);
                     }
                 }
-                if at == vector.frame {
+                let next = at + function.frame_size() as usize;
+                let is_top = at == vector.frame;
+                inside |= if is_top { vector.mask } else { vector.head(next).mask };
+                if depth > 0 {
+                    let mask = vector.lanes(mask & !inside);
+                    groups.push(Group { mask, pc, depth: depth - 1, window: window - push });
+                }
+                if is_top {
                     break;
                 }
-                at += function.frame_size() as usize;
+                at = next;
                 let FrameHead { pc, push, mask, .. } = *vector.head(at);
                 window += push;
                 let frame = Frame { pc, push: push as u8 };
-                self.block.push_frame(depth, u64::from(mask) << vector.first, frame, window);
+                self.block.push_frame(depth, vector.lanes(mask), frame, window);
                 depth += 1;
             }
             if vector.state != State::Ended {

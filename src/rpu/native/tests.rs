@@ -1,94 +1,80 @@
 //! Generated code against the interpreter, on random programs.
 
 use super::NATIVE;
+use crate::rpu::agreement::{self, Agreement};
 use crate::rpu::arbitrary::any_program;
-use crate::rpu::isa::{Component, Program, Reg};
-use crate::rpu::simd::InstructionSet;
-use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
-use crate::rpu::{BLOCK, Block, Executable, Limits, Machine, MachineError, Texture};
+use crate::rpu::disasm::disassemble;
+use crate::rpu::isa::{Arith, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
+use crate::rpu::random::{self, Choices};
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
+use rayon::prelude::*;
 
-/// Hits every other ray, where its origin says.
-struct Sparse;
+fn on_all(program: &Program, active: u64, seed: u32) -> Result<(), TestCaseError> {
+    match agreement::of_engines(program, active, seed) {
+        Agreement::Bits | Agreement::Errors => Ok(()),
+        Agreement::None(difference) => Err(TestCaseError::fail(difference)),
+    }
+}
 
-impl Tracer for Sparse {
-    fn trace(&self, block: &mut RayBlock, hits: &mut HitBlock) {
-        for lane in (0..BLOCK).filter(|lane| block.rays.active >> lane & 1 != 0) {
-            let bits = block.rays.ox[lane].to_bits() ^ block.rays.dy[lane].to_bits() ^ block.rays.t_max[lane].to_bits();
-            if bits.count_ones().is_multiple_of(2) {
-                let any = block.any >> lane & 1 != 0;
-                hits.found.t[lane] = if any { 0.0 } else { 1.5 };
-                (hits.found.u[lane], hits.found.v[lane]) = (block.time[lane], 0.25);
-                (hits.shader[lane], hits.tri[lane], hits.obj[lane]) = (bits % 3, bits % 40, 7);
+/// Seeds whose programs differed, or did not end, and must not again: lanes that had returned or had
+/// entered a loop in its middle, or crossed it, were lost, and groups at one address with different windows waited
+/// for each other.
+const FOUND: [u32; 4] = [219, 375, 977, 8685];
+
+/// Random programs that are compared, unless the environment asks for other seeds.
+const SEEDS: u32 = 300;
+
+/// The seeds to run: the first few, or those of `SHADEWRIGHT_SEED`, such as `0..10000`.
+fn seeds() -> std::ops::Range<u32> {
+    let Ok(wanted) = std::env::var("SHADEWRIGHT_SEED") else { return 0..SEEDS };
+    let number = |text: &str| text.parse().expect("SHADEWRIGHT_SEED is a whole number or a range `A..B` of them");
+    match wanted.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => number(&wanted)..number(&wanted) + 1,
+    }
+}
+
+/// The lanes that a seed's program runs in.
+fn active(seed: u32) -> u64 {
+    match seed % 4 {
+        0 => 1 << (seed % 64),
+        1 => u64::from(crate::random::hash(seed)) << 20 | 1,
+        _ => u64::MAX,
+    }
+}
+
+/// A program that differs, with what does not matter taken out.
+fn reduced(mut program: Program, active: u64, seed: u32) -> Program {
+    let nothing = Arith::new(Op::Mov, Dst { reg: DstReg::R(14), mask: Mask::W }, &[Src::reg(Reg::R(14))]);
+    let nothing = Instr::Primary(Primary::Arith(nothing));
+    for at in (0..program.code.len()).rev() {
+        let kept = std::mem::replace(&mut program.code[at], nothing);
+        if !matches!(agreement::of_engines(&program, active, seed), Agreement::None(_)) {
+            program.code[at] = kept;
+        }
+    }
+    program
+}
+
+#[test]
+fn dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruction_set() {
+    let agreements: Vec<(u32, Agreement)> = seeds()
+        .into_par_iter()
+        .chain(FOUND.to_vec())
+        .map(|seed| {
+            let program = random::program(&mut Choices::from_seed(seed));
+            let found = agreement::of_engines(&program, active(seed), seed);
+            if let Agreement::None(difference) = &found {
+                eprintln!("seed {seed}: {difference}\n{}", disassemble(&reduced(program, active(seed), seed)));
             }
-        }
-    }
-}
-
-/// All registers of all lanes, and the texels that were stored.
-type State = (Vec<[u32; BLOCK]>, Vec<(u8, usize, [u32; 4])>);
-
-fn registers() -> impl Iterator<Item = Reg> {
-    let numbered = (0..16).map(Reg::R).chain((0..4).map(Reg::I)).chain((0..8).map(Reg::Stack));
-    numbered.chain([Reg::A, Reg::Special, Reg::Hit, Reg::HitTri, Reg::HitObj])
-}
-
-fn state(block: &mut Block) -> State {
-    let registers = registers().flat_map(|reg| Component::ALL.map(|c| block.read(reg, c))).collect();
-    let stores = block.take_texel_stores().into_iter().map(|store| (store.lane, store.address, store.value));
-    (registers, stores.collect())
-}
-
-/// What a program leaves, or its error.
-fn run(program: &Executable, active: u64, seed: u32) -> Result<State, MachineError> {
-    let (stop, memory) =
-        (AtomicBool::new(false), (0..40u32).map(|i| [i; 4].map(|x| x.wrapping_mul(seed)).map(|x| x ^ i)));
-    let memory: Vec<[u32; 4]> = memory.collect();
-    let machine = Machine {
-        program,
-        constants: &std::array::from_fn(|i| [0, 1, 2, 3].map(|c| (i as f32 * 0.5 - c as f32).to_bits())),
-        memory: &memory,
-        textures: &[Texture { base: 4, width: 5, height: 3 }],
-        shaders: &[0, 1, 2],
-        tracer: &Sparse,
-        limits: Limits { budget: 60, call_depth: 12, scratch: 20 },
-        stop: &stop,
-    };
-    let mut block = Block::new();
-    let mut word = seed;
-    for reg in registers().take(20) {
-        for c in Component::ALL {
-            let values = std::array::from_fn(|lane| {
-                word = word.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-                // Small integers, addresses, and floats.
-                match word >> 29 {
-                    0 => lane as u32 % 8,
-                    1 => (1 << 31) + (word >> 8) % 24,
-                    _ => ((word >> 8) as f32 / 4e6 - 2.0).to_bits(),
-                }
-            });
-            block.write(reg, c, &values);
-        }
-    }
-    machine.run(&mut block, 0, active)?;
-    Ok(state(&mut block))
-}
-
-fn on_both(program: &Program, active: u64, seed: u32) -> Result<(), TestCaseError> {
-    let executable = Executable::new(program).expect("valid");
-    let expected = run(&executable.interpreted(), active, seed);
-    for set in InstructionSet::all() {
-        let executable = executable.clone().with_instruction_set(set);
-        let Ok(executable) = executable.on_engine(&NATIVE) else { continue };
-        let found = run(&executable, active, seed);
-        match &expected {
-            Ok(expected) => prop_assert_eq!(found.as_ref(), Ok(expected), "{}", set.name()),
-            // Another lane may be the first to break a rule.
-            Err(_) => prop_assert!(found.is_err(), "{}", set.name()),
-        }
-    }
-    Ok(())
+            (seed, found)
+        })
+        .collect();
+    let wrong: Vec<u32> =
+        agreements.iter().filter(|(_, a)| matches!(a, Agreement::None(_))).map(|(seed, _)| *seed).collect();
+    let ended = agreements.iter().filter(|(_, a)| *a == Agreement::Bits).count();
+    assert!(wrong.is_empty(), "{} of {}, seeds {wrong:?}", wrong.len(), agreements.len());
+    assert!(2 * ended >= agreements.len(), "only {ended} of {} run to their end", agreements.len());
 }
 
 proptest! {
@@ -98,7 +84,7 @@ proptest! {
         active in prop_oneof![Just(u64::MAX), any::<u64>(), Just(1u64 << 37)],
         seed in 1u32..1000,
     ) {
-        on_both(&program, active, seed)?;
+        on_all(&program, active, seed)?;
     }
 }
 
@@ -126,7 +112,7 @@ fn lanes_behind_a_loop_are_not_forgotten() {
         add R3.w, R3.w, 2.0
         return";
     let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
-    on_both(&assembly.program, u64::MAX, 7).unwrap_or_else(|error| panic!("{error}"));
+    on_all(&assembly.program, u64::MAX, 7).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// A called function with a loop over the elements of an array: the counter and its end are

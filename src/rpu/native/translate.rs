@@ -17,12 +17,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instructions that are translated at most, those that several functions share counted for each.
 const MOST_INSTRUCTIONS: usize = 1 << 19;
 
+/// Bytes of code that are generated at most, with what is still to be written for what seldom
+/// happens. A load of four vectors, eight bytes of the binary form, takes 4000.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Bytes of a way out of the code.
+const BYTES_OF_WAY_OUT: usize = 48;
+
+/// Bytes of an instruction of the CPU with a vector and an address.
+const BYTES_OF_ACCESS: usize = 11;
+
 /// A translated program, before it is placed in memory.
 pub(super) struct Translation {
     pub bytes: Vec<u8>,
     /// Where each translated function begins, by its code address.
     pub entries: BTreeMap<u32, usize>,
     pub functions: Vec<Translated>,
+    /// Functions beyond the limit.
+    pub left_out: Vec<u32>,
     /// Where the code of each instruction begins, and the instruction's address; none for what is
     /// behind a function's.
     pub lines: Vec<(usize, Option<u32>)>,
@@ -59,7 +71,9 @@ pub(super) struct Translator<'p> {
     outs: Vec<WayOut>,
     lines: Vec<(usize, Option<u32>)>,
     /// What is written out of the way: a condition that seldom holds.
-    pub stubs: Vec<Stub>,
+    stubs: Vec<Stub>,
+    /// About how many bytes of code that will be.
+    bytes_of_stubs: usize,
 }
 
 /// Code that is written after a function's.
@@ -67,6 +81,19 @@ pub(super) enum Stub {
     Jump(Jump),
     Load(Load),
     Slow(Slow),
+}
+
+impl Stub {
+    /// About how many bytes of code it will be.
+    fn bytes(&self) -> usize {
+        let accesses = match self {
+            Stub::Jump(jump) => 8 + jump.stores.len(),
+            // Rows are loaded for each lane, a register with the index first.
+            Stub::Load(load) => 24 + load.slow.accesses() + 12 * load.results.len(),
+            Stub::Slow(slow) => slow.accesses(),
+        };
+        accesses * BYTES_OF_ACCESS
+    }
 }
 
 /// A function that is being translated.
@@ -103,15 +130,41 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
     }));
     let mut left = MOST_INSTRUCTIONS;
     let mut functions = Vec::new();
-    for start in starts {
+    let mut left_out = Vec::new();
+    let mut starts = starts.into_iter();
+    for start in starts.by_ref() {
         let function = Function::at(&program.code, start);
         if function.len() == 0 {
             continue;
         }
-        let Some(rest) = left.checked_sub(function.len()) else { break };
+        let Some(rest) = left.checked_sub(function.len()) else {
+            left_out.push(start);
+            break;
+        };
         left = rest;
         functions.push(function);
     }
+    left_out.extend(starts);
+    let entries: Vec<u32> = functions.iter().map(|function| function.entry).collect();
+    loop {
+        match attempt(program, isa, functions, MOST_BYTES) {
+            Ok(translation) => {
+                let beyond = &entries[translation.functions.len()..];
+                return Translation { left_out: [beyond, &left_out].concat(), ..translation };
+            }
+            // Those functions fit, as a call to one that is left out takes less code.
+            Err(fitting) => functions = fitting,
+        }
+    }
+}
+
+/// Translates functions, unless that takes more than some bytes: then it returns those that fit.
+fn attempt(
+    program: &DecodedProgram,
+    isa: &'static dyn Vectors,
+    mut functions: Vec<Function>,
+    most: usize,
+) -> Result<Translation, Vec<Function>> {
     let mut a = Assembler::new();
     let leave = a.label();
     let entries = functions.iter().map(|f| (f.entry, a.label())).collect();
@@ -126,24 +179,28 @@ pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> 
         outs: Vec::new(),
         lines: Vec::new(),
         stubs: Vec::new(),
+        bytes_of_stubs: 0,
     };
     let (enter, ended) = translator.edges();
-    let bodies: Vec<(Function, Vec<Label>)> = functions
-        .into_iter()
-        .enumerate()
-        .map(|(number, function)| {
-            let items = translator.function(&function, number as u32);
-            (function, items)
-        })
-        .collect();
+    let mut items = Vec::with_capacity(functions.len());
+    for (number, function) in functions.iter().enumerate() {
+        match translator.function(function, number as u32, most) {
+            Some(labels) => items.push(labels),
+            None => {
+                functions.truncate(number);
+                return Err(functions);
+            }
+        }
+    }
     let place = |label: Label| translator.a.position(label).expect("translated");
     let entries = translator.entries.iter().map(|(&pc, &label)| (pc, place(label))).collect();
-    let functions = bodies
+    let functions = functions
         .into_iter()
+        .zip(items)
         .map(|(function, items)| Translated { function, items: items.into_iter().map(place).collect() })
         .collect();
     let lines = translator.lines;
-    Translation { entries, functions, lines, enter, ended, bytes: translator.a.finish() }
+    Ok(Translation { entries, functions, left_out: Vec::new(), lines, enter, ended, bytes: translator.a.finish() })
 }
 
 impl Translator<'_> {
@@ -187,7 +244,8 @@ impl Translator<'_> {
         label
     }
 
-    fn function(&mut self, function: &Function, number: u32) -> Vec<Label> {
+    /// Translates a function; `None` when all code would take more than `most` bytes.
+    fn function(&mut self, function: &Function, number: u32, most: usize) -> Option<Vec<Label>> {
         let liveness = Liveness::of(self.program, function);
         let items: Vec<Label> = (0..=function.items.len()).map(|_| self.a.label()).collect();
         let tops = function.blocks.iter().map(|_| self.a.label()).collect();
@@ -202,8 +260,11 @@ impl Translator<'_> {
         for (item, what) in function.items.iter().enumerate() {
             self.a.place(body.items[item]);
             match *what {
-                Item::Block(block) => self.block(&body, block),
+                Item::Block(block) => self.block(&body, block, most),
                 Item::LoopEnd(header) => self.loop_end(&body, item, header),
+            }
+            if self.is_above(most) {
+                return None;
             }
         }
         self.a.place(body.items[function.items.len()]);
@@ -222,7 +283,18 @@ impl Translator<'_> {
             }
             self.a.jump(Code::Jmp_rel32_64, self.leave);
         }
-        body.items
+        (!self.is_above(most)).then_some(body.items)
+    }
+
+    /// Whether the code takes more than some bytes, with what is still to be written.
+    fn is_above(&self, most: usize) -> bool {
+        self.a.len() + self.bytes_of_stubs + BYTES_OF_WAY_OUT * self.outs.len() > most
+    }
+
+    /// Writes code later, out of the way.
+    pub(super) fn later(&mut self, stub: Stub) {
+        self.bytes_of_stubs += stub.bytes();
+        self.stubs.push(stub);
     }
 
     /// Goes back to a loop's header when lanes wait there.
@@ -249,7 +321,7 @@ impl Translator<'_> {
         self.a.put(Instruction::with2(Code::Or_rm32_r32, memory(fixed::FRAME, body.slot(slot)), lanes));
     }
 
-    fn block(&mut self, body: &Body<'_>, number: usize) {
+    fn block(&mut self, body: &Body<'_>, number: usize, most: usize) {
         let block = &body.function.blocks[number];
         self.cache.clear();
         if let Some(slot) = block.slot {
@@ -268,6 +340,9 @@ impl Translator<'_> {
         let live = body.liveness.in_block(self.program, body.function, block);
         for (i, pc) in (block.start..block.end).enumerate() {
             self.instruction(body, number, pc, &live, i);
+            if self.is_above(most) {
+                return;
+            }
         }
         if !self.program.code[block.end as usize - 1].flow.never_falls_through() {
             self.flush(&live[live.len() - 1]);
@@ -399,6 +474,7 @@ impl Translator<'_> {
 
     fn write_stubs(&mut self, body: &Body<'_>) {
         while let Some(stub) = self.stubs.pop() {
+            self.bytes_of_stubs -= stub.bytes();
             match stub {
                 Stub::Jump(jump) => self.write_jump(body, jump),
                 Stub::Load(load) => self.write_load(load),

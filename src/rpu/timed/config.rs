@@ -244,6 +244,6 @@ mod tests {
         assert!(message("[chunks]\nresident = 0").contains("`chunks.resident` is 0, and must be from 1"));
         assert!(message("[latencies]\nadd = -1").contains("`latencies.add`"));
         assert!(message("[stack]\nvectors = 7").contains("from 8"));
-        assert!(message("[chunks").contains("line 1"));
+        assert!(message("[chunks").contains("settings:1:"));
     }
 }

@@ -313,7 +313,7 @@ impl<'a> Document<'a> {
                     match self.files.get(&path) {
                         Some(known) => (known.clone(), false),
                         None => {
-                            let data = Arc::new(files::read_noting(&path, *room, sources.log()).map_err(fail)?);
+                            let data = Arc::new(access.read(&path, *room, sources.log()).map_err(fail)?);
                             self.files.insert(path, data.clone());
                             (data, true)
                         }

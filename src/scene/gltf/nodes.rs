@@ -228,7 +228,7 @@ impl Walk<'_> {
             for (mesh, material) in parts.iter().flatten() {
                 let material = &self.materials[*material];
                 let object = Object {
-                    name: name.clone(),
+                    name: name.as_str().into(),
                     surface: Some(material.shader),
                     attributes: material.attributes.clone(),
                     lights: Arc::default(),

@@ -184,7 +184,7 @@ fn nodes_place_their_meshes_and_a_mirror_turns_nothing_inside_out() {
         ),
     ]);
     let [mirrored, turned] = &scene.objects[..] else { panic!("{} objects", scene.objects.len()) };
-    assert_eq!((mirrored.name.as_str(), turned.name.as_str()), ("mirrored", "nodes[2]"));
+    assert_eq!((&*mirrored.name, &*turned.name), ("mirrored", "nodes[2]"));
     assert_eq!(mirrored.mesh.positions[1], Vec3::new(-2.0, 0.0, 5.0));
     assert!(mirrored.mesh.scaled_normal(0).z > 0.0);
     assert!(turned.mesh.positions[1].distance(Vec3::new(0.0, 2.0, 5.0)) < 1e-6);

@@ -10,14 +10,13 @@ use super::container::{self, Uri};
 use super::document::Document;
 use crate::image::{FORMATS, Reading};
 use crate::scene::TextureSource;
-use crate::scene::files::MAX_FILE_BYTES;
+use crate::scene::files::{FileError, MAX_FILE_BYTES};
 use crate::text::diagnostics::Diagnostic;
 use crate::texture::Wrap;
 use gltf::json::image::Image;
 use gltf::json::texture::{Sampler, Texture, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -104,7 +103,10 @@ fn add_image(
                 })?;
                 let mut first = Vec::new();
                 // Who decodes the file reports what else is wrong with it.
-                File::open(path).and_then(|f| f.take(FIRST).read_to_end(&mut first)).ok();
+                let read = making.scene.access.open(&path).map(|file| file.take(FIRST).read_to_end(&mut first));
+                if let Err(error @ FileError::NotRegular { .. }) = read {
+                    return Err(document.error(&own.field("uri"), &error));
+                }
                 check_format(document, &own, &first)?;
                 return Ok((file.to_string(), named.unwrap_or_else(|| file.to_string())));
             }

@@ -4,7 +4,7 @@ use super::super::{gltf, meshfile};
 use super::args::Args;
 use super::decode;
 use super::lexer::Token;
-use super::primitives::dicing::count_listed;
+use super::primitives::dicing::{OF_NAME, count_listed, keep};
 use super::primitives::{Source, add_object};
 use super::reader::Reader;
 use crate::scene::files::{self, FileError};
@@ -16,7 +16,7 @@ const MAX_ARCHIVE_DEPTH: usize = 32;
 /// Most archives that one scene reads, each time counted.
 const MAX_ARCHIVES: usize = 10_000;
 
-/// Most bytes of archives in one scene, a mesh each time counted, RIB once.
+/// Most bytes of archives in one scene, each time counted.
 const MAX_ARCHIVE_BYTES: u64 = 4 << 30;
 
 /// `ArchiveBegin "name"`: keeps the requests up to `ArchiveEnd` for `ReadArchive` of that name.
@@ -44,6 +44,9 @@ pub fn archive_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     }
     if at.file != args.span.file {
         return Err(args.error("an archive cannot begin in a motion block"));
+    }
+    if !keep(r, args, OF_NAME + name.len()) {
+        return Ok(());
     }
     let path = r.open_files.last().cloned().flatten();
     r.inline_archives.insert(name, (at.file, path, start..at.start as usize));
@@ -73,7 +76,9 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
         if r.open_files.len() > MAX_ARCHIVE_DEPTH {
             return Err(args.error(format!("archives are nested more than {MAX_ARCHIVE_DEPTH} deep")));
         }
-        r.run_part(file, path, part);
+        if reads_again(r, args, part.len()) {
+            r.run_part(file, path, part);
+        }
         return Ok(());
     }
     if r.access.base.is_none() && r.access.allowed.is_empty() {
@@ -93,12 +98,15 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
             .hint("open it by itself; of mesh files, an archive may be .obj or .ply"));
     }
     check_depth(r, args, &path)?;
-    if let Some(file) = r.archive_texts.get(&path) {
-        r.run(*file, Some(path));
+    if let Some(&file) = r.archive_texts.get(&path) {
+        let length = r.sources.get(file).map_or(0, |f| f.text.len());
+        if reads_again(r, args, length) {
+            r.run(file, Some(path));
+        }
         return Ok(());
     }
-    let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES - r.archive_bytes);
-    let bytes = files::read_noting(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
+    let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES.saturating_sub(r.archive_bytes));
+    let bytes = r.access.read(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
     r.archive_bytes += bytes.len() as u64;
     // Only what is read for the first time is more than what was there.
     if r.archives_known.insert(path.clone()) {
@@ -121,6 +129,16 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
     r.archive_texts.insert(path.clone(), file);
     r.run(file, Some(path));
     Ok(())
+}
+
+/// Counts a text that is known and read again; false where archives have become too long.
+fn reads_again(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
+    r.archive_bytes += bytes as u64;
+    let fits = r.archive_bytes <= MAX_ARCHIVE_BYTES;
+    if !fits {
+        r.fatal(args.error(format!("archives of more than {MAX_ARCHIVE_BYTES} bytes in one scene, each time counted")));
+    }
+    fits
 }
 
 fn check_depth(r: &Reader<'_>, args: &Args<'_, '_>, path: &Path) -> Result<(), Diagnostic> {

@@ -6,8 +6,29 @@ use super::params::Values;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 
-/// Most numbers or strings in one array.
+/// Most numbers in one array.
 const MAX_ARRAY: usize = 1 << 28;
+
+/// Most strings in one array: each takes some 50 bytes.
+const MAX_STRINGS: usize = 1 << 23;
+
+/// Most parameters of one request.
+const MAX_PARAMETERS: usize = 1 << 16;
+
+/// Most names that a hint lists.
+const MAX_NAMES: usize = 20;
+
+/// The hint that lists the first of the names that there are, in their order; `otherwise` where
+/// there is none.
+pub fn there_are<'n>(names: impl ExactSizeIterator<Item = &'n String>, otherwise: &str) -> String {
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let known: Vec<&str> = names.take(MAX_NAMES).map(String::as_str).collect();
+    match (known.as_slice(), more) {
+        ([], _) => otherwise.to_string(),
+        (known, 0) => format!("there are: {}", known.join(", ")),
+        (known, more) => format!("there are: {}, and {more} more", known.join(", ")),
+    }
+}
 
 /// Reads the arguments of a request. Every error names the request and says how it is written.
 pub struct Args<'l, 'a> {
@@ -17,6 +38,8 @@ pub struct Args<'l, 'a> {
     /// Where its name stands.
     pub span: Span,
     usage: &'static str,
+    /// Parameters so far.
+    parameters: usize,
     /// Whether the last values read end within an array, which a wrong value broke off.
     is_in_array: bool,
 }
@@ -24,7 +47,7 @@ pub struct Args<'l, 'a> {
 impl<'l, 'a> Args<'l, 'a> {
     /// The arguments that follow a request's name.
     pub fn new(lexer: &'l mut Lexer<'a>, request: &'a str, span: Span, usage: &'static str) -> Self {
-        Self { lexer, request, span, usage, is_in_array: false }
+        Self { lexer, request, span, usage, parameters: 0, is_in_array: false }
     }
 
     /// From the request's name to the last token taken.
@@ -195,8 +218,12 @@ impl<'l, 'a> Args<'l, 'a> {
     /// The name of the next parameter; `None` when the next request or the end follows.
     pub fn parameter_name(&mut self) -> Result<Option<(String, Span)>, Diagnostic> {
         match self.peek()? {
+            (Token::Str(_), _) if self.parameters >= MAX_PARAMETERS => {
+                Err(self.error(format!("more than {MAX_PARAMETERS} parameters")))
+            }
             (Token::Str(s), at) => {
                 self.take()?;
+                self.parameters += 1;
                 Ok(Some((unescape(s).into_owned(), at)))
             }
             (Token::Request(word), at) if is_not_finite(word) => Err(self.name(not_finite(word, at))),
@@ -207,7 +234,7 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// Numbers in brackets, or a single one.
     pub fn float_values(&mut self) -> Result<(Vec<f32>, Span), Diagnostic> {
-        self.values("a number", |args, token, at| match token {
+        self.values("a number", MAX_ARRAY, |args, token, at| match token {
             Token::Number(n) => Ok(n as f32),
             found => Err(args.wanted("a number", found, at)),
         })
@@ -215,7 +242,7 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// Whole numbers in brackets, or a single one.
     pub fn integer_values(&mut self) -> Result<(Vec<i32>, Span), Diagnostic> {
-        self.values("an integer", |args, token, at| match token {
+        self.values("an integer", MAX_ARRAY, |args, token, at| match token {
             Token::Number(n) => args.whole(n, at),
             found => Err(args.wanted("an integer", found, at)),
         })
@@ -223,7 +250,7 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// Strings in brackets, or a single one.
     pub fn string_values(&mut self) -> Result<(Vec<String>, Span), Diagnostic> {
-        self.values("a string", |args, token, at| match token {
+        self.values("a string", MAX_STRINGS, |args, token, at| match token {
             Token::Str(s) => Ok(unescape(s).into_owned()),
             found => Err(args.wanted("a string", found, at)),
         })
@@ -231,7 +258,7 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// Words and numbers in brackets, or a single one, as texts.
     pub fn word_values(&mut self) -> Result<(Vec<String>, Span), Diagnostic> {
-        self.values("a number or a string", |args, token, at| match token {
+        self.values("a number or a string", MAX_STRINGS, |args, token, at| match token {
             Token::Number(n) => Ok(n.to_string()),
             Token::Str(s) => Ok(unescape(s).into_owned()),
             found => Err(args.wanted("a number or a string", found, at)),
@@ -241,22 +268,33 @@ impl<'l, 'a> Args<'l, 'a> {
     /// Numbers or strings in brackets, or a single one. Numbers among strings become strings.
     pub fn untyped_values(&mut self) -> Result<(Values, Span), Diagnostic> {
         let (is_array, span) = (self.next_is_array()?, self.span);
-        let mut all_numbers = true;
-        let (values, span) = if is_array || !matches!(self.peek()?.0, Token::Request(_) | Token::End) {
-            self.values("a number or a string", |args, token, at| match token {
-                Token::Number(n) => Ok((n, n.to_string())),
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        let (_, span) = if is_array || !matches!(self.peek()?.0, Token::Request(_) | Token::End) {
+            self.values("a number or a string", MAX_ARRAY, |args, token, at| match token {
+                Token::Number(n) if strings.is_empty() => {
+                    numbers.push(n);
+                    Ok(())
+                }
+                Token::Number(_) | Token::Str(_) if numbers.len() + strings.len() >= MAX_STRINGS => {
+                    Err(args.error(format!("an array of more than {MAX_STRINGS} strings")))
+                }
+                Token::Number(n) => {
+                    strings.push(n.to_string());
+                    Ok(())
+                }
                 Token::Str(s) => {
-                    all_numbers = false;
-                    Ok((0.0, unescape(s).into_owned()))
+                    strings.extend(numbers.drain(..).map(|n| n.to_string()));
+                    strings.push(unescape(s).into_owned());
+                    Ok(())
                 }
                 found => Err(args.wanted("a number or a string", found, at)),
             })?
         } else {
             (Vec::new(), span)
         };
-        Ok(match all_numbers {
-            true => (Values::Floats(values.into_iter().map(|(n, _)| n as f32).collect()), span),
-            false => (Values::Strings(values.into_iter().map(|(_, s)| s).collect()), span),
+        Ok(match strings.is_empty() {
+            true => (Values::Floats(numbers.into_iter().map(|n: f64| n as f32).collect()), span),
+            false => (Values::Strings(strings), span),
         })
     }
 
@@ -285,6 +323,7 @@ impl<'l, 'a> Args<'l, 'a> {
     fn values<T>(
         &mut self,
         what: &str,
+        most: usize,
         mut convert: impl FnMut(&Self, Token<'a>, Span) -> Result<T, Diagnostic>,
     ) -> Result<(Vec<T>, Span), Diagnostic> {
         let (first, start) = self.peek()?;
@@ -309,8 +348,8 @@ impl<'l, 'a> Args<'l, 'a> {
                     return Err(d);
                 }
                 (token, at) => {
-                    if out.len() >= MAX_ARRAY {
-                        return Err(self.error(format!("an array of more than {MAX_ARRAY} values")));
+                    if out.len() >= most {
+                        return Err(self.error(format!("an array of more than {most} values")));
                     }
                     out.push(convert(self, token, at)?);
                     self.take()?;

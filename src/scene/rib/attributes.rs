@@ -3,6 +3,7 @@
 use super::args::Args;
 use super::extensions;
 use super::groups::{Group, Word, for_each_param, for_each_word, one_float, one_string, other_group};
+use super::primitives::dicing::keep;
 use super::primitives::trimming;
 use super::reader::Reader;
 use super::shading::user_values;
@@ -40,6 +41,9 @@ const GROUPS: &[Group] = &[
     Group { name: "trace", passed_over: "*" },
     Group { name: "visibility", passed_over: "photon midpoint hair subset subsurface" },
 ];
+
+/// Bytes of a value of `Attribute "user"`, with the path to it in a tree.
+const OF_USER_VALUE: usize = 1200;
 
 /// `Attribute "name" parameters`
 pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
@@ -102,7 +106,7 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
         }),
         "identifier" => for_each_param(r, args, GROUPS, "identifier", |r, p| {
             if p.name == "name" {
-                r.state.attributes.name = Some(one_string(p)?.to_string());
+                r.state.attributes.name = Some(one_string(p)?.into());
             }
             Ok(true)
         }),
@@ -110,7 +114,11 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
         extensions::GROUP => extensions::attribute(r, args),
         "user" => {
             let values = user_values(r, args)?;
-            Arc::make_mut(&mut r.state.attributes.own).user.extend(values);
+            if !keep(r, args, values.len() * OF_USER_VALUE + args.whole_span().len()) {
+                return Ok(());
+            }
+            let user = &mut Arc::make_mut(&mut r.state.attributes.own).user;
+            values.into_iter().for_each(|(name, value)| user.insert(name, value));
             Ok(())
         }
         _ => other_group(r, args, GROUPS, &group),

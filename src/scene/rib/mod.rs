@@ -42,6 +42,7 @@ mod extensions;
 mod groups;
 mod integrator;
 mod lexer;
+mod light_sets;
 mod motion;
 mod objects;
 mod options;

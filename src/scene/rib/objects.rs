@@ -16,7 +16,9 @@
 
 use super::super::instancing::PlacementError;
 use super::super::{MAX_INSTANCES, MeshSpace, Object, ShaderId};
-use super::args::Args;
+use super::args::{Args, there_are};
+use super::light_sets;
+use super::primitives::dicing::{OF_NAME, keep};
 use super::primitives::geometry;
 use super::reader::Reader;
 use super::state::{Attributes, BlockKind, Orientation, State};
@@ -24,7 +26,7 @@ use crate::geometry::Mesh;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use glam::Mat4;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The retained objects of a scene, and the one that is being defined.
@@ -32,7 +34,7 @@ use std::sync::Arc;
 pub struct Retained {
     /// The meshes of all objects.
     shapes: Vec<Shape>,
-    by_handle: HashMap<String, Vec<Piece>>,
+    by_handle: BTreeMap<String, Vec<Piece>>,
     open: Option<Definition>,
     placed: usize,
 }
@@ -166,7 +168,9 @@ pub fn object_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     if pieces.is_empty() {
         r.warn(Diagnostic::warning(format!("the object {handle} is empty")).at(args.span, "it ends here"));
     }
-    r.retained.by_handle.insert(handle, pieces);
+    if keep(r, args, OF_NAME + handle.len() + pieces.len() * size_of::<Piece>()) {
+        r.retained.by_handle.insert(handle, pieces);
+    }
     Ok(())
 }
 
@@ -175,13 +179,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
     let handle = args.handle("an object's handle, a number or a string")?;
     r.admit_geometry(args.span);
     let Some(pieces) = r.retained.by_handle.get(&handle) else {
-        let mut known: Vec<&str> = r.retained.by_handle.keys().map(String::as_str).collect();
-        known.sort_unstable();
-        let hint = if known.is_empty() {
-            "define it before, with ObjectBegin".to_string()
-        } else {
-            format!("there are: {}", known.join(", "))
-        };
+        let hint = there_are(r.retained.by_handle.keys(), "define it before, with ObjectBegin");
         return Err(args.error(format!("no object has the handle {handle}")).hint(hint));
     };
     r.retained.placed += pieces.len();
@@ -200,7 +198,9 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
         }));
         return Ok(());
     }
-    for Piece { content, to_object } in pieces.clone() {
+    let pieces = pieces.clone();
+    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
+    for Piece { content, to_object } in pieces {
         let object_to_world = object_to_world * to_object;
         let (shape, inside) = match content.turned(inside) {
             Content::Mesh { shape, inside } => (shape, inside),
@@ -211,10 +211,10 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
         };
         let attributes = &r.state.attributes;
         let object = Object {
-            name: attributes.name.clone().unwrap_or_else(|| args.request.to_string()),
+            name: attributes.name.clone().unwrap_or_else(|| args.request.into()),
             surface: attributes.surface,
             attributes: attributes.own.clone(),
-            lights: attributes.lights.clone(),
+            lights: lights.clone(),
             sides: attributes.sides,
             color: attributes.color,
             opacity: attributes.opacity,

@@ -4,6 +4,7 @@ use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFi
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::{Param, Undeclared, read_param_list};
+use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use crate::image::Quantize;
@@ -100,6 +101,9 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
         }),
         "user" => {
             let values = user_values(r, args)?;
+            if !keep(r, args, values.len() * OF_NAME + args.whole_span().len()) {
+                return Ok(());
+            }
             r.scene.user_options.extend(values);
             Ok(())
         }

@@ -370,7 +370,7 @@ pub fn read_params(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<Pa
 ///
 /// What is no parameter list.
 pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<ParamList, Diagnostic> {
-    let mut list = ParamList::default();
+    let (mut known, mut unknown) = (LastOfName::default(), LastOfName::default());
     while let Some((token, name_span)) = args.parameter_name()? {
         match r.declarations.resolve(&token) {
             Some((name, declaration)) => {
@@ -379,10 +379,10 @@ pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Pa
                     Type::Integer => args.integer_values().map(|(v, s)| (Values::Integers(v), s)),
                     _ => args.float_values().map(|(v, s)| (Values::Floats(v), s)),
                 };
-                list.declared.retain(|p| p.name != name);
+                known.forget(&name);
                 match values {
                     Ok((values, value_span)) => {
-                        list.declared.push(Param { name, declaration, values, name_span, value_span });
+                        known.put(name.clone(), Param { name, declaration, values, name_span, value_span });
                     }
                     // A primitive without its positions is none.
                     Err(d) if matches!(&*name, "P" | "Pw" | "Pz") => return Err(d),
@@ -397,12 +397,43 @@ pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Pa
                     r.error_once(&format!("declaration {name}"), undeclared_error(name, name_span));
                     continue;
                 }
-                list.undeclared.retain(|p| p.name != name);
-                list.undeclared.push(Undeclared { name: name.to_string(), values, name_span, value_span });
+                unknown.put(name.to_string(), Undeclared { name: name.to_string(), values, name_span, value_span });
             }
         }
     }
-    Ok(list)
+    Ok(ParamList { declared: known.into_list(), undeclared: unknown.into_list() })
+}
+
+/// Parameters in their order, of each name the last.
+struct LastOfName<T> {
+    list: Vec<Option<T>>,
+    /// Where each name is.
+    at: HashMap<String, usize>,
+}
+
+impl<T> Default for LastOfName<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), at: HashMap::new() }
+    }
+}
+
+impl<T> LastOfName<T> {
+    /// Takes the parameter of a name out of the list.
+    fn forget(&mut self, name: &str) {
+        if let Some(at) = self.at.remove(name) {
+            self.list[at] = None;
+        }
+    }
+
+    fn put(&mut self, name: String, param: T) {
+        self.forget(&name);
+        self.at.insert(name, self.list.len());
+        self.list.push(Some(param));
+    }
+
+    fn into_list(self) -> Vec<T> {
+        self.list.into_iter().flatten().collect()
+    }
 }
 
 fn undeclared_error(token: &str, span: Span) -> Diagnostic {

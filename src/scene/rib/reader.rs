@@ -10,6 +10,7 @@ use super::super::{
 use super::args::Args;
 use super::condition::{Conditional, Value};
 use super::lexer::{Lexer, Token};
+use super::light_sets::LightSets;
 use super::objects::{self, Retained};
 use super::options;
 use super::params::Declarations;
@@ -21,7 +22,7 @@ use super::state::{Block, BlockKind, State};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span};
 use glam::{Mat4, Vec3};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +57,8 @@ pub struct Reader<'s> {
     /// The camera's frame, known from `WorldBegin` on.
     pub frame: CameraFrame,
     /// Lights by handle.
-    pub light_handles: HashMap<String, u32>,
+    pub light_handles: BTreeMap<String, u32>,
+    pub light_sets: LightSets,
     pub access: FileAccess,
     /// The files being read, the innermost last; `None` for built-in text.
     pub open_files: Vec<Option<PathBuf>>,
@@ -150,7 +152,8 @@ impl<'s> Reader<'s> {
             state: State::default(),
             declarations: Declarations::default(),
             world: World::Before,
-            light_handles: HashMap::new(),
+            light_handles: BTreeMap::new(),
+            light_sets: LightSets::default(),
             access,
             open_files: Vec::new(),
             archives_read: 0,

@@ -327,7 +327,9 @@ fn declare(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic
     let Some(declaration) = Declaration::parse(&text) else {
         return Err(args.error(format!("`{text}` is not a declaration")).hint(DECLARATION_HINT));
     };
-    r.declarations.declare(&name, declaration);
+    if dicing::keep(r, args, dicing::OF_NAME + name.len()) {
+        r.declarations.declare(&name, declaration);
+    }
     Ok(())
 }
 

@@ -5,10 +5,14 @@
 //! and environment lights. A connection to a `PxrTexture`, also through other patterns, becomes the
 //! material's texture; one to another pattern becomes the mean of that pattern's colours.
 
-use super::super::{Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+use super::super::{
+    Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderKind, bytes_of_instance,
+};
 use super::args::Args;
 use super::params::Values;
+use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
+use super::shading::NO_ROOM;
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
@@ -247,8 +251,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
             return Ok(());
         };
         approximated(r, args, &node, "one of the materials that it combines");
-        set_surface(r, args, handle, surface);
-        return Ok(());
+        return set_surface(r, args, handle, surface);
     }
     let refracts = p.float("refractionGain").is_some_and(|gain| gain >= 0.5)
         && p.float("diffuseGain").is_none_or(|gain| gain < 0.5);
@@ -256,8 +259,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         approximated(r, args, &node, "the class `Dielectric`");
         let ior = ["ior", "glassIor", "eta", "IOR"].iter().find_map(|name| p.float(name)).unwrap_or(1.5);
         let params = vec![("ior".to_string(), ParamValue::Float(vec![ior]))];
-        set_surface(r, args, handle, Surface { shader: "pbr.rtsl:Dielectric", params });
-        return Ok(());
+        return set_surface(r, args, handle, Surface { shader: "pbr.rtsl:Dielectric", params });
     }
     let material = match Material::of(&node, &p) {
         Some(material) => material,
@@ -295,17 +297,21 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         Some(Pattern { color: Some(mean), .. }) => params[0].1 = ParamValue::Color(vec![gain * *mean]),
         _ => {}
     }
-    set_surface(r, args, handle, Surface { shader: MATERIALS[usize::from(traces_paths)], params });
-    Ok(())
+    set_surface(r, args, handle, Surface { shader: MATERIALS[usize::from(traces_paths)], params })
 }
 
-fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface: Surface) {
+fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface: Surface) -> Result<(), Diagnostic> {
+    // The handle keeps it, and the instance.
+    if !keep(r, args, bytes_of_instance(&surface.params)) {
+        return Err(args.error(NO_ROOM));
+    }
     let Surface { shader, params } = surface.clone();
-    let id = add(r, args, ShaderKind::Surface, shader, params);
+    let id = add(r, args, ShaderKind::Surface, shader, params)?;
     r.state.attributes.surface = Some(id);
     if r.materials.len() < MAX_NODES {
         r.materials.insert(handle, surface);
     }
+    Ok(())
 }
 
 /// Most patterns, and most materials, whose handles are kept.
@@ -354,7 +360,7 @@ pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
             }
         }
     };
-    if r.patterns.len() < MAX_NODES {
+    if r.patterns.len() < MAX_NODES && keep(r, args, OF_NAME + pattern.file.as_ref().map_or(0, String::len)) {
         r.patterns.insert(handle, pattern);
     }
     Ok(())
@@ -392,8 +398,7 @@ pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Re
             let black = ("baseColorFactor".to_string(), ParamValue::Color(vec![Vec3::ZERO]));
             let glow = ("emissiveFactor".to_string(), ParamValue::Color(vec![radiance * color]));
             let shader = MATERIALS[usize::from(traces_paths)];
-            set_surface(r, args, handle, Surface { shader, params: vec![black, glow] });
-            return Ok(());
+            return set_surface(r, args, handle, Surface { shader, params: vec![black, glow] });
         }
         "PxrDomeLight" | "PxrEnvDayLight" | "PxrEnvMapLight" | "PxrStdEnvMapLight" => {
             ("envlight", "an environment light", 1.0)
@@ -418,7 +423,7 @@ pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Re
         }
     }
     approximated(r, args, &node, what);
-    let shader = add(r, args, ShaderKind::Light, shader, params);
+    let shader = add(r, args, ShaderKind::Light, shader, params)?;
     let index = r.scene.lights.len() as u32;
     if r.scene.lights.len() >= MAX_LIGHTS {
         r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
@@ -444,7 +449,10 @@ fn add(
     kind: ShaderKind,
     shader: &str,
     params: Vec<(String, ParamValue)>,
-) -> ShaderId {
+) -> Result<ShaderId, Diagnostic> {
+    if !keep(r, args, bytes_of_instance(&params)) {
+        return Err(args.error(NO_ROOM));
+    }
     let (shader, to_world, span) = (ShaderRef::new(shader), r.state.transform, Some(args.whole_span()));
-    r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects: Arc::default() })
+    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects: Arc::default() }))
 }

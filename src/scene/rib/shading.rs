@@ -1,14 +1,18 @@
 //! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
-use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
-use super::args::Args;
+use super::super::{
+    CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind, bytes_of_instance,
+};
+use super::args::{Args, there_are};
 use super::params::{Param, ParamList, Type, Values, read_param_list, read_params};
+use super::primitives::dicing::keep;
 use super::reader::Reader;
 use super::ris;
 use crate::lang::ShaderRef;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 use glam::Mat4;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The name by which a request takes a shader away: that of a shader that does nothing.
@@ -54,12 +58,16 @@ pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let name = args.string("the name of a class")?;
     let handle = args.handle("the handle by which shaders call it")?;
     let shader = instance(r, args, ShaderKind::CoShader, name)?;
+    // Each object may have a list of its own.
+    if !keep(r, args, MAX_COSHADERS * size_of::<CoShader>()) {
+        return Ok(());
+    }
     let own = Arc::make_mut(&mut r.state.attributes.own);
-    let mut list: Vec<CoShader> = own.coshaders.iter().filter(|c| c.handle != handle).cloned().collect();
+    let mut list: Vec<CoShader> = own.coshaders.iter().filter(|c| *c.handle != *handle).cloned().collect();
     if list.len() >= MAX_COSHADERS {
         return Err(args.error(format!("more than {MAX_COSHADERS} co-shaders for one object")));
     }
-    list.push(CoShader { handle, shader });
+    list.push(CoShader { handle: handle.into(), shader });
     own.coshaders = list.into();
     Ok(())
 }
@@ -134,13 +142,7 @@ pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             Ok(())
         }
         None => {
-            let mut known: Vec<&str> = r.light_handles.keys().map(String::as_str).collect();
-            known.sort_unstable();
-            let hint = if known.is_empty() {
-                "declare it before, with LightSource".to_string()
-            } else {
-                format!("there are: {}", known.join(", "))
-            };
+            let hint = there_are(r.light_handles.keys(), "declare it before, with LightSource");
             Err(args.error(format!("no light has the handle {handle}")).hint(hint))
         }
     }
@@ -162,12 +164,19 @@ fn instance(
     let transform = r.state.transform;
     let to_world = r.state.attributes.extensions.space.unwrap_or(transform);
     let list = read_param_list(r, args)?;
-    let params = shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(transform))).collect();
-    let span = Some(args.whole_span());
+    let params: Vec<_> =
+        shader_values(r, list).into_iter().map(|(name, value)| (name, value.transformed(transform))).collect();
+    let span = args.whole_span();
+    if !keep(r, args, bytes_of_instance(&params)) {
+        return Err(args.error(NO_ROOM));
+    }
     let shader = shader_named(r, &name);
     let objects = referable(r, &shader);
-    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
+    Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span: Some(span), objects }))
 }
+
+/// The error of a shader that is left out.
+pub const NO_ROOM: &str = "there is no room for the shader";
 
 /// The extensions of shaders as other renderers compile them.
 const COMPILED: [&str; 9] = ["slo", "sdl", "slx", "sdr", "slb", "slc", "slp", "gsl", "so"];
@@ -215,6 +224,9 @@ fn referable(r: &Reader<'_>, shader: &ShaderRef) -> Arc<[CoShader]> {
 pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef) -> Result<ShaderId, Diagnostic> {
     let list = read_param_list(r, args)?;
     let params = shader_values(r, list);
+    if !keep(r, args, bytes_of_instance(&params)) {
+        return Err(args.error(NO_ROOM));
+    }
     let objects = referable(r, &shader);
     let (kind, to_world, span) = (ShaderKind::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
@@ -240,19 +252,21 @@ pub fn user_values(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<(S
 /// left out.
 fn shader_values(r: &mut Reader<'_>, list: ParamList) -> Vec<(String, ParamValue)> {
     let mut values = Vec::with_capacity(list.declared.len() + list.undeclared.len());
+    let undeclared: HashSet<&str> = list.undeclared.iter().map(|p| p.name.as_str()).collect();
     for p in list.declared {
         match shader_value(&p) {
+            Ok(_) if undeclared.contains(p.name.as_str()) => {}
             Ok(value) => values.push((p.name, value)),
             Err(d) => r.error(d),
         }
     }
+    drop(undeclared);
     for p in list.undeclared {
         let value = match p.values {
             Values::Strings(v) => ParamValue::String(v),
             Values::Floats(v) => ParamValue::Numbers(v),
             Values::Integers(v) => ParamValue::Integer(v),
         };
-        values.retain(|(name, _)| *name != p.name);
         values.push((p.name, value));
     }
     values

@@ -59,7 +59,7 @@ pub struct Attributes {
     pub shadows: Option<bool>,
     pub surfaces: SurfaceAttributes,
     pub detail: Detail,
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     pub extensions: Extensions,
 }
 
@@ -86,12 +86,14 @@ impl Default for Attributes {
 impl Attributes {
     /// Switches a light on or off.
     pub fn illuminate(&mut self, light: u32, on: bool) {
-        let mut lights: Vec<u32> = self.lights.iter().copied().filter(|&l| l != light).collect();
-        if on {
-            lights.push(light);
-            lights.sort_unstable();
-        }
-        self.lights = lights.into();
+        let (before, after) = match self.lights.binary_search(&light) {
+            Ok(_) if on => return,
+            Ok(at) => (&self.lights[..at], &self.lights[at + 1..]),
+            Err(_) if !on => return,
+            Err(at) => self.lights.split_at(at),
+        };
+        let new = on.then_some(light);
+        self.lights = before.iter().copied().chain(new).chain(after.iter().copied()).collect();
     }
 }
 

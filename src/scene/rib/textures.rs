@@ -6,6 +6,7 @@ use super::super::TextureSource;
 use super::args::Args;
 use super::groups::one_string;
 use super::params::read_param_list;
+use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
 use crate::image::Reading;
 use crate::text::diagnostics::Diagnostic;
@@ -19,8 +20,7 @@ pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     let wraps: Wraps = [wrap(args)?, wrap(args)?];
     filter(args)?;
     let reading = reading(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Image { file, wraps, reading });
-    Ok(())
+    add(r, args, name, TextureSource::Image { file, wraps, reading })
 }
 
 /// `MakeLatLongEnvironment "image" "texture" "filter" swidth twidth parameters`
@@ -30,10 +30,8 @@ pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     filter(args)?;
     rest(r, args)?;
     // Longitudes go round; beyond a pole lies the pole.
-    r.scene
-        .textures
-        .insert(name, TextureSource::Image { file, wraps: [Wrap::Periodic, Wrap::Clamp], reading: Reading::Color });
-    Ok(())
+    let wraps = [Wrap::Periodic, Wrap::Clamp];
+    add(r, args, name, TextureSource::Image { file, wraps, reading: Reading::Color })
 }
 
 /// `MakeCubeFaceEnvironment "px" "nx" "py" "ny" "pz" "nz" "texture" fov "filter" swidth twidth
@@ -52,8 +50,7 @@ pub fn make_cube_face(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
     }
     filter(args)?;
     rest(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Cube { faces, fov });
-    Ok(())
+    add(r, args, name, TextureSource::Cube { faces, fov })
 }
 
 /// `MakeShadow "image" "texture" parameters`
@@ -61,7 +58,14 @@ pub fn make_shadow(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Di
     let file = args.string("the image's name")?;
     let name = args.string("the texture's name")?;
     rest(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Depth { file });
+    add(r, args, name, TextureSource::Depth { file })
+}
+
+/// Gives a texture a name, where there is room for it.
+fn add(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String, source: TextureSource) -> Result<(), Diagnostic> {
+    if keep(r, args, OF_NAME + args.whole_span().len()) {
+        r.scene.textures.insert(name, source);
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Requests that change the current transform (RISpec 3.2, §4.3).
 
-use super::args::Args;
+use super::args::{Args, there_are};
+use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
 use crate::text::diagnostics::Diagnostic;
 use glam::{DMat4, DVec3, Mat4, Vec3};
@@ -17,7 +18,9 @@ pub fn matrix(args: &mut Args<'_, '_>) -> Result<Mat4, Diagnostic> {
 /// `CoordinateSystem "name"`
 pub fn coordinate_system(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the coordinate system's name")?;
-    r.scene.coordinate_systems.insert(name, r.state.transform);
+    if keep(r, args, OF_NAME + name.len()) {
+        r.scene.coordinate_systems.insert(name, r.state.transform);
+    }
     Ok(())
 }
 
@@ -30,10 +33,8 @@ pub fn coord_sys_transform(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Resul
             Ok(())
         }
         None => {
-            let known: Vec<&str> = r.scene.coordinate_systems.keys().map(String::as_str).collect();
-            Err(args
-                .error(format!("no coordinate system is called `{name}`"))
-                .hint(format!("there are: {}", known.join(", "))))
+            let hint = there_are(r.scene.coordinate_systems.keys(), "name one with CoordinateSystem");
+            Err(args.error(format!("no coordinate system is called `{name}`")).hint(hint))
         }
     }
 }

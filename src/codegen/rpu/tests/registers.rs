@@ -258,3 +258,51 @@ b0:
         assert_eq!(pushes, if convention == Convention::Simple { 0 } else { 2 }, "{convention:?}");
     }
 }
+
+/// A function that calls another `count` times, each with the sum of what the others gave before.
+fn calls_in_a_row(count: usize) -> String {
+    let mut text = "fn g(v0 x: f32) -> (y: f32) {
+b0:
+  v1: f32 = mul v0, v0
+  ret v1
+}
+fn f(v0 x: f32, v1 y: f32) -> (z: f32) {
+b0:
+"
+    .to_string();
+    let mut sum = 1;
+    for n in 0..count {
+        let at = 2 + 3 * n;
+        let _ = writeln!(text, "  v{at}: f32 = call g(v0)\n  v{}: f32 = mul v{at}, v1", at + 1);
+        let _ = writeln!(text, "  v{}: f32 = add v{sum}, v{}", at + 2, at + 1);
+        sum = at + 2;
+    }
+    text + &format!("  ret v{sum}\n}}")
+}
+
+#[test]
+fn a_row_of_twice_as_many_calls_takes_twice_the_code() {
+    let lengths = [300, 600].map(|count| listing(&calls_in_a_row(count), Convention::Simple).lines().count());
+    assert!(lengths[1] < 2 * lengths[0] + 50, "{lengths:?}");
+    super::check_with(&module(&calls_in_a_row(300)), &pairs()[..4], &[Options::default()]);
+}
+
+#[test]
+fn a_thousand_values_that_live_at_once_go_to_memory_and_keep_their_bits() {
+    let count = 1000;
+    let mut text = "fn f(v0 x: f32, v1 y: f32) -> (z: f32) {\nb0:\n".to_string();
+    for n in 0..count {
+        let _ = writeln!(text, "  v{}: f32 = add v{}, v{}", n + 2, n + 1, n % 2);
+    }
+    let mut sum = 0;
+    for n in 0..count {
+        let at = count + 2 + 2 * n;
+        let _ = writeln!(text, "  v{at}: f32 = mul v{}, v{sum}\n  v{}: f32 = sub v{at}, v1", n + 2, at + 1);
+        sum = at + 1;
+    }
+    text += &format!("  ret v{sum}\n}}");
+    let module = module(&text);
+    let compiled = compile(&module, &Options::default()).expect("it compiles");
+    assert!(compiled.frames[0] > 800, "{:?}", compiled.frames);
+    super::check_with(&module, &pairs()[..4], &[Options::default()]);
+}

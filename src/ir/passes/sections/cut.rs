@@ -27,6 +27,10 @@ pub(super) struct Point {
     pub kept_slots: Vec<SlotId>,
 }
 
+/// In a function with more suspend points values are kept, not computed again: the code of each
+/// section would be nearly all of the function's.
+const MOST_POINTS: usize = 128;
+
 /// A function with its suspend points.
 pub(super) struct Cut<'a> {
     pub func: &'a Function,
@@ -67,7 +71,7 @@ impl<'a> Cut<'a> {
         let mut recipes = recipes(func, &order, target.rematerialized_operations);
         let fixed = recipes.keys().copied().collect();
         let mut cut = Self { func, pieces, points, first, live: Vec::new(), recipes: HashMap::new(), fixed };
-        if let Some(pure) = pure {
+        if let Some(pure) = pure.filter(|_| cut.points.len() <= MOST_POINTS) {
             recipes.extend(cut.derived(&order, pure));
         }
         cut.recipes = recipes;

@@ -74,6 +74,10 @@ impl Lowerer<'_> {
             let zeros = self.zeros(&declaration.result);
             self.leave(zeros);
         }
+        if let Some(loc) = self.b.too_large() {
+            let place = self.places.module.span(loc).unwrap_or(declaration.name.span);
+            self.places.too_large.push((declaration.name.name.clone(), place));
+        }
         let mut function = self.b.finish();
         if shader.is_some() {
             function.drop_unused_params(count);

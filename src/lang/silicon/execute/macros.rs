@@ -47,11 +47,8 @@ impl<'a> Executor<'a> {
         let inner = std::mem::replace(&mut self.scope, caller);
         self.exits = exits;
         self.calls.pop();
-        let mut at = 0;
-        self.journal.retain(|key| {
-            at += 1;
-            at <= since || !matches!(key, Key::Name(scope, _) if *scope == inner)
-        });
+        let assigned = self.journal.split_off(since);
+        self.journal.extend(assigned.into_iter().filter(|key| !matches!(key, Key::Name(scope, _) if *scope == inner)));
         for (name, datum) in definition.changed.iter().zip(changed?) {
             self.assign(&name.name, datum);
         }

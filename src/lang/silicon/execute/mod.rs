@@ -42,8 +42,8 @@ impl Default for Limits {
     }
 }
 
-/// The most bits of all memories and of all buffers inside a circuit. A word counts for at least 256:
-/// that is what it takes in a simulation.
+/// The most bits of all memories and of all buffers inside a circuit, each word counted as
+/// [`crate::circuit::bits::storage`] does.
 const MAX_STORAGE: u64 = 1 << 30;
 
 /// The most errors that are reported of an execution.

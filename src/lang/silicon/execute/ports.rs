@@ -2,7 +2,7 @@
 
 use super::blocks::{Datum, Key};
 use super::{Executor, MAX_STORAGE};
-use crate::circuit::bits::{Bits, MAX_WIDTH};
+use crate::circuit::bits::{Bits, MAX_WIDTH, storage};
 use crate::circuit::graph::{Memory, Op, PortId, ValueId};
 use crate::circuit::ports::{MAX_BUFFER, Port, PortKind};
 use crate::lang::silicon::ast::{Expr, Ident};
@@ -112,7 +112,7 @@ impl<'a> Executor<'a> {
 
     /// Counts words of a memory or a buffer.
     fn store(&mut self, words: u32, width: u32, span: Span) -> Parse<()> {
-        self.storage += u64::from(words) * u64::from(width.max(256));
+        self.storage += u64::from(words) * storage(width);
         if self.storage > MAX_STORAGE {
             return self.error(span, format!("memories and buffers have more than {MAX_STORAGE} bits"), "too much");
         }

@@ -1,8 +1,10 @@
 //! What the language means, and its errors.
 
 use super::{circuit, errors, outputs, simulate};
-use crate::circuit::functional::Outcome;
+use crate::circuit::functional::{self, Outcome};
+use crate::circuit::graph::PortId;
 use crate::circuit::passes;
+use crate::circuit::stimuli::{MAX_OUTPUT, Stimuli};
 use crate::lang::silicon::{Limits, compile_within};
 use crate::text::source::SourceMap;
 
@@ -248,4 +250,14 @@ fn programs_that_grow_too_large_are_refused() {
     let limits = Limits { steps: 20_000, ..Limits::default() };
     let found = compile_within(&sources, file, limits).expect_err("too large").render(&sources);
     assert!(found.contains("the program is too large when its macros are expanded"), "{found}");
+}
+
+#[test]
+fn words_that_leave_are_kept_up_to_a_number_of_bits() {
+    let circuit = super::circuit("a:= asyncSerOut(4096, 0); DO a.put(0#4096)");
+    let mut stimuli = Stimuli::new(&circuit);
+    let limits = functional::Limits { cycles: 1_000_000, idle: 2000 };
+    functional::run(&circuit, &mut stimuli, limits);
+    assert!(stimuli.is_full());
+    assert_eq!(stimuli.outputs(PortId(0)).len() as u64, MAX_OUTPUT / 4096);
 }

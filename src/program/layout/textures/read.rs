@@ -4,7 +4,7 @@ use super::{MAX_TEXTURE_VECTORS, Names, Texture, Textures};
 use crate::image::{DecodeError, MAX_TEXTURE_PIXELS, Reading, decode, image_size};
 use crate::pointcloud::samples::{self, Samples};
 use crate::pointcloud::{PointCloud, PointCloudError};
-use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
+use crate::scene::{FileError, Scene, TextureSource};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source::Span;
@@ -12,7 +12,6 @@ use crate::texture::{DepthMap, Pyramid, layout};
 use glam::Mat4;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,7 +174,7 @@ impl Images {
 fn pixels_of(scene: &Scene, (location, _): &Key) -> u64 {
     let size = match location {
         Location::Embedded(_) => embedded(scene, location).and_then(|bytes| image_size(Cursor::new(&bytes[..]))),
-        Location::Disk(path) => File::open(path).ok().and_then(|file| image_size(BufReader::new(file))),
+        Location::Disk(path) => scene.access.open(path).ok().and_then(|file| image_size(BufReader::new(file))),
     };
     size.map_or(0, |[width, height]| u64::from(width) * u64::from(height))
 }
@@ -248,7 +247,7 @@ impl Kept {
                 Content::decode(bytes, name, *form).map_err(|e| format!("{name}: {e}"))
             }
             (Location::Disk(path), _) => {
-                read_file_noting(path, MAX_FILE_BYTES, &mut files).map_err(|e| e.to_string()).and_then(|bytes| {
+                scene.access.read(path, MAX_FILE_BYTES, &mut files).map_err(|e| e.to_string()).and_then(|bytes| {
                     let name = path.to_string_lossy();
                     Content::decode(&bytes, &name, *form).map_err(|e| format!("`{name}`: {e}"))
                 })

@@ -20,6 +20,12 @@ pub const MAX_DICED: usize = 1 << 22;
 const LEAST_DICED: usize = 16;
 const LEAST_LISTED: usize = 4;
 
+/// Bytes of a name that the reader keeps, with what it stands for, beside its text.
+pub const OF_NAME: usize = 160;
+
+/// What a triangle takes with its part of all structures.
+const BYTES_OF_TRIANGLE: usize = 330;
+
 /// So many vectors of variables at each vertex count as much as the triangles.
 const VECTORS: usize = 8;
 
@@ -70,6 +76,8 @@ pub struct Budget {
     /// What the files read so far allow besides.
     listed: usize,
     made: usize,
+    /// Bytes of shaders, attributes and names.
+    kept: usize,
     /// Whether any of them was diced.
     diced: bool,
     /// How often all rates are halved.
@@ -80,7 +88,7 @@ pub struct Budget {
 impl Budget {
     /// For so many triangles at most, and what the scene's files list besides.
     pub fn new(most: usize) -> Self {
-        Self { most, listed: 0, made: 0, diced: false, halvings: 0, exceeded: false }
+        Self { most, listed: 0, made: 0, kept: 0, diced: false, halvings: 0, exceeded: false }
     }
 
     /// The budget to read the scene with again, where this one did not suffice.
@@ -104,7 +112,11 @@ impl Budget {
 
     /// Most triangles of the next primitive.
     pub fn room(&self) -> usize {
-        self.limit().saturating_sub(self.made).min(MAX_DICED)
+        self.left().min(MAX_DICED)
+    }
+
+    fn left(&self) -> usize {
+        self.limit().saturating_sub(self.made).saturating_sub(self.kept / BYTES_OF_TRIANGLE)
     }
 
     /// The warning where rates are halved.
@@ -137,9 +149,21 @@ pub fn count_listed(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize) -
 }
 
 fn counted(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize) -> bool {
-    let fits = triangles <= r.budget.limit().saturating_sub(r.budget.made);
+    let fits = triangles <= r.budget.left();
     if fits {
         r.budget.made += triangles;
+    } else {
+        exceed(r, args);
+    }
+    fits
+}
+
+/// Counts memory that a request takes beside geometry, for shaders, attributes and names, by the
+/// triangles for which it would do. False where there is no room for it: then nothing is to be kept.
+pub fn keep(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
+    let fits = bytes / BYTES_OF_TRIANGLE <= r.budget.left();
+    if fits {
+        r.budget.kept += bytes;
     } else {
         exceed(r, args);
     }
@@ -155,7 +179,9 @@ fn exceed(r: &mut Reader<'_>, args: &Args<'_, '_>) {
         r.budget.exceeded = true;
         r.stop();
     } else {
-        r.error_once("budget", error.hint("it is left out, and all else that there is no room for"));
+        let error = error.hint("it is left out, and all else that there is no room for");
+        let also = format!("shaders, attributes and names count, too: {BYTES_OF_TRIANGLE} bytes as a triangle");
+        r.error_once("budget", error.hint(also));
     }
 }
 

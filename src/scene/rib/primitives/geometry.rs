@@ -3,9 +3,11 @@
 
 use super::super::super::{MeshSpace, Object, ShaderId};
 use super::super::args::Args;
+use super::super::light_sets;
 use super::super::objects::check_placement;
 use super::super::reader::Reader;
 use super::super::shading;
+use super::dicing::count_listed;
 use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
 use glam::Mat4;
@@ -75,6 +77,9 @@ pub fn place(
     shader: ShaderId,
     object_to_world: Mat4,
 ) -> Result<(), Diagnostic> {
+    if !count_listed(r, args, 0) {
+        return Ok(());
+    }
     let attributes = r.state.attributes.clone();
     let mut own = attributes.own;
     let wanted = [(own.displacement.is_some(), "be displaced"), (own.emits.is_some(), "shine for an area light")];
@@ -84,11 +89,12 @@ pub fn place(
         let own = Arc::make_mut(&mut own);
         (own.displacement, own.emits) = (None, None);
     }
+    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
     let object = Object {
-        name: attributes.name.unwrap_or_else(|| args.request.to_string()),
+        name: attributes.name.unwrap_or_else(|| args.request.into()),
         surface: attributes.surface,
         attributes: own,
-        lights: attributes.lights,
+        lights,
         sides: 2,
         color: attributes.color,
         opacity: attributes.opacity,

@@ -15,6 +15,7 @@ mod variables;
 
 use super::super::{MAX_TRIANGLES, MeshSpace, Object};
 use super::args::Args;
+use super::light_sets;
 use super::reader::Reader;
 use crate::geometry::assemble::assemble;
 use crate::geometry::{Channel, Faces, NormalMap};
@@ -109,11 +110,12 @@ pub fn add_object(
         r.retained.add(mesh, computed_normals);
         return Ok(());
     }
+    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
     r.scene.objects.push(Object {
-        name: attributes.name.unwrap_or_else(|| source.name.to_string()),
+        name: attributes.name.unwrap_or_else(|| source.name.into()),
         surface: attributes.surface,
         attributes: attributes.own,
-        lights: attributes.lights,
+        lights,
         sides: attributes.sides,
         color: color.unwrap_or(attributes.color),
         opacity: opacity.unwrap_or(attributes.opacity),

@@ -163,7 +163,7 @@ fn meshes_are_objects_with_the_current_attributes() {
     ]);
     let scene = opened(&dir.path().join("main.rib"));
     let object = &scene.objects[0];
-    assert_eq!((object.name.as_str(), object.color), ("m.obj", glam::Vec3::X));
+    assert_eq!((&*object.name, object.color), ("m.obj", glam::Vec3::X));
     assert!(object.surface.is_some());
     assert_eq!(object.mesh.triangles.len(), 4);
     assert_eq!(object.mesh.bounds().unwrap().0.x, 5.0);

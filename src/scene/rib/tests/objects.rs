@@ -48,7 +48,7 @@ fn attributes_are_those_of_the_instance() {
                 ObjectInstance \"thing\" WorldEnd";
     let s = scene(text);
     let o = &s.objects[0];
-    assert_eq!((o.color, o.opacity, o.sides, o.name.as_str()), (Vec3::Y, Vec3::Z, 2, "second"));
+    assert_eq!((o.color, o.opacity, o.sides, &*o.name), (Vec3::Y, Vec3::Z, 2, "second"));
     assert_eq!(s.shader_instances[o.surface.unwrap().0 as usize].shader, "plastic");
 }
 

@@ -276,5 +276,5 @@ fn positions_may_be_homogeneous_and_parameters_given() {
 
 #[test]
 fn objects_are_named_after_their_request() {
-    assert_eq!(world("Sphere 1 -1 1 360").objects[0].name, "Sphere");
+    assert_eq!(&*world("Sphere 1 -1 1 360").objects[0].name, "Sphere");
 }

@@ -257,7 +257,7 @@ fn of_several_levels_of_detail_one_is_shown() {
             "Projection \"perspective\" \"fov\" [90] Format 100 100 1 Translate 0 0 {distance} WorldBegin \
              Detail -1 1 -1 1 0 0 DetailRange 0 0 50 150 Sphere 1 -1 1 360 DetailRange 50 150 1e9 1e9 Disk 0 1 360 WorldEnd"
         );
-        scene(&text).objects.iter().map(|o| o.name.clone()).collect::<Vec<_>>()
+        scene(&text).objects.iter().map(|o| o.name.to_string()).collect::<Vec<_>>()
     };
     // A box of 2 × 2 at a distance d is (100 / d)² pixels large.
     assert_eq!((shown(5.0), shown(20.0)), (vec!["Disk".to_string()], vec!["Sphere".to_string()]));

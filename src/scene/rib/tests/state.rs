@@ -85,7 +85,7 @@ fn attributes_reach_the_objects_after_them() {
     let s = world("Color [0.1 0.2 0.3] Opacity 0.5 0.6 0.7 Sides 1 Attribute \"identifier\" \"name\" [\"it\"]");
     let o = &s.objects[0];
     assert_eq!((o.color, o.opacity), (Vec3::new(0.1, 0.2, 0.3), Vec3::new(0.5, 0.6, 0.7)));
-    assert_eq!((o.sides, o.name.as_str()), (1, "it"));
+    assert_eq!((o.sides, &*o.name), (1, "it"));
 }
 
 #[test]
