@@ -12,7 +12,7 @@ use shadewright::text::source::SourceMap;
 use std::time::Instant;
 
 /// The lines of the shorter shader.
-const LINES: usize = 2000;
+const LINES: usize = 60;
 
 /// A shader by what it consists of: declarations before the lines, and each line by its number.
 type Lines = (&'static str, &'static str, fn(usize) -> String);
