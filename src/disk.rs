@@ -91,11 +91,19 @@ pub fn lock_folder(path: &Path) -> io::Result<Option<File>> {
         return Ok(None);
     }
     let folder = File::open(path)?;
-    match folder.try_lock() {
-        Ok(()) => Ok(Some(folder)),
+    Ok(lock(&folder)?.then_some(folder))
+}
+
+/// Locks an open file or folder for this process until it is closed; `false` where the file system
+/// has no locks, as some of networks.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] where another process has locked it.
+pub fn lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-        // Some network file systems have no locks.
-        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::Error(_)) => Ok(false),
     }
 }
 

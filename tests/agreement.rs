@@ -1,9 +1,9 @@
 //! Random programs give the same results on every function runner.
 //!
 //! Integers and truth values agree to the bit on all; floats agree to the bit on the evaluator and
-//! every engine of the RPU. On a GPU floats may be off by what WGSL allows ([`interval`] computes
-//! it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are
-//! redrawn.
+//! every engine of the RPU; for arguments that are NaN, results are NaN on all of them or on none.
+//! On a GPU floats may be off by what WGSL allows ([`interval`] computes it for each draw), and by
+//! no more than [`BOUND`]. Draws that may flip a decision within that are redrawn.
 //!
 //! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an
 //! adapter (Mesa's software driver will do) and fails without one.
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use shadewright::codegen::rpu::{Convention, Options};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
-use shadewright::ir::{Const, Module};
+use shadewright::ir::{Const, Module, Type};
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, Rpu, RunnerInfo, TimedRpu, Words, runners};
 use shadewright::rpu::ENGINES;
@@ -159,6 +159,63 @@ fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_conv
         let name = format!("the timed RPU, {convention:?}");
         draw.assert_equal(&name, &calls, &draw.results(&name, &timed, &calls));
     });
+}
+
+/// The arguments, of whose floats about a third are a NaN, quiet or signalling, with any payload, or an infinity.
+fn not_finite(random: &mut Random, args: Vec<Const>) -> Vec<Const> {
+    let mut one = |x: f32| match random.below(12) {
+        0 | 1 => f32::from_bits(0x7f80_0001 | (random.bits() as u32 & 0x807f_ffff)),
+        2 => f32::INFINITY.copysign(random.float()),
+        _ => x,
+    };
+    let changed = args.into_iter().map(|c| {
+        let floats: Option<Vec<f32>> = c.floats().map(|list| list.iter().map(|&x| one(x)).collect());
+        floats.and_then(|list| Const::from_floats(&list)).unwrap_or(c)
+    });
+    changed.collect()
+}
+
+/// Results with one pattern of bits for all NaNs among the floats: the IR says which results are NaN,
+/// not which NaN they are.
+fn with_one_nan(module: &Module, mut words: Words) -> Words {
+    let results = &module.function("f").expect("the program has it").results;
+    let types = results.iter().flat_map(|r| std::iter::repeat_n(r.ty, r.ty.words() as usize));
+    for (word, ty) in words.iter_mut().zip(types) {
+        let is_float = !matches!(ty, Type::Bool | Type::I32 | Type::U32);
+        if is_float && f32::from_bits(*word).is_nan() {
+            *word = f32::NAN.to_bits();
+        }
+    }
+    words
+}
+
+#[test]
+fn results_are_nan_where_the_evaluators_are_on_every_engine() {
+    let nans: Vec<usize> = seeds(RPU_SEEDS)
+        .into_par_iter()
+        .map(|seed| {
+            let mut draw = Draw::new(seed, Shape { statements: 30, ..Shape::default() });
+            let calls = draw.draws(4 * DRAWS);
+            let calls: Vec<_> = calls.into_iter().map(|args| not_finite(&mut draw.random, args)).collect();
+            let one_nan = |name: &str, runner: &dyn FunctionRunner| -> Vec<Words> {
+                let results = draw.results(name, runner, &calls).into_iter();
+                results.map(|words| with_one_nan(&draw.compiled, words)).collect()
+            };
+            let references = one_nan("eval", &Evaluator);
+            for (row, runner) in opened(Agreement::Bits) {
+                let results = one_nan(row.name, &*runner);
+                for ((args, words), reference) in calls.iter().zip(results).zip(&references) {
+                    if words != *reference {
+                        draw.fail(&format!("the evaluator gives {reference:08x?}, {} {words:08x?}", row.name), args);
+                    }
+                }
+            }
+            let nan = f32::NAN.to_bits();
+            references.iter().filter(|words| words.contains(&nan)).count()
+        })
+        .collect();
+    let some = nans.iter().filter(|&&count| count > 0).count();
+    assert!(2 * some > nans.len(), "only {some} of {} programs give NaN", nans.len());
 }
 
 #[test]

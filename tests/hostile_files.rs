@@ -254,7 +254,7 @@ fn nothing_behind_a_link_is_read_shown_or_copied_whatever_names_it() {
         let at = dir.path();
         symlink(at.join("outside/secret"), at.join("scene").join(link)).expect("a link");
         let scene = format!("scene/{file}");
-        let (pack, convert) = (["pack", &scene, "-o", "packed"], ["convert", &scene, "-o", "converted/a.rib"]);
+        let (pack, convert) = (["pack", &scene, "-o", "packed"], ["convert", &scene, "converted/a.rib"]);
         fs::create_dir(at.join("converted")).expect("a folder");
         for args in [&["check", &scene][..], &["check", &scene, "--json"], &pack, &convert] {
             let (_, said) = run(at, args);
@@ -335,7 +335,7 @@ fn a_pipe_in_the_place_of_a_file_that_a_scene_names_is_no_file() {
         let at = dir.path();
         pipe(&at.join("scene").join(name));
         let scene = format!("scene/{file}");
-        for args in [&["check", &scene][..], &["pack", &scene, "-o", "packed"], &["convert", &scene, "-o", "a.rib"]] {
+        for args in [&["check", &scene][..], &["pack", &scene, "-o", "packed"], &["convert", &scene, "a.rib"]] {
             run(at, args);
         }
     }
@@ -390,7 +390,7 @@ fn a_pipe_or_a_device_that_the_user_names_is_refused() {
         with(&["--compare", "pipe.exr"]),
         vec!["render", "a.rib", "-o", "pipe.exr", "--backend", "rpu"],
         vec!["pack", "pipe.rib", "-o", "packed"],
-        vec!["convert", "pipe.rib", "-o", "b.rib"],
+        vec!["convert", "pipe.rib", "b.rib"],
     ] {
         let (status, said) = run(at, &args);
         assert!(status != 0, "{args:?}: {said}");
@@ -531,7 +531,32 @@ fn a_pack_has_names_that_every_system_has_and_renders_the_same() {
             run(at, &["render", &format!("{folder}/a.rib"), "-o", &format!("{folder}.exr"), "--backend", "rpu"]);
         assert_eq!(status, 0, "{said}");
     }
-    assert_eq!(run(at, &["diff", "scene.exr", "packed.exr", "--threshold", "0"]).0, 0);
+    assert_eq!(run(at, &["diff", "scene.exr", "packed.exr", "--metric", "max", "--threshold", "0"]).0, 0);
+}
+
+#[test]
+fn images_of_a_converted_scene_have_names_that_every_system_has() {
+    let names = ["con.ppm", "a?b.ppm", "A:B.PPM"];
+    let patch = "Patch \"bilinear\" \"P\" [-2 2 1  2 2 1  -2 -2 1  2 -2 1]";
+    let textured = |name: &&str| format!("Surface \"paintedplastic\" \"texturename\" [\"{name}\"] {patch}\n");
+    let all: String = names.iter().map(textured).collect();
+    let rib = scene("\"constant\"", "").replace("WorldEnd", &format!("{all}WorldEnd"));
+    let dir = folder(&[("scene/a.rib", &*rib)]);
+    let at = dir.path();
+    for (number, name) in names.iter().enumerate() {
+        put(at, &format!("scene/{name}"), &format!("P3 1 1 255 {number} 0 0\n"));
+    }
+    fs::create_dir(at.join("converted")).expect("a folder");
+    let (status, said) = run(at, &["convert", "scene/a.rib", "converted/a.rib"]);
+    assert_eq!(status, 0, "{said}");
+    let files = files_below(&at.join("converted"));
+    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    for part in names.iter().flat_map(|name| name.split('/')) {
+        assert_eq!(shadewright::text::file_names::portable(part), part, "{names:?}");
+    }
+    let images: std::collections::BTreeSet<String> =
+        names.iter().map(|name| name.to_lowercase()).filter(|name| name.ends_with(".ppm")).collect();
+    assert_eq!(images.len(), 3, "{names:?}");
 }
 
 #[test]
@@ -615,6 +640,26 @@ fn a_part_gives_no_permissions_to_the_scene_that_merge_reads() {
     assert!(!at.join("ran").exists(), "a part may not run programs");
     let (status, said) = run(at, &["merge", "parts", "-o", "out.exr", "--allow-run"]);
     assert!(status == 0 && at.join("ran").exists(), "{said}");
+}
+
+#[test]
+fn a_part_gives_no_folders_to_the_scene_that_merge_reads() {
+    let rib = scene("\"paint\"", "Imager \"background\" \"color background\" [1 0 0]");
+    let dir = folder(&[("scene/a.rib", &rib), ("library/paint.sl", "surface paint() { Ci = 0.5; Oi = 1; }\n")]);
+    let at = dir.path();
+    fs::create_dir(at.join("parts")).expect("a folder");
+    symlink(at.join("library/paint.sl"), at.join("scene/paint.sl")).expect("a link");
+    for option in ["--allow-read", "-I"] {
+        let render = ["render", "scene/a.rib", "-o", "parts/1.exr", "--part", "1/1", "--backend", "rpu"];
+        let (status, said) = run(at, &[&render[..], &[option, "library"]].concat());
+        assert_eq!(status, 0, "{option}: {said}");
+        let merge = ["merge", "parts", "-o", "out.exr"];
+        let (status, said) = run(at, &merge);
+        assert!(status == 2 && !at.join("out.exr").exists(), "{option}: {status} {said}");
+        let (status, said) = run(at, &[&merge[..], &[option, "library"]].concat());
+        assert_eq!(status, 0, "{option}: {said}");
+        fs::remove_file(at.join("out.exr")).expect("a file");
+    }
 }
 
 // --- circuits ---

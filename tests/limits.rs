@@ -1,7 +1,7 @@
 //! The bounds of `docs/security.md` that no other file of tests reaches: each one passed by a
-//! little gives a message and status 2, and no memory is taken for what is beyond. Those of
-//! images, geometry and parameters are in `tests/hostile.rs`, those of memory in
-//! `tests/memory.rs`.
+//! little gives a message and status 2, and no memory is taken for what is beyond; and a promise
+//! about names. Those of images, geometry and parameters are in `tests/hostile.rs`, those of memory
+//! in `tests/memory.rs`, others beside the code that keeps them.
 
 mod common;
 
@@ -75,6 +75,25 @@ fn a_rendered_image_has_at_most_2_to_the_28_pixels() {
     for size in ["16385x1", "1x16385", "4294967295x4294967295"] {
         refused(&folder, &["render", "s.rib", "-o", "s.png", "--size", size], "16384 pixels");
     }
+}
+
+#[test]
+fn the_name_of_a_display_chooses_no_path() {
+    let folder = folder(&[("victim.exr", "1")]);
+    let place = folder.path().display();
+    let scene = format!(
+        "Display \"victim.exr\" \"file\" \"rgba\" Display \"+{place}/victim.exr\" \"openexr\" \"N\"\n\
+         Display \"+new.exr\" \"openexr\" \"N\" Display \"+{place}/new.exr\" \"openexr\" \"N\"\n{SPHERE}"
+    );
+    fs::write(folder.path().join("s.rib"), scene).expect("a file");
+    let args = ["render", "s.rib", "-o", "out.exr", "--backend", "rpu", "--size", "8x6", "--spp", "1"];
+    let output = shadewright(folder.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let entries = fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = entries.filter_map(|name| name.into_string().ok()).collect();
+    names.sort();
+    assert_eq!(names, ["out.exr", "s.rib", "victim.exr"]);
+    assert_eq!(fs::read(folder.path().join("victim.exr")).expect("a file"), b"1");
 }
 
 #[test]

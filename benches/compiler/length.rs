@@ -4,9 +4,10 @@
 use crate::common::rounded;
 use anyhow::anyhow;
 use serde_json::{Value, json};
+use shadewright::abi::Intrinsic;
 use shadewright::codegen::rpu;
-use shadewright::ir::Module;
 use shadewright::ir::passes::Pipeline;
+use shadewright::ir::{Function, FunctionBuilder, Module, Op, Type};
 use shadewright::lang::{Options, rsl};
 use shadewright::text::source::SourceMap;
 use std::time::Instant;
@@ -25,6 +26,18 @@ const SHADERS: [Lines; 5] = [
     ("reciprocals", "vector v = P;\n", |i| format!("v = normalize(v+vector({i},s,t)); c += 1/(v.v);\n")),
 ];
 
+/// The linker's function that finds a texture by its name, for shaders that are compiled without a
+/// scene: it takes the identifier for the address.
+fn find_texture() -> Function {
+    let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
+    b.result("return", Type::Ref);
+    let name = b.param("name", Type::String);
+    let id = b.op_as(Op::Bitcast, &[name], Type::U32);
+    let address = b.op_as(Op::Bitcast, &[id], Type::Ref);
+    b.ret(vec![address]);
+    b.finish()
+}
+
 /// Seconds of the front end, of the passes and of the RPU back end.
 fn seconds(before: &str, line: fn(usize) -> String, lines: usize) -> anyhow::Result<[f64; 3]> {
     let body: String = (0..lines).map(line).collect();
@@ -35,6 +48,7 @@ fn seconds(before: &str, line: fn(usize) -> String, lines: usize) -> anyhow::Res
     let unit = rsl::compile(&mut sources, file, &Options::default());
     let mut module: Module = unit.map_err(|d| anyhow!("{}", d.render(&sources)))?.module;
     let front = start.elapsed();
+    module.functions.push(find_texture());
     let start = Instant::now();
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
     let passes = start.elapsed();

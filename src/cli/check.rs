@@ -44,8 +44,12 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
 
 /// Reads, links and compiles a scene for all back ends.
 fn check(args: &CheckArgs, path: &Path) -> (Diagnostics, SourceMap) {
-    let open = OpenOptions { allow_read: args.allow_read.clone(), allow_run: args.allow_run, ..OpenOptions::default() };
-    let (shader_paths, specialize) = (args.shader_paths.clone(), args.specialize.unwrap_or_default());
+    let open = OpenOptions {
+        allow_read: args.files.allow_read.clone(),
+        allow_run: args.files.allow_run,
+        ..OpenOptions::default()
+    };
+    let (shader_paths, specialize) = (args.files.shader_paths.clone(), args.specialize.unwrap_or_default());
     let options = Options { open, shader_paths, specialize, ..Options::default() };
     let mut project = Project::new(Source::File(path.to_path_buf()), options);
     match project.refresh() {

@@ -66,7 +66,7 @@ fn converted(args: &ConvertArgs) -> Result<(Scene, Exported), Failure> {
     let opened = source_of(&args.scene).open(&open_options(args), &mut sources);
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.diagnostics.render(&sources));
-    let options = export::Options { shader_paths: args.shader_paths.clone() };
+    let options = export::Options { shader_paths: args.files.shader_paths.clone() };
     let exported = export(&opened.scene, sources, &args.out, &options).map_err(|e| refused(&e))?;
     Ok((opened.scene, exported))
 }
@@ -80,11 +80,11 @@ fn source_of(path: &Path) -> Source {
 
 fn open_options(args: &ConvertArgs) -> OpenOptions {
     OpenOptions {
-        allow_read: args.allow_read.clone(),
+        allow_read: args.files.allow_read.clone(),
         frame: args.frame,
         seconds: args.time,
         animation: args.animation.clone(),
-        allow_run: args.allow_run,
+        allow_run: args.files.allow_run,
         integrator: args.integrator.map(Into::into),
         strict: args.strict,
         max_triangles: Some(args.max_triangles),
@@ -124,7 +124,7 @@ fn rendered(
     what: &str,
     size: [u32; 2],
 ) -> Result<Rendered, Failure> {
-    let shader_paths = args.shader_paths.clone();
+    let shader_paths = args.files.shader_paths.clone();
     let mut project = Project::new(source, Options { open: open_with, shader_paths, ..Options::default() });
     let strata = Sampling::strata_of(args.spp);
     let edits = OptionEdits { size: Some(size), pixel_samples: Some(strata), ..OptionEdits::default() };

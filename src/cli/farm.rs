@@ -153,14 +153,14 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
     };
     Failure::of_options(
         &[
-            (!render.scene.shader_paths.is_empty(), "--shader-path (-I)"),
-            (!render.scene.allow_read.is_empty(), "--allow-read"),
+            (!render.scene.files.shader_paths.is_empty(), "--shader-path (-I)"),
+            (!render.scene.files.allow_read.is_empty(), "--allow-read"),
         ],
         |option| format!("error: {option} stands before `--`: `farm` looks for the files, and the nodes need not"),
     )?;
     sampler::settings_of_render(&render)?;
-    render.scene.shader_paths.clone_from(&args.shader_paths);
-    render.scene.allow_read.clone_from(&args.allow_read);
+    render.scene.files.shader_paths.clone_from(&args.shader_paths);
+    render.scene.files.allow_read.clone_from(&args.allow_read);
     Ok(*render)
 }
 
@@ -194,7 +194,7 @@ fn check_task(args: &FarmArgs, scene: &SceneArgs, frames: Option<&FrameSet>) -> 
 fn pack_scene(folder: &Path, scene: &SceneArgs, path: &Path, job: &mut Job) -> Result<(), Failure> {
     let options = pack::Options {
         open: OpenOptions { frame: None, ..open_options(scene) },
-        shader_paths: scene.shader_paths.clone(),
+        shader_paths: scene.files.shader_paths.clone(),
         frames: scene.frames.map(|Frames { first, last }| [first, last]),
         dry_run: false,
     };

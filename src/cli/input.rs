@@ -23,12 +23,12 @@ pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
 pub fn open_options(args: &SceneArgs) -> OpenOptions {
     OpenOptions {
         size: args.size.map(|s| (s.0, s.1)),
-        allow_read: args.allow_read.clone(),
+        allow_read: args.files.allow_read.clone(),
         frame: args.frames.map(|f| f.first),
         seconds: args.time,
         fps: Some(args.fps),
         animation: args.animation.clone(),
-        allow_run: args.allow_run,
+        allow_run: args.files.allow_run,
         integrator: args.integrator.map(Into::into),
         estimator: args.estimator.map(Into::into),
         clamp: args.clamp,
@@ -54,7 +54,7 @@ pub fn source_of(args: &SceneArgs) -> Source {
 pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
     Ok(project::Options {
         open: open_options(args),
-        shader_paths: args.shader_paths.clone(),
+        shader_paths: args.files.shader_paths.clone(),
         pipeline: pipeline(args.passes.as_deref())?,
         math: args.math.choice(),
         specialize: args.specialize.unwrap_or_default(),

@@ -211,15 +211,14 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
 /// Gives a scene the permissions of this command, in place of those of a part's: a part is a file of
 /// somebody else. Its folders of shaders that lie in the scene's own need none.
 fn permit(scene: &mut SceneArgs, args: &MergeArgs, folder_of_part: &Path) {
-    scene.allow_run = args.allow_run;
-    scene.allow_read.clone_from(&args.allow_read);
     let own = scene.scene.as_deref().and_then(|scene| image_file::folder_of(scene).canonicalize().ok());
     let is_own = |folder: &PathBuf| {
         let real = folder.canonicalize().ok();
         real.zip(own.as_ref()).is_some_and(|(real, own)| real.starts_with(own))
     };
-    let folders = std::mem::take(&mut scene.shader_paths).into_iter().map(|folder| folder_of_part.join(folder));
-    scene.shader_paths = args.shader_paths.iter().cloned().chain(folders.filter(is_own)).collect();
+    let of_part = std::mem::replace(&mut scene.files, args.files.clone()).shader_paths;
+    let folders = of_part.into_iter().map(|folder| folder_of_part.join(folder));
+    scene.files.shader_paths.extend(folders.filter(is_own));
 }
 
 /// The arguments that a part was rendered with.

@@ -40,7 +40,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
         ));
     }
     let (mut scene, mut sources) = open_scene(&args.scene)?;
-    let options = LinkOptions { shader_paths: args.scene.shader_paths.clone(), ..LinkOptions::default() };
+    let options = LinkOptions { shader_paths: args.scene.files.shader_paths.clone(), ..LinkOptions::default() };
     let displaced = Displacer::new(args.scene.max_triangles).displace(&mut scene, &mut sources, &options);
     displaced.map_err(|d| Failure::diagnostics(&d, &sources))?;
     let program = probe::link(&scene, sources, &options)?;

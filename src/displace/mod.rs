@@ -294,3 +294,39 @@ fn scene_of(scene: &Scene, given: &[Given]) -> Scene {
     let objects = given.iter().map(bare).collect();
     Scene { objects, lights: Vec::new(), imager: None, ray_function: None, camera_shader: None, ..scene.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    /// A scene of an object of so many triangles.
+    fn scene(triangles: usize) -> Scene {
+        let mesh = Mesh { triangles: vec![[0, 1, 2]; triangles], ..Mesh::default() };
+        let mut scene = Scene::empty("others");
+        scene.objects.push(Object {
+            name: "".into(),
+            surface: None,
+            attributes: Arc::default(),
+            lights: Arc::new([]),
+            sides: 2,
+            color: Vec3::ONE,
+            opacity: Vec3::ONE,
+            mesh: Arc::new(mesh),
+            mesh_space: MeshSpace::World,
+            procedural: None,
+            solid: None,
+            object_to_world: Mat4::IDENTITY,
+            span: None,
+        });
+        scene
+    }
+
+    #[test]
+    fn displaced_objects_have_the_room_that_others_leave_or_an_eighth_of_all() {
+        let displacer = Displacer::new(800);
+        let room = [0, 300, 700, 701, 10_000].map(|others| displacer.room(&scene(others), &[]));
+        assert_eq!(room, [800, 500, 100, 100, 100]);
+        assert_eq!(Displacer::default().room(&scene(0), &[]), 4_194_304);
+    }
+}

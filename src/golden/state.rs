@@ -15,7 +15,7 @@ use crate::image::file::{ImageFileError, replace_bytes};
 use crate::text::log::{content_of, listing_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -285,12 +285,7 @@ impl Store {
             replace_bytes(&folder.join(IGNORE), b"*\n")?;
         }
         let lock = disk::open_own(&folder.join(LOCK), OpenOptions::new().create(true).append(true)).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StateError::Locked(folder.to_path_buf())),
-            // Some network file systems have no locks.
-            Err(TryLockError::Error(_)) => {}
-        }
+        disk::lock(&lock).map_err(|_| StateError::Locked(folder.to_path_buf()))?;
         let source = source.canonicalize().unwrap_or_else(|_| source.to_path_buf()).display().to_string();
         let (mut saved, mut found) = match load(&state) {
             Some(Some(saved)) => (saved, Found::Last),

@@ -155,4 +155,37 @@ mod tests {
         assert_eq!([Reading::ColorAlpha, Reading::DataAlpha].map(channels), [Channels::Rgba; 2]);
         assert_eq!([Reading::Color, Reading::Data].map(|r| read(r).channels), [Channels::Rgba, Channels::Rgb]);
     }
+
+    #[test]
+    fn a_texture_has_at_most_2_to_the_24_pixels() {
+        let read = |size: &str| decode(format!("P6\n{size}\n255\n").as_bytes(), Reading::Color);
+        for size in ["4097 4096", "16777217 1"] {
+            assert!(matches!(read(size), Err(DecodeError::TooLarge { limit: 0x100_0000, .. })), "{size}");
+        }
+        assert!(matches!(read("4096 4096"), Err(DecodeError::Corrupt(_))), "it has no pixels");
+    }
+
+    /// A PNG of one pixel with a comment of so many bytes.
+    fn commented(bytes: usize) -> Vec<u8> {
+        let mut png = Cursor::new(Vec::new());
+        image::GrayImage::new(1, 1).write_to(&mut png, ImageFormat::Png).unwrap();
+        // The signature and the header.
+        let (head, rest) = png.get_ref().split_at(8 + 25);
+        let mut file = head.to_vec();
+        file.extend((bytes as u32 + 8).to_be_bytes());
+        file.extend(b"tEXtComment\0");
+        file.resize(file.len() + bytes, b'x');
+        let mut crc = flate2::Crc::new();
+        crc.update(&file[head.len() + 4..]);
+        file.extend(crc.sum().to_be_bytes());
+        file.extend(rest);
+        file
+    }
+
+    #[test]
+    fn text_within_an_image_has_at_most_64_mebibytes() {
+        assert!(decode(&commented(1000), Reading::Color).is_ok());
+        let error = decode(&commented(64 << 20), Reading::Color).unwrap_err();
+        assert!(matches!(error, DecodeError::Corrupt(_)) && error.to_string().contains("limit"), "{error}");
+    }
 }

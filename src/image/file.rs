@@ -523,6 +523,16 @@ mod tests {
     }
 
     #[test]
+    fn an_image_that_is_compared_has_at_most_2_to_the_25_pixels() {
+        let folder = folder();
+        let path = folder.path().join("a.pnm");
+        fs::write(&path, "P6\n8193 4096\n255\n").unwrap();
+        assert!(matches!(read(&path), Err(ImageFileError::TooManyPixels { limit: 0x200_0000, .. })));
+        fs::write(&path, "P6\n8192 4096\n255\n").unwrap();
+        assert!(matches!(read(&path), Err(ImageFileError::Corrupt { .. })), "it has no pixels");
+    }
+
+    #[test]
     fn every_8_bit_format_gives_all_codes_back() {
         for name in ["a.png", "a.pnm", "a.PPM"] {
             let read = round_trip(name, &all_codes());

@@ -337,4 +337,18 @@ mod tests {
         assert_eq!(StringExpr::Concat(vec![name, StringExpr::Parameter("missing".into())]).value(&parameter), None);
         assert_eq!(StringExpr::Concat(vec![StringExpr::Number(1.0)]).value(&parameter), None);
     }
+
+    #[test]
+    fn a_text_that_is_made_is_cut_at_64_kibibytes() {
+        let literal = |text: &str| StringExpr::Literal(text.into());
+        let half = literal(&"é".repeat(16 << 10));
+        for (made, length) in [
+            (StringExpr::Concat(vec![half.clone(), half.clone(), literal("x")]), 64 << 10),
+            (StringExpr::Format(vec![literal("%s%sx"), half.clone(), half.clone()]), 64 << 10),
+            (StringExpr::Concat(vec![literal("x"), half.clone(), half]), (64 << 10) - 1),
+        ] {
+            let Some(Const::String(text)) = made.value(&|_| None) else { panic!("it is known") };
+            assert_eq!(text.len(), length);
+        }
+    }
 }

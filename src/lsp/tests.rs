@@ -211,6 +211,20 @@ fn a_header_that_an_open_shader_includes_is_judged_as_a_part_of_it() {
     assert!(said.len() == 1 && said[0].contains("nowhere"), "{said:?}");
 }
 
+#[test]
+fn a_header_outside_of_the_folder_of_an_open_shader_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("shaders")).expect("a folder");
+    std::fs::write(folder.path().join("secret.h"), "float f() { return treasure; }\n").expect("a file");
+    let uri = super::uri::of_path(&folder.path().join("shaders/s.sl")).expect("a URI");
+    let mut documents = Documents::new(Default::default(), client());
+    documents.open(uri, 1, "#include \"../secret.h\"\nsurface s() { Ci = f(); }\n".into());
+    let reports = documents.refresh();
+    let said: String = reports.iter().flat_map(|r| &r.diagnostics).map(|d| format!("{}\n", d.message)).collect();
+    assert!(said.contains("lies outside the folders that this shader may read"), "{said}");
+    assert!(!said.contains("treasure"), "{said}");
+}
+
 /// Sends messages to a server, and gives how the conversation ended and the answers.
 fn converse(messages: Vec<Message>) -> (Ended, Vec<Response>) {
     let (server, editor) = Connection::memory();

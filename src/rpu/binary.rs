@@ -679,6 +679,13 @@ mod tests {
     }
 
     #[test]
+    fn a_program_has_at_most_16777216_instructions() {
+        let mut words = vec![0; 7 + 16_777_217];
+        words[..3].copy_from_slice(&[MAGIC, VERSION, 16_777_217]);
+        assert_eq!(decode(&words), Err(BinaryError::BadCount(16_777_217)));
+    }
+
+    #[test]
     fn errors_name_the_instruction() {
         let program =
             assemble("SUBROUTINE_ENTRY_f: mov R0, R1\njmp SUBROUTINE_ENTRY_f", FileId(0)).expect("right").program;

@@ -297,10 +297,14 @@ impl Recorder {
     /// # Errors
     /// What there is too much of.
     pub fn check_size(&self) -> Result<(), IsaError> {
-        if self.steps.len() > MAX_STEPS {
-            return Err(IsaError::TooManySteps(MAX_STEPS));
+        self.check_within(MAX_STEPS, MAX_POOL)
+    }
+
+    fn check_within(&self, steps: usize, pool: usize) -> Result<(), IsaError> {
+        if self.steps.len() > steps {
+            return Err(IsaError::TooManySteps(steps));
         }
-        if self.pool.len() > MAX_POOL { Err(IsaError::TooManyLiterals(MAX_POOL)) } else { Ok(()) }
+        if self.pool.len() > pool { Err(IsaError::TooManyLiterals(pool)) } else { Ok(()) }
     }
 
     /// All steps.
@@ -534,4 +538,35 @@ fn reads_written(arith: &Arith, needed: Mask) -> bool {
             }),
             Src::Reg { .. } | Src::Literal(_) => false,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpu::Executable;
+    use crate::rpu::isa::{Dst, Instr, Primary, Program};
+    use crate::rpu::simd::InstructionSet;
+
+    /// Copies a literal to components of `R0`.
+    fn copy(literal: u32, mask: Mask) -> Arith {
+        Arith::new(Op::Mov, Dst { reg: DstReg::R(0), mask }, &[Src::Literal(literal)])
+    }
+
+    #[test]
+    fn components_that_a_program_computes_are_bounded() {
+        let mut recorder = Recorder::new(Mode::F32(InstructionSet::detect()));
+        let (steps, _) = recorder.arith(&copy(7, Mask::XYZW), None);
+        assert_eq!(steps, 0..4);
+        assert_eq!(recorder.check_within(4, 1), Ok(()));
+        assert_eq!(recorder.check_within(3, 1), Err(IsaError::TooManySteps(3)));
+        assert_eq!(recorder.check_within(4, 0), Err(IsaError::TooManyLiterals(0)));
+        assert_eq!(MAX_STEPS, 8_388_608);
+    }
+
+    #[test]
+    fn a_program_reads_at_most_262144_literals_and_constants() {
+        let copies = (0..=262_144).map(|literal| Instr::Primary(Primary::Arith(copy(literal, Mask::W))));
+        let program = Program { code: copies.collect(), ..Program::default() };
+        assert_eq!(Executable::new(&program).err(), Some(IsaError::TooManyLiterals(262_144)));
+    }
 }

@@ -30,15 +30,9 @@ pub struct ConvertArgs {
     /// `path`
     #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub integrator: Option<Integrator>,
-    /// Search this folder for shaders first; may be repeated
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
-    pub shader_paths: Vec<PathBuf>,
-    /// Allow the scene to read files in this folder; may be repeated
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::FILES)]
-    pub allow_read: Vec<PathBuf>,
-    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
-    #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
-    pub allow_run: bool,
+    /// The files that the scene may name.
+    #[command(flatten)]
+    pub files: FilesArgs,
     /// Limit of triangles, beside one for each 8 bytes of the scene's files
     #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
     pub max_triangles: usize,

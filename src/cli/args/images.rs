@@ -69,15 +69,9 @@ pub struct SceneArgs {
     /// or `world`, the default; overrides the scene
     #[arg(long, value_enum, value_name = "SPACE", hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub current: Option<Current>,
-    /// Search this folder for shaders first; may be repeated
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
-    pub shader_paths: Vec<PathBuf>,
-    /// Allow the scene to read files in this folder; may be repeated
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::FILES)]
-    pub allow_read: Vec<PathBuf>,
-    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
-    #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
-    pub allow_run: bool,
+    /// The files that the scene may name.
+    #[command(flatten)]
+    pub files: FilesArgs,
     /// Refuse a scene with any error: print all messages, write no file, exit with status 2. The
     /// default where images are compared
     #[arg(long, help_heading = heading::FILES)]
@@ -128,15 +122,9 @@ pub struct CheckArgs {
     /// Scenes: .rib .gltf .glb .obj .ply
     #[arg(required = true, value_name = "SCENE")]
     pub scenes: Vec<PathBuf>,
-    /// Search this folder for shaders first; may be repeated
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
-    pub shader_paths: Vec<PathBuf>,
-    /// Allow the scenes to read files in this folder; may be repeated
-    #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
-    pub allow_read: Vec<PathBuf>,
-    /// Allow the scenes to run programs that generate geometry (Procedural "RunProgram")
-    #[arg(long, help_heading = heading::FILES)]
-    pub allow_run: bool,
+    /// The files that the scene may name.
+    #[command(flatten)]
+    pub files: FilesArgs,
     /// Facts of the scenes that are constants of their programs (see `render --help`)
     #[arg(long, value_name = "FACTS", hide_short_help = true, help_heading = heading::COMPILER)]
     pub specialize: Option<Specialize>,
@@ -157,6 +145,20 @@ pub struct DepthArgs {
     /// CPU threads, at most 1024; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
     pub threads: u16,
+}
+
+/// The files that a scene may name, and what it may do.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FilesArgs {
+    /// Search this folder for shaders first; may be repeated
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
+    pub shader_paths: Vec<PathBuf>,
+    /// Allow the scene to read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::FILES)]
+    pub allow_read: Vec<PathBuf>,
+    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
+    #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
+    pub allow_run: bool,
 }
 
 /// The device, and how it is used.
@@ -390,16 +392,9 @@ pub struct MergeArgs {
     /// rendered from, where they name it
     #[arg(long, value_name = "SCENE", help_heading = heading::FILES)]
     pub scene: Option<PathBuf>,
-    /// Search this folder for shaders first; may be repeated. Of the folders that the parts name, those in
-    /// the scene's own are searched
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
-    pub shader_paths: Vec<PathBuf>,
-    /// Allow the scene to read files in this folder; may be repeated
-    #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
-    pub allow_read: Vec<PathBuf>,
-    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
-    #[arg(long, help_heading = heading::FILES)]
-    pub allow_run: bool,
+    /// The files that the scene may name, beside shaders in those of the parts' folders that lie in its own.
+    #[command(flatten)]
+    pub files: FilesArgs,
     /// The device that runs the imager shader.
     #[command(flatten)]
     pub machine: MachineArgs,

@@ -4,7 +4,7 @@
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{Convention, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size};
+use crate::cli::args::{Convention, FilesArgs, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
@@ -150,11 +150,9 @@ pub fn scene_args(path: &Path, size: Size, specialize: Option<Specialize>) -> Sc
         time: None,
         fps: 24.0,
         animation: None,
-        allow_run: false,
         seed: 0,
         pattern: SamplePattern::default(),
-        shader_paths: Vec::new(),
-        allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],
+        files: FilesArgs { allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))], ..FilesArgs::default() },
         budget: DEFAULT_BUDGET,
         tree: None,
         passes: None,

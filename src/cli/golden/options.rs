@@ -45,7 +45,7 @@ pub fn check(options: &[String]) -> Result<Facts, OptionError> {
     let error = match Cli::try_parse_from(words) {
         Ok(Cli { command: Some(Command::Render(args)), .. }) => {
             let scene = &args.scene;
-            return Ok(Facts { seed: scene.seed, runs_programs: scene.allow_run, is_lenient: scene.lenient });
+            return Ok(Facts { seed: scene.seed, runs_programs: scene.files.allow_run, is_lenient: scene.lenient });
         }
         // `--help` and its like are no renders.
         Ok(_) => {

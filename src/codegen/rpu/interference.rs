@@ -32,7 +32,8 @@ pub struct Affinity {
 /// The graph of a function; nodes are numbered as by [`Place::node`].
 #[derive(Debug)]
 pub struct Interference {
-    /// For each node, the nodes that it interferes with and in which components (mine, theirs).
+    /// For each virtual register's node, the nodes that it interferes with and in which components
+    /// (mine, theirs).
     pub neighbours: Vec<Neighbours>,
     /// For each node, the nodes that it has an affinity to.
     pub affinities: Vec<Vec<Affinity>>,
@@ -50,12 +51,16 @@ pub struct Interference {
     pub accesses: Vec<u64>,
 }
 
-/// The nodes that a node interferes with, each once in [`Neighbours::iter`].
+/// The nodes that a virtual register interferes with, each once in [`Neighbours::iter`].
 ///
 /// A list that is sorted and merged when it has doubled: nodes meet again and again, and a tree of
 /// them took a quarter of the time to compile a scene of 50 shaders.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
+    /// The pairs with each general register. Each call writes all of them: in the list, they took half of
+    /// the time to compile a shader of a thousand calls.
+    general: [Pairs; ALLOCATABLE as usize],
+    /// The virtual registers.
     list: Vec<(u32, Pairs)>,
     /// How many of the list are sorted and different.
     merged: usize,
@@ -66,6 +71,10 @@ impl Neighbours {
     const SHORT: usize = 64;
 
     fn add(&mut self, node: usize, pairs: Pairs) {
+        if let Some(known) = self.general.get_mut(node) {
+            *known |= pairs;
+            return;
+        }
         self.list.push((node as u32, pairs));
         if self.list.len() >= 2 * self.merged.max(Self::SHORT) {
             self.merge();
@@ -86,7 +95,11 @@ impl Neighbours {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.general().count() + self.list.len()
+    }
+
+    fn general(&self) -> impl Iterator<Item = (usize, Pairs)> + '_ {
+        self.general.iter().copied().enumerate().filter(|&(_, pairs)| pairs != 0)
     }
 
     /// The nodes, in their order.
@@ -96,7 +109,7 @@ impl Neighbours {
 
     /// The nodes with the components, in the order of the nodes.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Pairs)> + '_ {
-        self.list.iter().map(|&(node, pairs)| (node as usize, pairs))
+        self.general().chain(self.list.iter().map(|&(node, pairs)| (node as usize, pairs)))
     }
 }
 
@@ -224,9 +237,10 @@ impl Interference {
                 {
                     mask.components().for_each(|c| pairs &= !pair(c, swizzle.0[c.index()]));
                 }
-                if pairs != 0 {
-                    self.neighbours[d].add(node, pairs);
-                    self.neighbours[node].add(d, flipped(pairs));
+                for (of, other, pairs) in [(d, node, pairs), (node, d, flipped(pairs))] {
+                    if pairs != 0 && of >= PHYSICAL_NODES {
+                        self.neighbours[of].add(other, pairs);
+                    }
                 }
             }
         });

@@ -105,9 +105,10 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     // Each round makes a live range shorter; one that does not end is an error of this module, and
     // better reported than waited for.
     let rounds = (8 * f.vregs.len() + 64).min(MOST_ROUNDS);
+    let single = if f.vregs.len() > LONG { 0 } else { SINGLE_ROUNDS };
     for round in 0..rounds {
         let graph = Interference::of(&f);
-        let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
+        let at_once = if round < single { 1 } else { usize::MAX };
         match Colouring::run(&f, &graph, rules, &forbidden, &saved, &relief, at_once) {
             Ok(spots) => {
                 set_pushes(&mut f, &spots);
@@ -127,6 +128,9 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
 /// Rounds in which one register gets relief, and all others may fit then; after them all that find
 /// no place get some, so that a long function takes few rounds.
 const SINGLE_ROUNDS: usize = 16;
+
+/// Functions with more registers have no such rounds: each makes the graph of all of them again.
+const LONG: usize = 2048;
 
 /// Rounds in which registers get relief, at most.
 const MOST_ROUNDS: usize = 1000;
@@ -317,20 +321,8 @@ impl Colouring<'_> {
         }
         let mut failures = Vec::new();
         for node in c.order().into_iter().rev() {
-            match c.choose(node) {
-                Ok(spot) => {
-                    for p in c.occupied(node, spot).components() {
-                        c.load[spot.row][p.index()] += 1;
-                    }
-                    if graph.across_call[node] && c.class(node) == Class::Scalar {
-                        c.across_in[spot.component.index()] += 1;
-                    }
-                    c.spots[node] = Some(spot);
-                }
-                Err(true) => failures.push(c.port_victim(node, relief)),
-                Err(false) => failures.push(Failure::Room(c.victim(node, relief))),
-            }
-            if failures.len() == at_most {
+            c.place(node, relief, at_most, &mut failures);
+            if failures.len() >= at_most {
                 break;
             }
         }
@@ -339,6 +331,47 @@ impl Colouring<'_> {
         }
         let placed = c.spots.into_iter().enumerate();
         Ok(placed.filter_map(|(n, spot)| Some((vreg_of(n)?, spot?))).collect())
+    }
+
+    /// Gives a node a place, or adds to `failures` who needs relief for it to have one. Those that
+    /// follow find the places as the relief will leave them: else each of them would name the same
+    /// few registers again, and a long function would take many rounds.
+    fn place(&mut self, node: usize, relief: &Relief, at_most: usize, failures: &mut Vec<Failure>) {
+        loop {
+            match self.choose(node, true) {
+                Ok(spot) => return self.put(node, spot),
+                Err(true) => {
+                    failures.push(self.port_victim(node, relief));
+                    if let Ok(spot) = self.choose(node, false) {
+                        self.put(node, spot);
+                    }
+                    return;
+                }
+                Err(false) => {
+                    let victim = self.victim(node, relief);
+                    failures.push(Failure::Room(victim));
+                    let Some(spot) = self.spots[node_of(victim)].take_if(|_| failures.len() < at_most) else { return };
+                    self.count(node_of(victim), spot, |count| count - 1);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, node: usize, spot: Spot) {
+        self.spots[node] = Some(spot);
+        self.count(node, spot, |count| count + 1);
+    }
+
+    /// Changes the counts of registers at the place of a node.
+    fn count(&mut self, node: usize, spot: Spot, change: impl Fn(u32) -> u32) {
+        for p in self.occupied(node, spot).components() {
+            let load = &mut self.load[spot.row][p.index()];
+            *load = change(*load);
+        }
+        if self.graph.across_call[node] && self.class(node) == Class::Scalar {
+            let across = &mut self.across_in[spot.component.index()];
+            *across = change(*across);
+        }
     }
 
     /// The nodes by rising difficulty: fewest neighbours first, then fewest affinities (ch. 8).
@@ -404,8 +437,9 @@ impl Colouring<'_> {
         blocked
     }
 
-    /// The best free place; `Err(true)` when only the read port of the stack is in the way.
-    fn choose(&self, node: usize) -> Result<Spot, bool> {
+    /// The best free place; `Err(true)` when only the read port of the stack is in the way, which
+    /// counts with `ports` alone.
+    fn choose(&self, node: usize, ports: bool) -> Result<Spot, bool> {
         let blocked = self.blocked(node, |_| true);
         let class = self.class(node);
         let across = self.graph.across_call[node];
@@ -428,7 +462,7 @@ impl Colouring<'_> {
                 if blocked.contains(component) || !allowed {
                     continue;
                 }
-                if spot.on_stack() && !self.port_is_free(node, spot) {
+                if spot.on_stack() && ports && !self.port_is_free(node, spot) {
                     port |= across;
                     continue;
                 }

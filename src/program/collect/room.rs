@@ -183,6 +183,9 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Mesh;
+    use crate::scene::MeshSpace;
+    use glam::{Mat4, Vec3};
 
     fn key(depth: u32) -> SpecialisationKey {
         SpecialisationKey {
@@ -209,6 +212,34 @@ mod tests {
         assert!(room.take_parameters(block(1)).is_some_and(|second| Arc::ptr_eq(&first, &second)));
         let more = (0..100).take_while(|_| room.take_parameters(block(2)).is_some()).count();
         assert_eq!(more, (MAX_PARAMETERS >> 20) - 2);
+    }
+
+    #[test]
+    fn parameters_of_shaders_have_at_most_16777216_vectors() {
+        let mut parameters = Parameters::default();
+        assert!(parameters.take(16_777_215) && !parameters.take(2) && parameters.take(1) && !parameters.take(1));
+    }
+
+    #[test]
+    fn surfaces_that_emit_light_have_at_most_2097152_triangles() {
+        let mesh = Mesh { triangles: vec![[0, 1, 2]; 1 << 19], ..Mesh::default() };
+        let object = Object {
+            name: "".into(),
+            surface: None,
+            attributes: Arc::default(),
+            lights: Arc::new([]),
+            sides: 2,
+            color: Vec3::ONE,
+            opacity: Vec3::ONE,
+            mesh: Arc::new(mesh),
+            mesh_space: MeshSpace::Object,
+            procedural: None,
+            solid: None,
+            object_to_world: Mat4::IDENTITY,
+            span: None,
+        };
+        let mut room = Room::new(&Module::new());
+        assert_eq!((0..100).take_while(|_| room.take_emitters(&object)).count(), 4);
     }
 
     #[test]

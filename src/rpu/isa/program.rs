@@ -97,8 +97,13 @@ impl Program {
     /// # Errors
     /// The first rule that the program breaks.
     pub fn validate(&self) -> Result<(), IsaError> {
+        self.validate_within(MAX_CODE)
+    }
+
+    /// [`Program::validate`] for at most so many instructions.
+    fn validate_within(&self, most: usize) -> Result<(), IsaError> {
         let len = self.code.len();
-        if len > MAX_CODE {
+        if len > most {
             return Err(IsaError::TooLong(len));
         }
         if !self.waits.is_empty() && self.waits.len() != len {
@@ -170,4 +175,17 @@ pub fn is_label(text: &str) -> bool {
 /// Whether a character can be part of a label.
 pub fn is_label_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_instructions_is_bounded() {
+        let program = Program { code: vec![Instr::Control(Control::Return); 3], ..Program::default() };
+        assert_eq!(program.validate_within(3), Ok(()));
+        assert_eq!(program.validate_within(2), Err(IsaError::TooLong(3)));
+        assert_eq!(MAX_CODE, 16_777_216);
+    }
 }

@@ -88,3 +88,35 @@ impl Executable {
         enter(context, address);
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::rpu;
+    use crate::rpu::asm::assemble;
+    use crate::rpu::native::best;
+    use crate::rpu::native::translate::translate;
+    use crate::text::source::FileId;
+
+    /// The permissions of the memory at an address, such as `rw-p`.
+    fn permissions(address: u64) -> String {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux lists the memory of a process");
+        let of_line = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            let [start, end] = [start, end].map(|number| u64::from_str_radix(number, 16).ok());
+            (start?..end?).contains(&address).then(|| rest[..4].to_string())
+        };
+        maps.lines().find_map(of_line).expect("it is there")
+    }
+
+    #[test]
+    fn code_can_be_executed_and_not_written() {
+        let Some(vectors) = best() else { return };
+        let program = assemble("mov R0, R1\nreturn", FileId(0)).expect("it assembles").program;
+        let program = rpu::Executable::new(&program).expect("it is valid");
+        let decoded = program.decoded();
+        let Ok(code) = Executable::new(translate(decoded, vectors), decoded.code.len()) else { return };
+        assert!(permissions(code.ended()).starts_with("r-x"), "{}", permissions(code.ended()));
+    }
+}

@@ -402,3 +402,62 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         Ok(RunReport { rays: report.rays + executor.rays, bad_loads: report.bad_loads | executor.bad_loads, ..report })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpu::asm::assemble;
+    use crate::rpu::isa::{Component, Reg};
+    use crate::rpu::native::best;
+    use crate::rpu::native::translate::translate;
+    use crate::rpu::{self, EmptyScene, Limits};
+    use crate::text::source::FileId;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn frames_take_at_most_64_mebibytes_and_then_the_interpreter_runs_the_calls() {
+        const DEPTH: u32 = 9000;
+        let Some(vectors) = best() else { return };
+        let places: String = (0..500).map(|i| format!("add R2, R2, 1.0 + jmp l{i}, or x (<0)\nl{i}:\n")).collect();
+        let text = format!(
+            "call f push 1
+            return
+            f: iadd R1.w, R1.w, #1
+            icmp R15.w, R1.w, #{DEPTH} + jmp deeper, w (<0)
+            jmp behind
+            deeper: call f push 1
+            behind: add R15, R4, -1.0 + jmp places, or x (>=0)
+            iadd R3.w, R3.w, #1
+            return
+            places: {places}return"
+        );
+        let program = assemble(&text, FileId(0)).expect("it assembles").program;
+        let program = rpu::Executable::new(&program).expect("it is valid");
+        let decoded = program.decoded();
+        let Ok(code) = Executable::new(translate(decoded, vectors), decoded.code.len()) else { return };
+        let machine = Machine {
+            program: &program,
+            constants: &[[0; 4]; 32],
+            memory: &[],
+            textures: &[],
+            shaders: &[],
+            tracer: &EmptyScene,
+            limits: Limits::default(),
+            stop: &AtomicBool::new(false),
+        };
+        let mut block = Block::new();
+        block.begin();
+        block.prepare(&decoded.steps, machine.constants);
+        let mut run = Run::new(&machine, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
+        let mut is_left = false;
+        while let State::Ready(at) = run.vectors[0].state
+            && !is_left
+        {
+            is_left = run.advance(0, at).expect("it keeps its limits");
+        }
+        let bytes = 8 * run.vectors[0].frames.len();
+        assert!(is_left && bytes <= MOST_FRAMES / run.vectors.len(), "{bytes} bytes");
+        run.interpret(0).expect("it runs to its end");
+        assert_eq!([0, 63].map(|lane| block.get(Reg::R(3), Component::W, lane)), [DEPTH; 2]);
+    }
+}

@@ -119,8 +119,8 @@ fn binary_files_hold_their_buffer() {
     assert_eq!(opened.scene.triangle_count(), 1);
 }
 
-#[test]
-fn compressed_buffer_views_are_decoded() {
+/// [`triangle`] with compressed indices.
+fn compressed() -> (Value, Vec<u8>) {
     let (mut document, mut data) = triangle();
     // The indices 0, 1 and 2.
     data.extend([209, 0, 4, 4, 0, 0, 0, 0]);
@@ -134,7 +134,12 @@ fn compressed_buffer_views_are_decoded() {
     ]);
     document["bufferViews"][2] =
         json!({ "buffer": 1, "byteLength": 6, "extensions": { "EXT_meshopt_compression": compressed } });
-    let file = (document, data);
+    (document, data)
+}
+
+#[test]
+fn compressed_buffer_views_are_decoded() {
+    let file = compressed();
     assert_eq!(scene(&file).triangle_count(), 1);
     let (mut document, data) = file;
     for (field, value, what) in [
@@ -150,6 +155,19 @@ fn compressed_buffer_views_are_decoded() {
         let place = "bufferViews[2].extensions.EXT_meshopt_compression";
         assert!(said.contains(place) && said.contains(what), "`{what}` is not in {said}");
         *document.pointer_mut(&pointer).unwrap() = kept;
+    }
+}
+
+#[test]
+fn compressed_meshes_expand_to_at_most_16_times_their_size_and_16_mebibytes() {
+    let (mut document, data) = compressed();
+    let most = 16 * (data.len() + (1 << 20));
+    for (bytes, what) in [(most, "the stream cannot be decoded"), (most + 2, "to more than 16 times their bytes")] {
+        document["bufferViews"][2]["byteLength"] = json!(bytes);
+        document["bufferViews"][2]["extensions"]["EXT_meshopt_compression"]["count"] = json!(bytes / 2);
+        let said = opened_with(&(document.clone(), data.clone()), &OpenOptions::default()).unwrap_err();
+        let said = said.render(&SourceMap::new());
+        assert!(said.contains(what), "`{what}` is not in {said}");
     }
 }
 

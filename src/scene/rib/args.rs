@@ -366,3 +366,30 @@ impl<'l, 'a> Args<'l, 'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::FileId;
+
+    /// The error of reading values in some way.
+    fn error<T>(text: &str, read: impl FnOnce(&mut Args<'_, '_>) -> Result<T, Diagnostic>) -> String {
+        let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
+        let mut args = Args::new(&mut lexer, "Option", Span::default(), "Option name parameters");
+        read(&mut args).err().map_or_else(String::new, |d| d.message)
+    }
+
+    #[test]
+    fn an_array_has_at_most_8388608_strings() {
+        let mixed = format!("[{}\"x\"]", "0 ".repeat(8_388_608));
+        let found = error(&mixed, |args| args.untyped_values());
+        assert_eq!(found, "Option: an array of more than 8388608 strings");
+    }
+
+    #[test]
+    fn an_array_has_at_most_as_many_values_as_it_may() {
+        let read = |text| error(text, |args| args.values("a number", 3, |_, _, _| Ok(())));
+        assert_eq!(read("[1 2 3]"), "");
+        assert_eq!(read("[1 2 3 4]"), "Option: an array of more than 3 values");
+    }
+}

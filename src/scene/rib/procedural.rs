@@ -68,7 +68,7 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
     }
     r.admit_geometry(args.span);
     let error = |problem: String| args.error(format!("`{program}`: {problem}"));
-    let (output, failure) = output_of(program, data).map_err(error)?;
+    let (output, failure) = output_of(program, data, TIME_LIMIT).map_err(error)?;
     let shown = format!("<output of {program}>");
     let text = decode(output, &shown).map_err(|d| d.at(args.whole_span(), "run from here"))?;
     r.budget.read(text.len());
@@ -79,7 +79,7 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
 
 /// What a program writes up to its end or a byte 377 (octal), and how it fails after that. At the end,
 /// and at the limits, it is killed with all that it has started.
-fn output_of(program: &str, data: &str) -> Result<(Vec<u8>, Option<String>), String> {
+fn output_of(program: &str, data: &str, time: Duration) -> Result<(Vec<u8>, Option<String>), String> {
     let mut words = program.split_whitespace();
     let name = words.next().ok_or("no program is named")?;
     let mut command = Command::new(name);
@@ -105,7 +105,7 @@ fn output_of(program: &str, data: &str) -> Result<(Vec<u8>, Option<String>), Str
         }
     });
     let mut ended = None;
-    let result = collect(&receiver, || {
+    let result = collect(&receiver, time, || {
         ended = ended.take().or_else(|| child.try_wait().ok().flatten());
         ended.is_some()
     });
@@ -132,10 +132,11 @@ const POLL: Duration = Duration::from_millis(5);
 /// started may hold its output open: that one is not waited for.
 fn collect(
     receiver: &mpsc::Receiver<std::io::Result<Vec<u8>>>,
+    time: Duration,
     mut has_ended: impl FnMut() -> bool,
 ) -> Result<Vec<u8>, String> {
     let mut output: Vec<u8> = Vec::new();
-    let mut limit = Instant::now() + TIME_LIMIT;
+    let mut limit = Instant::now() + time;
     let mut is_ended = false;
     loop {
         if !is_ended && has_ended() {
@@ -161,7 +162,7 @@ fn collect(
         if Instant::now() >= limit {
             return match is_ended {
                 true => Ok(output),
-                false => Err(format!("takes longer than {} seconds", TIME_LIMIT.as_secs())),
+                false => Err(format!("takes longer than {} seconds", time.as_secs())),
             };
         }
     }
@@ -204,11 +205,11 @@ mod tests {
     type Written = Result<(Vec<u8>, Option<String>), String>;
 
     /// Runs a script. Gives what it writes, and true if the process whose number it left in `pid` runs on.
-    fn run(script: &str) -> (Written, bool) {
+    fn run(script: &str, time: Duration) -> (Written, bool) {
         let dir = tempfile::tempdir().expect("a folder");
         let (file, pid) = (dir.path().join("a.sh"), dir.path().join("pid"));
         std::fs::write(&file, script.replace("PID", &pid.display().to_string())).expect("a file");
-        let result = output_of(&format!("sh {}", file.display()), "data");
+        let result = output_of(&format!("sh {}", file.display()), "data", time);
         let number: i32 = std::fs::read_to_string(&pid).expect("a number").trim().parse().expect("a number");
         // The system ends a killed process some time later.
         let until = Instant::now() + Duration::from_secs(20);
@@ -226,15 +227,23 @@ mod tests {
 
     #[test]
     fn what_a_program_starts_does_not_outlive_it_nor_hold_its_output_open() {
-        let (result, runs) = run("sleep 1000 & echo $! >PID; echo Sphere");
+        let (result, runs) = run("sleep 1000 & echo $! >PID; echo Sphere", TIME_LIMIT);
         assert_eq!(result, Ok((b"Sphere\n".to_vec(), None)));
         assert!(!runs);
     }
 
     #[test]
     fn a_program_that_waits_for_more_after_its_end_is_killed() {
-        let (result, runs) = run("echo $$ >PID; printf 'Sides 1\\377'; exec sleep 1000");
+        let (result, runs) = run("echo $$ >PID; printf 'Sides 1\\377'; exec sleep 1000", TIME_LIMIT);
         assert_eq!(result, Ok((b"Sides 1".to_vec(), None)));
         assert!(!runs);
+    }
+
+    #[test]
+    fn a_program_that_writes_too_long_or_too_much_is_killed() {
+        let (result, runs) = run("echo $$ >PID; echo Sphere; exec sleep 1000", Duration::from_secs(1));
+        assert_eq!((result, runs), (Err("takes longer than 1 seconds".into()), false));
+        let (result, runs) = run("echo $$ >PID; exec cat /dev/zero", TIME_LIMIT);
+        assert_eq!((result, runs), (Err(format!("writes more than {MAX_OUTPUT} bytes")), false));
     }
 }

@@ -40,6 +40,12 @@ fn types_ranks_and_lengths() {
 }
 
 #[test]
+fn a_function_has_at_most_1024_parameters() {
+    let parameters: Vec<String> = (0..1025).map(|i| format!("float p{i}")).collect();
+    says(&format!("float f({}) {{ return p0; }}", parameters.join(", ")), "`f` has more than 1024 parameters");
+}
+
+#[test]
 fn fixed_point() {
     statement_says("fixed<4,0> a = 100;", "100 does not fit in `fixed<4,0>`");
     statement_says("unsigned fixed<8,8> c = 1.0;", "between 0 and 0.99609375");

@@ -253,6 +253,31 @@ fn programs_that_grow_too_large_are_refused() {
 }
 
 #[test]
+fn memories_and_buffers_have_at_most_2_to_the_30_bits() {
+    let limit = "memories and buffers have more than 1073741824 bits";
+    let buffers: String = (0..5).map(|n| format!("i{n}, o{n}:= asyncInt(4096, 65536);\n")).collect();
+    for text in [
+        "m:= RAM(262145, 4096); o:= asyncSerOut(4096); o.put(m.fetch(0))",
+        "m:= ROM(262145, 4096, 1); o:= asyncSerOut(4096); o.put(m.fetch(0))",
+        &format!("{buffers}o0.put(0)"),
+    ] {
+        let found = errors(text);
+        assert!(found.contains(limit), "{text}:\n{found}");
+    }
+}
+
+#[test]
+fn words_of_a_circuit_have_at_most_2_to_the_30_bits() {
+    // 2¹⁸ sums of 4096 bits.
+    let mut text = format!("MACRO m0(x)=>(x) x:= x{};\n", " + x".repeat(32));
+    for n in 1..=13 {
+        text += &format!("MACRO m{n}(x)=>(x) {{ x:= m{0}(x); x:= m{0}(x) }};\n", n - 1);
+    }
+    let found = errors(&format!("{text}a:= asyncSerIn(4096, 0); o:= asyncSerOut(4096, 0); o.put(m13(a.get))"));
+    assert!(found.contains("the words of the circuit have more than 1073741824 bits"), "{found}");
+}
+
+#[test]
 fn words_that_leave_are_kept_up_to_a_number_of_bits() {
     let circuit = super::circuit("a:= asyncSerOut(4096, 0); DO a.put(0#4096)");
     let mut stimuli = Stimuli::new(&circuit);

@@ -1,6 +1,6 @@
 //! Scenes in several files, compressed files, meshes.
 
-use super::STRICT;
+use super::{STRICT, errors_after};
 use crate::scene::{OpenOptions, Scene, open, open_builtin};
 use crate::text::source::SourceMap;
 use glam::Vec3;
@@ -106,6 +106,14 @@ fn archives_that_multiply_end_in_an_error() {
     ]);
     let shown = error(&dir.path().join("main.rib"));
     assert!(shown.contains("more than 10000 archives in one scene"), "{shown}");
+}
+
+#[test]
+fn archives_have_at_most_4_gibibytes_each_time_counted() {
+    let archive = "ArchiveBegin \"a\" Sphere 1 -1 1 360 ArchiveEnd";
+    let text = format!("WorldBegin {archive} ReadArchive \"a\" ReadArchive \"a\" WorldEnd");
+    let shown = errors_after(|r| r.archive_bytes = (4 << 30) - 30, &text);
+    assert!(shown.contains("archives of more than 4294967296 bytes in one scene"), "{shown}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Messages as they are shown.
 
-use super::{errors, scene, warnings};
+use super::{errors, errors_after, scene, warnings};
 
 /// The first line of each error.
 fn heads(text: &str) -> Vec<String> {
@@ -190,4 +190,17 @@ fn many_unknown_requests_are_summed_up() {
     let unknown: String = (0..30).map(|i| format!("Frobnicate{i} 1\n")).collect();
     let shown = warnings(&format!("{unknown} WorldBegin Sphere 1 -1 1 360 WorldEnd"));
     assert!(shown.contains("10 more kinds of unknown requests skipped"), "{shown}");
+}
+
+#[test]
+fn a_request_has_at_most_65536_parameters() {
+    let shown = errors(&format!("WorldBegin Surface \"plastic\" {}WorldEnd", "\"Kd\" 1 ".repeat(65_537)));
+    assert!(shown.contains("Surface: more than 65536 parameters"), "{shown}");
+}
+
+#[test]
+fn the_meshes_of_a_scene_have_at_most_2_to_the_26_triangles() {
+    let triangle = "WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] WorldEnd";
+    let shown = errors_after(|r| r.triangles = 1 << 26, triangle);
+    assert!(shown.contains("the scene has more than 67108864 triangles"), "{shown}");
 }

@@ -15,8 +15,11 @@ mod state;
 mod textures;
 mod visibility;
 
-use super::super::{OpenOptions, Opened, Scene};
+use super::super::files::FileAccess;
+use super::super::{DEFAULT_TRIANGLES, OpenOptions, Opened, Scene};
 use super::Input;
+use super::primitives::dicing::Budget;
+use super::reader::Reader;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::SourceMap;
 
@@ -78,6 +81,19 @@ fn warnings(text: &str) -> String {
     match read(text) {
         (Ok(opened), sources) => opened.diagnostics.render(&sources),
         (Err(errors), sources) => panic!("{}", errors.render(&sources)),
+    }
+}
+
+/// The errors of a text whose reader has read something before.
+fn errors_after(before: impl FnOnce(&mut Reader<'_>), text: &str) -> String {
+    let mut sources = SourceMap::new();
+    let file = sources.add("scene.rib", None, text);
+    let budget = Budget::new(DEFAULT_TRIANGLES);
+    let mut reader = Reader::new("scene.rib", FileAccess::default(), &STRICT, budget, &mut sources);
+    before(&mut reader);
+    match reader.read(file, None) {
+        Ok(Err(errors)) => errors.render(&sources),
+        _ => panic!("no error in {text:.200}"),
     }
 }
 
