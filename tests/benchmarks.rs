@@ -1,8 +1,11 @@
 //! What the benchmarks compare is comparable: routines in plain Rust compute the bits of the RPU,
-//! and variants of the compiler run.
+//! and the shaders and variants of the compiler's run.
 
 #[path = "../benches/common/mod.rs"]
 mod common;
+#[path = "../benches/compiler/length.rs"]
+#[allow(dead_code, reason = "the benchmark measures longer shaders than compile here")]
+mod length;
 #[path = "../benches/rpu/shading/mod.rs"]
 #[allow(dead_code, reason = "the benchmark measures what is only compared here")]
 mod shading;
@@ -17,6 +20,12 @@ use shading::plain::{Branchy, Noisy, Textured};
 use std::collections::HashSet;
 use std::path::Path;
 use tables::{materials, primitives};
+
+#[test]
+fn shaders_of_the_compilers_benchmark_compile() {
+    let Value::Array(rows) = length::length(2, None, true).expect("they compile") else { panic!("no rows") };
+    assert_eq!(rows.len(), 5);
+}
 
 #[test]
 fn shaders_in_plain_rust_compute_the_bits_of_the_rpu() {

@@ -12,8 +12,8 @@ use shadewright::lang::{Options, rsl};
 use shadewright::text::source::SourceMap;
 use std::time::Instant;
 
-/// The lines of the shorter shader.
-const LINES: usize = 60;
+/// The lines of the shorter shaders that are measured.
+pub const LINES: usize = 2000;
 
 /// A shader by what it consists of: declarations before the lines, and each line by its number.
 type Lines = (&'static str, &'static str, fn(usize) -> String);
@@ -57,16 +57,16 @@ fn seconds(before: &str, line: fn(usize) -> String, lines: usize) -> anyhow::Res
     Ok([front, passes, start.elapsed()].map(|time| time.as_secs_f64()))
 }
 
-/// Measures the quotients, and prints them unless `quiet`.
-pub fn length(only: Option<&str>, quiet: bool) -> anyhow::Result<Value> {
+/// Measures the quotients for shaders of `lines` and of twice as many, and prints them unless `quiet`.
+pub fn length(lines: usize, only: Option<&str>, quiet: bool) -> anyhow::Result<Value> {
     let mut rows = Vec::new();
     for (name, before, line) in SHADERS.into_iter().filter(|s| only.is_none_or(|part| s.0.contains(part))) {
-        let [short, long] = [LINES, 2 * LINES].map(|lines| seconds(before, line, lines));
+        let [short, long] = [lines, 2 * lines].map(|lines| seconds(before, line, lines));
         let (short, long) = (short?, long?);
         let ratio = |stage: usize| rounded(long[stage] / short[stage]);
         rows.push(json!({
             "shader": name,
-            "lines": LINES,
+            "lines": lines,
             "seconds": short.map(rounded),
             "front_end": ratio(0),
             "passes": ratio(1),

@@ -43,6 +43,6 @@ fn main() -> anyhow::Result<()> {
         Name::Passes => variants::passes(only, common.json),
         Name::Conventions => variants::conventions(only, common.json),
         Name::Inlining => variants::inlining(only, common.json),
-        Name::Length => length::length(only, common.json),
+        Name::Length => length::length(length::LINES, only, common.json),
     })
 }

@@ -5,7 +5,7 @@
 //! macro's use; a token of an argument keeps its own. It knows no language's keywords. Work is
 //! bounded: tokens produced, files nested, arguments nested.
 
-use super::scan::{RawKind, RawToken, scan};
+use super::scan::{self, RawKind, RawToken, scan};
 use crate::disk;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap, Span, decode};
@@ -260,7 +260,13 @@ impl Preprocessor<'_> {
     }
 
     fn flush(&mut self, pending: &mut Vec<RawToken>) {
-        if pending.is_empty() {
+        let Some(last) = pending.last() else { return };
+        // A header may be included ten thousand times.
+        if self.out.tokens.len() + pending.len() > scan::MAX_TOKENS {
+            let place = last.span;
+            if !std::mem::replace(&mut self.stopped, true) {
+                self.error(place, scan::too_many_tokens(), "with what is included");
+            }
             return;
         }
         let tokens: Arc<[RawToken]> = std::mem::take(pending).into();

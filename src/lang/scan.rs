@@ -54,8 +54,16 @@ const PUNCT: &str = "+-*/%=<>!&|^~?:.,;(){}[]#@";
 
 /// Cuts a file's text into tokens. A [`RawKind::Newline`] ends every line, the last one included.
 pub fn scan(file: FileId, text: &str, diags: &mut Diagnostics) -> Vec<RawToken> {
-    Scanner { file, text, pos: 0, spaced: false, tokens: Vec::new(), diags }.run()
+    scan_within(MAX_TOKENS, file, text, diags)
 }
+
+fn scan_within(most: usize, file: FileId, text: &str, diags: &mut Diagnostics) -> Vec<RawToken> {
+    Scanner { file, text, pos: 0, spaced: false, tokens: Vec::new(), most, diags }.run()
+}
+
+/// Most tokens of a text, ends of lines counted. One takes some 180 bytes until it is part of a syntax
+/// tree.
+pub const MAX_TOKENS: usize = 1 << 22;
 
 struct Scanner<'a> {
     file: FileId,
@@ -63,13 +71,24 @@ struct Scanner<'a> {
     pos: usize,
     spaced: bool,
     tokens: Vec<RawToken>,
+    /// Most tokens.
+    most: usize,
     diags: &'a mut Diagnostics,
+}
+
+/// The message where there are more than [`MAX_TOKENS`].
+pub fn too_many_tokens() -> String {
+    format!("the text has more than {MAX_TOKENS} tokens")
 }
 
 impl Scanner<'_> {
     fn run(mut self) -> Vec<RawToken> {
         while let Some(c) = self.peek(0) {
             let start = self.pos;
+            if self.tokens.len() >= self.most {
+                self.error(start, &too_many_tokens(), "the rest is left out");
+                break;
+            }
             match c {
                 b'\n' => {
                     self.pos += 1;
@@ -280,6 +299,18 @@ mod tests {
         assert_eq!(texts("1.8f 2F"), ["1.8f", "2F", "\n"]);
         assert_eq!(texts("0x1F 0XaB 0x"), ["31", "171", "0", "x", "\n"]);
         assert_eq!(texts("N.I"), ["N", ".", "I", "\n"]);
+    }
+
+    #[test]
+    fn what_follows_the_most_tokens_of_a_text_is_left_out_with_an_error() {
+        let scanned = |most: usize| {
+            let mut diags = Diagnostics::new();
+            let tokens = scan_within(most, FileId(0), "a b\nc", &mut diags);
+            (tokens.iter().map(|t| t.text.to_string()).collect::<Vec<_>>().concat(), diags.error_count())
+        };
+        assert_eq!(scanned(4), ("ab\nc\n".to_string(), 0));
+        assert_eq!(scanned(2), ("ab\n".to_string(), 1));
+        assert_eq!(MAX_TOKENS, 4_194_304);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Index of a shader instance in [`Parameters::instances`] and in the state's
@@ -44,7 +45,7 @@ pub struct Instance {
     /// The shader.
     pub shader: ShaderRef,
     /// Different names of the objects that it belongs to.
-    pub used_by: Vec<String>,
+    pub used_by: Vec<Arc<str>>,
     /// For a light, what the scene calls it.
     pub handle: Option<String>,
     /// The request that made it; `None` where the program did.
@@ -142,11 +143,17 @@ impl Parameters {
     pub(super) fn new(scene: &Scene, program: &Program, edits: &Edits) -> Self {
         let keys = edits::keys(scene);
         let mut users = vec![Vec::new(); scene.shader_instances.len()];
+        // Objects share their names, which may be long: most are known by their place in memory.
+        let (mut numbers, mut by_place) = (HashMap::new(), HashMap::new());
         let mut known = HashSet::new();
         for object in &scene.objects {
+            let name = *by_place.entry(Arc::as_ptr(&object.name)).or_insert_with(|| {
+                let next = numbers.len();
+                *numbers.entry(&*object.name).or_insert(next)
+            });
             for id in object.surface.into_iter().chain(object.procedural).chain(object.attributes.shaders()) {
-                if known.insert((id, &object.name)) {
-                    users[id.0 as usize].push(object.name.to_string());
+                if known.insert((id, name)) {
+                    users[id.0 as usize].push(object.name.clone());
                 }
             }
         }

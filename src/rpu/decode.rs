@@ -5,6 +5,7 @@ use super::block::column;
 use super::format::Format;
 use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
 use super::step::{Operand, Recorder, Steps, Tests};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A checked and decoded program: what the interpreter runs, what the timed machine schedules, and
@@ -16,7 +17,8 @@ pub struct DecodedProgram {
     /// The arithmetic of all instructions, in their order.
     pub(super) steps: Steps,
     pub(super) mode: Mode,
-    pub(super) entries: Vec<EntryPoint>,
+    /// The functions that are entry points, by code address: the first name of each.
+    pub(super) entries: BTreeMap<u32, String>,
 }
 
 impl DecodedProgram {
@@ -41,7 +43,11 @@ impl DecodedProgram {
             run = if plain { run + 1 } else { 0 };
             instr.run = run;
         }
-        Ok(DecodedProgram { code, steps: recorder.finish(), mode, entries: program.entries.clone() })
+        let mut entries = BTreeMap::new();
+        for EntryPoint { name, address } in &program.entries {
+            entries.entry(*address).or_insert_with(|| name.clone());
+        }
+        Ok(DecodedProgram { code, steps: recorder.finish(), mode, entries })
     }
 
     /// The number format that it computes in.
@@ -51,8 +57,7 @@ impl DecodedProgram {
 
     /// What the function at a code address is called: after its first entry point, where it has one.
     pub(super) fn function_name(&self, pc: u32) -> String {
-        let entry = self.entries.iter().find(|entry| entry.address == pc);
-        entry.map_or_else(|| format!("function_{pc}"), |entry| entry.name.clone())
+        self.entries.get(&pc).cloned().unwrap_or_else(|| format!("function_{pc}"))
     }
 
     /// Computes in another mode from now on.

@@ -3,7 +3,8 @@
 use crate::{Case, Files};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use std::io::Write;
+use image::{DynamicImage, ImageFormat};
+use std::io::{Cursor, Write};
 
 const IMAGE: &str = "image";
 const CLOUD: &str = "point cloud";
@@ -46,6 +47,53 @@ fn png(side: u32, color_type: u8, channels: usize) -> Vec<u8> {
     file
 }
 
+/// A TIFF of `side` by `side` pixels of four times 16 bits, all 0, in one compressed strip (TIFF 6.0,
+/// and Adobe's Technical Note 3 on deflate).
+fn tiff(side: u32) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let row = vec![0; side as usize * 8];
+    (0..side).for_each(|_| encoder.write_all(&row).expect("memory"));
+    let strip = encoder.finish().expect("memory");
+    let (short, long) = (3u16, 4u16);
+    // The strip follows the header and the bits of the samples.
+    let entries = [
+        (256, long, 1, side),
+        (257, long, 1, side),
+        (258, short, 4, 8),
+        (259, short, 1, 8),
+        (262, short, 1, 2),
+        (273, long, 1, 16),
+        (277, short, 1, 4),
+        (278, long, 1, side),
+        (279, long, 1, strip.len() as u32),
+        (284, short, 1, 1),
+        (338, short, 1, 2),
+    ];
+    let padding = strip.len() % 2;
+    let directory = (16 + strip.len() + padding) as u32;
+    let mut file = b"II*\0".to_vec();
+    file.extend(directory.to_le_bytes());
+    file.extend([16u16; 4].into_iter().flat_map(u16::to_le_bytes));
+    file.extend(strip);
+    file.extend(vec![0; padding]);
+    file.extend((entries.len() as u16).to_le_bytes());
+    for (tag, kind, count, value) in entries {
+        file.extend(u16::to_le_bytes(tag));
+        file.extend(kind.to_le_bytes());
+        file.extend(u32::to_le_bytes(count));
+        file.extend(value.to_le_bytes());
+    }
+    file.extend([0; 4]);
+    file
+}
+
+/// A black image in a format.
+fn encoded(image: DynamicImage, format: ImageFormat) -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    image.write_to(&mut file, format).expect("memory");
+    file.into_inner()
+}
+
 /// The side of a square of 2²⁴ pixels for 10 MB, and of fewer for fewer bytes.
 fn side(bytes: usize) -> u32 {
     ((bytes as f64 / 10e6 * f64::from(1 << 24)).sqrt() as u32).max(1)
@@ -56,6 +104,16 @@ pub fn cases() -> Vec<Case> {
     vec![
         Case::checked(IMAGE, "a PNG of 16 bits with alpha", |n| textured("t.png", png(side(n), 6, 4))),
         Case::checked(IMAGE, "a gray PNG of 16 bits", |n| textured("t.png", png(side(n), 0, 1))),
+        Case::checked(IMAGE, "a TIFF of 16 bits with alpha", |n| textured("t.tif", tiff(side(n)))),
+        Case::checked(IMAGE, "a JPEG", |n| {
+            textured("t.jpg", encoded(DynamicImage::new_rgb8(side(n), side(n)), ImageFormat::Jpeg))
+        }),
+        Case::checked(IMAGE, "an OpenEXR", |n| {
+            textured("t.exr", encoded(DynamicImage::new_rgba32f(side(n), side(n)), ImageFormat::OpenExr))
+        }),
+        Case::checked(IMAGE, "samples of a texture", |n| {
+            textured("t.bake", "0.5 0.5 1 1 1\n".repeat(n / 14).into_bytes())
+        }),
         Case::checked(IMAGE, "a PPM", |n| {
             let side = ((n / 3) as f64).sqrt().max(1.0) as usize;
             let pixels = vec![0; 3 * side * side];

@@ -1,7 +1,10 @@
 //! RIB scenes that ask for much memory.
 
 use crate::{Case, Files};
-use std::fmt::Write;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 const HEAD: &str = "Format 16 12 1 Projection \"perspective\" \"fov\" 40 Translate 0 0 5\n";
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]\n";
@@ -120,7 +123,8 @@ pub const CASES: &[Case] = &[
         let mut files = attributes(n, |i| format!("Surface \"many\" \"p1\" {i}\n"));
         files.push(("many.sl", shader.into_bytes()));
         files
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "coordinate systems", |n| attributes(n, |i| format!("CoordinateSystem \"c{i}\"\n"))),
     Case::checked(RIB, "declarations", |n| attributes(n, |i| format!("Declare \"d{i}\" \"uniform float\"\n"))),
     Case::checked(RIB, "options", |n| {
@@ -170,6 +174,16 @@ pub const CASES: &[Case] = &[
         world(n, |_| format!("Sphere 1 -1 1 360 {variables}\n"))
     }),
     Case::checked(RIB, "small polygons", |n| world(n, |_| "Polygon\"P\"[0 0 0 1 0 0 0 1 0]".to_string())),
+    Case::checked(RIB, "small polygons, compressed", |n| {
+        // A comment that does not compress makes room for 16 times its size.
+        let comment = (0..n).map(|i| char::from(b'0' + pick(i, 64) as u8)).collect::<String>();
+        let polygon = "Polygon\"P\"[0 0 0 1 0 0 0 1 0]";
+        let polygons = polygon.repeat(15 * n / polygon.len());
+        let scene = format!("{HEAD}#{comment}\nWorldBegin {polygons} WorldEnd");
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(scene.as_bytes()).expect("memory");
+        vec![("s.rib", encoder.finish().expect("memory"))]
+    }),
     Case::checked(RIB, "a mesh of triangles", |n| {
         let count = n / 8;
         let (threes, corners) = ("3 ".repeat(count), "0 1 2 ".repeat(count));

@@ -9,7 +9,7 @@ use super::TARGET;
 use crate::ir::dominators::Dominators;
 use crate::ir::emitter::Emitter;
 use crate::ir::passes::{block_params, copy, dce, fold, gvn, simplify_cfg, slots};
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
+use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function. With `share`, what the expansions compute twice is
@@ -241,40 +241,41 @@ const UNROLLED: u32 = 32;
 /// Makes array elements zero where the function starts: by a store each for short arrays, else by a
 /// loop.
 fn clear_slots(f: &mut Function) {
-    for s in 0..f.slots.len() {
-        let Slot { ty, len, .. } = f.slots[s];
-        let op = Op::SlotStore(SlotId(s as u32));
-        if len <= UNROLLED {
-            let mut e = Emitter::new(f, Loc::NONE);
-            let zero = e.constant(Const::zero(ty));
-            for i in 0..len {
-                let i = e.constant(Const::U32(i));
-                e.push(op.clone(), &[i, zero], vec![]);
-            }
-            let mut out = e.out;
-            out.append(&mut f.blocks[0].insts);
-            f.blocks[0].insts = out;
-        } else {
-            let tail = split_block(f, BlockId(0), 0);
-            let body = f.new_block();
-            let i = f.new_value(Type::U32);
-            let mut e = Emitter::new(f, Loc::NONE);
-            let start = e.constant(Const::U32(0));
-            f.blocks[0].insts = std::mem::take(&mut e.out);
-            f.blocks[0].term = Terminator::Jump(Target { block: body, args: vec![start] });
-            let mut e = Emitter::new(f, Loc::NONE);
-            let zero = e.constant(Const::zero(ty));
-            e.push(op, &[i, zero], vec![]);
-            let one = e.constant(Const::U32(1));
-            let next = e.op(Op::IAdd, &[i, one], Type::U32);
-            let len = e.constant(Const::U32(len));
-            let more = e.op(Op::ILt, &[next, len], Type::Bool);
-            let out = e.out;
-            let block = f.block_mut(body);
-            block.params = vec![i];
-            block.insts = out;
-            block.term = Terminator::Branch(more, Target { block: body, args: vec![next] }, goto(tail));
+    let slots: Vec<(Op, Type, u32)> =
+        f.slots.iter().enumerate().map(|(s, slot)| (Op::SlotStore(SlotId(s as u32)), slot.ty, slot.len)).collect();
+    let (short, long): (Vec<_>, Vec<_>) = slots.into_iter().partition(|&(.., len)| len <= UNROLLED);
+    // All at once: a function may have thousands, and what follows them moves.
+    let mut e = Emitter::new(f, Loc::NONE);
+    for (op, ty, len) in short.into_iter().rev() {
+        let zero = e.constant(Const::zero(ty));
+        for i in 0..len {
+            let i = e.constant(Const::U32(i));
+            e.push(op.clone(), &[i, zero], vec![]);
         }
+    }
+    let mut out = e.out;
+    out.append(&mut f.blocks[0].insts);
+    f.blocks[0].insts = out;
+    for (op, ty, len) in long {
+        let tail = split_block(f, BlockId(0), 0);
+        let body = f.new_block();
+        let i = f.new_value(Type::U32);
+        let mut e = Emitter::new(f, Loc::NONE);
+        let start = e.constant(Const::U32(0));
+        f.blocks[0].insts = std::mem::take(&mut e.out);
+        f.blocks[0].term = Terminator::Jump(Target { block: body, args: vec![start] });
+        let mut e = Emitter::new(f, Loc::NONE);
+        let zero = e.constant(Const::zero(ty));
+        e.push(op, &[i, zero], vec![]);
+        let one = e.constant(Const::U32(1));
+        let next = e.op(Op::IAdd, &[i, one], Type::U32);
+        let len = e.constant(Const::U32(len));
+        let more = e.op(Op::ILt, &[next, len], Type::Bool);
+        let out = e.out;
+        let block = f.block_mut(body);
+        block.params = vec![i];
+        block.insts = out;
+        block.term = Terminator::Branch(more, Target { block: body, args: vec![next] }, goto(tail));
     }
 }
 

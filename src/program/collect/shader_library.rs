@@ -86,6 +86,9 @@ pub struct CompiledShader {
     pub is_object: bool,
     /// The scene's coordinate systems, for defaults that name one.
     spaces: Option<Arc<Function>>,
+    /// For each parameter its default, where that is the same for all instances; once that was asked
+    /// for.
+    defaults: Arc<OnceLock<Vec<Option<Vec<Const>>>>>,
 }
 
 /// A declared parameter.
@@ -115,6 +118,11 @@ impl CompiledParam {
     /// Number of the core's parameters for it.
     pub fn values(&self) -> usize {
         self.array.unwrap_or(1) as usize
+    }
+
+    /// Whether these are as many constants as it has values, and of its type.
+    fn takes(&self, values: &[Const]) -> bool {
+        values.len() == self.values() && values.iter().all(|c| c.ty() == self.ty)
     }
 }
 
@@ -150,6 +158,7 @@ impl CompiledShader {
             is_object: true,
             lengths: Lengths::default(),
             spaces: None,
+            defaults: Arc::default(),
         }
     }
 
@@ -235,8 +244,8 @@ impl CompiledShader {
     ) -> Vec<Vec<Const>> {
         let mut known: HashMap<String, Const> = HashMap::new();
         let mut all = Vec::with_capacity(self.params.len());
-        for p in &self.params {
-            let values = given(p).unwrap_or_else(|| self.default(p, to_world, &known));
+        for (p, constant) in self.params.iter().zip(self.constant_defaults()) {
+            let values = given(p).or_else(|| constant.clone()).unwrap_or_else(|| self.default(p, to_world, &known));
             match (p.array, values.as_slice()) {
                 (None, [value]) => {
                     known.insert(p.name.clone(), value.clone());
@@ -246,6 +255,26 @@ impl CompiledShader {
             all.push(values);
         }
         all
+    }
+
+    /// The defaults that are made of no other parameter and name no space. A shader has thousands of
+    /// parameters, and a scene thousands of instances of it.
+    fn constant_defaults(&self) -> &[Option<Vec<Const>>] {
+        self.defaults.get_or_init(|| {
+            let index = self.unit.index();
+            let of = |param: &CompiledParam| {
+                let function = &self.unit.functions[*index.get(&*param.default)?];
+                let calls = function.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Call(_)));
+                if calls || !function.params.is_empty() {
+                    return None;
+                }
+                let mut alone = Module::new();
+                alone.functions.push(function.clone());
+                let values = eval(&alone, &param.default, &[], &mut EmptyWorld, Limits::default());
+                values.ok().filter(|values| param.takes(values))
+            };
+            self.params.iter().map(of).collect()
+        })
     }
 
     /// The default of a parameter; `before` has the values of those before it by their names in the
@@ -265,8 +294,7 @@ impl CompiledShader {
             }
             _ => eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default()),
         };
-        let fits = |r: &Vec<Const>| r.len() == param.values() && r.iter().all(|c| c.ty() == param.ty);
-        results.ok().filter(fits).unwrap_or_else(zero)
+        results.ok().filter(|values| param.takes(values)).unwrap_or_else(zero)
     }
 }
 
@@ -966,6 +994,7 @@ impl CompiledFile {
                 reduced: Arc::default(),
                 is_object: false,
                 spaces: None,
+                defaults: Arc::default(),
             })
         };
         let shaders =

@@ -142,7 +142,7 @@ impl<'p> Builder<'p> {
         let count = self.starts.len();
         let entry = self.node_at(self.function.entry).unwrap_or(0) as usize;
         let own = self.function.entry;
-        let starts_threads = own == 0 || self.program.entries.iter().any(|entry| entry.address == own);
+        let starts_threads = own == 0 || self.program.entries.contains_key(&own);
         let last_loop = self.function.last_loop().filter(|_| starts_threads);
         let mixed = last_loop.map(|block| self.function.blocks[block].start);
         let mut successors: Vec<Vec<u32>> = (0..count).map(|node| self.targets(node)).collect();

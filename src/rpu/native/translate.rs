@@ -123,7 +123,7 @@ pub(super) fn largest_frame(functions: &[Translated]) -> i32 {
 /// Translates a program. Functions beyond a limit are left out.
 pub(super) fn translate(program: &DecodedProgram, isa: &'static dyn Vectors) -> Translation {
     // Programs without entry points start at their first instruction.
-    let mut starts = BTreeSet::from_iter(program.entries.iter().map(|entry| entry.address).chain([0]));
+    let mut starts = BTreeSet::from_iter(program.entries.keys().copied().chain([0]));
     starts.extend(program.code.iter().filter_map(|instr| match instr.flow.control() {
         Some(DecodedControl::Call { target, .. }) => Some(target),
         _ => None,

@@ -30,6 +30,8 @@ struct Walk<'a> {
     worlds: Vec<Mat4>,
     /// The primitives of each mesh that nothing deforms.
     meshes: HashMap<usize, Vec<Part>>,
+    /// The names of meshes that objects have.
+    names: HashMap<usize, Arc<str>>,
     /// Materials, and by their numbers in the document where they are among these.
     materials: Vec<Material>,
     material_numbers: HashMap<Option<usize>, usize>,
@@ -61,8 +63,14 @@ pub fn add_all(
     }
     order.truncate(shown);
     let worlds = worlds.into_iter().map(|world| world.unwrap_or(Mat4::IDENTITY)).collect();
-    let mut walk =
-        Walk { pose, worlds, meshes: HashMap::new(), materials: Vec::new(), material_numbers: HashMap::new() };
+    let mut walk = Walk {
+        pose,
+        worlds,
+        meshes: HashMap::new(),
+        names: HashMap::new(),
+        materials: Vec::new(),
+        material_numbers: HashMap::new(),
+    };
     for number in order {
         let place = Place::new().field("nodes").index(number);
         walk.add(document, number, &place, size, making);
@@ -212,8 +220,12 @@ impl Walk<'_> {
                 parts
             }
         };
-        let name = [&node.name, &json.name].into_iter().flatten().find(|n| !n.is_empty());
-        let name = name.cloned().unwrap_or_else(|| place.to_string());
+        let [own, shared] = [&node.name, &json.name].map(|name| name.as_deref().filter(|name| !name.is_empty()));
+        let name: Arc<str> = match (own, shared) {
+            (Some(name), _) => name.into(),
+            (None, Some(name)) => self.names.entry(index.value()).or_insert_with(|| name.into()).clone(),
+            (None, None) => place.to_string().into(),
+        };
         // Joints give places in the world, whatever the node's.
         let is_skinned = deform.joints.is_some();
         let copies = match instances(document, node, place) {
@@ -228,7 +240,7 @@ impl Walk<'_> {
             for (mesh, material) in parts.iter().flatten() {
                 let material = &self.materials[*material];
                 let object = Object {
-                    name: name.as_str().into(),
+                    name: name.clone(),
                     surface: Some(material.shader),
                     attributes: material.attributes.clone(),
                     lights: Arc::default(),

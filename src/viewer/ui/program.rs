@@ -361,7 +361,7 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
 
 /// An instance's name.
 fn name_of(instance: &Instance) -> String {
-    let user = instance.handle.as_deref().or(instance.used_by.first().map(String::as_str));
+    let user = instance.handle.as_deref().or(instance.used_by.first().map(|name| &**name));
     match user {
         Some(user) => format!("{} {} ({user})", instance.kind.keyword(), instance.shader),
         None => format!("{} {}", instance.kind.keyword(), instance.shader),
