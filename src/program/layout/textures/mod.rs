@@ -13,7 +13,7 @@ pub use read::{Images, Read};
 
 use crate::abi::Intrinsic;
 use crate::ir::passes::known_data::KnownMemory;
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
+use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value, string_id};
 use crate::pointcloud::PointCloud;
 use crate::program::collect::Collected;
 use crate::program::collect::instances::{Instance, string_input};
@@ -134,6 +134,7 @@ impl Textures {
         if self.table.size > 0 {
             image.extend(std::iter::repeat_n([0; 4], self.table.size as usize));
             image.extend(layout::missing(self.table.missing()));
+            image.extend(self.table.displacements.iter().map(|&d| [d, 0, 0, 0]));
         }
     }
 
@@ -168,11 +169,16 @@ impl Textures {
         b.result("return", Type::Ref);
         let name = b.param("name", Type::String);
         let id = b.op_as(Op::Bitcast, &[name], Type::U32);
-        let [factor, shift] = [self.table.factor, self.table.shift].map(|x| b.u32(x));
-        let hash = b.op(Op::IMul, &[id, factor]);
-        let slot = b.op(Op::IShr, &[hash, shift]);
-        let slot = b.op_as(Op::Bitcast, &[slot], Type::Ref);
-        let entry = b.op(Op::Load(TABLE), &[slot]);
+        let displaced = match self.table.bucket_shift() {
+            Some(shift) => {
+                let vector = entry_of(&mut b, id, FACTOR, shift, self.table.displaced());
+                let word = b.op(Op::Extract(0), &[vector]);
+                let displacement = b.op_as(Op::Bitcast, &[word], Type::U32);
+                b.op(Op::IXor, &[id, displacement])
+            }
+            None => id,
+        };
+        let entry = entry_of(&mut b, displaced, self.table.factor, self.table.shift, TABLE);
         let [known, address] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
             let word = b.op(Op::Extract(lane), &[entry]);
             b.op_as(Op::Bitcast, &[word], ty)
@@ -189,45 +195,126 @@ impl Textures {
     }
 }
 
+/// Loads the vector of the table at an address that an identifier's product with a factor chooses.
+fn entry_of(b: &mut FunctionBuilder, id: Value, factor: u32, shift: u32, table: u32) -> Value {
+    let [factor, shift] = [factor, shift].map(|x| b.u32(x));
+    let hash = b.op(Op::IMul, &[id, factor]);
+    let slot = b.op(Op::IShr, &[hash, shift]);
+    let slot = b.op_as(Op::Bitcast, &[slot], Type::Ref);
+    b.op(Op::Load(table), &[slot])
+}
+
 /// A table without collisions: the slot of an identifier is the upper bits of its product with an
-/// odd number, found by trial.
-#[derive(Clone, Copy, Debug, Default)]
+/// odd number.
+///
+/// Of few names, the number is found by trial, which takes slots by the square of their count: 16,000
+/// would take 512 MiB. Many names are displaced (Pagh, "Hash and Displace", 1999): upper bits of
+/// another product choose a displacement that is combined with the identifier before.
+#[derive(Clone, Debug, Default)]
 struct Table {
     /// A power of two, at least 2; 0 where there are no textures.
     size: u32,
     factor: u32,
     shift: u32,
+    /// A power of two of them, or none. They follow the descriptor of what is missing.
+    displacements: Vec<u32>,
 }
 
 /// Factors that are tried for each size.
 const TRIES: u32 = 256;
+
+/// Most names without displacements.
+const FEW: usize = 1024;
+
+/// The golden ratio (Knuth, "Sorting and Searching", §6.4): the factor that chooses a displacement.
+const FACTOR: u32 = 0x9e37_79b9;
+
+/// The factor of identifiers that are displaced: that of the last step of MurmurHash3.
+const DISPLACED_FACTOR: u32 = 0xc2b2_ae35;
+
+/// Displacements that are tried for the identifiers that share one.
+const MOST_DISPLACEMENTS: u32 = 1 << 16;
 
 impl Table {
     fn of(ids: &[u32]) -> Self {
         if ids.is_empty() {
             return Self::default();
         }
+        if ids.len() > FEW {
+            return Self::displacing(ids);
+        }
         let mut bits = usize::BITS - ids.len().leading_zeros();
         loop {
             let shift = 32 - bits;
             let mut taken = vec![0; 1 << bits];
             for attempt in 1..=TRIES {
-                // Multiples of the golden ratio (Knuth, "Sorting and Searching", §6.4), made odd.
-                let factor = attempt.wrapping_mul(0x9e37_79b9) | 1;
+                // Multiples of the golden ratio, made odd.
+                let factor = attempt.wrapping_mul(FACTOR) | 1;
                 let fits = |&id: &u32| {
                     let slot = (id.wrapping_mul(factor) >> shift) as usize;
                     std::mem::replace(&mut taken[slot], attempt) != attempt
                 };
                 if ids.iter().all(fits) {
-                    return Self { size: 1 << bits, factor, shift };
+                    return Self { size: 1 << bits, factor, shift, displacements: Vec::new() };
                 }
             }
             bits += 1;
         }
     }
 
+    /// The table of many different identifiers.
+    fn displacing(ids: &[u32]) -> Self {
+        let bits = usize::BITS - ids.len().leading_zeros();
+        let mut table = Self { displacements: vec![0; 1 << (bits - 1)], factor: DISPLACED_FACTOR, ..Self::default() };
+        let mut buckets = vec![Vec::new(); table.displacements.len()];
+        ids.iter().for_each(|&id| buckets[table.bucket(id)].push(id));
+        // Those with many members first, while there are many free slots.
+        let mut order: Vec<usize> = (0..buckets.len()).collect();
+        order.sort_by_key(|&bucket| std::cmp::Reverse(buckets[bucket].len()));
+        // At most half of the slots are taken; more are free where a bucket finds none.
+        for bits in bits + 1..32 {
+            (table.size, table.shift) = (1 << bits, 32 - bits);
+            let mut taken = vec![false; 1 << bits];
+            let finds_place = |&bucket: &usize| {
+                let found = (0..MOST_DISPLACEMENTS).find_map(|attempt| {
+                    let displacement = attempt.wrapping_mul(FACTOR);
+                    let slots = buckets[bucket].iter().map(|&id| table.slot_of(id ^ displacement));
+                    let slots: BTreeSet<usize> = slots.filter(|&slot| !taken[slot]).collect();
+                    (slots.len() == buckets[bucket].len()).then_some((displacement, slots))
+                });
+                let Some((displacement, slots)) = found else { return false };
+                slots.into_iter().for_each(|slot| taken[slot] = true);
+                table.displacements[bucket] = displacement;
+                true
+            };
+            if order.iter().all(finds_place) {
+                break;
+            }
+        }
+        table
+    }
+
     fn slot(&self, id: u32) -> u32 {
-        id.wrapping_mul(self.factor) >> self.shift
+        let displacement = self.displacements.get(self.bucket(id)).copied().unwrap_or(0);
+        self.slot_of(id ^ displacement) as u32
+    }
+
+    fn slot_of(&self, displaced: u32) -> usize {
+        (displaced.wrapping_mul(self.factor) >> self.shift) as usize
+    }
+
+    /// How far the product that chooses a displacement is shifted, where there are any.
+    fn bucket_shift(&self) -> Option<u32> {
+        self.displacements.len().checked_ilog2().map(|bits| 32 - bits)
+    }
+
+    fn bucket(&self, id: u32) -> usize {
+        self.bucket_shift().map_or(0, |shift| id.wrapping_mul(FACTOR) >> shift) as usize
+    }
+
+    /// The address of the displacements.
+    fn displaced(&self) -> u32 {
+        self.missing() + MISSING_VECTORS
     }
 
     fn missing(&self) -> u32 {
@@ -235,7 +322,7 @@ impl Table {
     }
 
     fn vectors(&self) -> u64 {
-        if self.size == 0 { 0 } else { u64::from(self.size + MISSING_VECTORS) }
+        if self.size == 0 { 0 } else { u64::from(self.size + MISSING_VECTORS) + self.displacements.len() as u64 }
     }
 }
 
@@ -322,15 +409,53 @@ fn string(value: Const) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::eval;
 
     #[test]
     fn a_table_has_a_slot_for_each_of_a_thousand_names() {
-        for count in [1, 2, 3, 7, 100, 1000] {
+        for count in [1, 2, 3, 7, 100, 1000, 1025, 50_000] {
             let ids: Vec<u32> = (0..count).map(|i| string_id(&format!("maps/{i}.tex"))).collect();
             let table = Table::of(&ids);
             let slots: std::collections::HashSet<u32> = ids.iter().map(|&id| table.slot(id)).collect();
             assert_eq!(slots.len(), ids.len());
             assert!(slots.iter().all(|&s| s < table.size), "{table:?}");
+            assert!(count <= FEW || table.vectors() <= 8 * count as u64, "{count} names, {} vectors", table.vectors());
+        }
+    }
+
+    /// The memory image of the textures.
+    struct Image(Vec<[u32; 4]>);
+
+    impl eval::World for Image {
+        fn load(&mut self, address: u32) -> [u32; 4] {
+            self.0.get(address as usize).copied().unwrap_or_default()
+        }
+    }
+
+    #[test]
+    fn the_function_finds_each_name_and_no_other_in_tables_of_few_and_of_many() {
+        for count in [3, 1500] {
+            let names = || (0..count).map(|i| Arc::from(format!("maps/{i}.tex")));
+            let textures = Textures::new(names().map(|name| (name, None)));
+            let mut image = Image(vec![[0; 4]; TABLE as usize]);
+            textures.push_table(&mut image.0);
+            assert_eq!(image.0.len() as u64, u64::from(TABLE) + textures.vectors());
+            for (number, name) in names().enumerate() {
+                let slot = TABLE + textures.table.slot(string_id(&name));
+                image.0[slot as usize] = [string_id(&name), number as u32, 0, 0];
+            }
+            let mut module = Module::new();
+            module.functions.push(textures.find_function());
+            let mut find = |name: Arc<str>| {
+                let (function, limits) = (module.functions[0].name.clone(), eval::Limits::default());
+                eval::eval(&module, &function, &[Const::String(name)], &mut image, limits).expect("it ends")
+            };
+            for (number, name) in names().enumerate() {
+                assert_eq!(find(name), [Const::Ref(number as u32)]);
+            }
+            for other in ["", "maps/0.tey"] {
+                assert_eq!(find(other.into()), [Const::Ref(textures.table.missing())], "{other}");
+            }
         }
     }
 }
