@@ -215,7 +215,8 @@ fn results_are_nan_where_the_evaluators_are_on_every_engine() {
         })
         .collect();
     let some = nans.iter().filter(|&&count| count > 0).count();
-    assert!(2 * some > nans.len(), "only {some} of {} programs give NaN", nans.len());
+    // Selections, clamps and conversions to integers swallow most.
+    assert!(8 * some > nans.len(), "only {some} of {} programs give NaN", nans.len());
 }
 
 #[test]

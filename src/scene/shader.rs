@@ -94,11 +94,12 @@ pub struct ShaderInstance {
     pub objects: Arc<[CoShader]>,
 }
 
-/// The memory that an instance with these parameters takes, in bytes.
+/// The memory that an instance with these parameters takes, in bytes. The list of instances takes up to
+/// three times what is in it while it grows.
 pub(super) fn bytes_of_instance(params: &[(String, ParamValue)]) -> usize {
     let of_param =
         |(name, value): &(String, ParamValue)| size_of::<(String, ParamValue)>() + name.len() + value.bytes();
-    size_of::<ShaderInstance>() + params.iter().map(of_param).sum::<usize>()
+    3 * size_of::<ShaderInstance>() + params.iter().map(of_param).sum::<usize>()
 }
 
 /// Whether a parameter's name begins with two underscores: exporters and shaders use such

@@ -298,7 +298,8 @@ pub const CASES: &[Case] = &[
                 (name, text.replacen("WorldBegin\n", &inside, 1).into_bytes())
             })
             .collect()
-    }),
+    })
+    .limited(),
     Case::checked(RIB, "frames", |n| {
         scene(n, "", "", |i| format!("FrameBegin {i}\nWorldBegin\n{TRIANGLE}WorldEnd\nFrameEnd\n"))
     }),

@@ -161,7 +161,7 @@ fn counted(r: &mut Reader<'_>, args: &Args<'_, '_>, triangles: usize) -> bool {
 /// Counts memory that a request takes beside geometry, for shaders, attributes and names, by the
 /// triangles for which it would do. False where there is no room for it: then nothing is to be kept.
 pub fn keep(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
-    let fits = bytes / BYTES_OF_TRIANGLE <= r.budget.left();
+    let fits = bytes.div_ceil(BYTES_OF_TRIANGLE) <= r.budget.left();
     if fits {
         r.budget.kept += bytes;
     } else {
