@@ -88,10 +88,13 @@ step cargo check --locked --no-default-features --features gpu
 step cargo test --locked --test monkey -- --seed "$seed" --seconds "$seconds"
 
 if cargo +nightly fuzz --version >/dev/null 2>&1; then
+    # One codegen unit, the default, compiles the library on one core of all.
+    units="--codegen-units=16"
+    step cargo +nightly fuzz build "$units"
     for target in fuzz/fuzz_targets/*.rs; do
         target=$(basename "$target" .rs)
         # A C++ library of an image metric has two tables where the sanitizer wants one.
-        step ASAN_OPTIONS=detect_odr_violation=0 cargo +nightly fuzz run "$target" -- \
+        step ASAN_OPTIONS=detect_odr_violation=0 cargo +nightly fuzz run "$units" "$target" -- \
             -seed=$((seed % 2147483647 + 1)) -max_total_time="$fuzzing" -rss_limit_mb="$memory"
     done
 else

@@ -389,7 +389,8 @@ pub struct MergeArgs {
     #[arg(short, long, value_name = "OUT", help_heading = heading::OUTPUT)]
     pub out: PathBuf,
     /// The scene, whose imager shader runs on the joined image; by default the one that the parts were
-    /// rendered from, where they name it
+    /// rendered from, where they name it. Of the folders of shaders that the parts name, those in the
+    /// scene's own are searched
     #[arg(long, value_name = "SCENE", help_heading = heading::FILES)]
     pub scene: Option<PathBuf>,
     /// The files that the scene may name, beside shaders in those of the parts' folders that lie in its own.
