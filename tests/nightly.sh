@@ -59,12 +59,13 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
     done
 done
 
-# The images of the documentation, whole; tests/images.rs renders a window of each.
-step assets/images/make.sh giant showcase instances cornell cost lines sum-layout
-step git diff --exit-code --stat -- assets/images
-
 # The most memory that files of 10 MB take, by reader and by stage: the table of docs/security.md.
 step SHADEWRIGHT_MEMORY=whole cargo test --locked --release --test memory -- --nocapture --test-threads 1
+
+# The images of the documentation, whole, with the program of that test; tests/images.rs renders a window of each.
+step "SHADEWRIGHT=${CARGO_TARGET_DIR:-target}/release/shadewright" \
+    assets/images/make.sh giant showcase instances cornell cost lines sum-layout
+step git diff --exit-code --stat -- assets/images
 
 # Every float of the domains of the standard library's transcendental functions.
 step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test math
