@@ -29,6 +29,11 @@ impl NotRegular {
     }
 }
 
+/// A folder by a name that the system understands: an empty one is the current folder.
+pub fn or_current(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
 /// Opens a regular file to read it.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 
 use super::rib::{self, Contents, Event, Quoted, SearchPath};
 use super::{Limit, PackError};
-use crate::scene::{FileAccess, FileError, SearchPaths, is_gltf, is_mesh, rib_text};
+use crate::scene::{FileAccess, FileError, MAX_FOLDERS, SearchPaths, is_gltf, is_mesh, rib_text};
 use crate::text::log::FileLog;
 use crate::text::source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -277,14 +277,15 @@ impl Walker<'_> {
             SearchPath::Texture => &mut new.lists[1],
             SearchPath::Archive => &mut new.lists[2],
         };
-        let folders = rib_text::search_path(value, list, &base);
+        let (folders, _) = rib_text::search_path(value, list, &base);
         *list = folders.into_iter().filter(|folder| !self.access.forbids_folder(folder)).collect();
         self.number_of(new)
     }
 
     fn add_folder(&mut self, folder: &str, state: usize) -> usize {
         let Some(folder) = self.access.base.as_ref().map(|base| base.join(folder)) else { return state };
-        if self.states[state].lists[0].contains(&folder) || self.access.forbids_folder(&folder) {
+        let known = &self.states[state].lists[0];
+        if known.contains(&folder) || known.len() >= MAX_FOLDERS || self.access.forbids_folder(&folder) {
             return state;
         }
         let mut new = self.states[state].clone();

@@ -244,6 +244,18 @@ fn a_missing_file_counts_once_it_is_made() {
 }
 
 #[test]
+fn a_shader_counts_once_its_missing_folder_is_made() {
+    let mut folder = Folder::new();
+    fs::remove_file(folder.path("dull.sl")).unwrap();
+    folder.edit("scene.rib", "\"dull\"", "\"later/dull\"");
+    assert!(folder.broken().contains("there is no surface shader `dull`"));
+    assert!(folder.project.files().contains(&folder.path("later")), "a change of it is noticed");
+    fs::create_dir(folder.path("later")).unwrap();
+    fs::write(folder.path("later/dull.sl"), SHADER).unwrap();
+    folder.ready();
+}
+
+#[test]
 fn saves_leave_no_more_text_than_one() {
     let mut folder = Folder::new();
     let files = folder.ready().program.sources.files().len();

@@ -91,7 +91,7 @@ impl FileError {
     pub fn hints(&self) -> Vec<String> {
         match self {
             FileError::Missing { looked_in, .. } => {
-                looked_in.iter().map(|dir| format!("looked in {}", show_folder(dir))).collect()
+                hints_of_places(looked_in.iter(), |dir| format!("looked in {}", show_folder(dir)))
             }
             FileError::Forbidden { folder, .. } => vec![
                 "a scene may read only from its own folder".to_string(),
@@ -102,6 +102,17 @@ impl FileError {
             _ => Vec::new(),
         }
     }
+}
+
+/// Most places of one message.
+const MAX_PLACES: usize = 8;
+
+/// A hint for each place where something was looked for: the first few, and how many more there are.
+pub fn hints_of_places<T>(places: impl ExactSizeIterator<Item = T>, hint: impl Fn(T) -> String) -> Vec<String> {
+    let more = places.len().saturating_sub(MAX_PLACES);
+    let mut hints: Vec<String> = places.take(MAX_PLACES).map(hint).collect();
+    hints.extend((more > 0).then(|| format!("and in {more} more")));
+    hints
 }
 
 fn show_folder(dir: &Path) -> String {
@@ -216,10 +227,10 @@ impl FileAccess {
     }
 
     fn permits(&self, real: &Path) -> bool {
-        self.base.iter().chain(&self.allowed).any(|root| {
-            let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-            root.canonicalize().is_ok_and(|root| real.starts_with(root))
-        })
+        self.base
+            .iter()
+            .chain(&self.allowed)
+            .any(|root| disk::or_current(root).canonicalize().is_ok_and(|root| real.starts_with(root)))
     }
 }
 
@@ -330,6 +341,13 @@ mod tests {
         for name in ["show/maps/wood.tif", "/usr/show/wood.tif", ""] {
             assert!(find(name).is_err() || name.is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_message_names_the_first_places_and_counts_the_others() {
+        let hints = |count: usize| hints_of_places(0..count, |i| i.to_string());
+        assert_eq!(hints(MAX_PLACES).last().map(String::as_str), Some("7"));
+        assert_eq!(hints(MAX_PLACES + 3)[MAX_PLACES - 1..], ["7", "and in 3 more"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ use std::sync::Arc;
 
 pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
-pub use files::{FileAccess, FileError, read as read_file};
+pub use files::{FileAccess, FileError, hints_of_places, read as read_file};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use gltf::{EXTRAS as GLTF_EXTRAS, file_of_uri, is_gltf};
 pub use instancing::TooManyTriangles;
@@ -164,6 +164,10 @@ pub struct Scene {
     /// The shader that makes the camera's rays, in camera space.
     pub camera_shader: Option<ShaderId>,
 }
+
+/// Most folders of a list of [`SearchPaths`] that a scene names, beside its own: each name of a file
+/// is looked for in all of them.
+pub const MAX_FOLDERS: usize = 128;
 
 /// Folders to search, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

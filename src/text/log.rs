@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileLog {
     seen: BTreeMap<PathBuf, Sight>,
+    /// How many of them were missing when they were recorded.
+    missing: usize,
     /// Folders that were searched for files of an extension, with the hashes of the names.
     listed: BTreeMap<(PathBuf, String), u64>,
 }
@@ -41,6 +43,9 @@ struct Stamp {
 /// seconds (FAT).
 const STEP: Duration = Duration::from_secs(2);
 
+/// Most files of a log that are missing: each name in a scene may be looked for in many folders.
+const MAX_MISSING: usize = 1 << 20;
+
 impl FileLog {
     /// Records a file's content. The first record of a file stays.
     pub fn note(&mut self, path: &Path, bytes: &[u8]) {
@@ -49,9 +54,11 @@ impl FileLog {
         self.insert(path, Sight { content: Some(hasher.finish()), stamp: stamp_of(path) });
     }
 
-    /// Records that a file does not exist.
+    /// Records that a file does not exist, of the first [`MAX_MISSING`] such files.
     pub fn note_missing(&mut self, path: &Path) {
-        self.insert(path, Sight { content: None, stamp: None });
+        if self.missing < MAX_MISSING {
+            self.insert(path, Sight { content: None, stamp: None });
+        }
     }
 
     /// Records that a folder was searched for files whose names end in `.extension`.
@@ -62,14 +69,23 @@ impl FileLog {
 
     fn insert(&mut self, path: &Path, sight: Sight) {
         if !self.seen.contains_key(path) {
-            self.seen.insert(path.to_path_buf(), sight);
+            self.put(path, sight);
         }
+    }
+
+    fn put(&mut self, path: &Path, sight: Sight) {
+        self.missing += usize::from(sight.content.is_none());
+        let old = self.seen.insert(path.to_path_buf(), sight);
+        self.missing -= usize::from(old.is_some_and(|old| old.content.is_none()));
     }
 
     /// Adds all records of another log.
     pub fn extend(&mut self, other: &FileLog) {
         for (path, sight) in &other.seen {
-            self.insert(path, sight.clone());
+            match sight.content {
+                Some(_) => self.insert(path, sight.clone()),
+                None => self.note_missing(path),
+            }
         }
         for (key, hash) in &other.listed {
             self.listed.entry(key.clone()).or_insert(*hash);
@@ -78,7 +94,7 @@ impl FileLog {
 
     /// Adds all records of another log, replacing existing ones.
     pub fn replace(&mut self, other: &FileLog) {
-        self.seen.extend(other.seen.iter().map(|(path, sight)| (path.clone(), sight.clone())));
+        other.seen.iter().for_each(|(path, sight)| self.put(path, sight.clone()));
         self.listed.extend(other.listed.iter().map(|(key, hash)| (key.clone(), *hash)));
     }
 
@@ -177,8 +193,11 @@ pub fn content_of(path: &Path) -> Option<u64> {
 /// The hash of the names in a folder that end in `.extension`. The algorithm is the same in all
 /// processes of one build.
 pub fn listing_of(folder: &Path, extension: &str) -> u64 {
-    let opened = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let names = fs::read_dir(opened).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let names = fs::read_dir(disk::or_current(folder))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| PathBuf::from(entry.file_name()));
     let mut names: Vec<PathBuf> = names.filter(|name| name.extension().is_some_and(|e| e == extension)).collect();
     names.sort_unstable();
     let mut hasher = DefaultHasher::new();
@@ -222,7 +241,6 @@ mod tests {
     }
 
     #[test]
-
     fn a_missing_file_has_changed_once_it_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.sl");
@@ -234,6 +252,25 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         fs::write(&path, "").unwrap();
         assert_eq!(log.changed(), [path]);
+    }
+
+    #[test]
+    fn a_log_has_so_many_missing_files_and_all_that_were_read() {
+        let mut log = FileLog { missing: MAX_MISSING - 1, ..FileLog::default() };
+        let mut other = FileLog::default();
+        ["a", "b", "c"].iter().for_each(|name| other.note_missing(Path::new(name)));
+        other.note(Path::new("d"), b"read");
+        log.extend(&other);
+        assert_eq!(log.paths().collect::<Vec<_>>(), [Path::new("a"), Path::new("d")]);
+        log.note(Path::new("e"), b"read");
+        log.note_missing(Path::new("f"));
+        assert_eq!(log.paths().count(), 3);
+        // One that is there now makes room for another.
+        let mut found = FileLog::default();
+        found.note(Path::new("a"), b"read");
+        log.replace(&found);
+        log.note_missing(Path::new("f"));
+        assert_eq!(log.paths().count(), 4);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Source files and positions in them.
 
 use super::log::FileLog;
+use crate::disk;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,8 +172,7 @@ impl SourceMap {
         let mut paths: Vec<PathBuf> = match &self.closed {
             Some(files) => files.paths().filter(|p| p.parent() == Some(folder)).map(Path::to_path_buf).collect(),
             None => {
-                let opened = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-                let entries = std::fs::read_dir(opened).into_iter().flatten().flatten();
+                let entries = std::fs::read_dir(disk::or_current(folder)).into_iter().flatten().flatten();
                 entries.map(|entry| folder.join(entry.file_name())).collect()
             }
         };

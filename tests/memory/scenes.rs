@@ -17,6 +17,9 @@ const FEW: usize = 10_000;
 /// What renders, beside checking.
 const RENDER: &[&str] = &["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--size", "16x12"];
 
+/// What packs, beside checking.
+const PACK: &[&str] = &["pack", "s.rib", "-o", "packed"];
+
 /// A scene with so many bytes of numbered parts between a head and a tail.
 fn scene(bytes: usize, head: &str, tail: &str, part: impl Fn(usize) -> String) -> Files {
     let mut text = format!("{HEAD}{head}");
@@ -138,6 +141,16 @@ pub const CASES: &[Case] = &[
     Case::checked(RIB, "unknown requests", |n| world(n, |i| format!("Unknown{i} \"x\" [1 2 3]\n"))),
     Case::checked(RIB, "missing shaders", |n| attributes(n, |i| format!("Surface \"nosuch{i}\"\n"))),
     Case::checked(RIB, "shaders in missing folders", |n| attributes(n, |i| format!("Surface \"d{i}/nosuch\"\n"))),
+    Case::checked(RIB, "shaders in missing folders, packed", |n| {
+        attributes(n, |i| format!("Surface \"d{i}/nosuch\"\n"))
+    })
+    .with(PACK),
+    Case::checked(RIB, "folders of search paths", |n| {
+        let folders: String = (0..n / 20).map(|i| format!("./f{i}:")).collect();
+        let option = |path: &str| format!("Option \"searchpath\" \"{path}\" [\"{folders}\"]\n");
+        let head = option("shader") + &option("texture") + "WorldBegin\n";
+        scene(n, &head, "WorldEnd", |i| format!("Surface \"nosuch{i}\"\n{TRIANGLE}"))
+    }),
     Case::checked(RIB, "handles that nothing has", |n| {
         let half = n / 2;
         world(n, |i| match i * 28 < half {

@@ -1,6 +1,7 @@
 //! Finding and compiling the shaders that a scene names.
 
 use crate::abi::{Axis, Input, Intrinsic, ShaderSpace};
+use crate::disk;
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
@@ -22,7 +23,7 @@ use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
 use crate::program::link::LinkOptions;
 use crate::program::math::{self, Math};
-use crate::scene::{self, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind};
+use crate::scene::{self, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind, hints_of_places};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source;
@@ -355,6 +356,8 @@ pub struct ShaderLibrary {
     sources: SourceMap,
     given: HashMap<String, FileId>,
     units: ShaderCache,
+    /// The folders of the search path that are looked into.
+    searched: Vec<PathBuf>,
     /// The files of the search path, once a shader was needed that no file has the name of.
     others: Option<SearchedFiles>,
     /// The names of the files that define the shaders.
@@ -383,13 +386,14 @@ pub struct ShaderLibrary {
 impl ShaderLibrary {
     /// A library that searches the folders of the options, then the scene's folders, then the
     /// built-in shaders. `units` were compiled with the same `sources` before.
-    pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, scene: &Scene) -> Self {
+    pub fn new(mut sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, scene: &Scene) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in options.shader_paths.iter().chain(&scene.search_paths.shader) {
             if !folders.contains(folder) {
                 folders.push(folder.clone());
             }
         }
+        let searched = folders_that_are_there(&folders, &mut sources);
         let world_is_named = scene.world_to_current() != Mat4::IDENTITY;
         let headers = scene.access.base.iter().filter(|base| !folders.contains(base)).cloned().collect();
         let (defines, debug, missing_are_zero) = (options.defines.clone(), options.debug, !options.strict);
@@ -413,6 +417,7 @@ impl ShaderLibrary {
             sources,
             given,
             units,
+            searched,
             others: None,
             holders,
             taken,
@@ -872,7 +877,7 @@ impl ShaderLibrary {
     /// A file of the search path.
     fn path_of_file(&mut self, file: &str) -> Option<PathBuf> {
         // A name cannot leave the search path; a link can, which is refused where the file is read.
-        let mut paths = self.units.options().folders.iter().filter(|_| is_plain(file)).map(|f| f.join(file));
+        let mut paths = self.searched.iter().filter(|_| is_plain(file)).map(|f| f.join(file));
         paths.find(|path| self.sources.has_file(path))
     }
 
@@ -891,7 +896,7 @@ impl ShaderLibrary {
             return self.find_by_path(file);
         }
         let folders = &self.units.options().folders;
-        let looked: Vec<String> = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
+        let looked = hints_of_places(folders.iter(), |f| format!("looked for {}", f.join(file).display()));
         let Some(text) = standard.or_else(of_scenes) else { return Err(Missing { looked, refused: None }) };
         if standard.is_none() && !looked.is_empty() {
             let message = format!("`{file}` is in no folder of shaders: the one of a built-in scene is used");
@@ -1058,6 +1063,22 @@ impl Missing {
         let refused = (!matches!(error, FileError::Missing { .. })).then(|| error.to_string());
         Self { looked: error.hints(), refused }
     }
+}
+
+/// The folders of the search path that are there, where the disk is searched. That the others are
+/// missing is logged once, not for each shader that may be in them, and so that one is noticed.
+fn folders_that_are_there(folders: &[PathBuf], sources: &mut SourceMap) -> Vec<PathBuf> {
+    if !sources.is_open() {
+        return folders.to_vec();
+    }
+    let is_there = |folder: &&PathBuf| disk::or_current(folder).is_dir();
+    let (there, missing): (Vec<&PathBuf>, Vec<&PathBuf>) = folders.iter().partition(is_there);
+    for folder in missing {
+        let extensions = registry::LANGUAGES.iter().flat_map(|language| language.extensions());
+        extensions.for_each(|extension| sources.log().note_listing(folder, extension));
+        sources.log().note_missing(folder);
+    }
+    there.into_iter().cloned().collect()
 }
 
 /// Whether a name is that of a file without folders.

@@ -6,7 +6,7 @@ use crate::geometry::{Channel, Faces};
 use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::Read;
 use tobj::LoadOptions;
 
@@ -38,18 +38,16 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
 /// The libraries and the names of materials in a file.
 fn materials(bytes: &[u8]) -> MaterialNames {
     let mut found = MaterialNames::default();
-    let mut known = HashMap::new();
+    let (mut libraries, mut names) = (HashSet::new(), HashSet::new());
     for line in bytes.split(|&b| b == b'\n') {
         let line = line.trim_ascii();
         let after = |word: &[u8]| {
             let rest = line.strip_prefix(word).filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
             Some(String::from_utf8_lossy(rest.trim_ascii()).into_owned()).filter(|name| !name.is_empty())
         };
-        if let Some(library) = after(b"mtllib").filter(|library| !found.libraries.contains(library)) {
+        if let Some(library) = after(b"mtllib").filter(|library| libraries.insert(library.clone())) {
             found.libraries.push(library);
-        } else if let Some(material) = after(b"usemtl")
-            && known.insert(material.clone(), ()).is_none()
-        {
+        } else if let Some(material) = after(b"usemtl").filter(|material| names.insert(material.clone())) {
             found.names.push(material);
         }
     }

@@ -1,6 +1,8 @@
 //! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
 
-use super::super::{Current, Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
+use super::super::{
+    Current, Display, Exposure, FilterKind, Format, Lens, MAX_FOLDERS, PixelFilter, Projection, RayFunction,
+};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::{Param, Undeclared, read_param_list};
@@ -10,6 +12,7 @@ use super::shading::{camera, user_values};
 use crate::image::Quantize;
 use crate::lang::{ShaderRef, registry};
 use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
 
@@ -52,10 +55,13 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
                 "archive" => &mut paths.archive,
                 _ => return Ok(false),
             };
-            let folders = search_path(one_string(p)?, list, &base);
+            let (folders, is_whole) = search_path(one_string(p)?, list, &base);
             let (refused, permitted) = folders.into_iter().partition(|folder| r.access.forbids_folder(folder));
             *list = permitted;
             warn_of_refused(r, p, &refused);
+            if !is_whole {
+                warn_of_many_folders(r, p.value_span);
+            }
             Ok(true)
         }),
         "trace" => for_each_param(r, args, GROUPS, "trace", |r, p| {
@@ -112,23 +118,36 @@ pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
 }
 
 /// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the
-/// scene's own folder is always searched, last if it is not named.
-pub fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
+/// scene's own folder is always searched, last if it is not named. With it, whether these are all:
+/// of more than [`MAX_FOLDERS`], the last are left out.
+pub fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> (Vec<PathBuf>, bool) {
+    let folders = text.split(':').filter(|word| !word.is_empty()).flat_map(|word| match word {
+        "&" => previous.to_vec(),
+        "@" | "." => vec![base.to_path_buf()],
+        folder => vec![base.join(folder)],
+    });
     let mut out: Vec<PathBuf> = Vec::new();
-    let mut add = |p: PathBuf| {
-        if !out.contains(&p) {
-            out.push(p);
+    let mut is_whole = true;
+    for folder in folders {
+        if out.contains(&folder) {
+            continue;
         }
-    };
-    for word in text.split(':').filter(|w| !w.is_empty()) {
-        match word {
-            "&" => previous.iter().cloned().for_each(&mut add),
-            "@" | "." => add(base.to_path_buf()),
-            folder => add(base.join(folder)),
+        is_whole = out.len() < MAX_FOLDERS;
+        if !is_whole {
+            break;
         }
+        out.push(folder);
     }
-    add(base.to_path_buf());
-    out
+    if !out.iter().any(|folder| folder == base) {
+        out.push(base.to_path_buf());
+    }
+    (out, is_whole)
+}
+
+/// Says that a search path has too many folders.
+pub fn warn_of_many_folders(r: &mut Reader<'_>, span: Span) {
+    let message = format!("a search path has {MAX_FOLDERS} folders at most: the others are not searched");
+    r.warn_once("folders of a search path", Diagnostic::warning(message).at(span, "named here"));
 }
 
 /// Says which folders of a search path are not searched.

@@ -1,9 +1,11 @@
 //! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
 use super::super::{
-    CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind, bytes_of_instance,
+    CoShader, Light, MAX_FOLDERS, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind,
+    bytes_of_instance,
 };
 use super::args::{Args, there_are};
+use super::options::warn_of_many_folders;
 use super::params::{Param, ParamList, Type, Values, read_param_list, read_params};
 use super::primitives::dicing::keep;
 use super::reader::Reader;
@@ -170,7 +172,7 @@ fn instance(
     if !keep(r, args, bytes_of_instance(&params)) {
         return Err(args.error(NO_ROOM));
     }
-    let shader = shader_named(r, &name);
+    let shader = shader_named(r, &name, args.whole_span());
     let objects = referable(r, &shader);
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span: Some(span), objects }))
 }
@@ -183,7 +185,7 @@ const COMPILED: [&str; 9] = ["slo", "sdl", "slx", "sdr", "slb", "slc", "slp", "g
 
 /// What a scene means by the name of a shader. A name may be a path, with slashes or backslashes and
 /// the extension of a compiled file: its folder is searched too.
-fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
+fn shader_named(r: &mut Reader<'_>, name: &str, span: Span) -> ShaderRef {
     let plain = ShaderRef::new(name);
     if plain.is_class() {
         return plain;
@@ -193,7 +195,10 @@ fn shader_named(r: &mut Reader<'_>, name: &str) -> ShaderRef {
         let folder = base.join(folder);
         let paths = &mut r.scene.search_paths.shader;
         if !paths.contains(&folder) && !r.access.forbids_folder(&folder) {
-            paths.push(folder);
+            match paths.len() < MAX_FOLDERS {
+                true => paths.push(folder),
+                false => warn_of_many_folders(r, span),
+            }
         }
     }
     ShaderRef::new(&stem)

@@ -1,7 +1,7 @@
 //! Options, the camera, transforms, attributes, shaders and lights.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::{OpenOptions, ParamValue, Projection, ShaderKind, Shadows, open_bytes};
+use crate::scene::{MAX_FOLDERS, OpenOptions, ParamValue, Projection, Scene, ShaderKind, Shadows, open_bytes};
 use crate::text::source::SourceMap;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
@@ -40,13 +40,39 @@ fn search_paths_are_relative_to_the_scene_and_extend_one_another() {
     let text = format!(
         "Option \"searchpath\" \"shader\" [\"a:/b\"] Option \"searchpath\" \"shader\" [\"&:c\"] WorldBegin {TRIANGLE} WorldEnd"
     );
-    let mut sources = crate::text::source::SourceMap::new();
+    let (scene, _) = in_folder(text);
+    let expected = ["/scenes/a", "/b", "/scenes", "/scenes/c"].map(PathBuf::from);
+    assert_eq!(scene.search_paths.shader, expected);
+    assert_eq!(scene.search_paths.texture, [PathBuf::from("/scenes")]);
+}
+
+/// A scene in the folder `/scenes`, with its messages.
+fn in_folder(text: String) -> (Scene, String) {
+    let mut sources = SourceMap::new();
     let path = PathBuf::from("/scenes/s.rib");
     let input = super::Input { name: "s.rib", path: Some(&path), bytes: text.into_bytes() };
     let opened = super::super::read(input, &Default::default(), &mut sources).unwrap();
-    let expected = ["/scenes/a", "/b", "/scenes", "/scenes/c"].map(PathBuf::from);
-    assert_eq!(opened.scene.search_paths.shader, expected);
-    assert_eq!(opened.scene.search_paths.texture, [PathBuf::from("/scenes")]);
+    (opened.scene, opened.diagnostics.render(&sources))
+}
+
+#[test]
+fn search_paths_have_so_many_folders_and_the_scenes_own() {
+    let list = |count: usize| (0..count).map(|i| format!("f{i}:")).collect::<String>();
+    let read = |requests: String| in_folder(format!("{requests} WorldBegin {TRIANGLE} WorldEnd"));
+    let option = |path: &str, folders: &str| format!("Option \"searchpath\" \"{path}\" [\"{folders}\"]\n");
+    let many = option("texture", &(list(MAX_FOLDERS) + "f0:f1"));
+    let (scene, said) = read(many);
+    assert_eq!((scene.search_paths.texture.len(), &*said), (MAX_FOLDERS + 1, ""));
+    let more = list(MAX_FOLDERS + 1);
+    let (scene, said) = read(option("texture", &more) + &option("archive", &more));
+    let [own, last] = ["/scenes", &format!("/scenes/f{}", MAX_FOLDERS - 1)].map(PathBuf::from);
+    assert_eq!(scene.search_paths.texture[MAX_FOLDERS - 1..], [last, own]);
+    assert_eq!(said.matches("a search path has 128 folders at most").count(), 1, "{said}");
+    // Names of shaders add their folders.
+    let shaders: String = (0..MAX_FOLDERS + 9).map(|i| format!("Surface \"d{i}/x\" {TRIANGLE}\n")).collect();
+    let (scene, said) = in_folder(format!("WorldBegin {shaders} WorldEnd"));
+    assert_eq!(scene.search_paths.shader.len(), MAX_FOLDERS);
+    assert_eq!(said.matches("a search path has 128 folders at most").count(), 1, "{said}");
 }
 
 #[test]
