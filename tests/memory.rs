@@ -5,7 +5,7 @@
 //! own, whose peak is measured. Usually files are small, and twice as large ones may take at most
 //! twice as much beyond what the program takes for next to nothing; cases that grow faster up to a
 //! limit are left out. With `SHADEWRIGHT_MEMORY=whole`
-//! they have 10 MB, and each run prints its row of the table:
+//! they have 10 MB, or fewer where that takes hours, and each run prints its row of the table:
 //!
 //! ```text
 //! SHADEWRIGHT_MEMORY=whole cargo test --release --test memory -- --nocapture --test-threads 1
@@ -48,6 +48,8 @@ pub struct Case {
     pub args: &'static [&'static str],
     /// Bytes of the smaller file of a usual run.
     pub small: usize,
+    /// Bytes of the file of the table.
+    pub whole: usize,
     /// Whether a limit bounds it. Code that is copied for each of a scene's objects grows with their
     /// number and its own size until then, and takes long to compile: usual runs leave it out.
     pub is_limited: bool,
@@ -56,12 +58,18 @@ pub struct Case {
 impl Case {
     /// A scene `s.rib`, made of these bytes, that is checked.
     pub const fn checked(stage: &'static str, what: &'static str, files: fn(usize) -> Files) -> Self {
-        Self { stage, what, files, args: &["check", "s.rib"], small: SMALL, is_limited: false }
+        let args = &["check", "s.rib"];
+        Self { stage, what, files, args, small: SMALL, whole: WHOLE, is_limited: false }
     }
 
     /// The same for other arguments.
     pub const fn with(self, args: &'static [&'static str]) -> Self {
         Self { args, ..self }
+    }
+
+    /// The same with a file of so many bytes in the table.
+    pub const fn reduced_to(self, whole: usize) -> Self {
+        Self { whole, ..self }
     }
 
     /// The same for a case that a limit bounds.
@@ -93,7 +101,7 @@ fn hold(cases: &[Case]) {
     for case in cases.iter().filter(|case| whole || !case.is_limited) {
         let Case { stage, what, .. } = case;
         if whole {
-            let (bytes, run) = case.run(WHOLE);
+            let (bytes, run) = case.run(case.whole);
             let (mebibytes, seconds) = (run.peak >> 20, run.time.as_secs_f64());
             println!("| {stage} | {what} | {:.1} | {mebibytes} | {seconds:.0} |", bytes as f64 / 1e6);
             if run.peak > MAX_MEMORY {
