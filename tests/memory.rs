@@ -67,6 +67,11 @@ impl Case {
         Self { args, ..self }
     }
 
+    /// The same with a smaller file of so many bytes in a usual run.
+    pub const fn from(self, small: usize) -> Self {
+        Self { small, ..self }
+    }
+
     /// The same with a file of so many bytes in the table.
     pub const fn reduced_to(self, whole: usize) -> Self {
         Self { whole, ..self }

@@ -14,10 +14,10 @@ const SPHERE: &str = "Sphere 1 -1 1 360\n";
 /// threads hold at once differs from run to run, by less than the slack only if they are few.
 const FEW: usize = 10_000;
 
-/// What renders, beside checking.
+/// The arguments that render the scene.
 const RENDER: &[&str] = &["render", "s.rib", "-o", "s.exr", "--backend", "rpu", "--spp", "1", "--size", "16x12"];
 
-/// What packs, beside checking.
+/// The arguments that pack it.
 const PACK: &[&str] = &["pack", "s.rib", "-o", "packed"];
 
 /// A scene with so many bytes of numbered parts between a head and a tail.
@@ -41,6 +41,11 @@ fn world(bytes: usize, part: impl Fn(usize) -> String) -> Files {
 /// Attributes, each of which holds for one triangle and what comes after it.
 fn attributes(bytes: usize, part: impl Fn(usize) -> String) -> Files {
     world(bytes, |i| part(i) + TRIANGLE)
+}
+
+/// Surfaces whose shaders are in folders of their own, which are missing.
+fn in_missing_folders(bytes: usize) -> Files {
+    attributes(bytes, |i| format!("Surface \"d{i}/nosuch\"\n"))
 }
 
 /// Random numbers below `most`, the same for each seed.
@@ -140,11 +145,8 @@ pub const CASES: &[Case] = &[
     Case::checked(RIB, "unknown attributes", |n| attributes(n, |i| format!("Attribute \"x{i}\" \"float y{i}\" [1]\n"))),
     Case::checked(RIB, "unknown requests", |n| world(n, |i| format!("Unknown{i} \"x\" [1 2 3]\n"))),
     Case::checked(RIB, "missing shaders", |n| attributes(n, |i| format!("Surface \"nosuch{i}\"\n"))),
-    Case::checked(RIB, "shaders in missing folders", |n| attributes(n, |i| format!("Surface \"d{i}/nosuch\"\n"))),
-    Case::checked(RIB, "shaders in missing folders, packed", |n| {
-        attributes(n, |i| format!("Surface \"d{i}/nosuch\"\n"))
-    })
-    .with(PACK),
+    Case::checked(RIB, "shaders in missing folders", in_missing_folders),
+    Case::checked(RIB, "shaders in missing folders, packed", in_missing_folders).with(PACK),
     Case::checked(RIB, "folders of search paths", |n| {
         let folders: String = (0..n / 20).map(|i| format!("./f{i}:")).collect();
         let option = |path: &str| format!("Option \"searchpath\" \"{path}\" [\"{folders}\"]\n");
@@ -185,7 +187,7 @@ pub const CASES: &[Case] = &[
         let variables = numbers(n / 40, |i| format!("\"constant float v{i}\" [1]"));
         scene(0, &format!("WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] {variables}"), "WorldEnd", |_| String::new())
     }),
-    Case { small: FEW, ..Case::checked(RIB, "spheres", |n| world(n, |_| SPHERE.to_string())) },
+    Case::checked(RIB, "spheres", |n| world(n, |_| SPHERE.to_string())).from(FEW),
     Case::checked(RIB, "spheres of many variables", |n| {
         let variables = numbers(400, |i| format!("\"varying float v{i}\" [1 2 3 4]"));
         world(n, |_| format!("Sphere 1 -1 1 360 {variables}\n"))
@@ -278,10 +280,7 @@ pub const CASES: &[Case] = &[
         let sense = "Attribute \"trimcurve\" \"string sense\" [\"outside\"]\n".repeat(50);
         scene(0, &format!("WorldBegin {trim}\n{sense}{TRIANGLE}"), "WorldEnd", |_| String::new())
     }),
-    Case {
-        small: FEW,
-        ..Case::checked(RIB, "solids", |n| world(n, |_| format!("SolidBegin \"primitive\" {SPHERE}SolidEnd\n")))
-    },
+    Case::checked(RIB, "solids", |n| world(n, |_| format!("SolidBegin \"primitive\" {SPHERE}SolidEnd\n"))).from(FEW),
     // Each operand is joined to all before it: the time grows with the square of their number.
     Case::checked(RIB, "a union of boxes", |n| {
         let cube = "PointsPolygons [4 4 4 4 4 4] [0 1 3 2 4 6 7 5 0 4 5 1 2 3 7 6 0 2 6 4 1 5 7 3] \
@@ -358,7 +357,7 @@ pub const CASES: &[Case] = &[
         text.extend(b"WorldEnd\n");
         vec![("s.rib", text)]
     }),
-    Case { small: FEW, ..Case::checked("RIB, rendered", "spheres", |n| world(n, |_| SPHERE.to_string())).with(RENDER) },
+    Case::checked("RIB, rendered", "spheres", |n| world(n, |_| SPHERE.to_string())).with(RENDER).from(FEW),
     Case::checked("RIB, rendered", "surfaces with parameters", |n| {
         attributes(n, |i| format!("Surface \"plastic\" \"Kd\" [0.{i}]\n"))
     })

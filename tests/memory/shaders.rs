@@ -105,7 +105,7 @@ const IR: &[&str] = &["compile", "s.sl", "--emit", "ir", "--out", "o"];
 
 /// A compiler that is not optimized takes seconds for 2 KB.
 const fn case(stage: &'static str, what: &'static str, files: fn(usize) -> Files) -> Case {
-    Case { small: 2000, ..Case::checked(stage, what, files) }
+    Case::checked(stage, what, files).from(2000)
 }
 
 /// All cases.
