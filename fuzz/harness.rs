@@ -1,4 +1,4 @@
-//! The fuzz targets. The regression test (`tests/fuzz_corpus.rs`) runs them on the inputs of
+//! The fuzz targets. The regression test (`tests/meta/fuzz_corpus.rs`) runs them on the inputs of
 //! `corpus`.
 //!
 //! Each function takes untrusted bytes, and panics if a property does not hold.
@@ -134,7 +134,7 @@ pub fn silicon(data: &[u8]) {
         return;
     }
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
-    lang::silicon::fuzz(&text);
+    shadewright::silicon::language::fuzz(&text);
 }
 
 /// An RTSL file, decoded as Latin-1, compiles, as does each method of its classes, to modules that

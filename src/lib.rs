@@ -35,68 +35,52 @@
 //!
 //! # Modules
 //!
-//! A module uses the modules of the rows above it and of no row below it; `docs/architecture.md`
-//! has the exact order, which a test enforces.
+//! Each module is a crate of the workspace, or a module of one; a row uses rows above it.
+//! `docs/architecture.md` lists the crates with those that each of them uses.
 //!
 //! | modules | purpose |
 //! |---|---|
 //! | [`disk`] | opening files: regular ones alone, and without waiting |
-//! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, colour, image files |
-//! | [`circuit`] | circuits as dataflow graphs, simulated, laid out, as Verilog |
-//! | [`shapes`] | how values differ between threads in lock step |
-//! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
-//! | [`pointcloud`] | point clouds and their files |
-//! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
-//! | [`staged`] | ray traversal, generated as IR |
+//! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, color, image files |
+//! | [`silicon`] | circuits as dataflow graphs, simulated, laid out, as Verilog |
+//! | [`uniformity`] | how values differ between threads in lock step |
+//! | [`ir`], [`abi`] | the SSA intermediate representation, its passes and its evaluator |
+//! | [`bvh`], [`texture`], [`pointcloud`] | acceleration structures and traversal; mip maps and shadow maps; point clouds |
+//! | [`generators`] | ray traversal and integrators, generated as IR |
 //! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
 //! | [`scene`] | RIB, glTF and mesh files |
 //! | [`program`] | the linker: a scene and its shaders become one program |
-//! | [`export`], [`pack`] | scenes as RIB and glTF files; everything that a scene reads, in one folder |
 //! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
-//! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
-//! | [`displace`], [`compare`], [`volume`] | displacement of meshes before rendering; image metrics; volumes of objects |
-//! | [`golden`] | golden images: lists, outcomes, reports |
+//! | [`render`], [`displace`] | the renderers, whose module `gpu` knows wgpu; displacement of meshes |
+//! | [`export`], [`pack`] | scenes as RIB and glTF files; everything that a scene reads, in one folder |
+//! | [`compare`], [`golden`] | image metrics; golden images: lists, outcomes, reports |
+//! | [`solid_volume`], [`machines`], [`farm`] | volumes of solids; hardware models; jobs for render farms |
 //! | [`probe`], [`project`], [`inspect`] | one sample in detail; reloading; compiled forms of shaders |
 //!
 //! The language server and the viewer are parts of the program and no public interface.
 
-pub mod abi;
-pub mod bvh;
-pub mod cache;
-pub mod circuit;
-pub mod codegen;
-pub mod compare;
-pub mod disk;
-pub mod displace;
-pub mod export;
-pub mod farm;
-pub mod geometry;
-pub mod golden;
-pub mod image;
-pub mod inspect;
-pub mod ir;
-pub mod kernels;
-pub mod lang;
+pub use shadewright_base::{cache, disk, plot, text, uniformity};
+pub use shadewright_bvh::{self as bvh, kernels};
+pub use shadewright_codegen as codegen;
+pub use shadewright_farm as farm;
+pub use shadewright_generators as generators;
+pub use shadewright_geometry as geometry;
+pub use shadewright_golden::{self as golden, compare};
+pub use shadewright_image as image;
+pub use shadewright_interchange::{export, pack};
+pub use shadewright_ir::{self as ir, abi};
+pub use shadewright_lang as lang;
 #[doc(hidden)]
-pub mod lsp;
-pub mod machines;
-mod nan;
-pub mod pack;
-pub mod plot;
-mod ply;
-pub mod pointcloud;
-pub mod probe;
-pub mod program;
-pub mod project;
-mod random;
-pub mod render;
-pub mod rpu;
-pub mod scene;
-pub mod shapes;
-pub mod staged;
-pub mod text;
-pub mod texture;
+pub use shadewright_lsp as lsp;
+pub use shadewright_machines as machines;
+pub use shadewright_program as program;
+pub use shadewright_project::{self as project, inspect, probe};
+pub use shadewright_render::{self as render, displace};
+pub use shadewright_rpu as rpu;
+pub use shadewright_scene as scene;
+pub use shadewright_silicon::{self as silicon, circuit};
+pub use shadewright_solid_volume as solid_volume;
+pub use shadewright_texture::{self as texture, pointcloud};
 #[cfg(feature = "viewer")]
 #[doc(hidden)]
-pub mod viewer;
-pub mod volume;
+pub use shadewright_viewer as viewer;

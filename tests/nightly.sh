@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
-# Random programs a test of tests/agreement.rs, rounds of the property tests, seconds of random input to the window and
+# Random programs a test of tests/lang/agreement.rs, rounds of the property tests, seconds of random input to the window and
 # to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
 # Random programs of the RPU.
@@ -49,8 +49,9 @@ step() {
 for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
     # The tests fail where the first adapter is another one.
     on=("SHADEWRIGHT_TEST_ADAPTER=${driver%% *}" "VK_DRIVER_FILES=${driver#* }")
-    step "${on[@]}" cargo test --locked --test images --test snippets --test rtsl
-    step "${on[@]}" "SHADEWRIGHT_SEED=$seed..$((seed + programs))" cargo test --locked --test agreement
+    step "${on[@]}" cargo test --locked --test render images::
+    step "${on[@]}" cargo test --locked --test lang -- snippets:: rtsl::
+    step "${on[@]}" "SHADEWRIGHT_SEED=$seed..$((seed + programs))" cargo test --locked --test lang agreement::
     # Path-traced images with other random numbers on each machine have the same means. Of a thousand comparisons one
     # fails by chance: compare again with other seeds.
     for scene in rtsl/cornell.rib rtsl/lamps.rib rtsl/figure-masonry.rib scenes/still.gltf; do
@@ -60,18 +61,18 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
 done
 
 # The most memory that files of 10 MB take, by reader and by stage: the table of docs/security.md.
-step SHADEWRIGHT_MEMORY=whole cargo test --locked --release --test memory -- --nocapture --test-threads 1
+step SHADEWRIGHT_MEMORY=whole cargo test --locked --release --test cli memory:: -- --nocapture --test-threads 1
 
-# The images of the documentation, whole, with the program of that test; tests/images.rs renders a window of each.
+# The images of the documentation, whole, with the program of that test; tests/render/images.rs renders a window of each.
 step "SHADEWRIGHT=${CARGO_TARGET_DIR:-target}/release/shadewright" \
     assets/images/make.sh giant showcase instances cornell cost lines sum-layout
 step git diff --exit-code --stat -- assets/images
 
 # Every float of the domains of the standard library's transcendental functions.
-step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test math
+step SHADEWRIGHT_MATH_EVERY=1 cargo test --locked --release --test lang math::
 
 # The modules with property tests. Each round draws other cases.
-modules=$(grep -rl 'proptest!' src --include='*.rs' | sed 's#^src/##; s#/mod\.rs$##; s#\.rs$##; s#/#::#g')
+modules=$(grep -rl 'proptest!' src --include='*.rs' | sed 's#^src/[^/]*/##; s#/mod\.rs$##; s#\.rs$##; s#/#::#g')
 for round in $(seq 0 $((rounds - 1))); do
     # shellcheck disable=SC2086
     step "PROPTEST_RNG_SEED=$((seed + round))" cargo test --locked --lib -- $modules

@@ -41,4 +41,4 @@ make cost "$program" simulate --size 320x240 --spp 1 --heatmap $out/cost.png
 make lines "$program" assets/scenes/showcase.rib -I assets/shaders --render $out/lines.svg --machine hidden-line --size 640x480
 make sum-layout "$program" silicon assets/silicon/sum.si --emit svg -o $out/sum-layout.svg
 make windows cargo bench --bench viewer -- screenshots --folder "$PWD/$out"
-make gallery env SHADEWRIGHT_BLESS=1 cargo test --release --test gallery sheet
+make gallery env SHADEWRIGHT_BLESS=1 cargo test --release --test golden gallery:: sheet

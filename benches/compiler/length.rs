@@ -1,7 +1,7 @@
 //! How the time of the compiler grows with the length of a shader: for shaders of so many and of
 //! twice as many lines, the quotient of the times. Linear is 2.
 
-use crate::common::rounded;
+use super::common::rounded;
 use anyhow::anyhow;
 use serde_json::{Value, json};
 use shadewright::abi::Intrinsic;

@@ -6,7 +6,7 @@
 //! Węgrzanowski 2006, chapter 12, each rendered as one small image. The first variant of a list is
 //! the baseline of the others.
 
-use crate::common::{diagnostics, files, repository, rounded};
+use super::common::{diagnostics, files, repository, rounded};
 use anyhow::anyhow;
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The transcendental functions of the standard library: what is fitted to make them, in
 //! `src/lang/stdlib/exact.sl` and `fast.sl`, and where they are measured.
 
-use crate::fit::{Form, hermite};
+use super::fit::{Form, hermite};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, FRAC_PI_6, LN_2, LOG2_E, PI, SQRT_2};
 
 /// A polynomial of the exact set.

@@ -1,6 +1,6 @@
 //! Errors of the library's functions, and what they cost on the RPU.
 
-use crate::functions::Function;
+use super::functions::Function;
 use anyhow::{Context, anyhow};
 use rayon::prelude::*;
 use shadewright::abi::EntryPoint;

@@ -9,8 +9,8 @@ use shadewright::circuit::serial::{self, statistics};
 use shadewright::circuit::stimuli::{MAX_OUTPUT, Stimuli};
 use shadewright::circuit::{Circuit, passes, verilog};
 use shadewright::image::file as image_file;
-use shadewright::lang::silicon;
 use shadewright::scene::read_file;
+use shadewright::silicon::language;
 use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::{FileId, SourceMap, decode};
 use std::fmt::Write;
@@ -26,7 +26,7 @@ pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
     }
     let mut sources = SourceMap::new();
     let file = read(&args.file, &mut sources)?;
-    let mut circuit = silicon::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
+    let mut circuit = language::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let before = circuit.statistics();
     let prints = matches!(args.emit, CircuitEmit::Simulate | CircuitEmit::Graph | CircuitEmit::Dot);
     passes::run(&mut circuit, passes::Options { prints, optimise: !args.no_optimise });

@@ -7,8 +7,8 @@ use super::input::open_scene;
 use super::output::print_json;
 use anyhow::Context;
 use serde_json::{Value, json};
+use shadewright::solid_volume::{Body, Volume, bodies, measure};
 use shadewright::text::diagnostics::{Diagnostic, Diagnostics};
-use shadewright::volume::{Body, Volume, bodies, measure};
 
 /// Measures every object and prints a table, or JSON. What is not closed gives a warning.
 pub fn run(args: &VolumeArgs) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! A job, and how it is divided into tasks.
 
-use crate::render::part::Grid;
 use serde::Serialize;
+use shadewright_render::part::Grid;
 use std::num::NonZeroU32;
 use thiserror::Error;
 
@@ -22,7 +22,7 @@ pub struct Job {
     /// The tiles of an image.
     pub grid: Grid,
     /// The shares that the samples of each pixel are divided into, 1 to
-    /// [`MAX_BATCHES`](crate::render::batches::MAX_BATCHES).
+    /// [`MAX_BATCHES`](shadewright_render::batches::MAX_BATCHES).
     pub shares: u32,
     /// Frames of a task; tiles of a row, where there are no frames.
     pub chunk: NonZeroU32,

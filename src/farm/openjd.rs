@@ -8,7 +8,7 @@
 
 use super::yaml::Yaml;
 use super::{File, FrameSet, Job, JobError};
-use crate::render::batches::MAX_BATCHES;
+use shadewright_render::batches::MAX_BATCHES;
 
 /// The template's file.
 pub const TEMPLATE: &str = "template.yaml";

@@ -1,7 +1,7 @@
 //! Values in scripts for bash.
 
 use super::FrameSet;
-use crate::text::shell;
+use shadewright_base::text::shell;
 
 /// Strings as the words of an array.
 pub fn words<S: AsRef<str>>(texts: &[S]) -> String {

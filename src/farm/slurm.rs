@@ -2,7 +2,7 @@
 //! that merges; `task.sh` is a task; `settings.sh` has the job's values.
 
 use super::{File, Job, JobError, shell};
-use crate::text::shell::word;
+use shadewright_base::text::shell::word;
 use std::fmt::Write as _;
 
 /// The script that submits.
@@ -88,7 +88,7 @@ mod tests {
     use super::super::job::tests::job;
     use super::super::shell::tests::bash;
     use super::*;
-    use crate::farm::FrameSet;
+    use crate::FrameSet;
     use std::collections::BTreeSet;
 
     /// The lines that a stand-in for `shadewright` gets as its arguments, over all tasks of a job.

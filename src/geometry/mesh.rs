@@ -66,7 +66,7 @@ impl Mesh {
 
     /// Gives it other vertices, each a copy of one that it has; the triangles' indices are left as
     /// they are.
-    pub(crate) fn gather_vertices(&mut self, sources: &[u32]) {
+    pub fn gather_vertices(&mut self, sources: &[u32]) {
         fn pick<T: Copy>(values: &mut Vec<T>, sources: &[u32]) {
             if !values.is_empty() {
                 *values = sources.iter().map(|&i| values[i as usize]).collect();

@@ -264,7 +264,7 @@ fn volume(triangle: [u32; 3], corners: &[Vec3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::{Faces, assemble};
+    use crate::{Faces, assemble};
 
     /// A box whose faces have their own corners and normals, as polygons make them.
     fn cube(low: Vec3, size: f32) -> Arc<Mesh> {

@@ -4,12 +4,12 @@
 use super::base64;
 use super::tolerance::{Comparison, differ};
 use crate::compare::false_color;
-use crate::image::color::{encode_srgb, quantize8};
-use crate::image::{Image, is_finite};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder as _};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use shadewright_image::color::{encode_srgb, quantize8};
+use shadewright_image::{Image, is_finite};
 
 /// Longest side of an image that is shown, in pixels; larger ones are reduced by a whole number.
 pub const MAX_SIDE: u32 = 1024;
@@ -160,8 +160,8 @@ fn png(samples: &[u8], [width, height]: [u32; 2]) -> String {
 mod tests {
     use super::*;
     use crate::compare::test_images::{flat, textured};
-    use crate::golden::tolerance::Criterion;
-    use crate::image::file::{self, Format};
+    use crate::tolerance::Criterion;
+    use shadewright_image::file::{self, Format};
 
     fn decoded(image: &Shown) -> Image {
         let (_, text) = image.address.split_once("base64,").expect("a data address");
@@ -171,7 +171,7 @@ mod tests {
 
     fn codes(image: &Shown) -> Vec<[u8; 3]> {
         let pixels = decoded(image).rgba;
-        pixels.iter().map(|p| [p[0], p[1], p[2]].map(crate::image::color::encode_srgb8)).collect()
+        pixels.iter().map(|p| [p[0], p[1], p[2]].map(shadewright_image::color::encode_srgb8)).collect()
     }
 
     fn images(reference: &Image, render: &Image) -> Vec<Shown> {

@@ -7,10 +7,10 @@
 use super::glob::{GlobError, Pattern};
 use super::tolerance::Criterion;
 use crate::compare::Metric;
-use crate::disk;
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::{FileId, SourceMap, Span, decode};
 use clap::ValueEnum;
+use shadewright_base::disk;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::{FileId, SourceMap, Span, decode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
@@ -127,7 +127,7 @@ impl List {
         let file = if path.is_dir() { own } else { path.to_path_buf() };
         let text = read(&file)?;
         let id = sources.add(file.display().to_string(), Some(&file), text.clone());
-        let folder = crate::image::file::folder_of(&file);
+        let folder = shadewright_image::file::folder_of(&file);
         let mut reader = Reader::new(id, folder, machines, context);
         let (table, errors) = DeTable::parse_recoverable(&text);
         for error in errors {
@@ -818,7 +818,7 @@ fn name_fault(text: &str) -> Option<String> {
 fn missing(path: &Path) -> String {
     let looked = format!("looked for {}", path.display());
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let entries = fs::read_dir(crate::image::file::folder_of(path)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(shadewright_image::file::folder_of(path)).into_iter().flatten().flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     match closest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("{looked}; there is `{near}`"),

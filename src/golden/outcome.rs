@@ -246,7 +246,7 @@ pub fn ids(cases: &[Case]) -> Vec<String> {
         if !alike.contains(&id) {
             return id;
         }
-        let mut hasher = crate::cache::KeyHasher::new("golden id");
+        let mut hasher = shadewright_base::cache::KeyHasher::new("golden id");
         hasher.text(&case.name);
         hasher.text(&case.machine);
         format!("{id}-{}", &hasher.finish().to_string()[..12])
@@ -266,8 +266,8 @@ pub fn is_id(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::golden::list::Facts;
-    use crate::golden::tolerance::Criterion;
+    use crate::list::Facts;
+    use crate::tolerance::Criterion;
 
     fn case(name: &str) -> Case {
         Case {

@@ -9,11 +9,11 @@
 
 use super::images::Shown;
 use super::outcome::{Outcome, is_id};
-use crate::cache::KeyHasher;
-use crate::disk;
-use crate::image::file::{ImageFileError, replace_bytes};
-use crate::text::log::{content_of, listing_of};
 use serde::{Deserialize, Serialize};
+use shadewright_base::cache::KeyHasher;
+use shadewright_base::disk;
+use shadewright_base::text::log::{content_of, listing_of};
+use shadewright_image::file::{ImageFileError, replace_bytes};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -398,7 +398,7 @@ fn is_folder(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::golden::outcome::Cause;
+    use crate::outcome::Cause;
 
     fn record(folder: &Path, store: &Store) -> Record {
         fs::create_dir_all(store.output().folder_of("a-rpu")).expect("a folder");

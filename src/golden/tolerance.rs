@@ -3,9 +3,9 @@
 use crate::compare::significance::{self, Estimate, LEAST_BATCHES, Pair};
 use crate::compare::verdict::{Check, Probability, Relation};
 use crate::compare::{CompareError, Metric, Report, Tolerance, Verdict, compare};
-use crate::image::file::Format;
-use crate::image::rendering::Rendering;
-use crate::image::{Image, file};
+use shadewright_image::file::Format;
+use shadewright_image::rendering::Rendering;
+use shadewright_image::{Image, file};
 use std::fmt;
 use thiserror::Error;
 
@@ -219,7 +219,7 @@ pub fn number(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::compare::test_images::{flat, textured};
-    use crate::image::Variance;
+    use shadewright_image::Variance;
 
     fn judged(render: &Image, reference: &Image, criterion: Criterion) -> Comparison {
         let [render, reference] = [render, reference].map(|image| Rendering::from(image.clone()));

@@ -4,8 +4,8 @@
 //! pixels, and decoders may allocate no more than an image of the largest size takes.
 
 use super::Reading;
-use crate::image::color::decode_srgb;
-use crate::image::{Channels, Image, SizeError, check_size};
+use crate::color::decode_srgb;
+use crate::{Channels, Image, SizeError, check_size};
 use image::{ColorType, DynamicImage, ImageDecoder as _, ImageFormat};
 use rayon::prelude::*;
 use std::io::{BufRead, Cursor, Seek};

@@ -32,7 +32,7 @@ use super::color::{encode_srgb8, quantize8};
 use super::decode::{DecodeError, decode_as};
 use super::quantize::{self, Quantize};
 use super::{Image, Reading, SizeError};
-use crate::disk;
+use shadewright_base::disk;
 
 /// Why an image file could not be read or written.
 #[derive(Debug, Error)]
@@ -270,7 +270,7 @@ pub fn of_bytes(bytes: &[u8], format: Format) -> Result<Image, DecodeError> {
 
 /// An encoding without loss whose tiles are in one order, whichever thread is done with its tile
 /// first.
-pub(crate) const EXR_ENCODING: Encoding = Encoding { line_order: LineOrder::Increasing, ..Encoding::FAST_LOSSLESS };
+pub const EXR_ENCODING: Encoding = Encoding { line_order: LineOrder::Increasing, ..Encoding::FAST_LOSSLESS };
 
 fn encode_exr(out: impl io::Write + io::Seek, image: &Image) -> exr::error::UnitResult {
     let size = Vec2(image.width as usize, image.height as usize);
@@ -477,8 +477,8 @@ fn rgb_shared_exponent(image: &Image) -> Vec<[f32; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Channels;
-    use crate::image::color::{decode_srgb, decode_srgb8};
+    use crate::Channels;
+    use crate::color::{decode_srgb, decode_srgb8};
     use tempfile::TempDir;
 
     fn folder() -> TempDir {

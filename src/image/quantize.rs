@@ -9,9 +9,9 @@
 
 use super::Image;
 use super::color::encode_srgb_beyond_white;
-use crate::random::hash;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use shadewright_base::random::hash;
 
 /// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and
 /// clamped to `min` and `max`.
@@ -70,7 +70,7 @@ fn noise(pixel: u32, channel: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::color::{decode_srgb, encode_srgb};
+    use crate::color::{decode_srgb, encode_srgb};
 
     const BYTES: Quantize = Quantize { one: 255.0, min: 0.0, max: 255.0, dither: 0.0 };
 

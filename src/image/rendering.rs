@@ -114,7 +114,7 @@ fn variance_of(file: &ChannelFile) -> Option<Variance> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::channels::Header;
+    use crate::channels::Header;
 
     fn image(k: f32) -> Image {
         Image::new(3, 2, (0..6).map(|i| [i as f32, 10.0 * i as f32, -k, 0.5]).collect()).unwrap()

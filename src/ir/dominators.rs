@@ -2,7 +2,7 @@
 //! loops, and post-dominators.
 
 use super::{BlockId, Function};
-use crate::shapes::graph::{Graph, depth_first, immediate_dominators};
+use shadewright_base::uniformity::graph::{Graph, depth_first, immediate_dominators};
 
 /// The dominator tree. It describes the function as it was when the tree was made.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ pub fn post_dominators(func: &Function) -> Vec<Option<BlockId>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{FunctionKind, Target, Terminator, Type, Value};
+    use crate::{FunctionKind, Target, Terminator, Type, Value};
 
     /// A function with one condition whose block `i` goes to the blocks of `edges[i]`.
     fn graph(edges: &[&[u32]]) -> Function {

@@ -111,7 +111,7 @@ impl<'a> Emitter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::FunctionKind;
+    use crate::FunctionKind;
 
     #[test]
     fn what_normalize_emits_is_found_again() {

@@ -1,7 +1,7 @@
 //! Fingerprints of modules: keys under which what was made of a module is kept.
 
 use super::{Const, Function, Module, Op, Terminator};
-use crate::cache::KeyHasher;
+use shadewright_base::cache::KeyHasher;
 
 /// Adds all that back ends read of a module to a hash: its functions with the numbers of their
 /// locations, but not what these stand for. Functions of the host count by their names.
@@ -67,9 +67,9 @@ fn add_op(hasher: &mut KeyHasher, op: &Op) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::Key;
-    use crate::ir::parse;
-    use crate::text::source::FileId;
+    use crate::parse;
+    use shadewright_base::cache::Key;
+    use shadewright_base::text::source::FileId;
 
     fn key(text: &str) -> Key {
         let mut hasher = KeyHasher::new("module");

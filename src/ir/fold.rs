@@ -3,7 +3,7 @@
 //! both give the same ones each time.
 
 use super::{Const, Op, Type, string_id};
-use crate::nan::Ruled;
+use shadewright_base::nan::Ruled;
 
 /// The result of a pure operation on constants; `result` is the type of its result.
 ///

@@ -148,8 +148,8 @@ pub fn left_over(module: &Module) -> Option<(Arc<str>, Loc)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::passes::Pipeline;
-    use crate::ir::{EmptyWorld, EvalError, FunctionKind, Limits, eval};
+    use crate::passes::Pipeline;
+    use crate::{EmptyWorld, EvalError, FunctionKind, Limits, eval};
 
     fn module(host: &HostFunction, argument: Option<f32>) -> Module {
         let mut b = FunctionBuilder::new("f", FunctionKind::Entry(crate::abi::EntryPoint::Other));
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_evaluator_calls_it() {
         let module = module(&powers(), None);
-        crate::ir::verify(&module).expect("it is valid");
+        crate::verify(&module).expect("it is valid");
         let result = eval(&module, "f", &[Const::F32(2.0)], &mut EmptyWorld, Limits::default());
         assert_eq!(result, Ok(vec![Const::Vec3([2.0, 4.0, 8.0])]));
     }

@@ -3,7 +3,7 @@
 use super::types::{Const, Type};
 use std::sync::Arc;
 
-/// An operation. The documentation of each variant gives `operands → results`; see [`crate::ir`]
+/// An operation. The documentation of each variant gives `operands → results`; see [`crate`]
 /// for the rules of arithmetic that hold for all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {

@@ -10,9 +10,9 @@ use super::{
     Param, ParamKind, ResultInfo, ShaderCall, Slot, SlotId, Target, Terminator, Type, Value,
 };
 use crate::abi::{EntryPoint, ShaderKind};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
 use lexer::{Line, Token};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -564,9 +564,9 @@ fn constant(line: &mut Line<'_>, ty: Type) -> Result1<Const> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::print::{PrintOptions, print_module};
-    use crate::text::diagnostics::render;
-    use crate::text::source::SourceMap;
+    use crate::print::{PrintOptions, print_module};
+    use shadewright_base::text::diagnostics::render;
+    use shadewright_base::text::source::SourceMap;
 
     /// Every operation, kind, type and form of name and place.
     const EVERYTHING: &str = r#"surface "odd name\n"(v0 Kd: f32, v1 N: vec3, v2 "a b": string) -> (Ci: vec3, Oi: vec3) @0:3..9 {

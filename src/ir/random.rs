@@ -441,10 +441,10 @@ impl Generator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::passes::{PASSES, Pipeline};
-    use crate::ir::{EmptyWorld, EvalError, Limits, eval, parse, verify};
-    use crate::text::source::FileId;
+    use crate::passes::{PASSES, Pipeline};
+    use crate::{EmptyWorld, EvalError, Limits, eval, parse, verify};
     use proptest::prelude::*;
+    use shadewright_base::text::source::FileId;
 
     fn run(module: &Module, args: &[Const]) -> Result<Vec<Const>, EvalError> {
         eval(module, "f", args, &mut EmptyWorld, Limits::default())

@@ -441,8 +441,8 @@ fn jump(j: Jump, context: &Context, fresh: bool, pending: &mut BTreeSet<Jump>, o
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::passes::reducible::make_reducible;
-    use crate::ir::{FunctionKind, Op, Target, Type, Value};
+    use crate::passes::reducible::make_reducible;
+    use crate::{FunctionKind, Op, Target, Type, Value};
     use proptest::prelude::*;
 
     /// A function whose branches all test value 0, whose truth the test chooses each time.

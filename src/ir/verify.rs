@@ -406,10 +406,10 @@ fn list(types: &[Type]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
 
     fn messages(text: &str) -> Vec<String> {
-        let module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
+        let module = crate::parse(text, FileId(0)).expect("the text form is right");
         verify(&module).err().unwrap_or_default().iter().map(VerifyError::to_string).collect()
     }
 

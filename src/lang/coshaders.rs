@@ -6,9 +6,9 @@
 //! known only when a scene is linked. A method sees the predefined variables of its caller: all of
 //! [`inputs`] are passed, and unused ones are removed later.
 
-use crate::abi::{Input, ShaderKind, ShaderSpace, input};
-use crate::lang::globals::{GLOBALS, Global};
-use crate::lang::types::SourceType;
+use crate::globals::{GLOBALS, Global};
+use crate::types::SourceType;
+use shadewright_ir::abi::{Input, ShaderKind, ShaderSpace, input};
 use std::fmt;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 //! are bytes, places are [`Span`]s.
 
 use super::preprocess::Include;
-use super::scan::{RawKind, RawToken, scan};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap, Span};
+use shadewright_base::scan::{RawKind, RawToken, scan};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
 use std::fmt;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //! A core takes those that it reads after its declared parameters, with these names and types, and
 //! returns [`outputs`] first. A language may give them other names in its source.
 
-use crate::abi::{Input, ShaderKind, ShaderSpace, input};
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::abi::{Input, ShaderKind, ShaderSpace, input};
 
 /// A predefined variable.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Arithmetic of integers that the IR has no operation for.
 
-use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
 
 /// `x / y` of integers, towards zero. Single precision gives the quotient up to some hundreds,
 /// a second division the rest of that, and a last step corrects the rounding error. By 0 it is

@@ -6,9 +6,9 @@
 use super::editor::Document;
 use super::preprocess::Options as PreprocessOptions;
 use super::unit::Unit;
-use crate::ir::HostFunctions;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
+use shadewright_ir::HostFunctions;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -5,9 +5,9 @@
 //! It emits IR and calls functions that the linker supplies ([`Intrinsic::LightSample`] and the
 //! like). It knows no syntax.
 
-use crate::abi::Intrinsic;
-use crate::ir::emitter::normalize;
-use crate::ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::emitter::normalize;
+use shadewright_ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
 
 /// Lights whose shadow rays are shot together.
 const BATCH: u32 = 16;

@@ -5,10 +5,10 @@
 //! instruction belongs to the innermost statement around the start of its span, and a `debug`
 //! instruction names the variable of that name whose scope holds it.
 
-use crate::abi::ShaderKind;
-use crate::lang::types::SourceType;
-use crate::lang::unit::LightKind;
-use crate::text::source::Span;
+use crate::types::SourceType;
+use crate::unit::LightKind;
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::ShaderKind;
 use std::sync::Arc;
 
 /// A function or a shader as its text shows it.

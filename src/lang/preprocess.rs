@@ -5,10 +5,10 @@
 //! macro's use; a token of an argument keeps its own. It knows no language's keywords. Work is
 //! bounded: tokens produced, files nested, arguments nested.
 
-use super::scan::{self, RawKind, RawToken, scan};
-use crate::disk;
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap, Span, decode};
+use shadewright_base::disk;
+use shadewright_base::scan::{self, RawKind, RawToken, scan};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, SourceMap, Span, decode};
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -306,7 +306,7 @@ impl Preprocessor<'_> {
             other => {
                 let message = format!("unknown directive `#{other}`");
                 let mut d = Diagnostic::error(message).at(name.span, "not a directive");
-                if let Some(k) = crate::text::diagnostics::closest(other, DIRECTIVES.iter().copied()) {
+                if let Some(k) = shadewright_base::text::diagnostics::closest(other, DIRECTIVES.iter().copied()) {
                     d = d.hint(format!("did you mean `#{k}`?"));
                 }
                 self.report(d);

@@ -3,8 +3,8 @@
 //!
 //! Conditional recursion is allowed: a limit stops it at run time.
 
-use crate::ir::{BlockId, Function, Module, Op};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_ir::{BlockId, Function, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct UnconditionalCall {
     /// Index of the function that it calls.
     pub callee: usize,
     /// Location of the call.
-    pub call: crate::ir::Loc,
+    pub call: shadewright_ir::Loc,
 }
 
 /// All functions on a cycle of calls that no path leaves.
@@ -85,7 +85,7 @@ fn reaches_return(f: &Function, index: &HashMap<Arc<str>, usize>, returns: &[boo
         if !comes_back {
             continue;
         }
-        if matches!(block.term, crate::ir::Terminator::Return(_)) {
+        if matches!(block.term, shadewright_ir::Terminator::Return(_)) {
             return true;
         }
         list.extend(block.term.targets().map(|t| t.block).filter(|b| seen.insert(*b)));

@@ -5,8 +5,8 @@
 //! such an expression as a [`StringExpr`], and the linker evaluates it once the parameters are
 //! known.
 
-use crate::ir::{Const, Type};
 use regex_lite::RegexBuilder;
+use shadewright_ir::{Const, Type};
 use std::sync::Arc;
 
 /// An expression over constants and parameters, whose value is a string or a number.

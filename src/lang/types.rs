@@ -4,8 +4,8 @@
 //! A front end may have other types besides. Those of what the linker and the tools read are among
 //! these, which distinguish what becomes one type of the IR: points, vectors, normals and colors.
 
-use crate::abi::DataType;
-use crate::ir::Type;
+use shadewright_ir::Type;
+use shadewright_ir::abi::DataType;
 use std::fmt;
 use std::sync::Arc;
 

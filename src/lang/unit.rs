@@ -14,9 +14,9 @@ use super::rtsl::{self, Object, state::Method};
 use super::shader_ref::ShaderRef;
 use super::strings::StringExpr;
 use super::types::{SourceType, StorageClass};
-use crate::abi::ShaderKind;
-use crate::ir::Module;
-use crate::text::diagnostics::Diagnostics;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_ir::Module;
+use shadewright_ir::abi::ShaderKind;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::snapshot::Snapshot;
-use crate::lang::editor::{Completion, CompletionKind};
 use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
+use shadewright_lang::editor::{Completion, CompletionKind};
 
 /// All completions at a position, nearest first.
 pub fn completion(snapshot: &Snapshot, position: Position, client: &Client) -> Vec<CompletionItem> {

@@ -3,10 +3,10 @@
 use super::client::Client;
 use super::documents::Locate;
 use super::snapshot::Snapshot;
-use crate::lang::preprocess::Include;
-use crate::text::diagnostics::{self, Label, Severity};
-use crate::text::source::{FileId, Span};
 use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location};
+use shadewright_base::text::diagnostics::{self, Label, Severity};
+use shadewright_base::text::source::{FileId, Span};
+use shadewright_lang::preprocess::Include;
 use std::collections::BTreeMap;
 
 /// Messages by the URI of the file that they are about.

@@ -22,7 +22,7 @@ pub fn hover(snapshot: &Snapshot, position: Position, client: &Client) -> Option
 mod tests {
     use super::super::tests::{client, marked};
     use super::*;
-    use crate::lang::rsl::reference;
+    use shadewright_lang::rsl::reference;
 
     fn shown(text: &str) -> Option<String> {
         let (snapshot, position) = marked(text);

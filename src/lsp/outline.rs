@@ -1,8 +1,8 @@
 //! The outline of a document, as its language gives it.
 
 use super::snapshot::Snapshot;
-use crate::lang::editor::{Symbol, SymbolKind};
 use lsp_types::{self as lsp, DocumentSymbol};
+use shadewright_lang::editor::{Symbol, SymbolKind};
 
 /// The outline, in the order of the text.
 pub fn outline(snapshot: &Snapshot) -> Vec<DocumentSymbol> {

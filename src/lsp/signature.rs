@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::snapshot::Snapshot;
-use crate::lang::editor::Signature;
 use lsp_types::{ParameterInformation, ParameterLabel, Position, SignatureHelp, SignatureInformation};
+use shadewright_lang::editor::Signature;
 
 /// Help for the innermost call around a position.
 pub fn signature_help(snapshot: &Snapshot, position: Position, client: &Client) -> Option<SignatureHelp> {

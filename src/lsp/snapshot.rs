@@ -1,12 +1,12 @@
 //! A version of a document, with all that its language knows about it.
 
 use super::text::{Encoding, Lines};
-use crate::lang::editor::{Document, Text};
-use crate::lang::preprocess::{Include, MAX_FILE};
-use crate::lang::{Language, Options, registry};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{SourceMap, Span};
 use lsp_types::{Position, Range, Uri};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{SourceMap, Span};
+use shadewright_lang::editor::{Document, Text};
+use shadewright_lang::preprocess::{Include, MAX_FILE};
+use shadewright_lang::{Language, Options, registry};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -12,13 +12,13 @@ use super::signature::signature_help;
 use super::snapshot::Snapshot;
 use super::text::Encoding;
 use super::{Ended, Settings, diagnostics, serve};
-use crate::lang::Options;
-use crate::lang::stdlib;
 use lsp_server::{Connection, Message, Notification, Request, Response};
 use lsp_types::{Position, Uri};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::json;
+use shadewright_lang::Options;
+use shadewright_lang::stdlib;
 use std::str::FromStr;
 
 /// A client that can do everything.

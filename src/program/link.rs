@@ -1,23 +1,23 @@
 //! Linking: a scene and its shaders become one [`Program`], in four phases.
 
-use crate::ir::HostFunctions;
-use crate::ir::host;
-use crate::ir::passes::{Observer, Pipeline};
-use crate::program::Program;
-use crate::program::collect::collect;
-use crate::program::collect::shader_cache::ShaderCache;
-use crate::program::collect::shader_library::ShaderLibrary;
-use crate::program::layout::lay_out;
-use crate::program::layout::memory::MemoryError;
-use crate::program::math::Math;
-use crate::program::optimise::optimise;
-use crate::program::specialize::Specialize;
-use crate::program::synthesise::baking::Baking;
-use crate::program::synthesise::outputs::Output;
-use crate::program::synthesise::{coordinate_systems, synthesise, unit_checks};
-use crate::scene::{Scene, Unusable};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap};
+use crate::Program;
+use crate::collect::collect;
+use crate::collect::shader_cache::ShaderCache;
+use crate::collect::shader_library::ShaderLibrary;
+use crate::layout::lay_out;
+use crate::layout::memory::MemoryError;
+use crate::math::Math;
+use crate::optimise::optimise;
+use crate::specialize::Specialize;
+use crate::synthesise::baking::Baking;
+use crate::synthesise::outputs::Output;
+use crate::synthesise::{coordinate_systems, synthesise, unit_checks};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, SourceMap};
+use shadewright_ir::HostFunctions;
+use shadewright_ir::host;
+use shadewright_ir::passes::{Observer, Pipeline};
+use shadewright_scene::{Scene, Unusable};
 use std::path::PathBuf;
 
 /// How to link.
@@ -26,7 +26,7 @@ pub struct LinkOptions {
     /// Folders to search for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run on the linked module, and the target: one that suits all machines that run
-    /// the program ([`crate::ir::TargetInfo::common`]).
+    /// the program ([`shadewright_ir::TargetInfo::common`]).
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the source files that define them.
     pub given: Vec<(String, FileId)>,
@@ -58,7 +58,7 @@ pub enum Stage {
     #[default]
     Image,
     /// Displacement of meshes: in place of each surface entry it has the one that runs the object's
-    /// displacement shader ([`crate::program::displacement_entry`]), and no other.
+    /// displacement shader ([`crate::displacement_entry`]), and no other.
     Displacement,
 }
 

@@ -1,32 +1,32 @@
 //! The linked [`Program`]: what back ends compile and renderers run.
 
-use crate::abi::{CAMERA_ENTRY, Query, QuerySource};
-use crate::ir::passes::known_data::KnownData;
-use crate::ir::{Module, Op};
-use crate::lang::outline::Outline;
-use crate::program::collect::instances::{Instance, bind};
-use crate::program::collect::materials::MaterialMethods;
-use crate::program::collect::opacity::Opacities;
-use crate::program::collect::scene_queries::is_option;
-use crate::program::collect::uniform_code::UniformCounts;
-use crate::program::collect::{object_block, volume_ids};
-use crate::program::layout::constants::PROGRAM_CONSTANTS;
-use crate::program::layout::memory::MemoryImage;
-use crate::program::layout::procedural::Primitives;
-use crate::program::specialize::{Fact, Specialize};
-use crate::program::synthesise::baking::Baking;
-use crate::program::synthesise::entries::LENS_ARGUMENTS;
-use crate::program::synthesise::surface_state::SHUTTER;
-use crate::scene::{Object, Scene, ShaderId, ShaderKind};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use crate::collect::instances::{Instance, bind};
+use crate::collect::materials::MaterialMethods;
+use crate::collect::opacity::Opacities;
+use crate::collect::scene_queries::is_option;
+use crate::collect::uniform_code::UniformCounts;
+use crate::collect::{object_block, volume_ids};
+use crate::layout::constants::PROGRAM_CONSTANTS;
+use crate::layout::memory::MemoryImage;
+use crate::layout::procedural::Primitives;
+use crate::specialize::{Fact, Specialize};
+use crate::synthesise::baking::Baking;
+use crate::synthesise::entries::LENS_ARGUMENTS;
+use crate::synthesise::surface_state::SHUTTER;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
+use shadewright_ir::abi::{CAMERA_ENTRY, Query, QuerySource};
+use shadewright_ir::passes::known_data::KnownData;
+use shadewright_ir::{Module, Op};
+use shadewright_lang::outline::Outline;
+use shadewright_scene::{Object, Scene, ShaderId, ShaderKind};
 use std::sync::Arc;
 
 /// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and
 /// the shading data.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// All functions; entry points are of kind [`crate::ir::FunctionKind::Entry`].
+    /// All functions; entry points are of kind [`shadewright_ir::FunctionKind::Entry`].
     pub module: Arc<Module>,
     /// The shading data.
     pub memory: Arc<MemoryImage>,
@@ -105,7 +105,7 @@ impl Program {
     }
 
     /// How many of the camera's arguments the program takes for a sample (see
-    /// [`crate::render::sampling::CameraSample::arguments`]).
+    /// `render::sampling::CameraSample::arguments`).
     pub fn camera_arguments(&self) -> usize {
         self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
     }

@@ -3,11 +3,11 @@
 //! It takes a module of shaders and of what they call of the standard library, and replaces calls.
 //! `docs/math.md` has the errors and costs of the functions.
 
-use crate::abi::library;
-use crate::ir::{FunctionOrigin, Inlining, Module, Op};
-use crate::lang::{Options, stdlib};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
+use shadewright_ir::abi::library;
+use shadewright_ir::{FunctionOrigin, Inlining, Module, Op};
+use shadewright_lang::{Options, stdlib};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -79,15 +79,15 @@ fn call_fast(module: &mut Module, sources: &mut SourceMap) -> Result<(), Diagnos
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Function;
-    use crate::lang::rsl::compile;
+    use shadewright_ir::Function;
+    use shadewright_lang::rsl::compile;
 
     fn chosen(source: &str, math: Math) -> Module {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, source);
         let mut module = compile(&mut sources, file, &Options::default()).expect("it compiles").module;
         choose(&mut module, math, &mut sources).expect("the library is right");
-        crate::ir::verify(&module).expect("it is valid");
+        shadewright_ir::verify(&module).expect("it is valid");
         module
     }
 

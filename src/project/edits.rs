@@ -4,7 +4,7 @@
 //! those come before it.
 
 use super::options::{OptionEdits, OptionValues};
-use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
+use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
 use std::collections::HashMap;
 
 /// By what an instance is known from one reading of the scene to the next.

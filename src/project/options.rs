@@ -1,7 +1,7 @@
 //! The options of a scene that can be edited.
 
 use super::EditError;
-use crate::scene::{Format, Scene};
+use shadewright_scene::{Format, Scene};
 
 /// The options of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,13 +5,13 @@
 
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};
-use crate::abi::referred_parameter;
-use crate::ir::{Const, FunctionOrigin, Module, Op};
-use crate::lang::ShaderRef;
-use crate::program::{self, CompiledParam, Program};
-use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
-use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::referred_parameter;
+use shadewright_ir::{Const, FunctionOrigin, Module, Op};
+use shadewright_lang::ShaderRef;
+use shadewright_program::{self as program, CompiledParam, Program};
+use shadewright_scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Edits as RIB: requests that put the edited values into a scene file.
 
 use super::{Instance, OptionEdits, Parameter, View};
-use crate::export::rib::{numbers, quoted, values};
-use crate::scene::{Projection, ShaderKind};
+use shadewright_interchange::export::rib::{numbers, quoted, values};
+use shadewright_scene::{Projection, ShaderKind};
 use std::fmt::Write;
 
 /// The request that makes an instance as it is now, with the parameters that the scene or the user

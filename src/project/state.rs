@@ -2,15 +2,15 @@
 
 use super::Failure;
 use super::parameters::Parameters;
-use crate::bvh::TwoLevel;
-use crate::ir::passes::Observer;
-use crate::program::{LinkOptions, Program, link_observed, set_view};
-use crate::render::film::FilmSettings;
-use crate::render::sampling::Sampling;
-use crate::render::{Job, Window};
-use crate::scene::{Camera, Format, Scene};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::log::FileLog;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::log::FileLog;
+use shadewright_bvh::TwoLevel;
+use shadewright_ir::passes::Observer;
+use shadewright_program::{LinkOptions, Program, link_observed, set_view};
+use shadewright_render::film::FilmSettings;
+use shadewright_render::sampling::Sampling;
+use shadewright_render::{Job, Window};
+use shadewright_scene::{Camera, Format, Scene};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct State {
     pub diagnostics: Diagnostics,
     /// The triangles that displacement shaders have moved.
     pub displaced_triangles: usize,
-    /// The [`crate::kernels::version`] that a GPU is to draw with.
+    /// The [`shadewright_bvh::kernels::version`] that a GPU is to draw with.
     pub kernels: u64,
     /// What is not that of the state before.
     pub redone: Redone,

@@ -1,7 +1,7 @@
 mod classes;
 
 use super::*;
-use crate::scene::ParamValue;
+use shadewright_scene::ParamValue;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -338,7 +338,7 @@ fn edited_options_change_no_code_and_no_data() {
 
 #[test]
 fn a_job_of_another_view_shares_all_but_the_constants() {
-    use crate::render::{DEFAULT_BUDGET, sampling::Sampling};
+    use shadewright_render::{DEFAULT_BUDGET, sampling::Sampling};
     let state = Folder::new().ready();
     let mut view = state.view();
     let sampling = Sampling { strata: [1, 1], seed: 0 };
@@ -404,9 +404,9 @@ fn linking_again_takes_the_texts_of_the_state_not_of_the_disk() {
     let again = state.link_again(state.link_options(), &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
     assert!(again.module == state.program.module && again.memory == state.program.memory);
     let pipeline = state.link_options().pipeline.clone().only_of_linker();
-    let debug = crate::program::LinkOptions { debug: true, pipeline, ..state.link_options().clone() };
+    let debug = shadewright_program::LinkOptions { debug: true, pipeline, ..state.link_options().clone() };
     let with_records = state.link_again(&debug, &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
     assert!(with_records.memory == state.program.memory);
     let insts = with_records.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    assert!(insts.into_iter().any(|i| matches!(&i.op, crate::ir::Op::Debug(name) if &**name == "Ci")));
+    assert!(insts.into_iter().any(|i| matches!(&i.op, shadewright_ir::Op::Debug(name) if &**name == "Ci")));
 }

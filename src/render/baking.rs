@@ -1,16 +1,16 @@
 //! What shaders bake (`bake3d`, `bake`), read back from the machine that renders.
 //!
-//! A program linked for [`crate::program::Output::Baked`] returns one part of a point to each pixel
-//! a pass ([`crate::program::Baking`]). The parts are put together here, in the order of pixels, so
+//! A program linked for [`shadewright_program::Output::Baked`] returns one part of a point to each pixel
+//! a pass ([`shadewright_program::Baking`]). The parts are put together here, in the order of pixels, so
 //! that neither the machine nor the number of threads decides on the order.
 
 use super::progressive::Progressive;
 use super::{Job, Progress, RenderError, motion};
-use crate::abi::{BakeCall, BakeKind, DataType};
-use crate::image::Image;
-use crate::pointcloud::samples::Samples;
-use crate::pointcloud::{Channel, ChannelType, MAX_POINTS, Point, PointCloud, ply};
-use crate::program::{BAKED_PART, file_of};
+use shadewright_image::Image;
+use shadewright_ir::abi::{BakeCall, BakeKind, DataType};
+use shadewright_program::{BAKED_PART, file_of};
+use shadewright_texture::pointcloud::samples::Samples;
+use shadewright_texture::pointcloud::{Channel, ChannelType, MAX_POINTS, Point, PointCloud, ply};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl BakedFile {
     }
 }
 
-/// Runs a job whose program is linked for [`crate::program::Output::Baked`], and gives the files in
+/// Runs a job whose program is linked for [`shadewright_program::Output::Baked`], and gives the files in
 /// the order of their names. Points that are not finite are left out.
 ///
 /// # Errors

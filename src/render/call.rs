@@ -8,17 +8,17 @@
 use super::gpu::{self, Compute};
 use super::rpu::{Calls, Loaded};
 use super::{Backend, BackendOptions, RenderError, Schedule};
-use crate::codegen::rpu::Options;
-use crate::ir::eval::{EmptyWorld, EvalError, Limits, eval};
-use crate::ir::{Const, Function, Module, Type};
-use crate::program::PROGRAM_CONSTANTS;
-use crate::rpu::engine::{self, EngineInfo};
-use crate::rpu::simd::InstructionSet;
-use crate::rpu::timed::{CHUNK, Config, Stats};
-use crate::rpu::{BLOCK, Block, EmptyScene};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use rayon::prelude::*;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_codegen::rpu::Options;
+use shadewright_ir::eval::{EmptyWorld, EvalError, Limits, eval};
+use shadewright_ir::{Const, Function, Module, Type};
+use shadewright_program::PROGRAM_CONSTANTS;
+use shadewright_rpu::engine::{self, EngineInfo};
+use shadewright_rpu::simd::InstructionSet;
+use shadewright_rpu::timed::{CHUNK, Config, Stats};
+use shadewright_rpu::{BLOCK, Block, EmptyScene};
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -347,8 +347,8 @@ fn value(ty: Type, words: &[u32]) -> Const {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::EntryPoint;
-    use crate::ir::{FunctionBuilder, FunctionKind, Op};
+    use shadewright_ir::abi::EntryPoint;
+    use shadewright_ir::{FunctionBuilder, FunctionKind, Op};
 
     #[test]
     fn runners_give_the_evaluators_bits_for_more_calls_than_a_block_holds() {

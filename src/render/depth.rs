@@ -1,11 +1,11 @@
 //! The depth pass: distances along a camera's axis, for shadow maps. It traces rays and runs no
 //! shader, so surfaces block whatever their opacity.
 
-use crate::bvh::{Ray, TwoLevel};
-use crate::scene::{CameraFrame, Scene};
-use crate::texture::DepthMap;
-use crate::texture::layout::FARTHEST;
 use rayon::prelude::*;
+use shadewright_bvh::{Ray, TwoLevel};
+use shadewright_scene::{CameraFrame, Scene};
+use shadewright_texture::DepthMap;
+use shadewright_texture::layout::FARTHEST;
 
 /// The depths that a scene's camera sees through the middles of its pixels.
 pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {

@@ -8,10 +8,10 @@
 use super::batches::Batches;
 use super::filter::FilterSampler;
 use super::sampling::Pattern;
-use crate::image::{Channels, Image, SizeError, Variance, check_size};
-use crate::program::Program;
-use crate::scene::{Exposure, FilmOptions};
 use bytemuck::{Pod, Zeroable};
+use shadewright_image::{Channels, Image, SizeError, Variance, check_size};
+use shadewright_program::Program;
+use shadewright_scene::{Exposure, FilmOptions};
 
 /// How a scene's samples become its image. The default is a box filter, without exposure.
 #[derive(Debug, Clone, Default)]
@@ -125,7 +125,7 @@ impl FilmPixel {
 /// bits of the whole image. The spread of their means gives the variance of the pixel's mean.
 ///
 /// Non-finite samples are summed like any other: a wrong pixel stays visible (see
-/// [`crate::compare`], which counts them).
+/// `golden::compare`, which counts them).
 ///
 /// The default film has no pixels: it is for [`Film::restart`].
 #[derive(Debug, Clone, Default)]
@@ -445,7 +445,7 @@ fn widen(spread: &mut [f32; 3], sum: &FilmPixel, before: u32, batch: &FilmPixel,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{hash, unit};
+    use shadewright_base::random::{hash, unit};
 
     /// Adds a sample to each pixel.
     fn add_pass(film: &mut Film, index: u32, samples: &[[f32; 4]]) {

@@ -9,8 +9,8 @@
 //! The host computes the tables in double precision and the positions in single, so every back end
 //! gets the same bits.
 
-use crate::scene::{FilterKind, PixelFilter};
 use glam::Vec2;
+use shadewright_scene::{FilterKind, PixelFilter};
 use std::f64::consts::PI;
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@ use super::AdapterInfo;
 use super::film::{Film, FilmSettings};
 use super::report::Report;
 use super::sampling::Sampling;
-use crate::bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
-use crate::image::{Image, SizeError, check_size};
-use crate::program::{Program, memory::build_tree};
-use crate::scene::Scene;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
+use shadewright_image::{Image, SizeError, check_size};
+use shadewright_program::{Program, memory::build_tree};
+use shadewright_scene::Scene;
 use std::collections::HashSet;
 use std::sync::Arc;
 use thiserror::Error;
@@ -281,8 +281,8 @@ pub trait Renderer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::diagnostics;
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::diagnostics;
+    use shadewright_base::text::source::SourceMap;
 
     #[test]
     fn a_scene_that_a_device_cannot_hold_is_reported_with_the_limit_and_a_hint() {

@@ -11,7 +11,7 @@
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
 use super::{Job, Progress, RenderError};
-use crate::image::Image;
+use shadewright_image::Image;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -80,9 +80,9 @@ pub fn draw_into<E: From<RenderError>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::progressive::checks::job_of;
-    use crate::render::rpu::{RpuProgressive, RpuRenderer};
-    use crate::render::sampling::Pattern;
+    use crate::progressive::checks::job_of;
+    use crate::rpu::{RpuProgressive, RpuRenderer};
+    use crate::sampling::Pattern;
 
     #[test]
     fn samples_are_shared_out_evenly() {
@@ -104,7 +104,7 @@ mod tests {
             };
             let image = draw(&mut progressive, 4, at, &|_| {}).unwrap();
             assert_eq!(times, [0.125, 0.375, 0.625, 0.875]);
-            let whole = crate::render::Renderer::render(&mut RpuRenderer::new(), &job, &|_| {}).unwrap();
+            let whole = crate::Renderer::render(&mut RpuRenderer::new(), &job, &|_| {}).unwrap();
             assert_eq!(image, whole);
         }
     }

@@ -5,11 +5,11 @@ use super::progressive::{Pass, Progressive};
 use super::samples::{RecordWindow, Recorded, SampleRunner};
 use super::sampling::CameraSample;
 use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, report::Report};
-use crate::bvh::gpu::kernel::Variant;
-use crate::image::Image;
-use crate::ir::Module;
-use crate::render::call::Words;
+use crate::call::Words;
 use glam::Vec2;
+use shadewright_bvh::gpu::kernel::Variant;
+use shadewright_image::Image;
+use shadewright_ir::Module;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 

@@ -78,10 +78,10 @@ pub fn error(before: &Film, film: &Film) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Image;
-    use crate::render::Renderer;
-    use crate::render::progressive::checks::job_of;
-    use crate::render::rpu::{RpuProgressive, RpuRenderer};
+    use crate::Renderer;
+    use crate::progressive::checks::job_of;
+    use crate::rpu::{RpuProgressive, RpuRenderer};
+    use shadewright_image::Image;
     use std::sync::atomic::Ordering;
 
     /// The image where rendering is stopped after this many samples, and then resumed.
@@ -119,8 +119,8 @@ mod tests {
         // Uniform random numbers have the standard deviation 1/√12, the mean of 64 an eighth of it.
         let mut x = 1u32;
         let mut number = || {
-            x = crate::random::hash(x.wrapping_add(0x9e37_79b9));
-            crate::random::unit(x)
+            x = shadewright_base::random::hash(x.wrapping_add(0x9e37_79b9));
+            shadewright_base::random::unit(x)
         };
         let mut film = Film::of_samples(40, 40, 64).unwrap();
         let mut pass = |film: &mut Film, index| {

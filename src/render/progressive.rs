@@ -12,8 +12,8 @@ use super::film::{Film, FilmSettings};
 use super::report::Report;
 use super::sampling::{Arguments, CameraSample, Numbers, Sampling};
 use super::{AdapterInfo, Job, RenderError, Window};
-use crate::image::Image;
 use glam::Vec2;
+use shadewright_image::Image;
 use std::sync::atomic::AtomicBool;
 
 /// One pass over the image.

@@ -2,14 +2,14 @@
 //!
 //! A [`SampleRunner`] runs the camera's entry on chosen samples of a [`Job`], with the code that
 //! renders the image. Where the job's program has `record` instructions
-//! ([`crate::ir::passes::record`]), it reads a window of the words that one sample records. Each
+//! ([`shadewright_ir::passes::record`]), it reads a window of the words that one sample records. Each
 //! back end has one ([`super::Backend::samples`]); [`EvaluatorSamples`] is the reference evaluator's.
 
 use super::sampling::CameraSample;
 use super::{Job, RenderError, SceneWorld};
-use crate::ir::eval::{EvalError, Observer, eval_observed};
-use crate::ir::{Const, Limits};
-use crate::program::CAMERA_ENTRY;
+use shadewright_ir::eval::{EvalError, Observer, eval_observed};
+use shadewright_ir::{Const, Limits};
+use shadewright_program::CAMERA_ENTRY;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,10 +3,10 @@
 use super::film::FilmSettings;
 use super::filter::FilterSampler;
 use super::sobol;
-use crate::bvh::kernel::Isa;
-use crate::bvh::wide::lanes::{Simd, Work};
-use crate::random::{hash, unit};
 use glam::Vec2;
+use shadewright_base::random::{hash, unit};
+use shadewright_bvh::kernel::Isa;
+use shadewright_bvh::wide::lanes::{Simd, Work};
 
 /// The sampling pattern of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

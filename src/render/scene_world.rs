@@ -1,11 +1,11 @@
 //! A linked scene as the reference evaluator's world: back ends are measured against runs in it.
 
-use crate::bvh::two_level::procedural::Intersect;
-use crate::bvh::{self, BATCH, HitBatch, RayBatch, TwoLevel};
-use crate::ir::eval::{Limits, eval};
-use crate::ir::{Const, Hit, World};
-use crate::program::{Program, intersect_entry, surface_entry};
 use glam::Vec3;
+use shadewright_bvh::two_level::procedural::Intersect;
+use shadewright_bvh::{self as bvh, BATCH, HitBatch, RayBatch, TwoLevel};
+use shadewright_ir::eval::{Limits, eval};
+use shadewright_ir::{Const, Hit, World};
+use shadewright_program::{Program, intersect_entry, surface_entry};
 use std::sync::Arc;
 
 /// The world of a scene's program. It holds references only: a copy is free.

@@ -3,8 +3,8 @@
 //! integer arithmetic. The first 2ᵏ points are a (0, k, 2)-net: each box of the unit square whose
 //! sides are powers of two and whose area is 2⁻ᵏ holds one of them.
 
-use crate::random::{hash, unit};
 use glam::Vec2;
+use shadewright_base::random::{hash, unit};
 
 /// Point `index` of the sequence that belongs to `key`.
 #[inline]

@@ -4,10 +4,10 @@
 use super::rpu::RpuRenderer;
 use super::sampling::Sampling;
 use super::{DEFAULT_BUDGET, Job, Renderer, Window, motion, prepare};
-use crate::image::Image;
-use crate::program::{LinkOptions, Output, link};
-use crate::scene::{OpenOptions, open};
-use crate::text::source::SourceMap;
+use shadewright_base::text::source::SourceMap;
+use shadewright_image::Image;
+use shadewright_program::{LinkOptions, Output, link};
+use shadewright_scene::{OpenOptions, open};
 
 /// A job of a scene of white things on black, seen along z from the origin. A pixel is 0.01 wide at
 /// distance 1.

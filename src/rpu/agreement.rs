@@ -9,7 +9,7 @@ use super::random::Choices;
 use super::simd::InstructionSet;
 use super::tracing::{HitBlock, RayBlock, Tracer};
 use super::{BLOCK, Block, Executable, Limits, Machine, MachineError, Texture};
-use crate::random::hash;
+use shadewright_base::random::hash;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 

@@ -7,7 +7,7 @@
 //! the 24-bit format for the baseline CPU. In single precision all give the same bits: nothing is
 //! fused, and every step rounds as IEEE single. Which NaN an instruction gives depends on the order
 //! of its operands, which compilers exchange: lanes whose result is NaN are computed again by the
-//! rule of [`crate::nan`].
+//! rule of [`shadewright_base::nan`].
 //!
 //! A kernel is one operation with one kind of source modification; only columns and modifiers come
 //! from the step. One function for all instructions, with a switch for each, took three times as
@@ -26,7 +26,7 @@ use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 use super::simd::{Avx2, Avx512};
 use super::simd::{InstructionSet, Portable, Simd};
 use super::step::{Modifier, Modify, Operand, Slot, Step, Steps, Task, Test, Tests};
-use crate::nan::Ruled;
+use shadewright_base::nan::Ruled;
 use std::marker::PhantomData;
 use std::ops::Range;
 

@@ -35,8 +35,8 @@ use super::isa::{
     MAX_CODE, Mask, Multiplier, Op, Primary, Program, Ranges, Reg, SpecialOp, Split, Src, Swizzle, Waits,
     is_label_char,
 };
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, Span};
 use std::collections::{BTreeMap, HashMap};
 
 /// The most errors reported for one text.

@@ -607,8 +607,8 @@ mod tests {
     use super::super::texture::Texture;
     use super::super::tracing::EmptyScene;
     use super::*;
-    use crate::text::source::FileId;
     use proptest::prelude::*;
+    use shadewright_base::text::source::FileId;
     use std::sync::atomic::AtomicBool;
 
     /// Runs anything; only that it ends matters.

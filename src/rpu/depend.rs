@@ -322,9 +322,9 @@ impl Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::asm::assemble;
-    use crate::rpu::timed::Config;
-    use crate::text::source::FileId;
+    use crate::asm::assemble;
+    use crate::timed::Config;
+    use shadewright_base::text::source::FileId;
 
     fn program(text: &str) -> Program {
         assemble(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}")).program
@@ -387,7 +387,7 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config::with_cases(64))]
 
         #[test]
-        fn the_flags_that_are_found_cover_every_dependency(mut program in crate::rpu::arbitrary::any_program()) {
+        fn the_flags_that_are_found_cover_every_dependency(mut program in crate::arbitrary::any_program()) {
             let latencies = Config::default().latencies;
             program.waits = flags(&program, &[], &latencies);
             proptest::prop_assert_eq!(check(&program, &[], &latencies), Ok(()));

@@ -15,7 +15,7 @@ use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::step::Operand;
 use super::tracing::{HitBlock, RayBlock};
-use crate::bvh::RayBatch;
+use shadewright_bvh::RayBatch;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 

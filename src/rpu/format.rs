@@ -31,7 +31,7 @@
 //! left is positive: both `a <= b` and `b <= a` hold for equal numbers, and neither `a < b` nor
 //! `b < a`.
 
-use crate::nan::{self, Ruled};
+use shadewright_base::nan::{self, Ruled};
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number format.

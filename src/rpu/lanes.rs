@@ -5,7 +5,7 @@
 //! shorter vectors). Columns are cells: an instruction may name the same register as source and
 //! destination, and reads all of a group before it writes any of it.
 
-pub(super) use crate::bvh::ray::lanes as lanes_of;
+pub(super) use shadewright_bvh::ray::lanes as lanes_of;
 use std::cell::Cell;
 
 /// Threads in a block.
@@ -23,7 +23,7 @@ pub(super) struct Lanes(pub [u32; GROUP]);
 /// The lanes of an expression of the lane's number, written out without a loop.
 macro_rules! each_lane {
     ($i:ident => $lane:expr) => {
-        $crate::rpu::lanes::Lanes([
+        $crate::lanes::Lanes([
             {
                 let $i = 0;
                 $lane

@@ -205,7 +205,7 @@ mod tests {
     use super::super::asm::assemble;
     use super::super::disasm::disassemble;
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
 
     fn program(text: &str) -> Program {
         assemble(text, FileId(0)).expect("right").program

@@ -180,7 +180,7 @@ impl Machine<'_> {
 #[cfg(test)]
 #[path = "machine"]
 mod on_interpreter {
-    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::engine::INTERPRETER;
+    pub static ENGINE: &crate::EngineInfo = &crate::engine::INTERPRETER;
     pub const BEST: usize = usize::MAX;
 
     #[path = "tests.rs"]
@@ -192,7 +192,7 @@ mod on_interpreter {
 #[cfg(all(test, target_arch = "x86_64"))]
 #[path = "machine"]
 mod on_native {
-    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
+    pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = usize::MAX;
 
     #[path = "tests.rs"]
@@ -204,7 +204,7 @@ mod on_native {
 #[cfg(all(test, target_arch = "x86_64"))]
 #[path = "machine"]
 mod on_avx2 {
-    pub static ENGINE: &crate::rpu::EngineInfo = &crate::rpu::native::NATIVE;
+    pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = 1;
 
     #[path = "tests.rs"]

@@ -9,7 +9,7 @@ use super::isa::{
     Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle,
 };
 use super::machine::SCRATCH_BASE;
-use crate::random::hash;
+use shadewright_base::random::hash;
 
 /// Where a generator's decisions come from: bytes, such as a fuzzer's, and random numbers after
 /// them.

@@ -160,7 +160,7 @@ mod x86 {
         /// # Safety
         /// The processor must have AVX2.
         #[inline(always)]
-        pub(in crate::rpu) unsafe fn assume() -> Avx2 {
+        pub(crate) unsafe fn assume() -> Avx2 {
             Avx2(())
         }
     }
@@ -180,7 +180,7 @@ mod x86 {
         /// # Safety
         /// The CPU must have AVX-512 F and DQ.
         #[inline(always)]
-        pub(in crate::rpu) unsafe fn assume() -> Avx512 {
+        pub(crate) unsafe fn assume() -> Avx512 {
             Avx512(())
         }
     }

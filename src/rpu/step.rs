@@ -543,9 +543,9 @@ fn reads_written(arith: &Arith, needed: Mask) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::Executable;
-    use crate::rpu::isa::{Dst, Instr, Primary, Program};
-    use crate::rpu::simd::InstructionSet;
+    use crate::Executable;
+    use crate::isa::{Dst, Instr, Primary, Program};
+    use crate::simd::InstructionSet;
 
     /// Copies a literal to components of `R0`.
     fn copy(literal: u32, mask: Mask) -> Arith {

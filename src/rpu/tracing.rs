@@ -1,7 +1,7 @@
 //! The interface to ray tracing: what the `trace` instruction calls.
 
 use super::lanes::BLOCK;
-use crate::bvh::{HitBatch, RayBatch};
+use shadewright_bvh::{HitBatch, RayBatch};
 
 /// The rays of a block.
 #[derive(Debug, Clone)]

@@ -56,11 +56,11 @@ pub fn shader(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::stdlib;
-    use crate::lang::unit::ShaderInfo;
-    use crate::lang::{Options, rsl};
-    use crate::scene::{OpenOptions, Opened, open_builtin};
-    use crate::text::source::SourceMap;
+    use crate::{OpenOptions, Opened, open_builtin};
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_lang::stdlib;
+    use shadewright_lang::unit::ShaderInfo;
+    use shadewright_lang::{Options, rsl};
 
     fn compile(name: &str, text: &str) -> ShaderInfo {
         let mut sources = SourceMap::new();

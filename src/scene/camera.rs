@@ -1,7 +1,7 @@
 //! The camera and the image's format, after RISpec 3.2, §4.1.
 
-use crate::geometry::dice::Metric;
 use glam::{Mat3, Mat4, Vec3, Vec4};
+use shadewright_geometry::dice::Metric;
 
 /// Size of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -218,6 +218,8 @@ impl Camera {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec4;
+    use shadewright_texture::depth::DepthMap;
 
     fn format(width: u32, height: u32) -> Format {
         Format { width, height, pixel_aspect: 1.0 }
@@ -274,5 +276,32 @@ mod tests {
         }
         assert!(close(at(true, [2.0, 10.0], 4.0), 0.25) && close(at(false, [2.0, 10.0], 4.0), 0.625));
         assert!(close(at(false, [2.0, f32::INFINITY], 8.0), 0.75));
+    }
+
+    fn frame(orthographic: bool) -> CameraFrame {
+        let (x, y, z) = (Vec3::Z, Vec3::Y, -Vec3::X);
+        CameraFrame { x, y, z, origin: Vec3::new(5.0, 1.0, 2.0), half_width: 0.5, half_height: 0.25, orthographic }
+    }
+
+    /// The matrix to the camera of such a frame.
+    fn to_camera(frame: &CameraFrame) -> Mat4 {
+        Mat4::from_cols(frame.x.extend(0.0), frame.y.extend(0.0), frame.z.extend(0.0), frame.origin.extend(1.0))
+            .inverse()
+    }
+
+    #[test]
+    fn a_depth_map_of_a_frame_finds_a_points_place_and_depth() {
+        for orthographic in [false, true] {
+            let frame = frame(orthographic);
+            let (to_camera, to_ndc) = (to_camera(&frame), frame.to_ndc([0.0, f32::INFINITY]));
+            let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_camera, to_ndc };
+            // To the right by half of the half width, up by a quarter of the half height, at depth
+            // 2.
+            let away = if orthographic { 1.0 } else { 2.0 };
+            let p = frame.origin + 2.0 * frame.z + away * (0.25 * frame.x + 0.0625 * frame.y);
+            let [s, t, w, depth] = map.rows().map(|row| Vec4::from_array(row).dot(p.extend(1.0)));
+            let close = |a: f32, b: f32| (a - b).abs() < 1e-5;
+            assert!(close(s / w, 0.75) && close(t / w, 0.375) && close(depth, 2.0), "{s} {t} {w} {depth}");
+        }
     }
 }

@@ -8,9 +8,9 @@
 //! [`FileAccess`] is the gate: whatever a scene, or a shader of it, names is read by its methods
 //! alone. The functions [`read`] and [`read_noting`] are for files that the user names.
 
-use crate::disk::{self, NotRegular};
-use crate::text::log::FileLog;
 use flate2::bufread::MultiGzDecoder;
+use shadewright_base::disk::{self, NotRegular};
+use shadewright_base::text::log::FileLog;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
 //! Film options of a scene: filter, exposure, crop window, shutter and displays, after RISpec 3.2,
 //! §4.1.
 //!
-//! Plain data, as the scene gives it; [`crate::render`] makes images of it.
+//! Plain data, as the scene gives it; `render` makes images of it.
 
-use crate::text::source::Span;
+use shadewright_base::text::source::Span;
 
 /// A filter of `PixelFilter`, by its shape over the support of the filter (see
-/// [`crate::render::filter`] for the formulas).
+/// `render::filter` for the formulas).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKind {
     /// The mean over the support.
@@ -112,7 +112,7 @@ pub struct FilmOptions {
     /// How values are exposed, before the imager.
     pub exposure: Exposure,
     /// Quantisation of integer files; `None` for 8 bits without dither.
-    pub quantize: Option<crate::image::Quantize>,
+    pub quantize: Option<shadewright_image::Quantize>,
     /// The part of the image to render as left, right, top and bottom, each a share of the whole
     /// from 0 to 1.
     pub crop: Option<[f32; 4]>,

@@ -2,9 +2,9 @@
 //! view, lights, a surface.
 
 use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderKind};
-use crate::geometry::Mesh;
-use crate::scene::ParamValue;
+use crate::ParamValue;
 use glam::{Mat4, Vec3};
+use shadewright_geometry::Mesh;
 use std::f32::consts::PI;
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ fn push_light(scene: &mut Scene, shader: ShaderId, shadows: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Format;
+    use crate::Format;
 
     #[test]
     fn every_vertex_is_in_the_image_whatever_its_shape() {

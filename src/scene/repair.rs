@@ -1,7 +1,7 @@
 //! A scene without the shaders that cannot be used: what can be shown is shown.
 
 use super::{CoShader, Object, ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
-use crate::lang::ShaderRef;
+use shadewright_lang::ShaderRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -111,12 +111,12 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::ParamValue;
+    use crate::ParamValue;
     use glam::{Mat4, Vec3};
 
     #[test]
     fn objects_for_which_there_is_no_room_are_left_out() {
-        let mut scene = crate::scene::of_shader("matte", ShaderKind::Surface);
+        let mut scene = crate::of_shader("matte", ShaderKind::Surface);
         let object = scene.objects[0].clone();
         scene.objects = (0..5).map(|i| Object { name: format!("{i}").into(), ..object.clone() }).collect();
         let unusable = Unusable { objects: [1, 3].into(), ..Unusable::default() };

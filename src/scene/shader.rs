@@ -2,10 +2,10 @@
 //! compiled.
 
 use super::CoShader;
-use crate::abi;
-use crate::lang::{Naming, ShaderRef, registry};
-use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi;
+use shadewright_lang::{Naming, ShaderRef, registry};
 use std::borrow::Cow;
 use std::sync::Arc;
 

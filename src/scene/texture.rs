@@ -1,8 +1,8 @@
 //! Textures as a scene makes them: names for images, with what the requests `MakeTexture` and its
 //! relatives, or the textures of a glTF file, say of them. No image is read here.
 
-use crate::image::Reading;
-use crate::texture::{DEFAULT_WRAPS, Wraps};
+use shadewright_image::Reading;
+use shadewright_texture::{DEFAULT_WRAPS, Wraps};
 
 /// What a texture's name stands for. A name that the scene says nothing of is the name of an image.
 #[derive(Clone, Debug, PartialEq)]

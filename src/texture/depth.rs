@@ -5,14 +5,14 @@
 //! space; where nothing is seen they are [`FARTHEST`].
 
 use super::layout::FARTHEST;
-use crate::image::MAX_TEXTURE_PIXELS;
-use crate::image::file::EXR_ENCODING;
-use crate::image::{DecodeError, check_size};
 use exr::meta::MetaData;
 use exr::prelude::{
     AnyChannel, AnyChannels, FlatSamples, Image, Layer, LayerAttributes, ReadChannels, ReadLayers, WritableImage, read,
 };
 use glam::Mat4;
+use shadewright_image::MAX_TEXTURE_PIXELS;
+use shadewright_image::file::EXR_ENCODING;
+use shadewright_image::{DecodeError, check_size};
 use std::io::Cursor;
 
 /// What a camera sees, as depths.
@@ -112,42 +112,13 @@ impl DepthMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::CameraFrame;
-    use glam::{Vec3, Vec4};
-
-    fn frame(orthographic: bool) -> CameraFrame {
-        let (x, y, z) = (Vec3::Z, Vec3::Y, -Vec3::X);
-        CameraFrame { x, y, z, origin: Vec3::new(5.0, 1.0, 2.0), half_width: 0.5, half_height: 0.25, orthographic }
-    }
-
-    /// The matrix to the camera of such a frame.
-    fn to_camera(frame: &CameraFrame) -> Mat4 {
-        Mat4::from_cols(frame.x.extend(0.0), frame.y.extend(0.0), frame.z.extend(0.0), frame.origin.extend(1.0))
-            .inverse()
-    }
-
-    #[test]
-    fn the_matrix_finds_a_points_place_and_depth() {
-        for orthographic in [false, true] {
-            let frame = frame(orthographic);
-            let (to_camera, to_ndc) = (to_camera(&frame), frame.to_ndc([0.0, f32::INFINITY]));
-            let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_camera, to_ndc };
-            // To the right by half of the half width, up by a quarter of the half height, at depth
-            // 2.
-            let away = if orthographic { 1.0 } else { 2.0 };
-            let p = frame.origin + 2.0 * frame.z + away * (0.25 * frame.x + 0.0625 * frame.y);
-            let [s, t, w, depth] = map.rows().map(|row| Vec4::from_array(row).dot(p.extend(1.0)));
-            let close = |a: f32, b: f32| (a - b).abs() < 1e-5;
-            assert!(close(s / w, 0.75) && close(t / w, 0.375) && close(depth, 2.0), "{s} {t} {w} {depth}");
-        }
-    }
 
     #[test]
     fn a_map_comes_back_from_its_file() {
         let depths = vec![1.0, 2.5, FARTHEST, 4.0, 5.0, 6.0];
-        let frame = frame(false);
-        let to_ndc = frame.to_ndc([1.0, 100.0]);
-        let map = DepthMap { width: 3, height: 2, depths, to_camera: to_camera(&frame), to_ndc };
+        let [to_camera, to_ndc] =
+            [3.0, 7.0].map(|scale| Mat4::from_cols_array(&std::array::from_fn(|i| scale * i as f32)));
+        let map = DepthMap { width: 3, height: 2, depths, to_camera, to_ndc };
         let bytes = map.encode().unwrap();
         assert_eq!(DepthMap::decode(&bytes).unwrap(), map);
         for length in (0..bytes.len()).step_by(7) {

@@ -15,9 +15,9 @@
 use super::depth::DepthMap;
 use super::pyramid::{Level, Pyramid};
 use super::{Wrap, Wraps};
-use crate::ir::string_id;
 use crate::pointcloud::{PointCloud, tree};
 use glam::Vec3;
+use shadewright_base::text::string_id::string_id;
 use std::sync::Arc;
 
 /// Vectors of a descriptor before its levels.
@@ -250,7 +250,7 @@ fn shown(i: i64, n: u32, wrap: Wrap) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::{Channels, Image};
+    use shadewright_image::{Channels, Image};
 
     /// Two texels, 1 and 2, in a row.
     fn two() -> Pyramid {

@@ -4,8 +4,8 @@
 //! and premultiplied, so that the mean of the image stays the same whatever its size: where a side
 //! is odd, three texels share in one.
 
-use crate::image::Image;
 use rayon::prelude::*;
+use shadewright_image::Image;
 
 /// Largest magnitude of a texel: averages of such values stay finite.
 const MAX_TEXEL: f32 = 1e30;
@@ -97,7 +97,7 @@ fn shares(from: u32, to: u32) -> Vec<Vec<(usize, f32)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Channels;
+    use shadewright_image::Channels;
 
     fn grey(width: u32, height: u32, value: impl Fn(u32, u32) -> f32) -> Pyramid {
         let at = |i: u32| {

@@ -4,8 +4,8 @@
 //! scale stay those of the scene. It knows no windows and no renderers: amounts are fractions of
 //! the image height, angles are in radians, lengths in scene units.
 
-use crate::scene::{Camera, Format, Projection};
 use glam::{Mat4, Quat, Vec2, Vec3};
+use shadewright_scene::{Camera, Format, Projection};
 
 /// The narrowest and widest field of view, in degrees.
 pub const FOV_RANGE: std::ops::RangeInclusive<f32> = 1.0..=170.0;

@@ -4,9 +4,9 @@
 //! Plain functions of an [`Image`]; nothing here knows windows. With [`Look::default`] the codes
 //! are those of a PNG file of the same image, over the backdrop.
 
-use crate::image::Image;
-use crate::image::color::encode_srgb8;
 use serde::{Deserialize, Serialize};
+use shadewright_image::Image;
+use shadewright_image::color::encode_srgb8;
 use std::sync::LazyLock;
 
 /// A tone mapping operator: maps values above 1 into display range.

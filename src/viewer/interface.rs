@@ -8,7 +8,7 @@ use super::settings::{Panel, Settings};
 use super::ui::{self, Chrome, Panels};
 use super::workers::{Command, Workers};
 use super::{Options, workers};
-use crate::image::file as image_file;
+use shadewright_image::file as image_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,7 +136,7 @@ impl Interface {
                 self.saved(&path, saved);
             }
             Action::Open(source) => {
-                if let crate::project::Source::File(path) = &source {
+                if let shadewright_project::Source::File(path) = &source {
                     self.chrome.settings.remember(path);
                 }
                 self.model.apply(Action::Open(source));

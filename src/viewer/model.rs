@@ -10,12 +10,12 @@ use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::timing::History;
 use super::workers::{Command, Diverged, Event, Probed, Shown};
-use crate::inspect::Inspection;
-use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
-use crate::render::Backend;
-use crate::scene::{Format, ParamValue};
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
+use shadewright_project::inspect::Inspection;
+use shadewright_project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use shadewright_render::Backend;
+use shadewright_scene::{Format, ParamValue};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -597,9 +597,9 @@ impl Model {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::image::Image;
-    use crate::project::{self, Outcome, Project};
-    use crate::render::report::Report;
+    use shadewright_image::Image;
+    use shadewright_project::{self as project, Outcome, Project};
+    use shadewright_render::report::Report;
     use std::time::Duration;
 
     /// A state of a small scene.
@@ -751,8 +751,8 @@ pub(super) mod tests {
     fn a_broken_scene_keeps_the_last_good_one_and_a_mended_one_clears_the_errors() {
         let mut model = loaded();
         let failure = project::Failure {
-            diagnostics: crate::text::diagnostics::Diagnostic::error("broken").into(),
-            sources: crate::text::source::SourceMap::new(),
+            diagnostics: shadewright_base::text::diagnostics::Diagnostic::error("broken").into(),
+            sources: shadewright_base::text::source::SourceMap::new(),
         };
         model.handle(Event::Broken(Arc::new(failure)));
         assert!(model.failure.is_some() && model.state.is_some());

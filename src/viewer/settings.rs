@@ -5,8 +5,8 @@
 //! worth stopping for.
 
 use super::model::Display;
-use crate::image::file as image_file;
 use serde::{Deserialize, Serialize};
+use shadewright_image::file as image_file;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,8 @@ impl Settings {
 
     /// Reads a file of settings; missing or invalid values get their defaults.
     pub fn read(file: &Path) -> Self {
-        let text = crate::disk::read(file, MAX_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text =
+            shadewright_base::disk::read(file, MAX_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.unwrap_or_default();
         let mut settings: Settings = serde_json::from_str(&text).unwrap_or_default();
         settings.zoom = if settings.zoom.is_finite() { settings.zoom.clamp(0.5, 3.0) } else { 1.0 };

@@ -8,7 +8,7 @@
 
 pub mod plain;
 
-use crate::common::{RUNS, rounded};
+use super::common::{RUNS, rounded};
 use anyhow::anyhow;
 use plain::{Branchy, Memory, Noisy, Points, Shading, Textured};
 use serde_json::{Map, Value, json};
@@ -164,7 +164,7 @@ impl Compiled {
 ///
 /// # Panics
 /// When it does not, or all points have the same color.
-#[allow(dead_code, reason = "`tests/benchmarks.rs` calls it")]
+#[allow(dead_code, reason = "`tests/meta/benchmarks.rs` calls it")]
 pub fn assert_agreement<S: Shading>(memory: &Memory) {
     let function = Compiled::new(S::NAME).expect("it compiles");
     let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));

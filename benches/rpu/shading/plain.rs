@@ -4,7 +4,7 @@
 
 mod textured;
 
-use crate::common::arrays::{each, map, mask, select, square_root};
+use super::super::common::arrays::{each, map, mask, select, square_root};
 
 pub use textured::Textured;
 

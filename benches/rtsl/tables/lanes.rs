@@ -3,7 +3,7 @@
 //! root, and nothing is fused, so that bits agree with the RPU's. All is for the compiler to make
 //! instructions on vectors of.
 
-use crate::common::arrays::{each, map, mask, select, square_root};
+use super::super::common::arrays::{each, map, mask, select, square_root};
 use std::ops::{Add, BitAnd, Div, Index, Mul, Neg, Not, Sub};
 
 /// A number a ray.

@@ -15,7 +15,7 @@ pub mod lines;
 pub mod materials;
 pub mod primitives;
 
-use crate::common::{RUNS, diagnostics, repository, rounded};
+use super::common::{RUNS, diagnostics, repository, rounded};
 use anyhow::{Context, anyhow};
 use compiled::Compiled;
 use glam::Vec3;
@@ -372,7 +372,7 @@ fn print_times(title: &str, table: &[Measured]) {
 ///
 /// # Panics
 /// When they do not, or the rays do not all take some branch.
-#[allow(dead_code, reason = "`tests/benchmarks.rs` calls it")]
+#[allow(dead_code, reason = "`tests/meta/benchmarks.rs` calls it")]
 pub fn assert_agreement<R: Routine>() {
     let compiled = Compiled::new::<R>().expect(R::NAME);
     let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));

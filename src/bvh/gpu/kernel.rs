@@ -24,37 +24,37 @@
 use super::super::node::STACK;
 use super::super::triangle::CULL_BACK;
 use super::GROUP;
-use crate::kernels::{Kernel, join, kernel};
+use crate::kernels::{Kernel, join};
 use std::sync::Arc;
 
-const TABLE_BUFFER: Kernel = kernel!("traverse/table_buffer.wgsl");
-const TABLE_TEXTURE: Kernel = kernel!("traverse/table_texture.wgsl");
-const RAY_BOX: Kernel = kernel!("traverse/ray_box.wgsl");
-const RAY_TRIANGLE: Kernel = kernel!("traverse/ray_triangle.wgsl");
-const PAGES_PRIVATE: Kernel = kernel!("traverse/pages_private.wgsl");
-const PAGES_WORKGROUP: Kernel = kernel!("traverse/pages_workgroup.wgsl");
-const LINKS: Kernel = kernel!("traverse/stack.wgsl");
-const BINARY: Kernel = kernel!("traverse/binary.wgsl");
-const WHILE_WHILE: Kernel = kernel!("traverse/while_while.wgsl");
-const COMPRESSED: Kernel = kernel!("traverse/compressed.wgsl");
-const WIDE: Kernel = kernel!("traverse/wide.wgsl");
-const ONE_LEVEL: Kernel = kernel!("traverse/one_level.wgsl");
-const TWO_LEVELS: Kernel = kernel!("traverse/two_levels.wgsl");
-const UPPER: Kernel = kernel!("traverse/upper.wgsl");
-const PROCEDURAL: Kernel = kernel!("traverse/procedural.wgsl");
-const IF_IF: Kernel = kernel!("traverse/if_if.wgsl");
-const SPECULATIVE: Kernel = kernel!("traverse/speculative.wgsl");
-const STAGED: Kernel = kernel!("traverse/staged.wgsl");
-const STAGED_PAGES_PRIVATE: Kernel = kernel!("traverse/staged_pages_private.wgsl");
-const STAGED_PAGES_WORKGROUP: Kernel = kernel!("traverse/staged_pages_workgroup.wgsl");
-const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
-const VOTE_NONE: Kernel = kernel!("traverse/vote_none.wgsl");
-const ANSWER: Kernel = kernel!("traverse/answer.wgsl");
-const PASS: Kernel = kernel!("traverse/pass.wgsl");
-const ONE_RAY: Kernel = kernel!("traverse/one_ray.wgsl");
-const PERSISTENT_SUBGROUP: Kernel = kernel!("traverse/persistent_subgroup.wgsl");
-const MEASURE: Kernel = kernel!("traverse/measure_memory.wgsl");
-const PERSISTENT_WORKGROUP: Kernel = kernel!("traverse/persistent_workgroup.wgsl");
+const TABLE_BUFFER: Kernel = Kernel::named("traverse/table_buffer.wgsl");
+const TABLE_TEXTURE: Kernel = Kernel::named("traverse/table_texture.wgsl");
+const RAY_BOX: Kernel = Kernel::named("traverse/ray_box.wgsl");
+const RAY_TRIANGLE: Kernel = Kernel::named("traverse/ray_triangle.wgsl");
+const PAGES_PRIVATE: Kernel = Kernel::named("traverse/pages_private.wgsl");
+const PAGES_WORKGROUP: Kernel = Kernel::named("traverse/pages_workgroup.wgsl");
+const LINKS: Kernel = Kernel::named("traverse/stack.wgsl");
+const BINARY: Kernel = Kernel::named("traverse/binary.wgsl");
+const WHILE_WHILE: Kernel = Kernel::named("traverse/while_while.wgsl");
+const COMPRESSED: Kernel = Kernel::named("traverse/compressed.wgsl");
+const WIDE: Kernel = Kernel::named("traverse/wide.wgsl");
+const ONE_LEVEL: Kernel = Kernel::named("traverse/one_level.wgsl");
+const TWO_LEVELS: Kernel = Kernel::named("traverse/two_levels.wgsl");
+const UPPER: Kernel = Kernel::named("traverse/upper.wgsl");
+const PROCEDURAL: Kernel = Kernel::named("traverse/procedural.wgsl");
+const IF_IF: Kernel = Kernel::named("traverse/if_if.wgsl");
+const SPECULATIVE: Kernel = Kernel::named("traverse/speculative.wgsl");
+const STAGED: Kernel = Kernel::named("traverse/staged.wgsl");
+const STAGED_PAGES_PRIVATE: Kernel = Kernel::named("traverse/staged_pages_private.wgsl");
+const STAGED_PAGES_WORKGROUP: Kernel = Kernel::named("traverse/staged_pages_workgroup.wgsl");
+const VOTE_SUBGROUP: Kernel = Kernel::named("traverse/vote_subgroup.wgsl");
+const VOTE_NONE: Kernel = Kernel::named("traverse/vote_none.wgsl");
+const ANSWER: Kernel = Kernel::named("traverse/answer.wgsl");
+const PASS: Kernel = Kernel::named("traverse/pass.wgsl");
+const ONE_RAY: Kernel = Kernel::named("traverse/one_ray.wgsl");
+const PERSISTENT_SUBGROUP: Kernel = Kernel::named("traverse/persistent_subgroup.wgsl");
+const MEASURE: Kernel = Kernel::named("traverse/measure_memory.wgsl");
+const PERSISTENT_WORKGROUP: Kernel = Kernel::named("traverse/persistent_workgroup.wgsl");
 
 /// Where a kernel finds a table of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,7 +206,7 @@ pub enum Variant {
     Speculative,
     /// One invocation a ray through a tree of eight children a node, whose boxes are compressed.
     Wide,
-    /// While-while with a generated walk (`crate::staged`).
+    /// While-while with a generated walk (`shadewright_generators`).
     GeneratedWhileWhile,
     /// If-if with a generated walk.
     GeneratedIfIf,

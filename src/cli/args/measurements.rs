@@ -6,7 +6,7 @@ use shadewright::machines::array::mapping::Mapping;
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::program::Specialize;
 use shadewright::render::Backend;
-use shadewright::volume::raster::Axis;
+use shadewright::solid_volume::raster::Axis;
 use std::path::{Path, PathBuf};
 
 /// `simulate`.

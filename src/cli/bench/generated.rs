@@ -5,10 +5,10 @@ use super::rounded;
 use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 use shadewright::bvh::{HitBatch, RayBatch};
+use shadewright::generators::{Arguments, Iteration, RayKind};
 use shadewright::render::rpu::{RayImage, RayProgram};
 use shadewright::rpu::Block;
 use shadewright::rpu::engine::{self, EngineInfo};
-use shadewright::staged::{Arguments, Iteration, RayKind};
 
 /// What the names of generated kernels begin with.
 pub const GENERATED: &str = "generated";

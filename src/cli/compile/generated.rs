@@ -6,11 +6,11 @@
 use crate::cli::args::Emit;
 use crate::cli::failure::Failure;
 use shadewright::codegen::rpu;
+use shadewright::generators::transport::{Kind, Transport};
+use shadewright::generators::{Arguments, Iteration, Layout, RayKind, program};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Module, print_module};
 use shadewright::rpu::disasm;
-use shadewright::staged::transport::{Kind, Transport};
-use shadewright::staged::{Arguments, Iteration, Layout, RayKind, program};
 use std::path::Path;
 
 /// What is generated, in place of a file.

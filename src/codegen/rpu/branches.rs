@@ -7,7 +7,7 @@
 //! where the copies go.
 
 use super::legalize::{definitions, goto, split_block};
-use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
+use shadewright_ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function; without `sink`, computations stay where they are.

@@ -8,8 +8,8 @@
 
 use super::Error;
 use super::vcode::ALLOCATABLE;
-use crate::ir::Type;
-use crate::rpu::isa::Mask;
+use shadewright_ir::Type;
+use shadewright_rpu::isa::Mask;
 
 /// Where values of the given types are passed.
 ///

@@ -7,8 +7,8 @@
 
 use super::select::{Comparands, integer_negated};
 use super::vcode::{JUNK, MArith, MSrc};
-use crate::ir::{Op, Type};
-use crate::rpu::isa::{self, Condition, Mask, Ranges};
+use shadewright_ir::{Op, Type};
+use shadewright_rpu::isa::{self, Condition, Mask, Ranges};
 
 /// How to decide a branch.
 #[derive(Clone, Debug)]

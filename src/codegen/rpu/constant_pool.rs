@@ -13,9 +13,9 @@
 use super::ConstantPlaces;
 use super::legalize::definitions;
 use super::vcode::{Class, MArith, MFunc, MInst, MOp, MSrc, Place};
-use crate::ir::emitter::Emitter;
-use crate::ir::{Function, Inst, Loc, Op, Terminator, Type, Value};
-use crate::rpu::isa::{self, Component, Mask, Multiplier, Reg, Swizzle};
+use shadewright_ir::emitter::Emitter;
+use shadewright_ir::{Function, Inst, Loc, Op, Terminator, Type, Value};
+use shadewright_rpu::isa::{self, Component, Mask, Multiplier, Reg, Swizzle};
 use std::collections::HashMap;
 
 /// Registers for constants: `C0` upwards. Program constants take the rest.

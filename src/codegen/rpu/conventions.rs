@@ -9,10 +9,10 @@
 use super::calls;
 use super::vcode::{ALLOCATABLE, Callee, MFunc, Place};
 use super::{Abi, Error};
-use crate::abi::EntryPoint;
-use crate::ir::cycles::Components;
-use crate::ir::{Function, FunctionKind, Module, Op};
-use crate::rpu::isa::{Mask, Reg};
+use shadewright_ir::abi::EntryPoint;
+use shadewright_ir::cycles::Components;
+use shadewright_ir::{Function, FunctionKind, Module, Op};
+use shadewright_rpu::isa::{Mask, Reg};
 
 /// Which registers a called function may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -8,7 +8,7 @@
 //! nothing of slots and pairs.
 
 use super::vcode::{MInst, MOp, PHYSICAL_NODES};
-use crate::rpu::isa::Mask;
+use shadewright_rpu::isa::Mask;
 
 /// Number of cells: the components of the places that are tracked, and the thread's memory.
 pub const CELLS: usize = 4 * PHYSICAL_NODES + 1;

@@ -9,8 +9,8 @@
 use super::Error;
 use super::lower::{self, NotLowered};
 use super::vcode::{Callee, MBlock, MFunc, MInst, MOp, MTerm};
-use crate::ir::Loc;
-use crate::rpu::isa::{Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src};
+use shadewright_ir::Loc;
+use shadewright_rpu::isa::{Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src};
 use std::collections::HashMap;
 
 /// Where control goes.

@@ -8,7 +8,7 @@
 
 use super::liveness::{LiveSet, Liveness};
 use super::vcode::{MBlock, MFunc, MInst, MOp, MSrc, Place};
-use crate::rpu::isa::{Base, Component, Mask, Multiplier, Op, Reg, Scale, Swizzle};
+use shadewright_rpu::isa::{Base, Component, Mask, Multiplier, Op, Reg, Scale, Swizzle};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 

@@ -9,7 +9,7 @@
 
 use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{ALLOCATABLE, Class, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place};
-use crate::rpu::isa::{Component, Mask};
+use shadewright_rpu::isa::{Component, Mask};
 use std::collections::BTreeMap;
 
 /// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the

@@ -6,7 +6,7 @@
 //! becomes the branch itself.
 
 use super::legalize::{definitions, remove_unreachable};
-use crate::ir::{BlockId, Const, Function, Op, Target, Terminator, Value};
+use shadewright_ir::{BlockId, Const, Function, Op, Target, Terminator, Value};
 use std::collections::HashMap;
 
 /// Runs the whole of this module on a function.
@@ -131,7 +131,7 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
 
     #[test]
     fn a_conjunction_of_tests_becomes_two_branches() {
@@ -151,9 +151,9 @@ b4:
   ret v2
 }
 ";
-        let mut module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
+        let mut module = shadewright_ir::parse(text, FileId(0)).expect("the text form is right");
         thread_tests(&mut module.functions[0]);
-        crate::ir::verify(&module).expect("it keeps the rules");
+        shadewright_ir::verify(&module).expect("it keeps the rules");
         let after = "fn f(v0 x: f32, v1 y: f32) -> (r: f32) {
 b0:
   v2: f32 = const 0.0

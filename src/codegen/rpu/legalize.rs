@@ -6,10 +6,10 @@
 //! diamonds that selections become are made later, by [`super::diamond`].
 
 use super::TARGET;
-use crate::ir::dominators::Dominators;
-use crate::ir::emitter::Emitter;
-use crate::ir::passes::{block_params, copy, dce, fold, gvn, simplify_cfg, slots};
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value};
+use shadewright_ir::dominators::Dominators;
+use shadewright_ir::emitter::Emitter;
+use shadewright_ir::passes::{block_params, copy, dce, fold, gvn, simplify_cfg, slots};
+use shadewright_ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function. With `share`, what the expansions compute twice is

@@ -6,7 +6,7 @@
 //! live from what has effects.
 
 use super::vcode::{MBlock, MFunc, MOp, MTerm, Place, Special};
-use crate::rpu::isa::{Mask, OpClass, Reg};
+use shadewright_rpu::isa::{Mask, OpClass, Reg};
 use std::collections::BTreeSet;
 
 /// The components of places that live at one point, for a walk through the code. Adding, removing and

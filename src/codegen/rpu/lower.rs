@@ -3,7 +3,7 @@
 
 use super::RECORD_TEXTURE;
 use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, Place};
-use crate::rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
+use shadewright_rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
 
 /// Why an instruction is not one of the machine's yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

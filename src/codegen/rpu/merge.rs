@@ -6,7 +6,7 @@
 //! one definition.
 
 use super::vcode::{JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
-use crate::rpu::isa::{Component, Mask, Multiplier, Op, OpClass, Reg, Swizzle};
+use shadewright_rpu::isa::{Component, Mask, Multiplier, Op, OpClass, Reg, Swizzle};
 use std::collections::HashMap;
 
 /// How far apart two instructions may be to be joined into one on more components.

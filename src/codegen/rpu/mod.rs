@@ -1,4 +1,4 @@
-//! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine
+//! The RPU back end: lowers a linked IR module to a program of the [`shadewright_rpu`] machine
 //! (Węgrzanowski 2006, ch. 7–10).
 //!
 //! A function goes through these steps, each in a file of its own: [`jump_threading`], [`legalize`]
@@ -8,12 +8,12 @@
 //! [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the
 //! dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
 
-use crate::ir::host::left_over;
-use crate::ir::{Const, Function, Loc, Module, Op, string_id};
-use crate::rpu::depend;
-use crate::rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
-use crate::rpu::timed::Config;
 use rayon::prelude::*;
+use shadewright_ir::host::left_over;
+use shadewright_ir::{Const, Function, Loc, Module, Op, string_id};
+use shadewright_rpu::depend;
+use shadewright_rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
+use shadewright_rpu::timed::Config;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -199,7 +199,7 @@ impl RpuProgram {
     }
 
     /// The instructions of a function: from its entry to the next function's.
-    pub fn code_of(&self, function: &str) -> Option<&[crate::rpu::isa::Instr]> {
+    pub fn code_of(&self, function: &str) -> Option<&[shadewright_rpu::isa::Instr]> {
         let start = self.entry(function)?;
         let next = self.program.entries.iter().map(|e| e.address).filter(|&a| a > start).min();
         self.program.code.get(start as usize..next.map_or(self.program.code.len(), |n| n as usize))
@@ -267,7 +267,7 @@ pub const RECORD_TEXTURE: u8 = 0;
 const INPUTS: u8 = 4;
 
 /// Compiles a module, which must be verified and free of matrices (see
-/// [`crate::ir::passes::matrices`]).
+/// [`shadewright_ir::passes::matrices`]).
 ///
 /// # Errors
 /// See [`Error`].

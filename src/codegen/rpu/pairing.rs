@@ -1,12 +1,12 @@
 //! Two operations in one issue slot (Węgrzanowski 2006, §9.3): takes two independent arithmetic
 //! instructions and finds the split that holds both.
 //!
-//! Which splits exist is the machine's to say: [`crate::rpu::isa`] judges each one that is tried
+//! Which splits exist is the machine's to say: [`shadewright_rpu::isa`] judges each one that is tried
 //! here. An instruction of this compiler carries one literal, and so does a pair.
 
 use super::lower;
 use super::vcode::{MArith, MSplit};
-use crate::rpu::isa::{Instr, Mask, SplitKind};
+use shadewright_rpu::isa::{Instr, Mask, SplitKind};
 
 /// The split that does both, if one fits; neither may need the other's result. With each comes the
 /// part of its result that a condition tests.

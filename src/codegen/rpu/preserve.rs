@@ -6,7 +6,7 @@
 
 use super::conventions::Preserved;
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, MTerm, Place, VReg};
-use crate::rpu::isa::{Mask, Op, Reg};
+use shadewright_rpu::isa::{Mask, Op, Reg};
 use std::collections::HashSet;
 
 /// The preserved registers that a function's instructions write whatever allocation does: those of
@@ -50,6 +50,6 @@ pub fn save(f: &mut MFunc, rows: &[u8], preserved: &Preserved) -> HashSet<VReg> 
     saved
 }
 
-fn copy(to: Place, from: Place, mask: Mask, loc: crate::ir::Loc) -> MInst {
+fn copy(to: Place, from: Place, mask: Mask, loc: shadewright_ir::Loc) -> MInst {
     MInst { op: MOp::Arith(MArith::new(Op::Mov, to, mask, &[MSrc::place(from)])), loc }
 }

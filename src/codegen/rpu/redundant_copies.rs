@@ -6,7 +6,7 @@
 //! on allocated code and knows nothing of virtual registers.
 
 use super::vcode::{MFunc, MInst, MOp, MSrc, Place};
-use crate::rpu::isa::{Component, Mask, Reg};
+use shadewright_rpu::isa::{Component, Mask, Reg};
 use std::collections::HashMap;
 
 /// A component of a register or a literal, and what has its value.

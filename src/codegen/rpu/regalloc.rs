@@ -13,7 +13,7 @@ use super::interference::{
 use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use super::{preserve, spill};
-use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
+use shadewright_rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
 /// Number of rows: `R0`–`R14`, then `S0`–`S7`.

@@ -8,7 +8,7 @@
 
 use super::dependence::{Access, CELLS};
 use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, Place};
-use crate::rpu::isa::{Component, Mask, OpClass, Reg, Swizzle};
+use shadewright_rpu::isa::{Component, Mask, OpClass, Reg, Swizzle};
 use std::collections::BTreeMap;
 
 /// A value in one component, seen by nobody outside the piece.

@@ -4,7 +4,7 @@
 //! more in the block goes first, then the one that waited longest. What is overwritten too early is
 //! read from its copy in a general register.
 
-use crate::ir::{Block, Function, Op, Value};
+use shadewright_ir::{Block, Function, Op, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Where in a block each value is read last, directly or through values that are only views of it.

@@ -16,8 +16,8 @@ use super::lower;
 use super::pairing::join;
 use super::rename::{Renamer, spread};
 use super::vcode::{MArith, MFunc, MInst, MOp, MSplit, Place};
-use crate::rpu::isa::{Mask, Reg};
-use crate::rpu::timed::Latencies;
+use shadewright_rpu::isa::{Mask, Reg};
+use shadewright_rpu::timed::Latencies;
 use std::cmp::Reverse;
 
 /// What the instruction that a condition tests counts beyond its latency, in cycles: the thread
@@ -402,12 +402,12 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::rpu::vcode::MSrc;
-    use crate::ir::Loc;
-    use crate::rpu::disasm::disassemble;
-    use crate::rpu::isa::{Component, Control, EntryPoint, Instr, Op, Program, Waits};
-    use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
-    use crate::rpu::{EmptyScene, Executable, Limits, Machine, depend};
+    use crate::rpu::vcode::MSrc;
+    use shadewright_ir::Loc;
+    use shadewright_rpu::disasm::disassemble;
+    use shadewright_rpu::isa::{Component, Control, EntryPoint, Instr, Op, Program, Waits};
+    use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
+    use shadewright_rpu::{EmptyScene, Executable, Limits, Machine, depend};
     use std::sync::atomic::AtomicBool;
 
     fn reg(n: u8) -> MSrc {

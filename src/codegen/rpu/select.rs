@@ -14,8 +14,8 @@ use super::legalize::{is_comparison, is_connective};
 use super::rotation::{LastUses, Rotation};
 use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, Special, VReg};
 use super::{Abi, Error, Passes};
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
-use crate::rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, SpecialOp, Swizzle};
+use shadewright_ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
+use shadewright_rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, SpecialOp, Swizzle};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

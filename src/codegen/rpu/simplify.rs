@@ -3,7 +3,7 @@
 //! happens to NaN, infinities or −0.
 
 use super::vcode::{MArith, MSrc};
-use crate::rpu::isa::{Multiplier, Op, Scale};
+use shadewright_rpu::isa::{Multiplier, Op, Scale};
 
 /// The simplest equivalent that is known.
 pub fn simplify(mut a: MArith) -> MArith {
@@ -55,7 +55,7 @@ fn scaled(value: MSrc, factor: MSrc) -> Option<MSrc> {
 mod tests {
     use super::super::vcode::{JUNK, Place, VReg};
     use super::*;
-    use crate::rpu::isa::Mask;
+    use shadewright_rpu::isa::Mask;
 
     fn x() -> MSrc {
         MSrc::place(Place::V(VReg(0)))

@@ -9,7 +9,7 @@
 use super::interference::{block_weight, vreg_of};
 use super::liveness::{LiveSet, Liveness, step};
 use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, Special, VReg};
-use crate::rpu::isa::{Component, Mask, Op, Reg, Swizzle};
+use shadewright_rpu::isa::{Component, Mask, Op, Reg, Swizzle};
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};

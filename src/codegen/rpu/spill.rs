@@ -5,7 +5,7 @@
 //! go through one input register that selection left alone.
 
 use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, VReg};
-use crate::rpu::isa::{Base, Component, Mask, Op, Reg};
+use shadewright_rpu::isa::{Base, Component, Mask, Op, Reg};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Lets instructions of some blocks that read `v` together with a register that `hinders` holds for read a copy of

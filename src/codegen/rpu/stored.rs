@@ -1,8 +1,8 @@
 //! Compiled programs as bytes, for a cache on disk.
 
 use super::RpuProgram;
-use crate::ir::Loc;
-use crate::rpu::binary;
+use shadewright_ir::Loc;
+use shadewright_rpu::binary;
 
 impl RpuProgram {
     /// The program as bytes that [`RpuProgram::from_bytes`] reads; `None` for one that the binary
@@ -45,8 +45,8 @@ impl RpuProgram {
 mod tests {
     use super::super::{Options, compile};
     use super::*;
-    use crate::ir::parse;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir::parse;
 
     #[test]
     fn a_program_comes_back_from_its_bytes_and_parts_of_them_are_refused() {

@@ -1,7 +1,7 @@
 //! What the passes on the IR should know of the RPU.
 
 use super::vcode::ALLOCATABLE;
-use crate::ir::target::TargetInfo;
+use shadewright_ir::target::TargetInfo;
 
 /// Sixteen registers of four components, `R15` of which holds nothing across instructions. Threads
 /// run in chunks of four, which diverge at a branch and reconverge only at a return (Węgrzanowski

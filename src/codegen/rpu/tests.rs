@@ -7,15 +7,15 @@ mod registers;
 mod timed;
 
 use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
-use crate::ir::eval::{self, Hit, World};
-use crate::ir::{Const, Module, Type, parse, verify};
-use crate::rpu::Executable;
-use crate::rpu::block::Block;
-use crate::rpu::disasm::disassemble;
-use crate::rpu::isa::{Component, Control, Instr, Reg};
-use crate::rpu::machine::{Limits, Machine};
-use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
-use crate::text::source::FileId;
+use shadewright_base::text::source::FileId;
+use shadewright_ir::eval::{self, Hit, World};
+use shadewright_ir::{Const, Module, Type, parse, verify};
+use shadewright_rpu::Executable;
+use shadewright_rpu::block::Block;
+use shadewright_rpu::disasm::disassemble;
+use shadewright_rpu::isa::{Component, Control, Instr, Reg};
+use shadewright_rpu::machine::{Limits, Machine};
+use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -121,10 +121,10 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
     let entry = program.entry(function).expect("an entry");
     machine.run(&mut block, entry, active).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
     let scratch = block.get(Reg::A, Component::W, 0);
-    assert_eq!(scratch, crate::rpu::machine::SCRATCH_BASE, "the frame pointer is back where it was");
+    assert_eq!(scratch, shadewright_rpu::machine::SCRATCH_BASE, "the frame pointer is back where it was");
     let got: Vec<Vec<u32>> = (0..rows.len())
         .map(|lane| {
-            let value = |(r, mask): &(u8, crate::rpu::isa::Mask)| -> Vec<u32> {
+            let value = |(r, mask): &(u8, shadewright_rpu::isa::Mask)| -> Vec<u32> {
                 mask.components().map(|c| block.get(Reg::R(*r), c, lane)).collect()
             };
             results.iter().flat_map(value).collect()
@@ -183,8 +183,8 @@ fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
         .collect();
     for options in sets {
         let program = compile(module, options).expect("it compiles");
-        let latencies = crate::rpu::timed::Config::default().latencies;
-        let flags = crate::rpu::depend::check(&program.program, &[Reg::R(15)], &latencies);
+        let latencies = shadewright_rpu::timed::Config::default().latencies;
+        let flags = shadewright_rpu::depend::check(&program.program, &[Reg::R(15)], &latencies);
         flags.unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
         let got = run(&program, module, "f", rows);
         for ((row, expected), got) in rows.iter().zip(&expected).zip(&got) {
@@ -510,12 +510,12 @@ const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
 
 /// A source compiled under the thesis's conventions with all passes.
 fn thesis_program(source: &str) -> (Module, RpuProgram) {
-    let mut sources = crate::text::source::SourceMap::new();
+    let mut sources = shadewright_base::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::Options::default())
+    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut bound = super::thesis_abi::bind(&unit.module, &["m"]).expect("every input is bound");
-    let pipeline = crate::ir::passes::Pipeline::default();
+    let pipeline = shadewright_ir::passes::Pipeline::default();
     pipeline.run(&mut bound, &mut ()).expect("the passes keep the rules");
     verify(&bound).expect("the program keeps the rules");
     let program = compile(&bound, &thesis_options(&[])).expect("it compiles");

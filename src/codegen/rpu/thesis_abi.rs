@@ -8,8 +8,8 @@
 //! call of the hit's shader.
 
 use super::legalize::{goto, split_block};
-use crate::abi::{EntryPoint, ShaderKind, library};
-use crate::ir::{
+use shadewright_ir::abi::{EntryPoint, ShaderKind, library};
+use shadewright_ir::{
     BlockId, Const, Function, FunctionKind, Inst, Loc, Module, Op, Param, ParamKind, ResultInfo, ShaderCall, Target,
     Terminator, Type, Value,
 };

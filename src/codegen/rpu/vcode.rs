@@ -2,12 +2,12 @@
 //! blocks.
 //!
 //! Selection makes it, the passes of this folder change it, and output turns it into
-//! [`crate::rpu::isa`] instructions. It says which components an instruction reads and writes, for
+//! [`shadewright_rpu::isa`] instructions. It says which components an instruction reads and writes, for
 //! liveness, allocation and scheduling alike; it knows nothing of the IR but source locations.
 
 use super::conventions::Clobbers;
-use crate::ir::Loc;
-use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, Reg, SpecialOp, SplitKind, Swizzle};
+use shadewright_ir::Loc;
+use shadewright_rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, Reg, SpecialOp, SplitKind, Swizzle};
 
 /// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,7 +7,7 @@
 //! them generated traversal traces 6 to 8 % more rays on Mesa's software driver
 //! (docs/internals/staged-kernels.md).
 
-use crate::ir::{Function, Value};
+use shadewright_ir::{Function, Value};
 use std::collections::HashMap;
 
 /// Beyond so many values none is shared: the table of those that are needed at once has a bit for
@@ -129,7 +129,7 @@ fn conflicts(func: &Function, number: &HashMap<Value, usize>, empty: &Set) -> Ve
 /// The values that are live at the end of a block, those that its jump passes on included.
 fn live_out(
     func: &Function,
-    id: crate::ir::BlockId,
+    id: shadewright_ir::BlockId,
     live_in: &[Set],
     number: &HashMap<Value, usize>,
     empty: &Set,
@@ -171,8 +171,8 @@ fn live_in(func: &Function, number: &HashMap<Value, usize>, empty: &Set) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::parse;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir::parse;
 
     /// The numbers of the values that take the variable of each of these.
     fn shared(text: &str, held: &[u32]) -> Vec<u32> {

@@ -3,11 +3,11 @@
 
 use super::Error;
 use super::kit::Kit;
-use crate::ir::Loc;
 use naga::{
     BinaryOperator, Block, Expression, Handle, Literal, MathFunction, Range, ScalarKind, Span, Statement,
     SwizzleComponent, UnaryOperator, VectorSize,
 };
+use shadewright_ir::Loc;
 
 /// An expression of the function being built.
 pub(super) type Expr = Handle<Expression>;

@@ -8,10 +8,10 @@ use super::code::Code;
 use super::kit::Kit;
 use super::lower::{Callee, Locations, Lowered, Plain, lower_body, prepare};
 use super::{Error, text};
-use crate::bvh::gpu::kernel::PassKernel;
-use crate::ir::Module;
-use crate::staged::{self, Arguments};
 use naga::Expression;
+use shadewright_bvh::gpu::kernel::PassKernel;
+use shadewright_generators::{self as generators, Arguments};
+use shadewright_ir::Module;
 
 /// The text of a traversal kernel, with the walk that is generated for it where its variant has
 /// one.
@@ -21,7 +21,7 @@ use naga::Expression;
 pub fn traversal_kernel(source: &PassKernel) -> Result<String, Error> {
     let text = source.wgsl();
     match Arguments::of_variant(source.variant) {
-        Some(arguments) => fill(&text, staged::WALK, &staged::surrounded(&arguments)),
+        Some(arguments) => fill(&text, generators::WALK, &generators::surrounded(&arguments)),
         None => Ok(text),
     }
 }
@@ -60,8 +60,8 @@ pub fn fill(kernel: &str, name: &str, module: &Module) -> Result<String, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir as ir;
 
     const KERNEL: &str = "
         @group(0) @binding(0) var<storage, read_write> data: array<u32>;

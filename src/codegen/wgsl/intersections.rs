@@ -8,8 +8,8 @@ use super::code::Code;
 use super::kit::Kit;
 use super::lower::{self, Callee, Locations, Lowered};
 use super::{lower_callees, text};
-use crate::ir::{Module, Type};
 use naga::{Block, Expression, Span, Statement, SwitchCase, SwitchValue};
+use shadewright_ir::{Module, Type};
 
 /// Name of the function that intersects a ray with a primitive: `(origin, dir, t_min, t_max, data)
 /// -> t`, below 0 for a miss.

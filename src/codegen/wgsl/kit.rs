@@ -2,9 +2,9 @@
 //! types of IR types.
 
 use super::{Error, Options};
-use crate::ir::Type;
-use crate::kernels::{Kernel, join, kernel};
 use naga::{ArraySize, Handle, Scalar, ScalarKind, Span, StructMember, TypeInner, VectorSize};
+use shadewright_bvh::kernels::{Kernel, join};
+use shadewright_ir::Type;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
@@ -19,25 +19,25 @@ pub(super) struct Kit {
 pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 
 /// What both schedules share.
-const STEPS: Kernel = kernel!("section/steps.wgsl");
+const STEPS: Kernel = Kernel::named("section/steps.wgsl");
 
 /// The functions that find the triangle and the object of a hit.
 fn hits(options: &Options) -> Kernel {
     match options.instances {
-        false => kernel!("section/plain_hits.wgsl"),
-        true => kernel!("section/placed_hits.wgsl"),
+        false => Kernel::named("section/plain_hits.wgsl"),
+        true => Kernel::named("section/placed_hits.wgsl"),
     }
 }
 
 impl Kit {
     /// The steps for kernels of one section each.
     pub fn of_sections(options: &Options) -> Result<Self, Error> {
-        Self::parse(&join(&[STEPS, hits(options), kernel!("section/wavefront.wgsl")]))
+        Self::parse(&join(&[STEPS, hits(options), Kernel::named("section/wavefront.wgsl")]))
     }
 
     /// The functions that intersection shaders call in a traversal kernel.
     pub fn of_intersections() -> Result<Self, Error> {
-        Self::parse(&join(&[kernel!("section/intersections.wgsl")]))
+        Self::parse(&join(&[Kernel::named("section/intersections.wgsl")]))
     }
 
     /// The steps for one kernel of all sections. The frame stack of so many words and the rays that
@@ -53,12 +53,12 @@ impl Kit {
         let stored = private.is_none();
         let constants =
             format!("const STORED = {stored};\nconst PRIVATE_WORDS = {words}u;\nconst PRIVATE_RAYS = {rays}u;\n");
-        let mut steps = [constants, join(&[STEPS, hits(options), kernel!("section/megakernel.wgsl")])].concat();
+        let mut steps = [constants, join(&[STEPS, hits(options), Kernel::named("section/megakernel.wgsl")])].concat();
         if !options.intersections.is_empty() {
-            let kind = join(&[kernel!("section/procedural_kind.wgsl")]);
+            let kind = join(&[Kernel::named("section/procedural_kind.wgsl")]);
             steps = intersections(Self::parse(&[steps, kind].concat())?)?;
         }
-        Self::parse(&[&steps, &*join(&[kernel!("section/megakernel_rays.wgsl")]), traversal].concat())
+        Self::parse(&[&steps, &*join(&[Kernel::named("section/megakernel_rays.wgsl")]), traversal].concat())
     }
 
     /// The functions of a WGSL module.

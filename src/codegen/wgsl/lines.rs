@@ -8,8 +8,8 @@
 
 use super::code::{Expr, loc_of, operands};
 use super::program::SectionKernel;
-use crate::ir::Loc;
 use naga::{Block, Statement, SwitchValue};
+use shadewright_ir::Loc;
 use std::collections::HashSet;
 
 /// A line of WGSL.
@@ -161,7 +161,7 @@ fn vec_of(loc: Loc) -> Vec<Loc> {
 mod tests {
     use super::super::{Options, compile};
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
 
     const PROGRAM: &str = "
 fn help(v0 x: f32) -> (r: f32) {
@@ -190,7 +190,7 @@ b3:
 
     #[test]
     fn lines_have_the_places_of_all_that_they_compute() {
-        let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
+        let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
         let program = compile(&module, &["main"], &Options::default()).unwrap_or_else(|e| panic!("{e}"));
         let functions = functions(&program.sections[0]);
         assert_eq!(functions.len(), 2, "the helper and the entry point, but nothing that is shared: {functions:?}");

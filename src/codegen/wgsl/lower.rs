@@ -12,11 +12,11 @@ use super::kit::Kit;
 use super::native;
 use super::ops;
 use super::program::{Trap, TrapCode};
-use crate::ir::fold::eval_op;
-use crate::ir::passes::reducible::make_reducible;
-use crate::ir::structurize::{Stmt, structurize};
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
 use naga::{BinaryOperator as Bin, Block, Expression, Handle, MathFunction, Statement, SwitchCase, SwitchValue};
+use shadewright_ir::fold::eval_op;
+use shadewright_ir::passes::reducible::make_reducible;
+use shadewright_ir::structurize::{Stmt, structurize};
+use shadewright_ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@ use super::lower::{Locations, Lowered};
 use super::program::Megakernel;
 use super::section::{entry_point, invocation_item, lower_function, return_unless};
 use super::{Error, Options, cut, finish, interface, intersections, lower_callees, max_rays};
-use crate::ir::Module;
-use crate::ir::passes::sections::Again;
 use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
+use shadewright_ir::Module;
+use shadewright_ir::passes::sections::Again;
 use std::collections::HashMap;
 
 /// Name of the entry point.
@@ -132,7 +132,7 @@ fn loops_in(block: &Block, known: &HashMap<Handle<naga::Function>, u32>) -> u32 
 mod tests {
     use super::super::{MegakernelWave, Params, compile, megakernel_binding, spirv};
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
     use std::mem::offset_of;
 
     /// A traversal of nothing.
@@ -183,7 +183,7 @@ b0:
 ";
 
     fn megakernel(depth: u32) -> Megakernel {
-        let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
+        let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
         let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
         let own = MegakernelOptions { depth, max_private_words: 1024, traversal: NOTHING };
         compile_megakernel(&module, &["camera"], &options, &own).unwrap_or_else(|e| panic!("{e}"))
@@ -203,7 +203,7 @@ b0:
 
     #[test]
     fn what_runs_it_is_what_runs_the_wavefront() {
-        let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap();
+        let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap();
         let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
         let sections = compile(&module, &["camera"], &options).unwrap();
         let kernel = megakernel(4);

@@ -28,13 +28,13 @@ pub use program::{
 };
 pub use target::TARGET;
 
-use crate::ir::host::left_over;
-use crate::ir::passes::sections::{self, Again, Sections, SectionsError};
-use crate::ir::{Function, Module, Op};
 use kit::Kit;
 use lower::{Callee, Locations, Lowered};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use section::{ENTRY_POINT, Program};
+use shadewright_ir::host::left_over;
+use shadewright_ir::passes::sections::{self, Again, Sections, SectionsError};
+use shadewright_ir::{Function, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 //! marked so ([`Inlining::Native`]).
 
 use super::code::{Code, Expr};
-use crate::abi::library;
-use crate::ir::{Function, Inlining};
 use naga::{Expression, MathFunction as Math};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Function, Inlining};
 
 /// Functions of the library and of WGSL that compute the same where WGSL says what its own does.
 /// Others (`atan` of two arguments, `pow`, `log` to a base) call these.

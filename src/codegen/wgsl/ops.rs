@@ -2,8 +2,8 @@
 
 use super::Error;
 use super::code::{Code, Expr};
-use crate::ir::{Const, Op, Type};
 use naga::{BinaryOperator as Bin, Expression, MathFunction as Math, ScalarKind, SwizzleComponent as Sw};
+use shadewright_ir::{Const, Op, Type};
 
 /// A constant.
 pub(super) fn constant(code: &mut Code, c: &Const) -> Result<Expr, Error> {

@@ -5,8 +5,8 @@
 //! [`binding`]): one uniform buffer and eight storage buffers. The megakernel has fewer
 //! ([`megakernel_binding`]), and the bindings of the tree that it walks.
 
-use crate::ir::Loc;
 use bytemuck::{Pod, Zeroable};
+use shadewright_ir::Loc;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -209,7 +209,7 @@ pub struct SectionKernel {
 ///
 /// To run entry `f` for path `i`: `pc = entry_section[f]`, `sp = RESULT_WORDS + 1`, `budget` as
 /// wished, frame word [`RESULT_WORDS`] set to [`FINISHED`] and the parameters from the next word
-/// on, each in [`crate::ir::Type::words`] words. When `pc` is [`FINISHED`] the results lie from
+/// on, each in [`shadewright_ir::Type::words`] words. When `pc` is [`FINISHED`] the results lie from
 /// word 0 on, likewise.
 #[derive(Clone, Debug)]
 pub struct GpuProgram {

@@ -7,9 +7,9 @@ use super::kit::Kit;
 use super::lower::{Ending, Locations, Lower, Lowered, lower_body, prepare};
 use super::ops;
 use super::program::{DISPATCH_ROW, TrapCode, WORKGROUP_SIZE};
-use crate::ir::passes::sections::{Callee, Exit, ExitKind, Rays, Resume, Section, Sections};
-use crate::ir::{Const, Loc, Type, Value};
 use naga::{BinaryOperator as Bin, BuiltIn, Expression, Statement};
+use shadewright_ir::passes::sections::{Callee, Exit, ExitKind, Rays, Resume, Section, Sections};
+use shadewright_ir::{Const, Loc, Type, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 

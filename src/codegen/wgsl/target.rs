@@ -1,6 +1,6 @@
 //! What the passes on the IR should know of GPUs.
 
-use crate::ir::target::TargetInfo;
+use shadewright_ir::target::TargetInfo;
 
 /// A GPU whose compiler allocates registers and inlines by itself, and whose invocations reconverge
 /// where control flow joins: calls have no limits and branches no extra cost.

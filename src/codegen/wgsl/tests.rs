@@ -1,10 +1,10 @@
 //! What the kernels look like, and that naga accepts them.
 
 use super::*;
-use crate::text::source::FileId;
+use shadewright_base::text::source::FileId;
 
 fn program(text: &str, entries: &[&str], shaders: &[&str]) -> GpuProgram {
-    let module = crate::ir::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
+    let module = shadewright_ir::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
     let options = Options { shaders: shaders.iter().map(|s| s.to_string()).collect(), ..Options::default() };
     compile(&module, entries, &options).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -264,7 +264,7 @@ b0:
   ret v1
 }
 ";
-    let module = crate::ir::parse(text, FileId(0)).unwrap();
+    let module = shadewright_ir::parse(text, FileId(0)).unwrap();
     let error = compile(&module, &["main"], &Options::default()).unwrap_err();
     assert_eq!(error.to_string(), "the GPU back end has no matrices");
 }

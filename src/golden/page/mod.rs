@@ -7,7 +7,7 @@
 use super::images::{Kind, Shown};
 use super::list::Case;
 use super::outcome::{Entry, Number, Outcome, Status};
-use crate::cache::KeyHasher;
+use shadewright_base::cache::KeyHasher;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");

@@ -1,9 +1,9 @@
 use super::*;
-use crate::golden::annotations::github;
-use crate::golden::junit;
-use crate::golden::list::Facts;
-use crate::golden::outcome::{Cause, Render};
-use crate::golden::tolerance::Criterion;
+use crate::annotations::github;
+use crate::junit;
+use crate::list::Facts;
+use crate::outcome::{Cause, Render};
+use crate::tolerance::Criterion;
 use std::path::Path;
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u{1b}[2J\u{202e}";

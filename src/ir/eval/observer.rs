@@ -1,7 +1,7 @@
 //! Who looks on while the evaluator runs.
 
 use super::Hit;
-use crate::ir::{Const, Inst, Loc};
+use crate::{Const, Inst, Loc};
 use std::sync::Arc;
 
 /// A ray that a program shoots.

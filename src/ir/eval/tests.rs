@@ -1,9 +1,9 @@
 use super::*;
-use crate::text::source::FileId;
+use shadewright_base::text::source::FileId;
 
 fn module(text: &str) -> Module {
-    let module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
-    crate::ir::verify(&module).expect("the program keeps the rules");
+    let module = crate::parse(text, FileId(0)).expect("the text form is right");
+    crate::verify(&module).expect("the program keeps the rules");
     module
 }
 

@@ -1,8 +1,8 @@
 //! Tokens of one line of the text form.
 
-use crate::ir::Type;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::{FileId, Span};
+use crate::Type;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::{FileId, Span};
 use std::sync::Arc;
 
 /// A token.

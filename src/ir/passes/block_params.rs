@@ -1,6 +1,6 @@
 //! Removes block parameters to which every jump passes the same value.
 
-use crate::ir::{BlockId, Function, Value};
+use crate::{BlockId, Function, Value};
 use std::collections::HashMap;
 
 /// Replaces each parameter of a reachable block (the entry's excepted) whose arguments are all one

@@ -6,8 +6,8 @@
 //! position sample them once.
 
 use super::replace::Replacements;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, EmptyWorld, Function, Inst, Limits, Module, Op, Value, eval};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, EmptyWorld, Function, Inst, Limits, Module, Op, Value, eval};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! No rule here changes a bit of any result.
 
 use super::rewrite::{Definitions, Rewrite, rewrite};
-use crate::ir::{Function, Op, Type, Value};
+use crate::{Function, Op, Type, Value};
 
 /// Runs the pass; returns the number of instructions that were simplified.
 pub fn run(func: &mut Function) -> usize {

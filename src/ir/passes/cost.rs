@@ -1,6 +1,6 @@
 //! A cost model of operations for passes that move code: whether a machine computes them at all.
 
-use crate::ir::{Op, Type};
+use crate::{Op, Type};
 
 /// Whether an operation is worth a register that keeps its result longer, or a move between
 /// registers.

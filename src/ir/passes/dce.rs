@@ -7,7 +7,7 @@
 use super::block_params::retain_params;
 use super::unreachable::remove_unreachable;
 use super::value_def::{ValueDef, value_defs};
-use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
+use crate::{BlockId, Function, Inst, Op, SlotId, Value};
 
 /// Runs the pass; returns the number of things removed.
 pub fn run(func: &mut Function) -> usize {
@@ -48,9 +48,9 @@ impl Liveness {
                 }
             }
             match &block.term {
-                crate::ir::Terminator::Branch(c, ..) => work.push(*c),
-                crate::ir::Terminator::Return(values) => work.extend(values),
-                crate::ir::Terminator::Jump(_) => {}
+                crate::Terminator::Branch(c, ..) => work.push(*c),
+                crate::Terminator::Return(values) => work.extend(values),
+                crate::Terminator::Jump(_) => {}
             }
         }
         let preds = func.predecessors();

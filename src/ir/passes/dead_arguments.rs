@@ -9,7 +9,7 @@
 
 use super::value_def::{ValueDef, value_defs};
 use crate::abi::EntryPoint;
-use crate::ir::{
+use crate::{
     BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Module, Op, ParamKind, ShaderCall, Terminator,
     Value,
 };

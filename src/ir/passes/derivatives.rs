@@ -28,7 +28,7 @@ mod rules;
 mod tests;
 
 use super::replace::Replacements;
-use crate::ir::{Const, Function, Loc, Module, Op};
+use crate::{Const, Function, Loc, Module, Op};
 use copy::Copies;
 
 /// What [`expand`] did.

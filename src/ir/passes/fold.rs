@@ -5,8 +5,8 @@ mod algebra;
 pub(super) use algebra::is_commutative;
 
 use super::rewrite::{Definitions, Rewrite, rewrite};
-use crate::ir::fold::eval_op;
-use crate::ir::{Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
+use crate::fold::eval_op;
+use crate::{Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
 use std::collections::HashMap;
 
 /// Runs the pass; returns the number of changes.
@@ -57,7 +57,7 @@ fn branches(func: &mut Function) -> usize {
 }
 
 /// Both ways lead to one block: the arguments that differ become selections.
-fn join(func: &mut Function, block: crate::ir::BlockId, condition: Value, then: Target, otherwise: Target) -> Target {
+fn join(func: &mut Function, block: crate::BlockId, condition: Value, then: Target, otherwise: Target) -> Target {
     let loc: Loc = func.block(block).term_loc;
     let mut args = Vec::with_capacity(then.args.len());
     for (a, b) in then.args.into_iter().zip(otherwise.args) {

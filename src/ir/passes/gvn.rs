@@ -11,8 +11,8 @@
 use super::block_params::retain_params;
 use super::replace::Replacements;
 use super::value_numbering::{Number, Numbering, jumps};
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Inst, Op, Terminator, Value};
 use std::collections::HashMap;
 
 /// Runs the pass; returns the number of changes.
@@ -469,7 +469,7 @@ b2:
         );
         let mut m = super::super::testing::module(&text);
         super::run(&mut m.functions[0]);
-        crate::ir::verify(&m).expect("the pass keeps the rules");
+        crate::verify(&m).expect("the pass keeps the rules");
         assert!(m.to_string().contains("ret v10, v11"), "{m}");
     }
 }

@@ -6,7 +6,7 @@
 //! location that leads to the call.
 
 use super::unreachable::lay_out;
-use crate::ir::{
+use crate::{
     Block, BlockId, Const, Filter, Function, FunctionKind, Inlining, Inst, Loc, LocData, Module, Op, SlotId, Target,
     TargetInfo, Terminator, Type, Value,
 };
@@ -347,7 +347,7 @@ impl Copier {
 mod tests {
     use super::super::testing::{check_module, module};
     use super::*;
-    use crate::ir::{PrintOptions, print_module};
+    use crate::{PrintOptions, print_module};
 
     #[track_caller]
     fn check(before: &str, after: &str) {
@@ -520,10 +520,10 @@ b2:
         let m = module(text);
         let mut inlined = m.clone();
         assert_eq!(run(&mut inlined, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 1);
-        crate::ir::verify(&inlined).expect("inlining keeps the rules");
+        crate::verify(&inlined).expect("inlining keeps the rules");
         let value = |m| {
             let args = [Const::F32(1.0)];
-            crate::ir::eval(m, "f", &args, &mut crate::ir::EmptyWorld, Default::default())
+            crate::eval(m, "f", &args, &mut crate::EmptyWorld, Default::default())
         };
         assert_eq!(value(&inlined), value(&m));
         assert_eq!(value(&m), Ok(vec![Const::F32(9.0)]));

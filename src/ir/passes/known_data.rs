@@ -8,7 +8,7 @@
 //! afterwards has to link again.
 
 use super::rewrite::{Definitions, Rewrite, rewrite};
-use crate::ir::{Const, Function, Op, Type, Value};
+use crate::{Const, Function, Op, Type, Value};
 use std::sync::Arc;
 
 /// Vectors of memory that never change, as they lie from an address on.

@@ -2,7 +2,7 @@
 //! is one lane, whose number is 0.
 
 use crate::abi::{LaneIntrinsic, Reduction};
-use crate::ir::{Function, FunctionBuilder, Module, Op, Type};
+use crate::{Function, FunctionBuilder, Module, Op, Type};
 use std::collections::BTreeSet;
 
 /// Defines the operations between lanes that a module calls and does not define, for one lane.
@@ -62,8 +62,8 @@ fn one_lane(intrinsic: LaneIntrinsic, ty: &str) -> Option<Function> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ir::passes::testing::module;
-    use crate::ir::{Const, EmptyWorld, Limits, eval, verify};
+    use crate::passes::testing::module;
+    use crate::{Const, EmptyWorld, Limits, eval, verify};
 
     #[test]
     fn one_lane_gives_its_operand_and_has_number_zero() {

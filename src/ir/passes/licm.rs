@@ -11,8 +11,8 @@
 
 use super::cost::is_worth_keeping;
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Inst, Op, TargetInfo, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Function, Inst, Op, TargetInfo, Value};
 use std::collections::HashSet;
 
 /// Instructions that are looked at in one run, all loops together: deep nests would take quadratic
@@ -189,7 +189,7 @@ impl Look<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
-    use crate::ir::TargetInfo;
+    use crate::TargetInfo;
 
     #[test]
     fn what_every_turn_computes_alike_is_computed_before_the_loop() {

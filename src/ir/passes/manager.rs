@@ -8,8 +8,8 @@ use super::{
     calls, copy, dce, derivatives, fold, gvn, inline, lanes, licm, matrices, pre, range_analysis, renumber, sccp,
     simplify_cfg, slots, strength, strip, unit_vectors, visible,
 };
-use crate::ir::verify::{VerifyError, verify};
-use crate::ir::{Function, Inlining, Loc, Module, TargetInfo};
+use crate::verify::{VerifyError, verify};
+use crate::{Function, Inlining, Loc, Module, TargetInfo};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

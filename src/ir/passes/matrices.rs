@@ -9,7 +9,7 @@
 
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
-use crate::ir::{Const, Function, Inst, Module, Op, Param, ResultInfo, Slot, SlotId, Type, Value};
+use crate::{Const, Function, Inst, Module, Op, Param, ResultInfo, Slot, SlotId, Type, Value};
 use std::sync::Arc;
 
 /// Rows of a matrix.
@@ -76,7 +76,7 @@ fn lower_function(func: &mut Function) -> usize {
             .flat_map(|i| lower_inst(i, &rows, &slots, &mut same))
             .collect();
         match &mut block.term {
-            crate::ir::Terminator::Return(values) => *values = rows.expand(values),
+            crate::Terminator::Return(values) => *values = rows.expand(values),
             term => term.targets_mut().for_each(|t| t.args = rows.expand(&t.args)),
         }
     }
@@ -165,7 +165,7 @@ fn lower_inst(mut inst: Inst, rows: &Rows, slots: &[u32], same: &mut Replacement
 mod tests {
     use super::super::testing::{check_module, module};
     use super::*;
-    use crate::ir::{EmptyWorld, Limits, eval};
+    use crate::{EmptyWorld, Limits, eval};
 
     #[test]
     fn signatures_calls_and_block_parameters_take_rows() {
@@ -243,7 +243,7 @@ b1:
         let original = module(EVERYTHING);
         let mut lowered = original.clone();
         assert!(lower(&mut lowered) > 0);
-        crate::ir::verify(&lowered).expect("it keeps the rules");
+        crate::verify(&lowered).expect("it keeps the rules");
         assert!(!lowered.to_string().contains("mat4"));
         assert_eq!(lower(&mut lowered), 0);
         let matrix = Const::Mat4(Box::new(std::array::from_fn(|i| 0.5 * i as f32)));

@@ -1,8 +1,8 @@
 //! Natural loops: a header and the blocks from which its back edges are reached without passing the
 //! header.
 
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Target, Terminator, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Function, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Passes that hoist code skip loops of more blocks than this.

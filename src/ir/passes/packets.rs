@@ -12,7 +12,7 @@ pub use split::{Once, Split, split};
 
 use super::{copy, dce, fold, gvn, simplify_cfg};
 use crate::abi::input;
-use crate::ir::{BlockId, Const, Function, Op, TargetInfo, Value};
+use crate::{BlockId, Const, Function, Op, TargetInfo, Value};
 
 /// The input that holds where the ray starts.
 const ORIGIN: &str = input::RAY_ORIGIN;

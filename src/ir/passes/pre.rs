@@ -12,8 +12,8 @@
 use super::cost::is_worth_keeping;
 use super::replace::Replacements;
 use super::value_numbering::{Number, Numbering, jumps};
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Of values with one number, so many are tried as the one that is known at a jump.
@@ -185,7 +185,7 @@ fn own_end(func: &mut Function, join: BlockId, way: &mut Way) -> BlockId {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{check, module};
-    use crate::ir::{Const, EmptyWorld, eval};
+    use crate::{Const, EmptyWorld, eval};
 
     #[test]
     fn what_every_way_has_computed_is_not_computed_again() {

@@ -5,8 +5,8 @@
 //! exactly. The order is that of [`f32::total_cmp`], which distinguishes −0 from 0. A range says
 //! nothing of NaN: a value lies in it or is NaN.
 
-use crate::ir::fold::eval_op;
-use crate::ir::{Const, Op, Type};
+use crate::fold::eval_op;
+use crate::{Const, Op, Type};
 use std::cmp::Ordering;
 
 /// All components of a value lie between these, or are NaN.
@@ -145,7 +145,7 @@ fn product(a: Range, b: Range, same: bool) -> Range {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::random::Random;
+    use crate::random::Random;
 
     /// A number of any size and sign, often a special one.
     fn number(random: &mut Random) -> f32 {

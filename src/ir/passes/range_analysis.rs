@@ -10,8 +10,8 @@
 
 use super::range::{Range, range_of};
 use super::replace::Replacements;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Op, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Inst, Op, Value};
 
 /// Runs the pass; returns the number of instructions decided.
 pub fn run(func: &mut Function) -> usize {

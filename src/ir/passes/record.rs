@@ -14,8 +14,8 @@
 //! is, in the same block, an operand of a call or of an operation that is hashed, or a copy that such
 //! operands alone read. A difference in one shows in the result of that operation, unless the result is the same.
 
-use crate::ir::emitter::Emitter;
-use crate::ir::{BlockId, Const, Function, Inlining, Inst, Loc, Module, Op, Type, Value};
+use crate::emitter::Emitter;
+use crate::{BlockId, Const, Function, Inlining, Inst, Loc, Module, Op, Type, Value};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -597,9 +597,9 @@ pub fn hash(items: &[(Item, &[u32])], canonical: bool) -> u32 {
 mod tests {
     use super::super::testing::module;
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, Observer, eval, eval_observed};
-    use crate::ir::random::{self, Random, Shape};
-    use crate::ir::verify;
+    use crate::eval::{EmptyWorld, Limits, Observer, eval, eval_observed};
+    use crate::random::{self, Random, Shape};
+    use crate::verify;
 
     /// What a module records.
     #[derive(Default)]

@@ -5,7 +5,7 @@
 //! node splitting may double it for each nested loop. The sections pass makes such loops (a section
 //! may resume in the middle of one); front ends do not.
 
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
+use crate::{BlockId, Const, Function, Inst, Loc, Op, Target, Terminator, Type, Value};
 
 /// Rewrites the reachable loops that have more than one entry. Returns how many there were.
 pub fn make_reducible(func: &mut Function) -> usize {

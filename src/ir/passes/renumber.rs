@@ -1,7 +1,7 @@
 //! Renumbers values in the order of their definitions, so that tables indexed by value have no gaps
 //! and the text form is easy to read.
 
-use crate::ir::{Function, Value};
+use crate::{Function, Value};
 
 /// Renumbers the function's values; unused numbers vanish. Unreachable blocks must have been
 /// removed if they use values that are defined nowhere.

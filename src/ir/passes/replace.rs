@@ -1,6 +1,6 @@
 //! Replacement of values throughout a function.
 
-use crate::ir::{Function, Value};
+use crate::{Function, Value};
 
 /// A set of replacements, collected while a pass looks at the function and applied at its end.
 pub(super) struct Replacements {

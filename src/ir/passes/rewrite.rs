@@ -2,7 +2,7 @@
 //! to a rule.
 
 use super::replace::Replacements;
-use crate::ir::{Const, Function, Inst, Op, Type, Value};
+use crate::{Const, Function, Inst, Op, Type, Value};
 
 /// What a rule makes of an instruction.
 pub(super) enum Rewrite {

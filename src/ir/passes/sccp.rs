@@ -9,8 +9,8 @@
 
 use super::block_params::retain_params;
 use super::replace::Replacements;
-use crate::ir::fold::eval_op;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Terminator, Type, Value};
+use crate::fold::eval_op;
+use crate::{BlockId, Const, Function, Inst, Loc, Op, Terminator, Type, Value};
 use std::collections::VecDeque;
 
 /// Runs the pass; returns the number of instructions, parameters and branches whose value was
@@ -242,7 +242,7 @@ fn apply(func: &mut Function, states: Vec<State>, reached: &[bool]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{check, module};
-    use crate::ir::passes::Pipeline;
+    use crate::passes::Pipeline;
 
     /// A variable that a loop would change only if it were not what it is at the start.
     const RING: &str = "fn f(v0 c: bool) -> (return: f32) {

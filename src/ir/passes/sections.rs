@@ -20,7 +20,7 @@ mod share;
 pub use share::share;
 
 use super::{calls, dce, renumber, slots, speculate};
-use crate::ir::{Function, Loc, Module, Op, TargetInfo, Type};
+use crate::{Function, Loc, Module, Op, TargetInfo, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Shape analysis: which values of a function have the same bits in all lanes, which grow evenly
-//! from lane to lane, and which differ ([`crate::shapes`]).
+//! from lane to lane, and which differ ([`shadewright_base::uniformity`]).
 //!
 //! Functions are analysed once for each signature, the shapes of their arguments, so that a caller
 //! with uniform arguments does not suffer from another. Recursion is a fixed point: a call gives
@@ -13,9 +13,9 @@ mod tests;
 pub(super) use flow::is_opaque;
 pub use listing::listing;
 
-use crate::ir::{BlockId, Function, Module, SlotId, Value};
-use crate::shapes::{Shape, Solution, solve};
+use crate::{BlockId, Function, Module, SlotId, Value};
 use flow::{Described, describe};
+use shadewright_base::uniformity::{Shape, Solution, solve};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Signatures of one function that keep all that is known; further ones know uniform arguments from
@@ -50,7 +50,7 @@ impl FunctionShapes {
             function,
             params,
             results: vec![None; func.results.len()],
-            solution: solve(&crate::shapes::Flow::default(), |_, _| Vec::new()),
+            solution: solve(&shadewright_base::uniformity::Flow::default(), |_, _| Vec::new()),
             slots: func.values.len(),
             callers: BTreeSet::new(),
         }

@@ -7,8 +7,8 @@
 
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Op, Target, Terminator, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Op, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the pass; returns the number of changes.

@@ -7,8 +7,8 @@
 use super::block_params::remove_redundant_block_params;
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Type, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Type, Value};
 use std::collections::HashMap;
 
 /// Elements times blocks: bounds the work on one function.
@@ -206,7 +206,7 @@ fn live_in(preds: &[Vec<BlockId>], accesses: &HashMap<BlockId, Vec<Access>>) -> 
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
-    use crate::ir::TargetInfo;
+    use crate::TargetInfo;
 
     #[test]
     fn elements_with_known_indices_become_values_across_a_loop() {

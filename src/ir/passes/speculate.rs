@@ -5,10 +5,10 @@
 //! pipeline: a machine with independent threads runs the short side alone.
 
 use super::simplify_cfg;
-use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
+use crate::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 
 /// Runs it on branches whose sides take at most `max_operations`, constants not counted
-/// ([`crate::ir::TargetInfo::speculated_operations`]); returns the number of branches that went.
+/// ([`crate::TargetInfo::speculated_operations`]); returns the number of branches that went.
 pub fn run(func: &mut Function, max_operations: usize) -> usize {
     let mut count = 0;
     loop {

@@ -8,9 +8,9 @@
 
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};
 use super::replace::Replacements;
-use crate::ir::dominators::Dominators;
-use crate::ir::fold::eval_op;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Value};
+use crate::dominators::Dominators;
+use crate::fold::eval_op;
+use crate::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the pass; returns the number of products that became variables.
@@ -170,8 +170,8 @@ fn pass_on(func: &mut Function, from: BlockId, to: BlockId, value: Value) {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{check, module};
-    use crate::ir::TargetInfo;
-    use crate::ir::{Const, EmptyWorld, eval};
+    use crate::TargetInfo;
+    use crate::{Const, EmptyWorld, eval};
 
     #[test]
     fn a_product_of_the_counter_runs_along_as_a_sum() {
@@ -270,7 +270,7 @@ b4:
         let original = module(text);
         let mut m = original.clone();
         assert_eq!(super::run(&mut m.functions[0], &TargetInfo::DEFAULT), 1);
-        crate::ir::verify(&m).expect("the pass keeps the rules");
+        crate::verify(&m).expect("the pass keeps the rules");
         for n in [0, 7, 1 << 20, 1 << 31] {
             let value = |m| eval(m, "f", &[Const::U32(n)], &mut EmptyWorld, Default::default());
             assert_eq!(value(&m), value(&original));

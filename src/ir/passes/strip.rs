@@ -1,7 +1,7 @@
 //! Removes functions that are unreachable from entry points. A module without entry points (a
 //! library) stays as it is.
 
-use crate::ir::{Module, Op};
+use crate::{Module, Op};
 
 /// Runs the pass; returns the number of functions removed.
 pub fn run(module: &mut Module) -> usize {

@@ -1,7 +1,7 @@
 //! Checks of passes as text in, text out.
 
-use crate::ir::{Function, Module, parse, verify};
-use crate::text::source::FileId;
+use crate::{Function, Module, parse, verify};
+use shadewright_base::text::source::FileId;
 
 /// Parses and verifies.
 pub(crate) fn module(text: &str) -> Module {

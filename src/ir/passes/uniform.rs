@@ -17,7 +17,7 @@ mod variants;
 
 use super::inline::InlinePolicy;
 use super::{calls, copy, dce, fold, inline, sccp, simplify_cfg, slots, unit_vectors, unreachable};
-use crate::ir::{Function, LocData, Module, Op, Param, TargetInfo, Type};
+use crate::{Function, LocData, Module, Op, Param, TargetInfo, Type};
 use packing::Packing;
 use splitter::Made;
 use std::collections::BTreeSet;

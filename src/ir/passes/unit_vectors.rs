@@ -13,8 +13,8 @@
 //! §4.3.2, propagate the attribute in the same way.)
 
 use crate::abi::library;
-use crate::ir::emitter::normalized;
-use crate::ir::{Const, Function, Inst, Module, Op, Terminator, Type, Value};
+use crate::emitter::normalized;
+use crate::{Const, Function, Inst, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces each `normalize` of a vector of unit length by the vector, and each square of one that
@@ -43,7 +43,7 @@ pub fn propagate(module: &mut Module) -> usize {
     replaced
 }
 
-/// Where a vector is normalised, by what [`normalize`](crate::ir::emitter::normalize) emits.
+/// Where a vector is normalised, by what [`normalize`](crate::emitter::normalize) emits.
 struct Normalization {
     /// The vector.
     of: Value,
@@ -230,9 +230,9 @@ fn call(
 mod tests {
     use super::super::testing::module;
     use super::propagate;
-    use crate::ir::passes::Pipeline;
+    use crate::passes::Pipeline;
 
-    /// `normalize` of a value, as [`crate::ir::emitter::normalize`] emits it; the result is
+    /// `normalize` of a value, as [`crate::emitter::normalize`] emits it; the result is
     /// `v{base+5}`.
     fn normalize(base: u32, of: &str) -> String {
         let v = |i: u32| format!("v{}", base + i);

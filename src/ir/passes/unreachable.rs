@@ -1,6 +1,6 @@
 //! Removes unreachable blocks, and reorders blocks.
 
-use crate::ir::{BlockId, Function};
+use crate::{BlockId, Function};
 
 /// Removes unreachable blocks; the others keep their order and are renumbered. Returns how many
 /// were removed.

@@ -11,9 +11,9 @@
 
 use super::natural_loops::{NaturalLoop, natural_loops};
 use super::unreachable::remove_unreachable;
-use crate::ir::dominators::Dominators;
-use crate::ir::fold::eval_op;
-use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
+use crate::dominators::Dominators;
+use crate::fold::eval_op;
+use crate::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Which loops are unrolled.
@@ -255,7 +255,7 @@ fn enter(func: &mut Function, header: BlockId, body: bool) {
 mod tests {
     use super::super::testing::check;
     use super::UnrollPolicy;
-    use crate::ir::Function;
+    use crate::Function;
 
     fn run(func: &mut Function) -> usize {
         super::run(func, &UnrollPolicy::default())

@@ -1,6 +1,6 @@
 //! The definition of each value of a function.
 
-use crate::ir::{BlockId, Function};
+use crate::{BlockId, Function};
 
 /// What defines a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

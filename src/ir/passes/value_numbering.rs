@@ -10,8 +10,8 @@
 //! there.
 
 use super::fold::is_commutative;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Op, SlotId, Type, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Inst, Op, SlotId, Type, Value};
 use std::collections::HashMap;
 
 /// The number of a congruence class: that of one of its values.

@@ -13,7 +13,7 @@
 
 use super::dead_arguments::fix_params;
 use super::{copy, fold, sccp, simplify_cfg};
-use crate::ir::{Const, Filter, Function, FunctionKind, Inlining, Inst, Loc, Module, Op, Value};
+use crate::{Const, Filter, Function, FunctionKind, Inlining, Inst, Loc, Module, Op, Value};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -342,7 +342,7 @@ fn name_of_variant(callee: &Function, values: &[Option<Const>]) -> Arc<str> {
 mod tests {
     use super::super::testing::module;
     use super::*;
-    use crate::ir::passes::Pipeline;
+    use crate::passes::Pipeline;
 
     /// What a pipeline with this policy makes of a text, and what it did.
     fn specialised(text: &str, variants: VariantPolicy) -> (Module, Log) {

@@ -21,9 +21,9 @@ mod signature;
 mod tests;
 
 use super::shapes::{FunctionShapes, ModuleShapes};
-use crate::ir::{Const, Function, FunctionKind, Loc, Module, Type};
-use crate::shapes::Shape;
+use crate::{Const, Function, FunctionKind, Loc, Module, Type};
 use body::Body;
+use shadewright_base::uniformity::Shape;
 use signature::{Layout, variant_name};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

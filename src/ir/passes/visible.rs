@@ -11,8 +11,8 @@
 //! would start at the entry as well.
 
 use super::replace::Replacements;
-use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Op, SlotId, Value};
+use crate::dominators::Dominators;
+use crate::{BlockId, Const, Function, Inst, Op, SlotId, Value};
 use std::collections::HashMap;
 
 /// What makes two batches of rays equal: the origin and the elements.

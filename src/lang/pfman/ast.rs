@@ -4,10 +4,10 @@
 //! Expressions lie in one list and name each other by number.
 
 use super::types::Type;
-pub use crate::abi::ShaderKind;
-pub use crate::lang::tokens::Ident;
-use crate::lang::types::StorageClass;
-use crate::text::source::Span;
+use crate::types::StorageClass;
+use shadewright_base::text::source::Span;
+pub use shadewright_base::tokens::Ident;
+pub use shadewright_ir::abi::ShaderKind;
 use std::sync::Arc;
 
 /// An expression, by its number in [`Ast::exprs`].

@@ -7,9 +7,9 @@
 
 use super::lower::Lowerer;
 use super::types::{Fixed, Scalar, Type};
-use crate::abi::library;
-use crate::ir::emitter::normalize;
-use crate::ir::{self, Const, Op, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::emitter::normalize;
+use shadewright_ir::{self as ir, Const, Op, Value};
 
 /// A function.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use super::ast::{self, Ast, BinaryOp, ExprId, ExprKind, Ident, ShaderKind, Stmt,
 use super::globals::{self, Meaning, Name};
 use super::tree::*;
 use super::types::{Fixed, Scalar, Type};
-use crate::abi::ShaderSpace;
-use crate::ir::HostFunctions;
-use crate::lang::types::StorageClass;
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::Span;
+use crate::types::StorageClass;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::Span;
+use shadewright_ir::HostFunctions;
+use shadewright_ir::abi::ShaderSpace;
 use std::collections::HashMap;
 use std::sync::Arc;
 

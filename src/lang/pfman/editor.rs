@@ -3,12 +3,12 @@
 use super::ast::{Ast, Function};
 use super::tree::File;
 use super::{builtins, globals, lexer, parser};
-use crate::lang::editor::{Completion, CompletionKind, Document, Hover, Symbol, SymbolKind, Text, shortened};
-use crate::lang::language::Options;
-use crate::lang::preprocess::Include;
-use crate::lang::types::StorageClass;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::editor::{Completion, CompletionKind, Document, Hover, Symbol, SymbolKind, Text, shortened};
+use crate::language::Options;
+use crate::preprocess::Include;
+use crate::types::StorageClass;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
 
 /// The syntax tree of a text, what it means, and all that the compiler reports of it.
 #[derive(Clone, Debug)]

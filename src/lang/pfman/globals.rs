@@ -6,9 +6,9 @@
 
 use super::ast::ShaderKind;
 use super::types::Type;
-use crate::abi::{Input, input};
-use crate::lang::globals::{GLOBALS, letter};
-use crate::lang::types::SourceType;
+use crate::globals::{GLOBALS, letter};
+use crate::types::SourceType;
+use shadewright_ir::abi::{Input, input};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

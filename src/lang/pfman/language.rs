@@ -1,12 +1,12 @@
-//! pfman for [`crate::lang::registry`].
+//! pfman for [`crate::registry`].
 
 use super::editor::Analysis;
 use super::{HEADERS, compile, parse, sizes};
-use crate::lang::editor::Document;
-use crate::lang::language::{Form, Language, Naming, Options};
-use crate::lang::unit::Unit;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use crate::editor::Document;
+use crate::language::{Form, Language, Naming, Options};
+use crate::unit::Unit;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
 use std::sync::Arc;
 
 /// The shading language of PixelFlow.

@@ -1,8 +1,8 @@
 //! Converts preprocessed raw tokens to those of pfman.
 
-use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::tokens::{self, Tok, Token};
-use crate::text::source::FileId;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::source::FileId;
+use shadewright_base::tokens::{self, Tok, Token};
 
 /// Words that name nothing else.
 pub const KEYWORDS: [&str; 28] = [
@@ -67,8 +67,8 @@ fn convert(raw: &RawToken) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::scan::scan;
-    use crate::text::diagnostics::Diagnostics;
+    use shadewright_base::scan::scan;
+    use shadewright_base::text::diagnostics::Diagnostics;
 
     #[test]
     fn operators_of_two_characters_are_one_token() {

@@ -9,15 +9,15 @@ use super::ast::{Modifier, ShaderKind};
 use super::globals::{Meaning, Name};
 use super::tree::*;
 use super::types::{Fixed, Scalar, Type};
-use crate::abi::{Input, ShaderSpace, input, library};
-use crate::ir::{
-    self, BlockId, Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, Value,
-    Variable as Storage,
+use crate::globals;
+use crate::types::SourceType;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::{Input, ShaderSpace, input, library};
+use shadewright_ir::{
+    self as ir, BlockId, Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind,
+    Value, Variable as Storage,
 };
-use crate::lang::globals;
-use crate::lang::types::SourceType;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ impl<'a> Lowering<'a> {
 
     /// All that was made; functions that are too large are errors.
     pub fn finish(self, diags: &mut Diagnostics) -> Module {
-        self.places.too_large.iter().for_each(|(name, place)| diags.push(crate::lang::too_large(name, *place)));
+        self.places.too_large.iter().for_each(|(name, place)| diags.push(crate::too_large(name, *place)));
         self.places.module
     }
 }

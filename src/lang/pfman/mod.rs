@@ -2,7 +2,7 @@
 //! Hardware", chapter 4): C with arrays as vectors and matrices, fixed-point numbers of any size,
 //! and surfaces and lights.
 //!
-//! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`check`], which
+//! A file passes [`crate::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`check`], which
 //! makes a typed [`tree`], → `lower`, which emits IR. The functions of the standard library that a
 //! file calls are compiled with it.
 
@@ -25,17 +25,17 @@ mod tests;
 
 pub use language::Pfman;
 
-use crate::abi::ShaderKind;
-use crate::ir::{HostFunctions, Module};
-use crate::lang::language::Options;
-use crate::lang::preprocess::{Preprocessed, preprocess};
-use crate::lang::types::SourceType;
-use crate::lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderParam, ShaderUnit};
-use crate::lang::{recursion, stdlib};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::language::Options;
+use crate::preprocess::{Preprocessed, preprocess};
+use crate::types::SourceType;
+use crate::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderParam, ShaderUnit};
+use crate::{recursion, stdlib};
 use ast::Ast;
 use lower::{Lowering, default_name, source_type};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, SourceMap, Span};
+use shadewright_ir::abi::ShaderKind;
+use shadewright_ir::{HostFunctions, Module};
 use std::collections::BTreeSet;
 use tree::{File, Function, Origin, VariableId};
 
@@ -65,7 +65,7 @@ pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, 
 
 /// The name of a predefined variable that cores take, where that is one.
 fn input_name(name: &str) -> Option<&'static str> {
-    crate::lang::globals::find(name).map(|global| global.name)
+    crate::globals::find(name).map(|global| global.name)
 }
 
 /// Checks a file's tree, with what the functions of the library that it calls need.
@@ -93,8 +93,8 @@ fn checked(
 
 /// The predefined variables that functions of the library take after their arguments.
 fn library_inputs(library: &Module, name: &str) -> Vec<&'static str> {
-    let base = crate::abi::library::name(name);
-    let arguments = |f: &crate::ir::Function| {
+    let base = shadewright_ir::abi::library::name(name);
+    let arguments = |f: &shadewright_ir::Function| {
         let rest = f.name.strip_prefix(&*base)?;
         match rest.strip_prefix('.') {
             // Overloads have a letter for each argument in their names.

@@ -3,9 +3,9 @@
 use super::ast::{Stmt, StmtKind};
 use super::tree::{Function, Origin};
 use super::types::Scalar;
-use crate::lang::outline::{Declared, Outline, Statement, StatementKind};
-use crate::lang::types::SourceType;
-use crate::text::source::Span;
+use crate::outline::{Declared, Outline, Statement, StatementKind};
+use crate::types::SourceType;
+use shadewright_base::text::source::Span;
 
 /// The type that a debugger shows values of; `None` for arrays that it does not.
 fn shown(dims: &[u32], scalar: Scalar) -> Option<SourceType> {

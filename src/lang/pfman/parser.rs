@@ -5,10 +5,10 @@
 
 use super::ast::*;
 use super::types::{Fixed, MAX_BITS, MAX_ELEMENTS, MAX_EXPONENT, MAX_RANK, Scalar, Type};
-use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
-use crate::lang::types::StorageClass;
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::Span;
+use crate::types::StorageClass;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::Span;
+use shadewright_base::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
 use std::collections::HashMap;
 use std::sync::Arc;
 

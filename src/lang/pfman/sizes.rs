@@ -3,9 +3,9 @@
 
 use super::tree::{Body, Function, NodeId, NodeKind, Place, Statement, StatementKind};
 use super::types::Scalar;
-use crate::lang::language::Options;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::language::Options;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
 use std::fmt::Write as _;
 
 /// A line of the listing.

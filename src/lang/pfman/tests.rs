@@ -2,12 +2,12 @@
 
 use super::types::{Fixed, Scalar, Type};
 use super::{Pfman, compile};
-use crate::ir::{self, Const, EmptyWorld, Limits, Module, eval};
-use crate::lang::Language;
-use crate::lang::language::Options;
-use crate::lang::unit::{LightKind, ShaderUnit};
-use crate::text::source::SourceMap;
+use crate::Language;
+use crate::language::Options;
+use crate::unit::{LightKind, ShaderUnit};
 use proptest::prelude::*;
+use shadewright_base::text::source::SourceMap;
+use shadewright_ir::{self as ir, Const, EmptyWorld, Limits, Module, eval};
 
 mod errors;
 mod fixed;

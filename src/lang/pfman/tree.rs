@@ -6,9 +6,9 @@
 use super::ast::{BinaryOp, Function as Declaration, Modifier};
 use super::builtins::Builtin;
 use super::types::{Scalar, Type};
-use crate::ir::HostFunction;
-use crate::lang::types::StorageClass;
-use crate::text::source::Span;
+use crate::types::StorageClass;
+use shadewright_base::text::source::Span;
+use shadewright_ir::HostFunction;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! bit is not counted. What an operation gives exactly is a type that these rules state; what of
 //! that is kept is decided from the other end, by [`Fixed::limited`].
 
-use crate::ir;
+use shadewright_ir as ir;
 use std::fmt;
 
 /// Most bits of a number with its sign: those of a register.

@@ -1,8 +1,8 @@
 //! The integer expressions of `#if` and `#elif`.
 
-use crate::lang::scan::{RawKind, RawToken};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;

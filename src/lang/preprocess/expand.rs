@@ -2,7 +2,7 @@
 //! expanded again.
 
 use super::{Frame, MAX_ARGUMENT_DEPTH, Macro, Preprocessor};
-use crate::lang::scan::{RawKind, RawToken};
+use shadewright_base::scan::{RawKind, RawToken};
 use std::collections::HashSet;
 use std::sync::Arc;
 

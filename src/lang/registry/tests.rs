@@ -1,6 +1,6 @@
 use super::*;
-use crate::lang::Naming;
-use crate::lang::shader_ref::ShaderRef;
+use crate::Naming;
+use crate::shader_ref::ShaderRef;
 use std::fs;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ fn names_of_shaders_are_read_once() {
 /// Front ends share modules of `lang`, and none is made of another.
 #[test]
 fn no_front_end_imports_another() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lang");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src/lang");
     for own in LANGUAGES {
         let mut files = Vec::new();
         sources(&root.join(own.id()), &mut files);
@@ -69,7 +69,7 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
 /// one or is made with one. Benchmarks and built-in scenes name files of their own.
 #[test]
 fn no_code_outside_the_front_ends_compares_extensions() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 300, "{}", files.len());

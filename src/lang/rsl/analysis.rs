@@ -13,12 +13,12 @@ use super::program::{Callee, Program};
 use super::queries;
 use super::symbols::Symbols;
 use super::{Options, library_ast, lower, read};
-use crate::abi::{Input, input};
-use crate::lang::globals::GLOBALS;
-use crate::lang::preprocess::{Include, MacroDefinition, Preprocessed};
-use crate::lang::types::{SourceType, StorageClass};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::globals::GLOBALS;
+use crate::preprocess::{Include, MacroDefinition, Preprocessed};
+use crate::types::{SourceType, StorageClass};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
+use shadewright_ir::abi::{Input, input};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -4,11 +4,11 @@
 //! hundred thousand operators is built, walked and dropped without a deep stack. Statements nest in
 //! the ordinary way; the parser bounds their depth.
 
-pub use crate::abi::ShaderKind;
-pub use crate::lang::tokens::Ident;
-use crate::lang::types::{SourceType, StorageClass};
-use crate::lang::unit::LightKind;
-use crate::text::source::Span;
+use crate::types::{SourceType, StorageClass};
+use crate::unit::LightKind;
+use shadewright_base::text::source::Span;
+pub use shadewright_base::tokens::Ident;
+pub use shadewright_ir::abi::ShaderKind;
 use std::sync::Arc;
 
 /// Index of an expression in [`Ast::exprs`].
@@ -202,7 +202,7 @@ pub struct Decl {
     /// The default or first value.
     pub init: Option<ExprId>,
     /// Whether it is a parameter that is an array declared without a length, which has one that
-    /// others have decided on (`rsl::lengths`, [`crate::lang::types::OPEN`]).
+    /// others have decided on (`rsl::lengths`, [`crate::types::OPEN`]).
     pub open: bool,
 }
 

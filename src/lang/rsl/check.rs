@@ -10,8 +10,8 @@ use super::ast::*;
 use super::coshader_calls::Call;
 use super::program::{Callee, Program};
 use super::queries;
-use crate::lang::coshaders;
-use crate::lang::types::SourceType;
+use crate::coshaders;
+use crate::types::SourceType;
 use std::collections::HashMap;
 
 /// The type of the 0 that stands for the call of a function that nothing defines, where `wanted` is

@@ -1,10 +1,10 @@
 //! Calls of co-shaders (RSL 2.0): their signatures, and their names in the flat tree.
 //!
 //! The name of a call in the flat tree states what it does ([`Call`]); `lower` makes calls of the
-//! functions that [`crate::lang::coshaders`] names.
+//! functions that [`crate::coshaders`] names.
 
-use crate::lang::coshaders::{CoShaderQuery, PREFIX};
-use crate::lang::types::SourceType;
+use crate::coshaders::{CoShaderQuery, PREFIX};
+use crate::types::SourceType;
 use std::sync::Arc;
 
 /// The word of [`Call::Variable`].
@@ -73,7 +73,7 @@ impl Call {
     }
 
     /// Whether the shader that is asked runs, so that it is given
-    /// [`inputs`](crate::lang::coshaders::inputs).
+    /// [`inputs`](crate::coshaders::inputs).
     pub fn runs(self) -> bool {
         match self {
             Self::For(question) => question.runs(),

@@ -2,7 +2,7 @@
 //! fully parenthesised.
 
 use super::ast::*;
-use crate::lang::types::{OPEN, RESIZABLE, SourceType};
+use crate::types::{OPEN, RESIZABLE, SourceType};
 
 /// The tree as text.
 pub fn dump(ast: &Ast) -> String {
@@ -25,7 +25,7 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
         }
     }
     if let Some(class) = d.class {
-        text += if class == crate::lang::types::StorageClass::Uniform { "uniform " } else { "varying " };
+        text += if class == crate::types::StorageClass::Uniform { "uniform " } else { "varying " };
     }
     text += &format!("{} {}", d.ty.element(), d.name.name);
     match d.ty {

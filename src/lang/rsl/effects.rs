@@ -11,10 +11,10 @@ use super::coshader_calls;
 use super::lower::FILE_PAIRS;
 use super::queries;
 use super::spaces;
-use crate::abi::input;
-use crate::lang::coshaders;
-use crate::lang::globals;
-use crate::lang::types::SourceType;
+use crate::coshaders;
+use crate::globals;
+use crate::types::SourceType;
+use shadewright_ir::abi::input;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
-//! RSL for [`crate::lang::registry`].
+//! RSL for [`crate::registry`].
 
 use super::{compile, dump, editor, parse};
-use crate::lang::editor::Document;
-use crate::lang::language::{Form, Language, Naming, Options};
-use crate::lang::stdlib;
-use crate::lang::unit::Unit;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use crate::editor::Document;
+use crate::language::{Form, Language, Naming, Options};
+use crate::stdlib;
+use crate::unit::Unit;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
 use std::sync::Arc;
 
 /// The RenderMan Shading Language.

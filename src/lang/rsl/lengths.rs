@@ -6,9 +6,9 @@
 //! [`Lengths`].
 
 use super::ast::{Ast, Decl, ExprKind};
-use crate::lang::language::Lengths;
-use crate::lang::types::SourceType;
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::language::Lengths;
+use crate::types::SourceType;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
 /// Gives the parameters of a file's shaders their lengths, and those of its functions that have a
@@ -65,7 +65,7 @@ fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengt
 mod tests {
     use super::super::{Options, ShaderParam, compile};
     use super::*;
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
 
     fn params(source: &str, lengths: &Lengths) -> Vec<ShaderParam> {
         let mut sources = SourceMap::new();

@@ -4,9 +4,9 @@
 //! Words that start a shader (`surface`, `light`, …) are plain names: inside a shader they may name
 //! functions.
 
-use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::tokens::{self, Tok, Token};
-use crate::text::source::FileId;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::source::FileId;
+use shadewright_base::tokens::{self, Tok, Token};
 
 /// Words that name nothing else.
 pub const KEYWORDS: [&str; 22] = [
@@ -60,8 +60,8 @@ fn convert(raw: &RawToken) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::scan::scan;
-    use crate::text::diagnostics::Diagnostics;
+    use shadewright_base::scan::scan;
+    use shadewright_base::text::diagnostics::Diagnostics;
 
     #[test]
     fn keywords_names_numbers_and_strings_are_told_apart() {

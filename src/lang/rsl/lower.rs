@@ -9,17 +9,17 @@ use super::ast::*;
 use super::check::Checker;
 use super::program::Program;
 use super::symbols::{Role, Symbols, Variable as NotedVariable};
-use crate::abi::{Input, input, library};
-use crate::ir::{
+use crate::Options;
+use crate::globals::{self, Global};
+use crate::strings::StringExpr;
+use crate::types::{OPEN, SourceType, StorageClass};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::{Input, input, library};
+use shadewright_ir::{
     Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
     Variable,
 };
-use crate::lang::Options;
-use crate::lang::globals::{self, Global};
-use crate::lang::strings::StringExpr;
-use crate::lang::types::{OPEN, SourceType, StorageClass};
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -110,8 +110,8 @@ struct Var {
 /// A loop around the current statement.
 #[derive(Clone, Copy, Debug)]
 struct Loop {
-    break_to: crate::ir::BlockId,
-    continue_to: crate::ir::BlockId,
+    break_to: shadewright_ir::BlockId,
+    continue_to: shadewright_ir::BlockId,
 }
 
 /// An error was reported; the statement is given up.
@@ -565,7 +565,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
         if let Some(loc) = self.b.too_large() {
             let place = self.cx.module.span(loc).unwrap_or(d.name.span);
-            let _: Lower<()> = self.cx.error(crate::lang::too_large(&d.name.name, place));
+            let _: Lower<()> = self.cx.error(crate::too_large(&d.name.name, place));
             return;
         }
         let mut function = self.b.finish();

@@ -5,8 +5,8 @@
 //! Interface 3.2.1, §2). What the operators and functions of the language mean is RISpec 3.2.1,
 //! sections 13.2 and 15.2 and 15.5; which of them there are is not known here.
 
-use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 
 /// The rows of a matrix.
 fn rows(b: &mut FunctionBuilder, m: Value) -> [Value; 4] {
@@ -88,7 +88,7 @@ pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
             all = Some(all.map_or(same, |all| b.op(Op::And, &[all, same])));
         }
     }
-    all.unwrap_or_else(|| b.constant(crate::ir::Const::Bool(true)))
+    all.unwrap_or_else(|| b.constant(shadewright_ir::Const::Bool(true)))
 }
 
 /// What the inverse and the determinant of a matrix are made of: the 2×2 determinants of Lengyel,

@@ -1,7 +1,7 @@
 //! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II): source text in, one IR
 //! module of cores out.
 //!
-//! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]. `objects` flattens
+//! A file passes [`crate::preprocess`] → [`lexer`] → [`parser`] → [`ast`]. `objects` flattens
 //! structs and classes, [`effects`] finds hidden inputs, [`check`] types expressions and resolves
 //! overloads, `lower` emits IR, and [`recursion`] rejects calls that never return.
 //! The standard library is parsed with every file; of it only what is called becomes part of the
@@ -9,9 +9,9 @@
 //! of words.
 //!
 //! This front end knows no back end, no scene and no light: a linker supplies
-//! [`LightCount`](crate::abi::Intrinsic::LightCount),
-//! [`LightSample`](crate::abi::Intrinsic::LightSample),
-//! [`LightAmbient`](crate::abi::Intrinsic::LightAmbient) and the named inputs of the cores.
+//! [`LightCount`](shadewright_ir::abi::Intrinsic::LightCount),
+//! [`LightSample`](shadewright_ir::abi::Intrinsic::LightSample),
+//! [`LightAmbient`](shadewright_ir::abi::Intrinsic::LightAmbient) and the named inputs of the cores.
 
 pub mod analysis;
 pub mod ast;
@@ -38,22 +38,22 @@ mod types;
 
 pub use language::Rsl;
 
-use crate::abi::ShaderKind;
-use crate::ir::colliding_strings;
-use crate::lang::coshaders;
-use crate::lang::language::Options;
-use crate::lang::preprocess::{Preprocessed, preprocess};
-use crate::lang::recursion;
-use crate::lang::stdlib;
-use crate::lang::strings::StringExpr;
-use crate::lang::types::StorageClass;
-use crate::lang::unit::{FunctionInfo, LightKind, MethodInfo, ShaderInfo, ShaderParam, ShaderUnit};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::coshaders;
+use crate::language::Options;
+use crate::preprocess::{Preprocessed, preprocess};
+use crate::recursion;
+use crate::stdlib;
+use crate::strings::StringExpr;
+use crate::types::StorageClass;
+use crate::unit::{FunctionInfo, LightKind, MethodInfo, ShaderInfo, ShaderParam, ShaderUnit};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
 use outlines::outline;
 use program::Program;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, SourceMap, Span};
+use shadewright_ir::abi::ShaderKind;
+use shadewright_ir::colliding_strings;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use symbols::Symbols;
@@ -101,7 +101,7 @@ fn keep_last_definitions(ast: &mut Ast, diags: &mut Diagnostics) {
 
 /// The error of a file without definitions.
 pub fn nothing_defined(file: FileId) -> Diagnostic {
-    let place = crate::text::source::Span::new(file, 0, 0);
+    let place = shadewright_base::text::source::Span::new(file, 0, 0);
     Diagnostic::error("this file defines no shader and no function").at(place, "nothing here")
 }
 

@@ -2,9 +2,9 @@
 
 use super::ast::{Ast, Decl, Definition, Stmt, StmtKind};
 use super::light_kind;
-use crate::lang::outline::{Declared, Outline, Statement, StatementKind};
-use crate::lang::types::SourceType;
-use crate::text::source::Span;
+use crate::outline::{Declared, Outline, Statement, StatementKind};
+use crate::types::SourceType;
+use shadewright_base::text::source::Span;
 
 /// The outline of a definition.
 pub fn outline(ast: &Ast, definition: &Definition, library: bool) -> Outline {
@@ -82,7 +82,7 @@ fn statement(outline: &mut Outline, ast: &Ast, s: &Stmt, scope: Span) {
 mod tests {
     use super::super::{Options, parse};
     use super::*;
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
 
     const SOURCE: &str = "surface s(float k = 1)
 {
@@ -103,7 +103,7 @@ mod tests {
 
     fn place(text: &str) -> Span {
         let at = SOURCE.find(text).expect("it is there");
-        Span::new(crate::text::source::FileId(0), at, at + 1)
+        Span::new(shadewright_base::text::source::FileId(0), at, at + 1)
     }
 
     #[test]

@@ -6,10 +6,10 @@
 
 use super::ast::*;
 use super::check::RESIZING;
-use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
-use crate::lang::types::{MAX_ARRAY, OPEN, RESIZABLE, SourceType, StorageClass};
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::Span;
+use crate::types::{MAX_ARRAY, OPEN, RESIZABLE, SourceType, StorageClass};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::Span;
+use shadewright_base::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
 use super::lower::STRING_FUNCTIONS;
 use super::queries;
-use crate::abi::library;
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::abi::library;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

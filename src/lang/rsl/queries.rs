@@ -4,10 +4,10 @@
 //! They take the name as a constant and a variable that gets the value if there is one of the
 //! variable's type; they give 1 then and 0 otherwise. What shaders of other kinds and the scene
 //! know arrives as *named inputs* of a shader's core, see [`value_input`]; what a light knows is
-//! asked by [`Intrinsic::LightMessage`](crate::abi::Intrinsic::LightMessage).
+//! asked by [`Intrinsic::LightMessage`](shadewright_ir::abi::Intrinsic::LightMessage).
 
-use crate::abi::{DataType, Input, Query, QuerySource, input};
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::abi::{DataType, Input, Query, QuerySource, input};
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

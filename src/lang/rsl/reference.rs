@@ -7,8 +7,8 @@
 
 pub mod table;
 
-use crate::abi::ShaderKind;
-use crate::lang::globals;
+use crate::globals;
+use shadewright_ir::abi::ShaderKind;
 
 /// Built-in functions.
 const FUNCTIONS: &[(&str, &str)] = &[
@@ -473,7 +473,7 @@ mod tests {
     use super::super::analysis::{analyse, predefined};
     use super::super::{Options, lexer};
     use super::*;
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
 
     const KINDS: [ShaderKind; 5] = ShaderKind::ALL;
 

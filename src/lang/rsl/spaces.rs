@@ -6,9 +6,9 @@
 //! scene are the linker's, which [`named`] asks.
 
 use super::matrices;
-use crate::abi::{Intrinsic, ShaderSpace};
-use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::abi::{Intrinsic, ShaderSpace};
+use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 
 /// What a name of a coordinate system means to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

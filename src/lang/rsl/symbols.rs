@@ -5,8 +5,8 @@
 //! plain compilation records none.
 
 use super::program::Callee;
-use crate::lang::types::{SourceType, StorageClass};
-use crate::text::source::Span;
+use crate::types::{SourceType, StorageClass};
+use shadewright_base::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::abi::{Intrinsic, library};
-use crate::ir::Op;
-use crate::ir::verify::verify;
+use shadewright_ir::Op;
+use shadewright_ir::abi::{Intrinsic, library};
+use shadewright_ir::verify::verify;
 
 mod compatibility;
 mod functions;
@@ -79,19 +79,20 @@ fn all_errors_of_a_file_are_told_with_their_lines() {
 }
 
 /// Evaluates `f` of a source on float and triple arguments.
-fn run(source: &str, args: &[crate::ir::Const]) -> Vec<crate::ir::Const> {
+fn run(source: &str, args: &[shadewright_ir::Const]) -> Vec<shadewright_ir::Const> {
     let unit = unit(source);
-    let mut world = crate::ir::eval::EmptyWorld;
-    crate::ir::eval::eval(&unit.module, "f", args, &mut world, crate::ir::eval::Limits::default()).expect("a value")
+    let mut world = shadewright_ir::eval::EmptyWorld;
+    shadewright_ir::eval::eval(&unit.module, "f", args, &mut world, shadewright_ir::eval::Limits::default())
+        .expect("a value")
 }
 
 #[test]
 fn chains_of_a_hundred_thousand_operators_compile_and_run() {
     let source = format!("float f(float a) {{ return {}; }}", vec!["a"; 100_000].join("+"));
-    assert_eq!(run(&source, &[crate::ir::Const::F32(1.0)]), [crate::ir::Const::F32(100_000.0)]);
+    assert_eq!(run(&source, &[shadewright_ir::Const::F32(1.0)]), [shadewright_ir::Const::F32(100_000.0)]);
     let test = vec!["g(a) > 0"; 5_000].join(" && ");
     let source = format!("float f(float a) {{ if ({test}) return 1; return 2; }} float g(float x) {{ return x; }}");
-    assert_eq!(run(&source, &[crate::ir::Const::F32(1.0)]), [crate::ir::Const::F32(1.0)]);
+    assert_eq!(run(&source, &[shadewright_ir::Const::F32(1.0)]), [shadewright_ir::Const::F32(1.0)]);
 }
 
 #[test]
@@ -171,8 +172,8 @@ fn the_deepest_nesting_that_parses_also_compiles() {
 
 #[test]
 fn illuminance_sums_the_lights_that_are_not_blocked() {
-    use crate::ir::eval::{Hit, Limits, World, eval};
-    use crate::ir::{Const, FunctionBuilder, FunctionKind, Type};
+    use shadewright_ir::eval::{Hit, Limits, World, eval};
+    use shadewright_ir::{Const, FunctionBuilder, FunctionKind, Type};
     /// Blocks rays that go down.
     struct Floor;
     impl World for Floor {
@@ -226,8 +227,8 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
 
 #[test]
 fn transcendental_functions_are_close_to_the_exact_values() {
-    use crate::ir::Const;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
+    use shadewright_ir::Const;
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
     type Exact = fn(f64) -> f64;
     // Range, and the largest error: relative for values above 1, else absolute.
     let cases: [(&str, Exact, f64, f64, f64); 8] = [

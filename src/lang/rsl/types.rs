@@ -1,10 +1,10 @@
 //! The rules of RSL for its types: keywords, indices, conversions and casts.
 
-use crate::lang::types::{CAPACITY, OPEN, RESIZABLE, SourceType};
+use crate::types::{CAPACITY, OPEN, RESIZABLE, SourceType};
 
 impl SourceType {
     /// The type that a keyword names.
-    pub(in crate::lang::rsl) fn from_keyword(word: &str) -> Option<SourceType> {
+    pub(in crate::rsl) fn from_keyword(word: &str) -> Option<SourceType> {
         if word == "void" {
             return Some(SourceType::Void);
         }
@@ -13,7 +13,7 @@ impl SourceType {
 
     /// What `count` indices after a variable of this type choose: an element of an array, a
     /// component of a triple or (two of them) of a matrix.
-    pub(in crate::lang::rsl) fn indexed(self, count: usize) -> Option<SourceType> {
+    pub(in crate::rsl) fn indexed(self, count: usize) -> Option<SourceType> {
         match (self, count) {
             (ty, 0) => Some(ty),
             (SourceType::Array(element, _), n) => element.indexed(n - 1),
@@ -30,7 +30,7 @@ impl SourceType {
     /// Number of conversions (0 or 1) that make a value of this type one of type `to` without a
     /// cast; `None` when there is no way. A float becomes a triple with equal components or a
     /// matrix with that diagonal; points, vectors and normals mix freely.
-    pub(in crate::lang::rsl) fn conversion(self, to: SourceType) -> Option<u32> {
+    pub(in crate::rsl) fn conversion(self, to: SourceType) -> Option<u32> {
         match (self, to) {
             (a, b) if a == b => Some(0),
             (SourceType::Array(a, _), SourceType::Array(b, OPEN)) if a == b => Some(0),
@@ -44,7 +44,7 @@ impl SourceType {
     }
 
     /// Whether a cast may make a value of this type one of type `to`.
-    pub(in crate::lang::rsl) fn casts_to(self, to: SourceType) -> bool {
+    pub(in crate::rsl) fn casts_to(self, to: SourceType) -> bool {
         self.conversion(to).is_some() || (self.is_triple() && to.is_triple())
     }
 }

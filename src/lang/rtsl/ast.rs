@@ -4,8 +4,8 @@
 //! no depth.
 
 use super::types::BasicType;
-pub use crate::lang::tokens::Ident;
-use crate::text::source::Span;
+use shadewright_base::text::source::Span;
+pub use shadewright_base::tokens::Ident;
 use std::sync::Arc;
 
 /// An expression, by its number in [`Ast::exprs`].

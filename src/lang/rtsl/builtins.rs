@@ -11,9 +11,9 @@ use super::ast::BinaryOp;
 use super::lower::{Body, Typed};
 use super::matrices;
 use super::types::{BasicType, Scalar, Type};
-use crate::abi::library;
-use crate::ir::emitter::normalize;
-use crate::ir::{self, Op, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::emitter::normalize;
+use shadewright_ir::{self as ir, Op, Value};
 
 /// Functions of the standard library's source that calls become.
 pub const LIBRARY: [&str; 23] = [

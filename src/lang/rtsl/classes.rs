@@ -4,7 +4,7 @@
 use super::ast::{self, Ast, BaseType, Function, Ident, Qualifier, TypeName, Variable};
 use super::state::{Interface, Method};
 use super::types::{Reference, Type};
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use std::sync::Arc;
 
 /// The name of constructors.

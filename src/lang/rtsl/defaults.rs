@@ -12,10 +12,10 @@
 
 use super::lexer;
 use super::state::{Interface, Method};
-use crate::lang::preprocess::{Options, preprocess};
-use crate::lang::tokens::{Tok, Token};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use crate::preprocess::{Options, preprocess};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
+use shadewright_base::tokens::{Tok, Token};
 
 /// The name of the text in messages.
 const NAME: &str = "<built-in material.rtsl>";

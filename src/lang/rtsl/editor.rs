@@ -3,10 +3,10 @@
 
 use super::ast::{Ast, Class, Function, Qualifier, TypeName, Variable};
 use super::state::{self, Interface, Method};
-use crate::lang::editor::{Document, Hover, Symbol, SymbolKind, Text, shortened};
-use crate::lang::preprocess::Include;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::Span;
+use crate::editor::{Document, Hover, Symbol, SymbolKind, Text, shortened};
+use crate::preprocess::Include;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::Span;
 
 /// The syntax tree of a text and all that the compiler reports of it.
 #[derive(Clone, Debug)]

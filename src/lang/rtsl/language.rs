@@ -1,13 +1,13 @@
-//! RTSL for [`crate::lang::registry`].
+//! RTSL for [`crate::registry`].
 
 use super::editor::Analysis;
 use super::{analyse, compile, parse};
-use crate::lang::editor::Document;
-use crate::lang::language::{Form, Language, Naming, Options};
-use crate::lang::stdlib;
-use crate::lang::unit::Unit;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use crate::editor::Document;
+use crate::language::{Form, Language, Naming, Options};
+use crate::stdlib;
+use crate::unit::Unit;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
 use std::sync::Arc;
 
 /// The Ray Tracing Shading Language.

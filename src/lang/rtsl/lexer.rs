@@ -1,9 +1,9 @@
 //! Converts preprocessed raw tokens to those of RTSL: numbers get values, reserved words become
 //! keywords, and operators that only GLSL has are joined.
 
-use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::tokens::{self, Tok, Token};
-use crate::text::source::FileId;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::source::FileId;
+use shadewright_base::tokens::{self, Tok, Token};
 use std::sync::Arc;
 
 /// Words that name nothing else; types beside them ([`super::types::NAMES`]).
@@ -83,8 +83,8 @@ fn convert(raw: &RawToken) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::scan::scan;
-    use crate::text::diagnostics::Diagnostics;
+    use shadewright_base::scan::scan;
+    use shadewright_base::text::diagnostics::Diagnostics;
 
     fn toks(text: &str) -> Vec<Tok> {
         let mut diags = Diagnostics::new();

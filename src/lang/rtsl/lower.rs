@@ -12,13 +12,13 @@ use super::ast::{self, ExprId, ExprKind, Ident, Qualifier};
 use super::classes::{File, FunctionId};
 use super::state::{self, Interface, Method};
 use super::types::{Reference, Type, values};
-use crate::abi::{Input, ShaderKind, referred_parameter};
-use crate::ir::{
-    self, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
+use crate::stdlib;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::{Input, ShaderKind, referred_parameter};
+use shadewright_ir::{
+    self as ir, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
 };
-use crate::lang::stdlib;
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -310,7 +310,7 @@ pub(super) fn build_of_several(
     library: &Module,
     name: &str,
 ) -> Result<Built, Diagnostics> {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     super::count(0, 1);
     let mut diags = Diagnostics::new();
     let last = methods.last().copied();

@@ -2,7 +2,7 @@
 //! (§3.2).
 
 use super::types::{BasicType, Scalar};
-use crate::ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::{FunctionBuilder, Op, Value};
 
 /// A product in the sense of linear algebra: of two matrices, or of a matrix and a vector; `None`
 /// where it is none of these.

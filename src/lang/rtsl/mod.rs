@@ -1,7 +1,7 @@
 //! The Ray Tracing Shading Language (Parker et al. 2007, "RTSL: a Ray Tracing Shading Language"):
 //! classes of cameras, primitives, textures, materials and lights in the syntax of GLSL.
 //!
-//! A file passes [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`classes`],
+//! A file passes [`crate::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`classes`],
 //! which resolves names. [`state`] is the table of the state that the renderer and the methods of
 //! classes share. Objects refer to each other, and the objects are known when a scene is: [`build`]
 //! makes a core of one method of one object with all that it refers to, and resolves calls through
@@ -29,11 +29,11 @@ pub use language::Rtsl;
 pub use lower::{Built, BuiltParam, Object, Scratch, build};
 pub use primitives::AtHit;
 
-use crate::ir::Module;
-use crate::lang::preprocess::{Options as PreprocessOptions, preprocess};
-use crate::lang::{Options, stdlib};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::preprocess::{Options as PreprocessOptions, preprocess};
+use crate::{Options, stdlib};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{FileId, SourceMap, Span};
+use shadewright_ir::Module;
 use std::sync::Arc;
 
 /// What a file compiles to.
@@ -47,22 +47,22 @@ pub struct Unit {
     pub warnings: Diagnostics,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 thread_local! {
     /// How many files this thread has parsed and how many methods of objects it has lowered, for
     /// tests of caches.
-    pub(crate) static WORK: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
+    pub static WORK: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 
 /// Counts what is done, for tests of caches.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 fn count(parsed: usize, lowered: usize) {
     WORK.with(|work| work.set([work.get()[0] + parsed, work.get()[1] + lowered]));
 }
 
 /// Reads a file into its syntax tree, as far as it can be read.
 pub fn parse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     count(1, 0);
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, options, &mut diags);

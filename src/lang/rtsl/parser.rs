@@ -1,14 +1,14 @@
 //! Parses tokens into a syntax tree, by recursive descent.
 //!
 //! After an error it continues after the next `;` or at the next `}`, so that one run finds all
-//! errors. Depth is bounded by [`crate::lang::tokens::MAX_NESTING`]; chains of operators and of
+//! errors. Depth is bounded by [`shadewright_base::tokens::MAX_NESTING`]; chains of operators and of
 //! `else if` are parsed in loops and add no depth.
 
 use super::ast::*;
 use super::types::BasicType;
-use crate::lang::tokens::{Cursor, Parse, Stop, Tok, Token};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::Span;
+use shadewright_base::tokens::{Cursor, Parse, Stop, Tok, Token};
 
 mod expressions;
 mod statements;

@@ -7,8 +7,8 @@
 use super::classes::FunctionId;
 use super::lower::{Built, Object, Results, build_of_several};
 use super::state::{Interface, Method};
-use crate::ir::Module;
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_ir::Module;
 
 /// What is asked of a primitive where it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,8 +3,8 @@
 
 use super::state::Method;
 use super::*;
-use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Const, Type};
+use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+use shadewright_ir::{Const, Type};
 
 mod errors;
 mod listings;
@@ -45,7 +45,7 @@ fn run(unit: &Unit, object: &Object, method: Method, inputs: &[(&str, Const)]) -
     for (arg, p) in args.iter().zip(&core.params) {
         assert_eq!(arg.ty(), p.ty, "{}", p.name);
     }
-    crate::ir::verify::verify(&built.module).unwrap_or_else(|e| panic!("{e:?}"));
+    shadewright_ir::verify::verify(&built.module).unwrap_or_else(|e| panic!("{e:?}"));
     eval(&built.module, &built.core, &args, &mut EmptyWorld, Limits::default()).expect("it ends")
 }
 

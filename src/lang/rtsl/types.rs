@@ -1,7 +1,7 @@
 //! Types: GLSL's, colours, structs, arrays, and references to objects.
 
 use super::state::Interface;
-use crate::ir;
+use shadewright_ir as ir;
 use std::fmt;
 
 /// What a number is.

@@ -1,7 +1,7 @@
 //! The library functions that need the bits of a float, or integers; the others are written in RSL.
 
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 

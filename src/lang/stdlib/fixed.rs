@@ -1,8 +1,8 @@
 //! Fixed-point arithmetic that takes more than an instruction: the upper half of a product, a
 //! quotient of more digits than a register holds, and the square root.
 
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type};
 
 /// The upper 32 bits of the product of two numbers: `(u32, u32) → u32`.
 pub const HIGH_PRODUCT: &str = "__high_product";
@@ -137,8 +137,8 @@ fn root() -> Function {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{EmptyWorld, Limits, Module, eval};
     use proptest::prelude::*;
+    use shadewright_ir::{EmptyWorld, Limits, Module, eval};
 
     fn run(name: &str, args: &[Const]) -> Const {
         let mut module = Module::new();

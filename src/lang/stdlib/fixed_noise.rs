@@ -6,8 +6,8 @@
 //! lattice repeats after 2¹⁷ cells.
 
 use super::noise::{AMPLITUDES, AXIS_KEYS, OUTPUT_KEYS, keyed, round};
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Digits after the point of a coordinate.
 pub const COORDINATE_DIGITS: i32 = 15;
@@ -171,8 +171,8 @@ fn not_negative(b: &mut FunctionBuilder, x: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{EmptyWorld, Limits, Module, eval};
     use proptest::prelude::*;
+    use shadewright_ir::{EmptyWorld, Limits, Module, eval};
 
     /// The noise at a place, coordinates as they are stored.
     fn noise(place: &[i32]) -> u32 {

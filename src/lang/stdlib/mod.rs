@@ -3,7 +3,7 @@
 //! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else;
 //! [`noise`], [`bits`], [`fixed`], [`fixed_noise`], [`sampling`], [`sobol`] and [`texture`], which need integers that RSL
 //! lacks, are built as IR. Ray generation (`camera.sl`) is here too, and the integrator is generated
-//! ([`crate::staged::transport`]): what an image means is a program, not part of a renderer.
+//! ([`shadewright_generators::transport`]): what an image means is a program, not part of a renderer.
 
 pub mod bits;
 pub mod fixed;
@@ -17,10 +17,10 @@ mod unit;
 use super::language::Options;
 use super::rsl;
 use super::unit::ShaderUnit;
-use crate::ir::{Function, Module, Op};
-use crate::staged::transport::{Kind, Transport};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
+use shadewright_generators::transport::{Kind, Transport};
+use shadewright_ir::{Function, Module, Op};
 use std::collections::HashSet;
 
 /// The library's source files, by name.
@@ -41,7 +41,7 @@ pub const SOURCES: [(&str, &str); 12] = [
 
 /// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, the
 /// one in place of a surface that is missing or wrong, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces
-/// ([`crate::scene::Integrator`]).
+/// (`scene::Integrator`).
 const SHADERS: [(&str, &str); 24] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
@@ -129,6 +129,3 @@ pub fn add_built_functions(module: &mut Module) {
         available = rest;
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,8 +10,8 @@
 //! are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
 //! constant between lattice points, uniform in [0, 1).
 
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Multiplies the sum of gradients before it is moved to [0, 1], for one to four dimensions: the
 /// standard deviation of noise is 0.12 with each. A gradient's components are uniform in [−1, 1],

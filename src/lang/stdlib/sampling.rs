@@ -1,8 +1,8 @@
 //! Random numbers of a shading point, for rays that shaders trace: integer hashing, so that every
 //! back end draws the same.
 
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the
 /// last bits of a position, as GPUs that fuse multiplications and additions do, then still draw the
@@ -55,12 +55,12 @@ fn mix(b: &mut FunctionBuilder, v: &mut [Value; 3]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::{Const, Module};
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+    use shadewright_ir::{Const, Module};
 
     fn random(p: [f32; 3]) -> [f32; 3] {
         let module = Module { functions: super::functions(), ..Module::default() };
-        match eval(&module, crate::abi::library::RANDOM, &[Const::Vec3(p)], &mut EmptyWorld, Limits::default())
+        match eval(&module, shadewright_ir::abi::library::RANDOM, &[Const::Vec3(p)], &mut EmptyWorld, Limits::default())
             .as_deref()
         {
             Ok([Const::Vec3(v)]) => *v,

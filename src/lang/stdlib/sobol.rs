@@ -6,8 +6,8 @@
 //! of the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The
 //! points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
-use crate::abi::library;
-use crate::ir::{Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Function, FunctionBuilder, Op, Type, Value};
 
 /// The golden ratio as a share of 2³²: multiples of it are far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
@@ -115,8 +115,8 @@ fn scrambled(b: &mut FunctionBuilder, x: Value, seed: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::{Const, Module};
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+    use shadewright_ir::{Const, Module};
 
     fn points(count: u32, pixel: u32, place: u32) -> Vec<[f32; 4]> {
         let module = Module { functions: functions(), ..Module::default() };

@@ -1,5 +1,5 @@
 //! Texture lookups, built as IR because they need addresses: a filtered value of a mip map in the
-//! memory image ([`crate::texture::layout`]).
+//! memory image ([`shadewright_texture::layout`]).
 //!
 //! The area to be averaged comes as the second moments `(ss, st, tt)` of an ellipse in texture
 //! coordinates: with sides `a` and `b` of a parallelogram, `aaᵀ + bbᵀ` (Heckbert 1989, §3.5.8). Its
@@ -16,9 +16,9 @@
 //! | `std.texture.project(name, P)` | a point in a shadow map: s, t, and the depth; a negative depth where there is no map or the point is behind its camera |
 //! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
-use crate::abi::{Intrinsic, library};
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
+use shadewright_ir::abi::{Intrinsic, library};
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
 /// Most steps along the major axis. An ellipse longer than so many times its width is blurred
 /// across.

@@ -1,11 +1,11 @@
 //! The functions by which a program declares that vectors have length 1, as RTSL's `unit` does.
 //!
-//! They return their argument, and [`crate::ir::passes::unit_vectors`] takes their results for unit
+//! They return their argument, and [`shadewright_ir::passes::unit_vectors`] takes their results for unit
 //! vectors. A program for a debugger has functions that print where that is wrong.
 
-use crate::abi::library;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::unit::{PRINTF, PRINTF_VALUE};
+use crate::unit::{PRINTF, PRINTF_VALUE};
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// The types of vectors.
 const TYPES: [Type; 3] = [Type::Vec2, Type::Vec3, Type::Vec4];

@@ -4,11 +4,11 @@ use super::mapping::{Layout, Mapping};
 use super::message::Results;
 use super::ranks::Admission;
 use super::unit::{Kill, UnitTimes};
-use crate::machines::rays::arithmetic::Unit;
-use crate::machines::rays::events::picoseconds;
-use crate::machines::rays::graph::Flow;
-use crate::text::settings::{self, SettingsError};
+use crate::rays::arithmetic::Unit;
+use crate::rays::events::picoseconds;
+use crate::rays::graph::Flow;
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");

@@ -30,11 +30,11 @@ use super::trace::{Happening, Trace, TraceEvent};
 use super::unit::{Unit, UnitTimes};
 use super::workload::Workload;
 use super::world::World;
-use crate::machines::rays::arithmetic::{self, Commercial, Custom, Ieee, Operations};
-use crate::machines::rays::calendar::Calendar;
-use crate::machines::rays::events::{Picoseconds, microseconds, picoseconds};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::volumes::StructureError;
+use crate::rays::arithmetic::{self, Commercial, Custom, Ieee, Operations};
+use crate::rays::calendar::Calendar;
+use crate::rays::events::{Picoseconds, microseconds, picoseconds};
+use crate::rays::model::Model;
+use crate::rays::volumes::StructureError;
 use parts::{Event, Found, Job, Load, Offer, Passing, Site, Times};
 use std::collections::VecDeque;
 

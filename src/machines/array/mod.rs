@@ -50,7 +50,7 @@ pub mod statistics;
 pub mod study;
 pub mod termination;
 #[cfg(test)]
-pub(in crate::machines) mod tests;
+pub(crate) mod tests;
 pub mod trace;
 pub mod unit;
 pub mod workload;

@@ -4,15 +4,15 @@
 use super::config::Config;
 use super::engine::{self, ArrayError, Simulation};
 use super::workload::{Way, Workload};
-use crate::image::Image;
-use crate::machines::peripheral::{self, Choice, Peripheral, chooser};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Recording, Subject, record};
-use crate::machines::rays::tree::{self, RayTree, Settings};
-use crate::machines::rays::volumes::StructureError;
-use crate::render::rpu::Loaded;
-use crate::render::rpu::traced::Samples;
-use crate::render::{Job, Progress, RenderError};
+use crate::peripheral::{self, Choice, Peripheral, chooser};
+use crate::rays::model::Model;
+use crate::rays::recording::{Recording, Subject, record};
+use crate::rays::tree::{self, RayTree, Settings};
+use crate::rays::volumes::StructureError;
+use shadewright_image::Image;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::rpu::traced::Samples;
+use shadewright_render::{Job, Progress, RenderError};
 
 /// The machine's name in messages.
 const MACHINE: &str = "the ray tracing array";

@@ -5,10 +5,10 @@ use super::estimate;
 use super::message::Kind;
 use super::render::{Rays, Rendered};
 use super::statistics::{Ending, NodeCounts, Statistics};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::sections;
-use crate::machines::report::{Cell, Chart, Report, Section, entry};
-use crate::plot::{Axis, Bars, Curve, Lines, Series};
+use crate::rays::model::Model;
+use crate::rays::sections;
+use crate::report::{Cell, Chart, Report, Section, entry};
+use shadewright_base::plot::{Axis, Bars, Curve, Lines, Series};
 
 /// Bytes of a word.
 const WORD_BYTES: f64 = 4.0;

@@ -4,15 +4,15 @@
 use super::config::{Axis, Bound};
 use super::mapping::{Heading, Layout};
 use super::unit::{Counts, Goal, Passage, Tests, Unit, UnitTimes};
-use crate::machines::rays::arithmetic::Operations;
-use crate::machines::rays::grid::{Grid, Lattice, Walk};
-use crate::machines::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::polygon::{Coordinate, Polygon};
-use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::surfaces::Slots;
-use crate::machines::rays::volumes::StructureError;
-use crate::machines::rays::volumes::bounds::Bounds;
+use crate::rays::arithmetic::Operations;
+use crate::rays::grid::{Grid, Lattice, Walk};
+use crate::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
+use crate::rays::model::Model;
+use crate::rays::polygon::{Coordinate, Polygon};
+use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::surfaces::Slots;
+use crate::rays::volumes::StructureError;
+use crate::rays::volumes::bounds::Bounds;
 
 /// Most polygons in the lists of all cells together.
 const MOST_ENTRIES: usize = 1 << 27;
@@ -200,7 +200,7 @@ impl<O: Operations> Tests for Listed<'_, O> {
 #[cfg(test)]
 mod hits {
     use super::*;
-    use crate::machines::rays::recording::{Finder, Work};
+    use crate::rays::recording::{Finder, Work};
 
     /// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
     impl<O: Operations> Finder for Space<'_, O> {

@@ -3,7 +3,7 @@
 use super::mapping::Layout;
 use super::message::Kind;
 use super::unit::Counts;
-use crate::machines::rays::events::{Picoseconds, microseconds};
+use crate::rays::events::{Picoseconds, microseconds};
 use serde::Serialize;
 
 /// How a simulation ended.

@@ -17,10 +17,10 @@ use super::report::sizes_report;
 use super::statistics::{Ending, Statistics};
 use super::unit::Kill;
 use super::workload::Workload;
-use crate::machines::rays::model::Model;
-use crate::machines::report::{Cell, Report, Section};
-use crate::render::Progress;
+use crate::rays::model::Model;
+use crate::report::{Cell, Report, Section};
 use rayon::prelude::*;
+use shadewright_render::Progress;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The arrays of the comparison by memory: "forty processors" are a peripheral, and an array of a
@@ -255,7 +255,7 @@ fn memory_alone(config: &mut Config) {
 mod tests {
     use super::super::tests::{FRONT, cubes, workload};
     use super::*;
-    use crate::machines::report::Body;
+    use crate::report::Body;
 
     /// The numbers of a table's rows.
     fn numbers(report: &Report, key: &str) -> Vec<Vec<f64>> {

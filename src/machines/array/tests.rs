@@ -6,13 +6,13 @@ use super::message::Kind;
 use super::space::Space;
 use super::statistics::Ending;
 use super::workload::{Ray, Sample, Way, Workload, generations};
-use crate::machines::rays::arithmetic::Custom;
-use crate::machines::rays::model::Model;
-use crate::machines::rays::polygon::{Polygon, Sides};
-use crate::machines::rays::ray::{RayKind, Request};
-use crate::machines::rays::recording::Finder;
-use crate::random::{hash, unit};
+use crate::rays::arithmetic::Custom;
+use crate::rays::model::Model;
+use crate::rays::polygon::{Polygon, Sides};
+use crate::rays::ray::{RayKind, Request};
+use crate::rays::recording::Finder;
 use glam::{Mat3, Quat, Vec3};
+use shadewright_base::random::{hash, unit};
 
 /// So many cubes of one size, turned at random, in the unit cube.
 pub fn cubes(count: usize, edge: f32) -> Model {

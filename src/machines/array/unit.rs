@@ -28,9 +28,9 @@
 //! has an intersector for them beside that of `t`, which takes a quadric or an edge at a time, and
 //! the stages of `u` and `v` let them pass.
 
-use crate::machines::rays::events::Picoseconds;
-use crate::machines::rays::polygon::WORDS;
-use crate::machines::rays::surfaces::Slots;
+use crate::rays::events::Picoseconds;
+use crate::rays::polygon::WORDS;
+use crate::rays::surfaces::Slots;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -6,9 +6,9 @@
 //! waits for its hit. That is a replay of a [`Recording`].
 
 use super::message::Kind;
-use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::recording::Recording;
-use crate::machines::rays::tree::{self, NO_RAY, RayTree};
+use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::recording::Recording;
+use crate::rays::tree::{self, NO_RAY, RayTree};
 use std::ops::Range;
 
 /// How an image is made of rays.

@@ -7,7 +7,7 @@ use super::protocol::{Part, Rays};
 use super::recovery::{self, shows};
 use super::space::Space;
 use super::workload::{Way, Workload};
-use crate::machines::rays::arithmetic::Operations;
+use crate::rays::arithmetic::Operations;
 use rayon::prelude::*;
 
 /// What follows from each ray, and where its pixel is.

@@ -1,19 +1,19 @@
 //! What a ray takes of each machine, from simulations of one image.
 
 use super::design::{Design, Units};
-use crate::machines::array::config::Config as ArrayConfig;
-use crate::machines::array::statistics::Statistics;
-use crate::machines::peripheral;
-use crate::machines::pipeline;
-use crate::machines::pixelflow;
-use crate::machines::rays::capacity::POLYGON_BYTES;
-use crate::machines::rays::events::{Picoseconds, microseconds};
-use crate::machines::rays::graph::{Graph, surface_operations};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::Totals;
-use crate::machines::rays::sections;
-use crate::render::rpu::breakdown::Breakdown;
-use crate::rpu::timed::Stats;
+use crate::array::config::Config as ArrayConfig;
+use crate::array::statistics::Statistics;
+use crate::peripheral;
+use crate::pipeline;
+use crate::pixelflow;
+use crate::rays::capacity::POLYGON_BYTES;
+use crate::rays::events::{Picoseconds, microseconds};
+use crate::rays::graph::{Graph, surface_operations};
+use crate::rays::model::Model;
+use crate::rays::recording::Totals;
+use crate::rays::sections;
+use shadewright_render::rpu::breakdown::Breakdown;
+use shadewright_rpu::timed::Stats;
 
 /// Bytes of a ray description in the pipeline.
 const HOP_BYTES: f64 = 52.0;

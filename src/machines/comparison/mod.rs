@@ -13,8 +13,8 @@ mod report;
 pub use design::{Bound, Design, Limit, Units, bound};
 pub use report::report;
 
-use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the assumptions, with their sources.
 pub const DEFAULT_TEXT: &str = include_str!("today.toml");

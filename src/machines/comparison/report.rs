@@ -1,8 +1,8 @@
 //! The comparison as a report.
 
 use super::{Assumptions, Design, bound};
-use crate::machines::report::{Cell, Chart, Report, Section};
-use crate::plot::{Axis, Bars, Series};
+use crate::report::{Cell, Chart, Report, Section};
+use shadewright_base::plot::{Axis, Bars, Series};
 
 /// The designs on one scene: as they were, and today.
 pub fn report(scene: &str, designs: &[Design], today: &Assumptions) -> Report {

@@ -1,11 +1,11 @@
 //! The numbers of the peripheral and its host: `default.toml` has each with its source.
 
-use crate::machines::rays::arithmetic::{Adder, StageCounts, Unit};
-use crate::machines::rays::capacity::Capacity;
-use crate::machines::rays::graph::{Flow, Graph};
-use crate::machines::rays::host::config::{Host, Lighting};
-use crate::text::settings::{self, SettingsError};
+use crate::rays::arithmetic::{Adder, StageCounts, Unit};
+use crate::rays::capacity::Capacity;
+use crate::rays::graph::{Flow, Graph};
+use crate::rays::host::config::{Host, Lighting};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
@@ -143,7 +143,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::rays::arithmetic::OPERATIONS_PER_MICROSECOND;
+    use crate::rays::arithmetic::OPERATIONS_PER_MICROSECOND;
 
     #[test]
     fn the_default_has_the_published_stages_latency_and_operations() {

@@ -14,4 +14,4 @@ pub use search::{Choice, Chooser, Peripheral, chooser, recommended_cells};
 pub use simulate::{RayTimes, Simulation, SweepPoint, WAITS, simulate, sweep};
 
 #[cfg(test)]
-pub(in crate::machines) mod tests;
+pub(crate) mod tests;

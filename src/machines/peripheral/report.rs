@@ -4,11 +4,11 @@ use super::analysis::{self, Scene};
 use super::config::Config;
 use super::search::{Choice, estimated_scene};
 use super::simulate::{Simulation, SweepPoint};
-use crate::machines::rays::graph::{Device, Flow, Graph};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::sections;
-use crate::machines::report::{Body, Cell, Chart, Entry, Report, Section, entry};
-use crate::plot::{Axis, Curve, Lines};
+use crate::rays::graph::{Device, Flow, Graph};
+use crate::rays::model::Model;
+use crate::rays::sections;
+use crate::report::{Body, Cell, Chart, Entry, Report, Section, entry};
+use shadewright_base::plot::{Axis, Curve, Lines};
 
 /// Bytes of a ray and its result on the host's bus: two points and the shadow flag, 25; whether there
 /// is a hit, the polygon, the point, the coordinates and t, 29.

@@ -1,17 +1,17 @@
 //! The peripheral's way to find hits: a structure gives the primitives, the intersectors test them.
 
 use super::config::{Config, MOST_CELLS};
-use crate::machines::peripheral::analysis;
-use crate::machines::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
-use crate::machines::rays::grid::{Grid, Lattice};
-use crate::machines::rays::intersector::MachineRay;
-use crate::machines::rays::model::Model;
-use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::recording::{Finder, Work};
-use crate::machines::rays::volumes::bounds::Bounds;
-use crate::machines::rays::volumes::hierarchy::Hierarchy;
-use crate::machines::rays::volumes::oriented::OrientedBox;
-use crate::machines::rays::volumes::{All, Structure, StructureError, Visitor, octree, oriented, ours};
+use crate::peripheral::analysis;
+use crate::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
+use crate::rays::grid::{Grid, Lattice};
+use crate::rays::intersector::MachineRay;
+use crate::rays::model::Model;
+use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::recording::{Finder, Work};
+use crate::rays::volumes::bounds::Bounds;
+use crate::rays::volumes::hierarchy::Hierarchy;
+use crate::rays::volumes::oriented::OrientedBox;
+use crate::rays::volumes::{All, Structure, StructureError, Visitor, octree, oriented, ours};
 
 /// Most polygons in the lists of all cells together.
 const MOST_ENTRIES: usize = 1 << 27;

@@ -2,12 +2,12 @@
 
 use super::config::{Config, Waits};
 use super::search::{Choice, Chooser, Peripheral, chooser, recommended_cells};
-use crate::machines::rays::events::{microseconds, picoseconds};
-use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Finder, Recording, Subject, Totals, Work, record};
-use crate::render::{Progress, RenderError};
+use crate::rays::events::{microseconds, picoseconds};
+use crate::rays::host::{HostTimes, Service, Timeline, replay};
+use crate::rays::model::Model;
+use crate::rays::recording::{Finder, Recording, Subject, Totals, Work, record};
 use rayon::prelude::*;
+use shadewright_render::{Progress, RenderError};
 
 /// A render through the peripheral.
 #[derive(Debug)]

@@ -1,25 +1,25 @@
 //! Whole renders through the peripheral: image, work and time.
 
 use super::*;
-use crate::machines::rays::events::microseconds;
-use crate::machines::rays::model::Model;
-use crate::machines::rays::ray::RayKind;
-use crate::machines::rays::recording::{Subject, Work};
-use crate::program::{LinkOptions, link};
-use crate::render::adaptive::AdaptiveSampler;
-use crate::render::rpu::{Loaded, RpuProgressive, RpuRenderer};
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
-use crate::scene::{OpenOptions, Scene, open};
-use crate::text::source::SourceMap;
+use crate::rays::events::microseconds;
+use crate::rays::model::Model;
+use crate::rays::ray::RayKind;
+use crate::rays::recording::{Subject, Work};
+use shadewright_base::text::source::SourceMap;
+use shadewright_program::{LinkOptions, link};
+use shadewright_render::adaptive::AdaptiveSampler;
+use shadewright_render::rpu::{Loaded, RpuProgressive, RpuRenderer};
+use shadewright_render::sampling::Sampling;
+use shadewright_render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
+use shadewright_scene::{OpenOptions, Scene, open};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A small image of a scene of the repository.
-pub(in crate::machines) fn job_of(file: &str, size: [u32; 2]) -> (Scene, Job) {
+pub(crate) fn job_of(file: &str, size: [u32; 2]) -> (Scene, Job) {
     let mut sources = SourceMap::new();
     let options = OpenOptions { size: Some((size[0], size[1])), ..OpenOptions::default() };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(file);
     let scene = open(&path, &options, &mut sources).expect("a scene").scene;
     let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };
     let program = link(&scene, sources, &options).expect("its shaders compile");
@@ -30,13 +30,13 @@ pub(in crate::machines) fn job_of(file: &str, size: [u32; 2]) -> (Scene, Job) {
 }
 
 /// The job's program.
-pub(in crate::machines) fn loaded(job: &Job) -> Loaded {
+pub(crate) fn loaded(job: &Job) -> Loaded {
     let program = &job.program;
     Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles")
 }
 
 /// The share of pixels that differ by more than one part in a hundred.
-pub(in crate::machines) fn different(a: &crate::image::Image, b: &crate::image::Image) -> f64 {
+pub(crate) fn different(a: &shadewright_image::Image, b: &shadewright_image::Image) -> f64 {
     let far = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).any(|(x, y)| (x - y).abs() > 0.01);
     a.rgba.iter().zip(&b.rgba).filter(|&pair| far(pair)).count() as f64 / a.rgba.len() as f64
 }

@@ -1,9 +1,9 @@
 //! The numbers of the pipeline and its host: `default.toml` has each with its source.
 
-use crate::machines::rays::arithmetic::Unit;
-use crate::machines::rays::host::config::{Host, Lighting};
-use crate::text::settings::{self, SettingsError};
+use crate::rays::arithmetic::Unit;
+use crate::rays::host::config::{Host, Lighting};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");

@@ -2,11 +2,11 @@
 
 use super::config::Config;
 use super::simulate::Simulation;
-use crate::machines::rays::events::microseconds;
-use crate::machines::rays::graph::Graph;
-use crate::machines::rays::model::Model;
-use crate::machines::rays::sections;
-use crate::machines::report::{Cell, Report, Section, entry};
+use crate::rays::events::microseconds;
+use crate::rays::graph::Graph;
+use crate::rays::model::Model;
+use crate::rays::sections;
+use crate::report::{Cell, Report, Section, entry};
 
 /// Bytes of a word.
 const WORD_BYTES: u64 = 4;

@@ -1,12 +1,12 @@
 //! A render through the pipeline, and its time.
 
 use super::config::Config;
-use crate::machines::peripheral::{Chooser, Peripheral};
-use crate::machines::rays::events::{microseconds, picoseconds};
-use crate::machines::rays::host::{HostTimes, Service, Timeline, replay};
-use crate::machines::rays::recording::{Recording, Subject, Totals, record};
-use crate::machines::rays::volumes::All;
-use crate::render::{Progress, RenderError};
+use crate::peripheral::{Chooser, Peripheral};
+use crate::rays::events::{microseconds, picoseconds};
+use crate::rays::host::{HostTimes, Service, Timeline, replay};
+use crate::rays::recording::{Recording, Subject, Totals, record};
+use crate::rays::volumes::All;
+use shadewright_render::{Progress, RenderError};
 
 /// Words of a polygon that is loaded: its parameters and its number.
 const POLYGON_WORDS: f64 = 21.0;

@@ -1,12 +1,12 @@
 //! Whole renders through the pipeline.
 
 use super::*;
-use crate::machines::peripheral::tests::{different, job_of, loaded};
-use crate::machines::rays::events::picoseconds;
-use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::Subject;
-use crate::render::rpu::RpuRenderer;
-use crate::render::{RenderError, Renderer};
+use crate::peripheral::tests::{different, job_of, loaded};
+use crate::rays::events::picoseconds;
+use crate::rays::model::Model;
+use crate::rays::recording::Subject;
+use shadewright_render::rpu::RpuRenderer;
+use shadewright_render::{RenderError, Renderer};
 
 const MIRRORS: &str = "assets/scenes/mirrors.rib";
 

@@ -10,8 +10,8 @@ use super::flow::Flow;
 use super::homes::{Home, Place};
 use super::lifetimes::{Intervals, Lifetimes, overlap, union};
 use super::widths::Width;
-use crate::ir::random::Random;
-use crate::ir::{Function, Value};
+use shadewright_ir::random::Random;
+use shadewright_ir::{Function, Value};
 
 /// Orders that are tried at random for functions of at most [`FEW`] values.
 const TRIES: usize = 60;

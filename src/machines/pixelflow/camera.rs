@@ -3,11 +3,11 @@
 //! The rendering nodes of the machine rasterise; here the camera's rays at the samples give the
 //! same. They are shot by the reference evaluator, up to the call of the surface's shader.
 
-use crate::abi::{CAMERA_ENTRY, EntryPoint};
-use crate::ir::eval::{EvalError, Limits, Observer, eval_observed};
-use crate::ir::passes::Pipeline;
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Hit, Loc, Module, Op, ShaderCall, Type, World};
-use crate::render::{Job, SceneWorld};
+use shadewright_ir::abi::{CAMERA_ENTRY, EntryPoint};
+use shadewright_ir::eval::{EvalError, Limits, Observer, eval_observed};
+use shadewright_ir::passes::Pipeline;
+use shadewright_ir::{Const, Function, FunctionBuilder, FunctionKind, Hit, Loc, Module, Op, ShaderCall, Type, World};
+use shadewright_render::{Job, SceneWorld};
 use std::sync::Arc;
 
 /// The function that is called in place of each surface.

@@ -8,7 +8,7 @@ use super::lifetimes::Lifetimes;
 use super::prepare::is_phase;
 use super::schedule::{self, Facts};
 use super::widths::{Width, of_type, widths};
-use crate::ir::{BlockId, Function, Inst, Module, Op, SlotId, Type, Value};
+use shadewright_ir::{BlockId, Function, Inst, Module, Op, SlotId, Type, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -170,7 +170,7 @@ impl Work<'_> {
         let results = function
             .blocks
             .iter()
-            .find_map(|b| if let crate::ir::Terminator::Return(v) = &b.term { Some(v.len()) } else { None })
+            .find_map(|b| if let shadewright_ir::Terminator::Return(v) = &b.term { Some(v.len()) } else { None })
             .map_or(Vec::new(), |count| returned(&function, &flow, &varying, count));
         let mut made = Compiled {
             function,
@@ -209,12 +209,12 @@ fn returned(f: &Function, flow: &Flow, varying: &[bool], count: usize) -> Vec<bo
     let returns: Vec<&Vec<Value>> = flow
         .order
         .iter()
-        .filter_map(|&id| if let crate::ir::Terminator::Return(v) = &f.block(id).term { Some(v) } else { None })
+        .filter_map(|&id| if let shadewright_ir::Terminator::Return(v) = &f.block(id).term { Some(v) } else { None })
         .collect();
     let diverges = flow
         .order
         .iter()
-        .any(|&id| matches!(&f.block(id).term, crate::ir::Terminator::Branch(c, ..) if varying[c.0 as usize]));
+        .any(|&id| matches!(&f.block(id).term, shadewright_ir::Terminator::Branch(c, ..) if varying[c.0 as usize]));
     (0..count).map(|k| returns.len() > 1 && diverges || returns.iter().any(|v| varying[v[k].0 as usize])).collect()
 }
 

@@ -4,8 +4,8 @@
 //! are to run it: of the blocks that wait, the first in [`Flow::order`]. Loops are contiguous in
 //! that order, so pixels that leave a loop wait for the others.
 
-use crate::ir::dominators::{Dominators, post_dominators};
-use crate::ir::{BlockId, Function, Op, Terminator, Value};
+use shadewright_ir::dominators::{Dominators, post_dominators};
+use shadewright_ir::{BlockId, Function, Op, Terminator, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -211,8 +211,8 @@ fn order(f: &Function, depth: &[u32]) -> Vec<BlockId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::parse;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir::parse;
 
     fn varying(text: &str, params: &[bool]) -> (Function, Vec<bool>) {
         let f = parse(text, FileId(0)).expect("IR").functions.remove(0);

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::widths::Width;
-use crate::ir::{Function, Op, Terminator, Type, Value};
+use shadewright_ir::{Function, Op, Terminator, Type, Value};
 
 /// A place in the pixel memory of each pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 
 use super::flow::Flow;
 use super::homes::{Home, Sources};
-use crate::ir::{BlockId, Function, Terminator, Value};
+use shadewright_ir::{BlockId, Function, Terminator, Value};
 
 /// Half-open intervals of points, in order.
 pub type Intervals = Vec<(u32, u32)>;

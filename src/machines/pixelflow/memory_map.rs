@@ -4,7 +4,7 @@
 use super::compile::Compiled;
 use super::homes::Home;
 use super::shaders::{Budget, ShaderCode, shader_name};
-use crate::ir::{BlockId, Inst, Op, Value};
+use shadewright_ir::{BlockId, Inst, Op, Value};
 use std::fmt::Write as _;
 
 /// Bytes of values before allocation.

@@ -19,7 +19,7 @@ use super::memory::{Address, Memory};
 use super::prepare::{is_compare, is_light, is_lookup, is_phase};
 use super::task::{Call, Fault, Holder, Step, Task, World};
 use super::widths::of_type;
-use crate::ir::Loc;
+use shadewright_ir::Loc;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -9,9 +9,9 @@
 //! The machine shoots no rays: light reaches every surface, and what a shader traces is black.
 
 use super::scalar::split_vectors;
-use crate::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library, underived_name};
-use crate::ir::passes::{InlinePolicy, Pipeline};
-use crate::ir::{Const, Function, FunctionKind, Inlining, Inst, Module, Op, SlotId, Type, Value};
+use shadewright_ir::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library, underived_name};
+use shadewright_ir::passes::{InlinePolicy, Pipeline};
+use shadewright_ir::{Const, Function, FunctionKind, Inlining, Inst, Module, Op, SlotId, Type, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

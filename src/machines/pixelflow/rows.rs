@@ -1,7 +1,7 @@
-//! Operations on many pixels: what [`crate::ir::fold::eval_op`] does to one value, on rows of
+//! Operations on many pixels: what [`shadewright_ir::fold::eval_op`] does to one value, on rows of
 //! 32-bit words.
 
-use crate::ir::{Const, Op, Type};
+use shadewright_ir::{Const, Op, Type};
 
 /// The results of a pure scalar operation on operands of these types, a word a pixel. `None` for
 /// operations that the machine does not have.
@@ -80,8 +80,8 @@ pub fn word(c: &Const) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::fold::eval_op;
-    use crate::ir::random::Random;
+    use shadewright_ir::fold::eval_op;
+    use shadewright_ir::random::Random;
 
     #[test]
     fn rows_hold_what_the_evaluator_computes() {

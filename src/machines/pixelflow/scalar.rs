@@ -4,7 +4,7 @@
 //! What is left of vectors are the results of `load`, `uniform` and `hit`, which only `extract`
 //! instructions read.
 
-use crate::ir::{
+use shadewright_ir::{
     Block, Const, Function, Inst, Loc, Module, Op, Param, ResultInfo, Slot, SlotId, Target, Terminator, Type, Value,
 };
 use std::sync::Arc;
@@ -243,9 +243,9 @@ impl<'a> Splitter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::random::{self, Random, Shape};
-    use crate::ir::verify;
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+    use shadewright_ir::random::{self, Random, Shape};
+    use shadewright_ir::verify;
 
     /// The components of constants.
     fn flat(constants: &[Const]) -> Vec<Const> {

@@ -10,9 +10,9 @@ use super::flow::Flow;
 use super::homes::{Home, Sources};
 use super::lifetimes::{live_out, terminator_reads};
 use super::widths::Width;
-use crate::ir::dominators::Dominators;
-use crate::ir::random::Random;
-use crate::ir::{BlockId, Function, Inst, Op, Value};
+use shadewright_ir::dominators::Dominators;
+use shadewright_ir::random::Random;
+use shadewright_ir::{BlockId, Function, Inst, Op, Value};
 use std::collections::HashMap;
 
 /// Orders that are tried for a block, at most, and the instructions times tries that it may take.

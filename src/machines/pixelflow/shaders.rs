@@ -3,8 +3,8 @@
 use super::compile::{Compiled, Compiler};
 use super::prepare::{Prepared, prepare};
 use super::widths::of_type;
-use crate::abi::{EntryPoint, ShaderKind};
-use crate::ir::{FunctionKind, Inst, Module, Op};
+use shadewright_ir::abi::{EntryPoint, ShaderKind};
+use shadewright_ir::{FunctionKind, Inst, Module, Op};
 use std::collections::HashMap;
 use std::sync::Arc;
 

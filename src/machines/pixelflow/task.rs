@@ -19,7 +19,7 @@ use super::prepare::is_lookup;
 use super::rows::{apply, word};
 use super::times::Times;
 use super::widths::of_type;
-use crate::ir::{BlockId, Hit, Inst, Loc, Op, Target, Terminator, Type, Value};
+use shadewright_ir::{BlockId, Hit, Inst, Loc, Op, Target, Terminator, Type, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -7,10 +7,10 @@ use super::prepare::prepare;
 use super::task::{Fault, Holder, Step, Task, World};
 use super::times::Times;
 use super::widths::of_type;
-use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::random::{self, Random, Shape};
-use crate::ir::{Const, Module, Terminator, Value, parse};
-use crate::text::source::FileId;
+use shadewright_base::text::source::FileId;
+use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+use shadewright_ir::random::{self, Random, Shape};
+use shadewright_ir::{Const, Module, Terminator, Value, parse};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ fn run(module: &Module, args: &[Vec<Const>], varying: &[bool], budget: u32) -> R
     }
     let results: Vec<Option<Address>> =
         code.function.results.iter().zip(&code.results).map(|(r, varies)| varies.then(|| place(r.ty))).collect();
-    memory.reserve(top + code.allocation.frame).map_err(|_| Fault::Memory(crate::ir::Loc::NONE))?;
+    memory.reserve(top + code.allocation.frame).map_err(|_| Fault::Memory(shadewright_ir::Loc::NONE))?;
     stores.into_iter().for_each(|(address, row)| memory.store(address, &lanes, &row));
     let mut task = Task::new(code.clone(), holders, results.clone(), lanes.clone(), top, budget);
     assert!(matches!(task.run(&world, &mut memory, &|_, _| false)?, Step::Done));
@@ -161,9 +161,9 @@ fn random_programs_compute_the_same_from_pixel_memory_and_values_alive_at_once_s
                 let bits: Vec<u32> = (0..own.len()).map(|i| if varying[k + i] { own[i] } else { common[i] }).collect();
                 k += own.len();
                 *value = match ty {
-                    crate::ir::Type::Bool => Const::Bool(bits[0] != 0),
-                    crate::ir::Type::I32 => Const::I32(bits[0] as i32),
-                    crate::ir::Type::U32 => Const::U32(bits[0]),
+                    shadewright_ir::Type::Bool => Const::Bool(bits[0] != 0),
+                    shadewright_ir::Type::I32 => Const::I32(bits[0] as i32),
+                    shadewright_ir::Type::U32 => Const::U32(bits[0]),
                     _ => {
                         let floats: Vec<f32> = bits.iter().map(|b| f32::from_bits(*b)).collect();
                         Const::from_floats(&floats).expect("a vector")

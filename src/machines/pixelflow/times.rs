@@ -3,10 +3,10 @@
 
 use super::compile::Compiled;
 use super::shaders::Budget;
-use crate::abi::{generic_name, library};
-use crate::ir::{Inst, Op, Type, Value};
-use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
+use shadewright_ir::abi::{generic_name, library};
+use shadewright_ir::{Inst, Op, Type, Value};
 use std::collections::BTreeMap;
 
 /// The text of the default configuration, comments included.

@@ -5,7 +5,7 @@
 //! its bits are needed, from its uses. A value is kept in the bytes that both leave.
 
 use super::flow::Flow;
-use crate::ir::{Const, Function, Op, Type, Value};
+use shadewright_ir::{Const, Function, Op, Type, Value};
 
 /// How a value lies in pixel memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,11 +229,11 @@ fn needed_bits(f: &Function, flow: &Flow) -> Vec<u32> {
                 }
             }
             match &block.term {
-                crate::ir::Terminator::Branch(c, ..) => need(&mut needed, *c, u32::MAX),
-                crate::ir::Terminator::Return(values) => {
+                shadewright_ir::Terminator::Branch(c, ..) => need(&mut needed, *c, u32::MAX),
+                shadewright_ir::Terminator::Return(values) => {
                     values.iter().for_each(|&v| need(&mut needed, v, u32::MAX));
                 }
-                crate::ir::Terminator::Jump(_) => {}
+                shadewright_ir::Terminator::Jump(_) => {}
             }
             for inst in block.insts.iter().rev() {
                 let of_result = inst.results.first().map_or(u32::MAX, |r| needed[r.0 as usize]);
@@ -287,8 +287,8 @@ fn constants(f: &Function) -> Vec<Option<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::parse;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir::parse;
 
     fn of(text: &str) -> Vec<(u8, bool)> {
         let f = parse(text, FileId(0)).expect("IR").functions.remove(0);

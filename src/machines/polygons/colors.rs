@@ -5,14 +5,14 @@
 //! from there meet the whole scene.
 
 use super::model::View;
-use crate::bvh::ray::{Hit, lanes};
-use crate::program::Program;
-use crate::render::rpu::Loaded;
-use crate::render::rpu::traced::{BlockTracer, SampleNumber, colors_traced};
-use crate::render::{Job, RenderError};
-use crate::rpu::BLOCK;
-use crate::rpu::tracing::{HitBlock, RayBlock};
 use glam::{Vec2, Vec3};
+use shadewright_bvh::ray::{Hit, lanes};
+use shadewright_program::Program;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::rpu::traced::{BlockTracer, SampleNumber, colors_traced};
+use shadewright_render::{Job, RenderError};
+use shadewright_rpu::BLOCK;
+use shadewright_rpu::tracing::{HitBlock, RayBlock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

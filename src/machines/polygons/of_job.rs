@@ -3,13 +3,13 @@
 
 use super::colors::{Place, colors};
 use super::model::{Light, Model, Polygon, View};
-use crate::geometry::Mesh;
-use crate::machines::rays::model::{Face, Model as Rays};
-use crate::render::rpu::Loaded;
-use crate::render::{Job, RenderError};
-use crate::scene::params::Params;
-use crate::scene::{CameraFrame, Integrator, Object, Scene};
+use crate::rays::model::{Face, Model as Rays};
 use glam::{DVec4, Mat3, Mat4, Vec2, Vec3};
+use shadewright_geometry::Mesh;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::{Job, RenderError};
+use shadewright_scene::params::Params;
+use shadewright_scene::{CameraFrame, Integrator, Object, Scene};
 
 /// What messages call the machines.
 pub const MACHINE: &str = "the polygon machine";
@@ -254,7 +254,7 @@ impl Corners {
     /// Those of a polygon that stands for triangles of an object, whose first has a number.
     fn of(face: &Face, object: &Object, first: u32) -> Option<Self> {
         let triangles = face.triangles();
-        let (mesh, placement) = (&object.mesh, object.placement());
+        let (mesh, placement) = (&object.mesh, object.mesh_to_world());
         let count = match triangles.len() {
             0 => return None,
             n => n + 2,
@@ -332,34 +332,24 @@ fn color_of(mesh: &Mesh, object: &Object, triangle: usize, vertex: usize) -> Vec
     own.copied().unwrap_or(object.color)
 }
 
-impl Object {
-    /// The matrix that places its mesh in the world.
-    fn placement(&self) -> Mat4 {
-        match self.mesh_space {
-            crate::scene::MeshSpace::World => Mat4::IDENTITY,
-            crate::scene::MeshSpace::Object => self.object_to_world,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
-    use crate::image::Image;
-    use crate::machines::polygons::screen::screen_polygons;
-    use crate::program::{LinkOptions, link};
-    use crate::render::sampling::Sampling;
-    use crate::render::{DEFAULT_BUDGET, Window, prepare, rpu};
-    use crate::scene::{OpenOptions, Shadows, open};
-    use crate::text::source::SourceMap;
+    use crate::polygons::screen::screen_polygons;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_golden::compare::compare;
+    use shadewright_image::Image;
+    use shadewright_program::{LinkOptions, link};
+    use shadewright_render::sampling::Sampling;
+    use shadewright_render::{DEFAULT_BUDGET, Window, prepare, rpu};
+    use shadewright_scene::{OpenOptions, Shadows, open};
     use std::path::Path;
 
     const SIZE: (u32, u32) = (40, 30);
 
     fn scene(file: &str, sources: &mut SourceMap) -> Scene {
         let options = OpenOptions { size: Some(SIZE), shadows: Shadows::Off, ..OpenOptions::default() };
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(file);
         open(&path, &options, sources).expect("a scene").scene
     }
 

@@ -2,15 +2,15 @@
 //! machine's colours at its corners, and nothing else.
 
 use super::model::{Model, Polygon};
-use crate::geometry::Mesh;
-use crate::image::{Image, SizeError};
-use crate::lang::shader_ref::ShaderRef;
+use shadewright_geometry::Mesh;
+use shadewright_image::{Image, SizeError};
+use shadewright_lang::shader_ref::ShaderRef;
 
-use crate::scene::{
+use glam::{Mat4, Vec2, Vec3};
+use shadewright_scene::{
     Camera, FilterKind, Format, MeshSpace, Object, ObjectAttributes, PixelFilter, Scene, ShaderId, ShaderInstance,
     ShaderKind,
 };
-use glam::{Mat4, Vec2, Vec3};
 use std::sync::Arc;
 
 /// The surface of all polygons: it has the colour that the mesh gives it.

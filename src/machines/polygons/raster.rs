@@ -169,8 +169,8 @@ fn first(numerator: i64, denominator: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::polygons::screen::Vertex;
-    use crate::random::{hash, unit};
+    use crate::polygons::screen::Vertex;
+    use shadewright_base::random::{hash, unit};
 
     fn polygon(points: &[[f64; 3]]) -> RasterPolygon {
         let vertex = |&[x, y, z]: &[f64; 3]| Vertex { position: DVec3::new(x, y, z), color: DVec3::new(x, y, z) };

@@ -170,7 +170,7 @@ impl<E> Calendar<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::hash;
+    use shadewright_base::random::hash;
     use std::cmp::Reverse;
 
     #[test]

@@ -18,8 +18,8 @@ use super::ray::RayKind;
 use super::recording::{Recording, Traced};
 use super::volumes::StructureError;
 use super::volumes::bounds::Bounds;
-use crate::text::settings::SettingsError;
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::SettingsError;
 
 /// Most entries in the lists of the subvolumes together.
 const MOST_ENTRIES: usize = 1 << 27;
@@ -127,12 +127,12 @@ fn share(recording: &Recording, ray: usize, parts: usize, service: &dyn Fn(&Trac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Image;
-    use crate::machines::rays::polygon::{Polygon, Sides};
-    use crate::machines::rays::ray::{Found, Request};
-    use crate::machines::rays::recording::{SampleRays, Work};
-    use crate::render::rpu::traced::SampleNumber;
+    use crate::rays::polygon::{Polygon, Sides};
+    use crate::rays::ray::{Found, Request};
+    use crate::rays::recording::{SampleRays, Work};
     use glam::Vec3;
+    use shadewright_image::Image;
+    use shadewright_render::rpu::traced::SampleNumber;
 
     pub const CAPACITY: Capacity =
         Capacity { polygons: 1000, subvolumes: 4, samples: 4, prefetch: 0, seek: 0.01, rate: 100.0 };

@@ -286,8 +286,8 @@ impl Operations for Recording<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::rays::arithmetic::Adder;
-    use crate::machines::rays::polygon::WORDS;
+    use crate::rays::arithmetic::Adder;
+    use crate::rays::polygon::WORDS;
 
     #[test]
     fn the_intersector_has_54_operations() {

@@ -235,11 +235,11 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Image;
-    use crate::machines::rays::ray::Request;
-    use crate::machines::rays::recording::{SampleRays, Work};
-    use crate::render::rpu::traced::SampleNumber;
+    use crate::rays::ray::Request;
+    use crate::rays::recording::{SampleRays, Work};
     use glam::Vec3;
+    use shadewright_image::Image;
+    use shadewright_render::rpu::traced::SampleNumber;
 
     /// Samples of so many rays each, the last of each a shadow ray.
     fn recording(counts: &[u32]) -> Recording {

@@ -14,13 +14,13 @@ use super::ray::{Found, RayKind, Request};
 use super::surfaces::scene::{Held, has_intersector, held};
 use super::surfaces::{Slots, Surface};
 use super::volumes::outline::{Extent, Outline};
-use crate::bvh::{BATCH, Ray, RayBatch};
-use crate::program::Program;
-use crate::random::{hash, unit};
-use crate::render::rpu::{Loaded, SceneTracer};
-use crate::render::{Job, RenderError};
-use crate::scene::{MeshSpace, Object, Scene};
 use glam::{DVec3, Mat4, Vec3};
+use shadewright_base::random::{hash, unit};
+use shadewright_bvh::{BATCH, Ray, RayBatch};
+use shadewright_program::Program;
+use shadewright_render::rpu::{Loaded, SceneTracer};
+use shadewright_render::{Job, RenderError};
+use shadewright_scene::{MeshSpace, Object, Scene};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -259,10 +259,7 @@ impl Model {
     fn add(&mut self, object: &Object, first: u32) -> usize {
         let is_one_sided = object.sides == 1 || object.mesh.ribbons;
         let sides = if is_one_sided { Sides::One } else { Sides::Two };
-        let placement = match object.mesh_space {
-            MeshSpace::World => Mat4::IDENTITY,
-            MeshSpace::Object => object.object_to_world,
-        };
+        let placement = object.mesh_to_world();
         let mesh = &object.mesh;
         let mirrored = placement.determinant() < 0.0;
         let corners = |triangle: usize| mesh.corners(triangle).map(|p| placement.transform_point3(p));
@@ -301,7 +298,7 @@ impl Model {
 
     /// Adds a polygon that stands for no triangle of a scene.
     #[cfg(test)]
-    pub(in crate::machines) fn add_polygon(&mut self, polygon: Polygon, corners: [Vec3; 4]) {
+    pub(crate) fn add_polygon(&mut self, polygon: Polygon, corners: [Vec3; 4]) {
         self.polygons.push(polygon);
         self.faces.push(Face { corners, triangles: [(0, [0, 1, 3]); 2], count: 1 });
     }
@@ -437,7 +434,7 @@ fn area([a, b, c, d]: [Vec3; 4]) -> f64 {
 impl Face {
     /// The triangles that it stands for, each its primitive number, and which corners its vertices
     /// are; none for a procedural primitive's.
-    pub(in crate::machines) fn triangles(&self) -> &[(u32, [u8; 3])] {
+    pub(crate) fn triangles(&self) -> &[(u32, [u8; 3])] {
         &self.triangles[..usize::from(self.count)]
     }
 
@@ -521,15 +518,15 @@ fn mirrored_corner(corner: u8, mirrored: bool) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Mesh;
-    use crate::machines::rays::polygon::bilinear;
-    use crate::scene::{OpenOptions, open};
-    use crate::text::source::SourceMap;
+    use crate::rays::polygon::bilinear;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_geometry::Mesh;
+    use shadewright_scene::{OpenOptions, open};
     use std::path::Path;
     use std::sync::Arc;
 
     fn scene_of(meshes: Vec<(Mesh, MeshSpace, Mat4)>) -> Scene {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes/mirrors.rib");
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("assets/scenes/mirrors.rib");
         let mut scene = open(&path, &OpenOptions::default(), &mut SourceMap::new()).expect("a scene").scene;
         let object = scene.objects[0].clone();
         let with = |(mesh, mesh_space, object_to_world)| Object {

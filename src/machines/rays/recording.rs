@@ -9,15 +9,15 @@
 use super::model::Model;
 use super::ray::{Found, RayKind, Request};
 use super::surfaces::Slots;
-use crate::bvh::ray::{Hit, lanes};
-use crate::image::Image;
-use crate::render::adaptive::AdaptiveSampler;
-use crate::render::rpu::Loaded;
-use crate::render::rpu::traced::{BlockTracer, SampleNumber, Samples, colors_traced, draw_traced};
-use crate::render::{Job, Progress, RenderError};
-use crate::rpu::BLOCK;
-use crate::rpu::tracing::{HitBlock, RayBlock};
 use glam::Vec2;
+use shadewright_bvh::ray::{Hit, lanes};
+use shadewright_image::Image;
+use shadewright_render::adaptive::AdaptiveSampler;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::rpu::traced::{BlockTracer, SampleNumber, Samples, colors_traced, draw_traced};
+use shadewright_render::{Job, Progress, RenderError};
+use shadewright_rpu::BLOCK;
+use shadewright_rpu::tracing::{HitBlock, RayBlock};
 use std::array;
 use std::sync::{Mutex, PoisonError};
 
@@ -264,7 +264,7 @@ const BEHIND: f32 = 1.0 / 65536.0;
 
 /// The ray that a host sends for one of the renderer's, and the distance at which it starts. The
 /// machines have no lower bound on the distance, so the host moves the origin along the ray.
-pub fn request(ray: &crate::bvh::Ray, kind: RayKind) -> (Request, f32) {
+pub fn request(ray: &shadewright_bvh::Ray, kind: RayKind) -> (Request, f32) {
     let at = ray.origin + ray.dir * ray.t_min;
     let size = (at.abs().max_element() / ray.dir.length()).max(ray.t_min);
     let behind = if ray.t_min > 0.0 { BEHIND * size } else { 0.0 };

@@ -6,8 +6,8 @@ use super::host::{HostTimes, Timeline};
 use super::model::Model;
 use super::recording::{Recording, Totals};
 use super::surfaces::Shape;
-use crate::image::Image;
-use crate::machines::report::{Cell, Entry, Section, entry};
+use crate::report::{Cell, Entry, Section, entry};
+use shadewright_image::Image;
 
 /// The scene in the machine's memory.
 pub fn scene(model: &Model, image: &Image) -> Section {

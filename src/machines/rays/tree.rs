@@ -34,10 +34,10 @@ use self::exploring::Affinity;
 use self::lookups::Lookup;
 use super::ray::{Found, Request};
 use super::recording::Work;
-use crate::image::Image;
-use crate::render::rpu::Loaded;
-use crate::render::rpu::traced::{SampleNumber, Samples};
-use crate::render::{Job, RenderError};
+use shadewright_image::Image;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::rpu::traced::{SampleNumber, Samples};
+use shadewright_render::{Job, RenderError};
 use std::ops::Range;
 
 /// Most bytes of a tree.

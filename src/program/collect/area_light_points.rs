@@ -1,8 +1,8 @@
 //! Points on the geometry of RenderMan area lights: for each shading point, a light is sampled at
 //! one of them.
 
-use crate::scene::{MeshSpace, Scene};
 use glam::{Mat4, Vec3};
+use shadewright_scene::{MeshSpace, Scene};
 
 /// Points of an area light: as many as there are steps in eight bits, so that a penumbra shows no
 /// bands.
@@ -51,8 +51,8 @@ pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Mesh;
-    use crate::scene::{Object, ObjectAttributes};
+    use shadewright_geometry::Mesh;
+    use shadewright_scene::{Object, ObjectAttributes};
     use std::sync::Arc;
 
     #[test]

@@ -1,22 +1,22 @@
 //! Binding: the shader instances of a scene become compiled shaders with values for their
 //! parameters, each once.
 
-use crate::ir::Module;
-use crate::lang::ShaderRef;
-use crate::lang::rtsl::Scratch;
-use crate::lang::rtsl::state::Method;
-use crate::program::collect::area_light_points;
-use crate::program::collect::instances::{Instance, bind};
-use crate::program::collect::lights::{BoundLight, Shadows};
-use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
-use crate::program::collect::procedural::BoundPrimitive;
-use crate::program::collect::room::Parameters;
-use crate::program::collect::shader_library::{CompiledFunction, CompiledShader, ShaderLibrary};
-use crate::program::layout::memory::RecordLayout;
-use crate::program::link::DEFAULT_SURFACE;
-use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::collect::area_light_points;
+use crate::collect::instances::{Instance, bind};
+use crate::collect::lights::{BoundLight, Shadows};
+use crate::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
+use crate::collect::procedural::BoundPrimitive;
+use crate::collect::room::Parameters;
+use crate::collect::shader_library::{CompiledFunction, CompiledShader, ShaderLibrary};
+use crate::layout::memory::RecordLayout;
+use crate::link::DEFAULT_SURFACE;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_ir::Module;
+use shadewright_lang::ShaderRef;
+use shadewright_lang::rtsl::Scratch;
+use shadewright_lang::rtsl::state::Method;
+use shadewright_scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

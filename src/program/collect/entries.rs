@@ -1,12 +1,12 @@
 //! Which surface entries a scene needs: one for each distinct combination of cores, specialisation
 //! key, record layout and visibility.
 
-use crate::program::collect::BoundObject;
-use crate::program::collect::instances::Instance;
-use crate::program::collect::materials::MaterialMethods;
-use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::layout::memory::{ParamBlock, RecordLayout};
-use crate::scene::{CoShader, Object, ShaderId, Visibility};
+use crate::collect::BoundObject;
+use crate::collect::instances::Instance;
+use crate::collect::materials::MaterialMethods;
+use crate::collect::procedural::PrimitiveCores;
+use crate::layout::memory::{ParamBlock, RecordLayout};
+use shadewright_scene::{CoShader, Object, ShaderId, Visibility};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct SpecialisationKey {
     /// The volumes inside and outside of it.
     pub sides: [Option<ShaderId>; 2],
     /// The depth limits of its specular and its diffuse rays
-    /// ([`crate::program::synthesise::ray_depths`]).
+    /// ([`crate::synthesise::ray_depths`]).
     pub ray_depths: [Option<u32>; 2],
     /// The co-shaders that its shaders may call.
     pub coshaders: Arc<[CoShader]>,
@@ -129,7 +129,7 @@ impl SurfaceEntry {
     }
 
     /// What distinguishes it.
-    pub(in crate::program::collect) fn key(&self) -> EntryKey {
+    pub(in crate::collect) fn key(&self) -> EntryKey {
         let core = |instance: &Instance| instance.shader.core.clone();
         EntryKey {
             surface: core(&self.instance),
@@ -147,7 +147,7 @@ impl SurfaceEntry {
 
 /// What distinguishes surface entries.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(in crate::program::collect) struct EntryKey {
+pub(in crate::collect) struct EntryKey {
     surface: Arc<str>,
     displacement: Option<(Arc<str>, bool)>,
     atmosphere: Option<ShaderId>,

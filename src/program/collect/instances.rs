@@ -1,16 +1,16 @@
 //! Shader instances: a core with the values of its parameters.
 
-use crate::abi::{Input, Query};
-use crate::ir::passes::uniform::Piece;
-use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
-use crate::lang::strings::StringExpr;
-use crate::program::collect::scene_queries::{is_query, query_value};
-use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
-use crate::program::collect::uniform_code::UniformCode;
-use crate::program::layout::memory::ParamBlock;
-use crate::scene::{self, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
-use crate::text::diagnostics::{Diagnostic, closest};
+use crate::collect::scene_queries::{is_query, query_value};
+use crate::collect::shader_library::{CompiledShader, Spaces, space_input};
+use crate::collect::uniform_code::UniformCode;
+use crate::layout::memory::ParamBlock;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::{Diagnostic, closest};
+use shadewright_ir::abi::{Input, Query};
+use shadewright_ir::passes::uniform::Piece;
+use shadewright_ir::{Const, FunctionBuilder, Op, Param, Type, Value};
+use shadewright_lang::strings::StringExpr;
+use shadewright_scene::{self as scene, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -470,7 +470,7 @@ pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut Funct
     let vector = load(b, 0);
     match ty {
         Type::Vec4 => vector,
-        Type::Vec3 => crate::program::synthesise::surface_state::xyz(b, vector),
+        Type::Vec3 => crate::synthesise::surface_state::xyz(b, vector),
         Type::Vec2 => {
             let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
             b.op(Op::Compose, &parts)

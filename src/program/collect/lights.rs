@@ -1,8 +1,8 @@
 //! The scene's lights with their shaders bound.
 
-use crate::lang::unit::LightKind;
-use crate::program::collect::instances::Instance;
-use crate::program::layout::memory::ParamBlock;
+use crate::collect::instances::Instance;
+use crate::layout::memory::ParamBlock;
+use shadewright_lang::unit::LightKind;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

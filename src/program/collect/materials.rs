@@ -1,11 +1,13 @@
 //! The methods of an RTSL material beside the one that shades: how it scatters light, its emission
 //! and its opacity.
 
-use crate::abi::EntryPoint;
-use crate::ir::passes::Pipeline;
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Inst, Module, Op, Param, Terminator, Type, Value};
-use crate::program::collect::instances::{Instance, UniformPlaces, unpack};
-use crate::program::collect::opacity::set_param;
+use crate::collect::instances::{Instance, UniformPlaces, unpack};
+use crate::collect::opacity::set_param;
+use shadewright_ir::abi::EntryPoint;
+use shadewright_ir::passes::Pipeline;
+use shadewright_ir::{
+    Const, Function, FunctionBuilder, FunctionKind, Inst, Module, Op, Param, Terminator, Type, Value,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 

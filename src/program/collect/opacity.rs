@@ -5,13 +5,13 @@
 //! mode. It only finds constants: a surface that is opaque for other reasons is evaluated by shadow
 //! rays, with the same result.
 
-use crate::geometry::Mesh;
-use crate::ir::passes::{dce, fold, sccp};
-use crate::ir::{Const, Function, Inst, Loc, Op, Terminator, Value};
-use crate::program::collect::instances::Instance;
-use crate::program::collect::materials::{MaterialMethods, returns_always};
-use crate::scene::{HitMode, Object, Visibility};
+use crate::collect::instances::Instance;
+use crate::collect::materials::{MaterialMethods, returns_always};
 use glam::Vec3;
+use shadewright_geometry::Mesh;
+use shadewright_ir::passes::{dce, fold, sccp};
+use shadewright_ir::{Const, Function, Inst, Loc, Op, Terminator, Value};
+use shadewright_scene::{HitMode, Object, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -2,18 +2,18 @@
 //! bounds.
 //!
 //! A procedural primitive has an intersection shader in place of a mesh. What both machines read of
-//! it is [`crate::program::layout::procedural`]'s; the entry that rays call is
-//! [`crate::program::synthesise::intersection`]'s.
+//! it is [`crate::layout::procedural`]'s; the entry that rays call is
+//! [`crate::synthesise::intersection`]'s.
 
-use crate::abi::input;
-use crate::ir::Const;
-use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::lang::rtsl::AtHit;
-use crate::program::collect::instances::{Instance, bind};
-use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
-use crate::scene::{Scene, ShaderInstance};
-use crate::text::diagnostics::Diagnostic;
+use crate::collect::instances::{Instance, bind};
+use crate::collect::shader_library::{CompiledShader, ShaderLibrary};
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_ir::Const;
+use shadewright_ir::abi::input;
+use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+use shadewright_lang::rtsl::AtHit;
+use shadewright_scene::{Scene, ShaderInstance};
 use std::sync::Arc;
 
 /// The compiled cores of an object of a primitive class.
@@ -31,7 +31,7 @@ pub struct PrimitiveShaders {
 
 impl PrimitiveShaders {
     /// The cores without their uniform code.
-    pub(in crate::program) fn split(self, shaders: &mut ShaderLibrary) -> Self {
+    pub(crate) fn split(self, shaders: &mut ShaderLibrary) -> Self {
         Self {
             intersect: shaders.split(self.intersect),
             // It runs once an instance anyway.

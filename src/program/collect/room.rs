@@ -1,15 +1,15 @@
 //! Room for the code and the parameters of a scene's objects: in a few bytes a scene may ask for
 //! code of its own for an object, or for a copy of all parameters of a large shader.
 
-use crate::ir::{Function, Module};
-use crate::program::collect::entries::{EntryKey, SpecialisationKey, SurfaceEntry};
-use crate::program::collect::instances::Instance;
-use crate::program::collect::lights::BoundLight;
-use crate::program::layout::memory::ParamBlock;
-use crate::program::synthesise::specialisation;
-use crate::scene::{Object, ShaderId};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use crate::collect::entries::{EntryKey, SpecialisationKey, SurfaceEntry};
+use crate::collect::instances::Instance;
+use crate::collect::lights::BoundLight;
+use crate::layout::memory::ParamBlock;
+use crate::synthesise::specialisation;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_ir::{Function, Module};
+use shadewright_scene::{Object, ShaderId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -183,9 +183,9 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Mesh;
-    use crate::scene::MeshSpace;
     use glam::{Mat4, Vec3};
+    use shadewright_geometry::Mesh;
+    use shadewright_scene::MeshSpace;
 
     fn key(depth: u32) -> SpecialisationKey {
         SpecialisationKey {

@@ -5,15 +5,15 @@
 //! before. The shader's parameters are those of the object and of all below it, whose names are
 //! distinguished by the names of the references that lead to them: `bricks.mortar`.
 
-use crate::abi::referred_parameter;
-use crate::lang::rtsl::state::{Interface, Method};
-use crate::lang::rtsl::types::{Reference, Type};
-use crate::lang::rtsl::{AtHit, FunctionId, Object, Scratch, Unit, build};
-use crate::lang::{ShaderRef, registry};
-use crate::program::collect::procedural::PrimitiveShaders;
-use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
-use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use crate::collect::procedural::PrimitiveShaders;
+use crate::collect::shader_library::{CompiledShader, ShaderLibrary};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_ir::abi::referred_parameter;
+use shadewright_lang::rtsl::state::{Interface, Method};
+use shadewright_lang::rtsl::types::{Reference, Type};
+use shadewright_lang::rtsl::{AtHit, FunctionId, Object, Scratch, Unit, build};
+use shadewright_lang::{ShaderRef, registry};
+use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
 use std::sync::Arc;
 
 /// How deep objects may refer to objects.

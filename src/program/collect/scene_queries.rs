@@ -2,14 +2,14 @@
 //! (RISpec 3.2, §15.8).
 //!
 //! Their values are known when a scene is linked. They are stored with an instance's parameters, as
-//! the named inputs [`crate::abi::Query`]; in an object's record they are those of the object.
+//! the named inputs [`shadewright_ir::abi::Query`]; in an object's record they are those of the object.
 
-use crate::abi::{Query, QuerySource};
-use crate::ir::{Const, Type};
-use crate::scene::{Object, ParamValue, Scene, ShaderId};
+use shadewright_ir::abi::{Query, QuerySource};
+use shadewright_ir::{Const, Type};
+use shadewright_scene::{Object, ParamValue, Scene, ShaderId};
 
-use crate::lang::types::SourceType;
-use crate::program::collect::instances::convert;
+use crate::collect::instances::convert;
+use shadewright_lang::types::SourceType;
 
 /// Whether a named input of a core is such a query.
 pub fn is_query(input: &str) -> bool {

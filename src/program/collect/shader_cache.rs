@@ -4,21 +4,21 @@
 //! A file is compiled again when it or one that it includes has changed, and a method of an object
 //! is lowered again when a file of one of its classes was compiled again.
 
-use crate::ir::HostFunctions;
-use crate::ir::passes::Pipeline;
-use crate::lang::rtsl::{self, File, Object};
-use crate::lang::{Language, Lengths, registry};
-use crate::program::collect::shader_library::{CompiledFile, CompiledShader};
-use crate::program::layout::textures::Images;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::log::FileLog;
+use crate::collect::shader_library::{CompiledFile, CompiledShader};
+use crate::layout::textures::Images;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::log::FileLog;
+use shadewright_ir::HostFunctions;
+use shadewright_ir::passes::Pipeline;
+use shadewright_lang::rtsl::{self, File, Object};
+use shadewright_lang::{Language, Lengths, registry};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What is compiled: a file of shaders, with these lengths of arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::program) struct Key {
+pub(crate) struct Key {
     /// The language.
     pub language: &'static dyn Language,
     /// The file's name, as the search path has it: `plastic.sl`.
@@ -29,13 +29,13 @@ pub(in crate::program) struct Key {
 
 impl Key {
     /// The file of the default language that has this name without its extension, as it stands.
-    pub(in crate::program) fn plain(name: &str) -> Self {
+    pub(crate) fn plain(name: &str) -> Self {
         let language = registry::DEFAULT;
         Self { language, file: language.file_name(name), lengths: Lengths::new() }
     }
 
     /// The file's name without its extension.
-    pub(in crate::program) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.file.rsplit_once('.').map_or(&*self.file, |(name, _)| name)
     }
 }
@@ -50,12 +50,12 @@ pub struct ShaderCache {
     /// Lowered methods of objects, by what distinguishes their code.
     cores: HashMap<String, ObjectCore>,
     /// Decoded images.
-    pub(in crate::program) images: Images,
+    pub(crate) images: Images,
 }
 
 /// The options that change how a file compiles.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::program) struct CompileOptions {
+pub(crate) struct CompileOptions {
     /// Folders of shaders and included files.
     pub folders: Vec<PathBuf>,
     /// Folders of included files alone.
@@ -78,7 +78,7 @@ pub(in crate::program) struct CompileOptions {
 
 /// A compiled file.
 #[derive(Debug)]
-pub(in crate::program) struct Unit<T> {
+pub(crate) struct Unit<T> {
     /// What it defines, or its errors.
     pub file: Result<Arc<T>, Diagnostics>,
     /// Warnings.
@@ -119,7 +119,7 @@ struct ObjectCore {
 
 impl ShaderCache {
     /// Drops what was compiled with other options, and what the last scene did not use.
-    pub(in crate::program) fn begin(&mut self, options: CompileOptions) {
+    pub(crate) fn begin(&mut self, options: CompileOptions) {
         if self.options != options {
             self.options = options;
             self.units.clear();
@@ -132,27 +132,27 @@ impl ShaderCache {
     }
 
     /// The options.
-    pub(in crate::program) fn options(&self) -> &CompileOptions {
+    pub(crate) fn options(&self) -> &CompileOptions {
         &self.options
     }
 
     /// The compiled file, if its sources have not changed.
-    pub(in crate::program) fn get(&mut self, key: &Key) -> Option<Unit<CompiledFile>> {
+    pub(crate) fn get(&mut self, key: &Key) -> Option<Unit<CompiledFile>> {
         self.units.get_mut(key)?.unchanged()
     }
 
     /// The compiled file of classes, if it is still what the disk holds.
-    pub(in crate::program) fn class(&mut self, file: &str) -> Option<Unit<rtsl::Unit>> {
+    pub(crate) fn class(&mut self, file: &str) -> Option<Unit<rtsl::Unit>> {
         self.classes.get_mut(file)?.unchanged()
     }
 
     /// Keeps a compiled file of classes.
-    pub(in crate::program) fn insert_class(&mut self, file: &str, unit: Unit<rtsl::Unit>) {
+    pub(crate) fn insert_class(&mut self, file: &str, unit: Unit<rtsl::Unit>) {
         self.classes.insert(file.to_string(), unit);
     }
 
     /// A lowered method of an object whose classes are those of these files.
-    pub(in crate::program) fn core(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
+    pub(crate) fn core(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
         let core = self.cores.get_mut(key)?;
         let files = files_of(object);
         if core.files.len() != files.len() || core.files.iter().zip(files).any(|(a, b)| !Arc::ptr_eq(a, b)) {
@@ -164,23 +164,23 @@ impl ShaderCache {
     }
 
     /// Keeps a lowered method of an object.
-    pub(in crate::program) fn insert_core(&mut self, key: String, object: &Object, shader: CompiledShader) {
+    pub(crate) fn insert_core(&mut self, key: String, object: &Object, shader: CompiledShader) {
         let files = files_of(object).into_iter().cloned().collect();
         self.cores.insert(key, ObjectCore { files, shader, used: true });
     }
 
     /// Whether a method that is kept has this name.
-    pub(in crate::program) fn has_core(&self, name: &str) -> bool {
+    pub(crate) fn has_core(&self, name: &str) -> bool {
         self.cores.values().any(|core| *core.shader.core == *name)
     }
 
     /// Keeps a compiled file.
-    pub(in crate::program) fn insert(&mut self, key: Key, unit: Unit<CompiledFile>) {
+    pub(crate) fn insert(&mut self, key: Key, unit: Unit<CompiledFile>) {
         self.units.insert(key, unit);
     }
 
     /// Drops what was compiled from a file of the default language, by its name without extension.
-    pub(in crate::program) fn forget(&mut self, name: &str) {
+    pub(crate) fn forget(&mut self, name: &str) {
         let file = registry::DEFAULT.file_name(name);
         self.units.retain(|key, _| key.file != file);
     }

@@ -1,34 +1,36 @@
 //! Finding and compiling the shaders that a scene names.
 
-use crate::abi::{Axis, Input, Intrinsic, ShaderSpace};
-use crate::disk;
-use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::passes::Pipeline;
-use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
-use crate::lang::coshaders::ARROW;
-use crate::lang::outline::Outline;
-use crate::lang::preprocess::Options as PreprocessOptions;
-use crate::lang::rtsl::{self, Object};
-use crate::lang::stdlib;
-use crate::lang::strings::StringExpr;
-use crate::lang::types::{MAX_ARRAY, SourceType, StorageClass};
-use crate::lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderUnit};
-use crate::lang::{self, Language, Lengths, Naming, ShaderRef, registry};
-use crate::program::collect::instances::convert;
-use crate::program::collect::materials::Reduced;
-use crate::program::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
-use crate::program::collect::shader_search::SearchedFiles;
-use crate::program::collect::uniform_code::{UniformCode, UniformCounts, split};
-use crate::program::layout::primvars::strings_by_name;
-use crate::program::layout::textures::{self, Names};
-use crate::program::link::LinkOptions;
-use crate::program::math::{self, Math};
-use crate::scene::{self, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind, hints_of_places};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::log::FileLog;
-use crate::text::source;
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::collect::instances::convert;
+use crate::collect::materials::Reduced;
+use crate::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
+use crate::collect::shader_search::SearchedFiles;
+use crate::collect::uniform_code::{UniformCode, UniformCounts, split};
+use crate::layout::primvars::strings_by_name;
+use crate::layout::textures::{self, Names};
+use crate::link::LinkOptions;
+use crate::math::{self, Math};
 use glam::{Mat4, Vec4};
+use shadewright_base::disk;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::log::FileLog;
+use shadewright_base::text::source;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
+use shadewright_ir::abi::{Axis, Input, Intrinsic, ShaderSpace};
+use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+use shadewright_ir::passes::Pipeline;
+use shadewright_ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
+use shadewright_lang::coshaders::ARROW;
+use shadewright_lang::outline::Outline;
+use shadewright_lang::preprocess::Options as PreprocessOptions;
+use shadewright_lang::rtsl::{self, Object};
+use shadewright_lang::stdlib;
+use shadewright_lang::strings::StringExpr;
+use shadewright_lang::types::{MAX_ARRAY, SourceType, StorageClass};
+use shadewright_lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderUnit};
+use shadewright_lang::{self as lang, Language, Lengths, Naming, ShaderRef, registry};
+use shadewright_scene::{
+    self as scene, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind, hints_of_places,
+};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -82,7 +84,7 @@ pub struct CompiledShader {
     /// How it is split, once that was asked for.
     split: Arc<OnceLock<Option<Arc<UniformCode>>>>,
     /// What is known of its result for its instances, once that was asked for.
-    pub(in crate::program) reduced: Arc<OnceLock<Arc<Reduced>>>,
+    pub(crate) reduced: Arc<OnceLock<Arc<Reduced>>>,
     /// Whether it is a method of an object, whose methods share its parameters.
     pub is_object: bool,
     /// The scene's coordinate systems, for defaults that name one.
@@ -327,7 +329,7 @@ pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
 
 /// What a file defines.
 #[derive(Debug)]
-pub(in crate::program) struct CompiledFile {
+pub(crate) struct CompiledFile {
     module: Arc<Module>,
     outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
@@ -461,7 +463,7 @@ impl ShaderLibrary {
 
     /// The shader without its uniform code, which instances run when they are bound; the shader as
     /// it is where that saves nothing.
-    pub(in crate::program) fn split(&mut self, shader: CompiledShader) -> CompiledShader {
+    pub(crate) fn split(&mut self, shader: CompiledShader) -> CompiledShader {
         let Some(pipeline) = &self.pipeline else { return shader };
         let code = shader.split.get_or_init(|| split(&shader, pipeline).map(Arc::new)).clone();
         let Some(code) = code.filter(|code| !code.is_refused()) else { return shader };
@@ -487,17 +489,17 @@ impl ShaderLibrary {
     }
 
     /// Adds the stages of uniform code, for entries that run them.
-    pub(in crate::program) fn add_stages(&mut self, code: &UniformCode) {
+    pub(crate) fn add_stages(&mut self, code: &UniformCode) {
         self.module.absorb(code.module().clone());
     }
 
     /// Whether uniform code of a shader did not come to an end: the scene is linked without it then.
-    pub(in crate::program) fn has_refused(&self) -> bool {
+    pub(crate) fn has_refused(&self) -> bool {
         self.uniform.values().any(|(code, _)| code.is_refused())
     }
 
     /// The uniform code of the shaders so far, and how much of it ran for this program.
-    pub(in crate::program) fn uniform_counts(&self) -> UniformCounts {
+    pub(crate) fn uniform_counts(&self) -> UniformCounts {
         let ran = self.uniform.values().map(|(code, before)| code.counts().since(*before));
         ran.fold(UniformCounts::default(), UniformCounts::and)
     }
@@ -614,7 +616,7 @@ impl ShaderLibrary {
     }
 
     /// The compiled file of a class; `span` is where the scene names it.
-    pub(in crate::program) fn class_unit(
+    pub(crate) fn class_unit(
         &mut self,
         shader: &ShaderRef,
         span: Option<Span>,
@@ -689,13 +691,13 @@ impl ShaderLibrary {
     }
 
     /// Whether an object of the scene may have a string of its own for a parameter.
-    pub(in crate::program) fn is_variable_string(&mut self, scene: &Scene, name: &str) -> bool {
+    pub(crate) fn is_variable_string(&mut self, scene: &Scene, name: &str) -> bool {
         let names = || strings_by_name(scene).into_keys().collect();
         self.variable_strings.get_or_insert_with(names).contains(name)
     }
 
     /// A lowered method of an object: of this program, or kept since the last one.
-    pub(in crate::program) fn made_object(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
+    pub(crate) fn made_object(&mut self, key: &str, object: &Object) -> Option<CompiledShader> {
         if let Some(known) = self.objects.get(key) {
             return Some(known.clone());
         }
@@ -706,18 +708,13 @@ impl ShaderLibrary {
     }
 
     /// A name for the core of a class's method that no other core has.
-    pub(in crate::program) fn free_core_name(&self, class: &str, method: &str) -> String {
+    pub(crate) fn free_core_name(&self, class: &str, method: &str) -> String {
         let mut names = (self.objects.len()..).map(|number| format!("{class}.{method}.{number}"));
         names.find(|name| !self.units.has_core(name)).unwrap_or_default()
     }
 
     /// Keeps a lowered method of an object.
-    pub(in crate::program) fn keep_object(
-        &mut self,
-        key: String,
-        object: &Object,
-        built: rtsl::Built,
-    ) -> CompiledShader {
+    pub(crate) fn keep_object(&mut self, key: String, object: &Object, built: rtsl::Built) -> CompiledShader {
         let shader = CompiledShader::of_object(built);
         self.module.absorb((*shader.unit).clone());
         self.units.insert_core(key.clone(), object, shader.clone());
@@ -854,7 +851,7 @@ impl ShaderLibrary {
     }
 
     /// The images that the scene's shaders name.
-    pub(in crate::program) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
+    pub(crate) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
         self.units.images.read(scene, names, self.sources.log())
     }
 

@@ -4,12 +4,12 @@
 //! the files of the folders, and finds definitions by their first words; it compiles nothing, so it
 //! misses those that macros expand to.
 
-use crate::lang::Language;
-use crate::lang::scan::{RawKind, scan};
-use crate::program::collect::shader_library::read_shader_of;
-use crate::scene::{FileAccess, ShaderKind};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use crate::collect::shader_library::read_shader_of;
+use shadewright_base::scan::{RawKind, scan};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
+use shadewright_lang::Language;
+use shadewright_scene::{FileAccess, ShaderKind};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn defines(text: &str, kind: ShaderKind, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::registry;
+    use shadewright_lang::registry;
     use std::fs;
 
     #[test]

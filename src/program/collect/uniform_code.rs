@@ -1,18 +1,18 @@
 //! Uniform code of shaders: what depends on the parameters of an instance alone runs once an
 //! instance, on the host, and its results follow the parameters in memory.
 //!
-//! [`split`] cuts a core in two. The [evaluator](crate::ir::eval()) runs the first part when
+//! [`split`] cuts a core in two. The [evaluator](shadewright_ir::eval()) runs the first part when
 //! parameters are bound, and keeps the results for the next time that the same values are bound: a
 //! change of one parameter runs only the stages that depend on it (Olano 1998, §4.5.5).
 
-use crate::abi::Input;
-use crate::ir::passes::Pipeline;
-use crate::ir::passes::uniform::{Piece, Split, split as split_function};
-use crate::ir::{Const, EmptyWorld, Function, Limits, Module, Op, Param, Type, eval};
-use crate::program::collect::instances::is_known;
-use crate::program::collect::shader_library::CompiledShader;
-use crate::program::layout::memory::RecordLayout;
-use crate::program::layout::primvars::stored_for;
+use crate::collect::instances::is_known;
+use crate::collect::shader_library::CompiledShader;
+use crate::layout::memory::RecordLayout;
+use crate::layout::primvars::stored_for;
+use shadewright_ir::abi::Input;
+use shadewright_ir::passes::Pipeline;
+use shadewright_ir::passes::uniform::{Piece, Split, split as split_function};
+use shadewright_ir::{Const, EmptyWorld, Function, Limits, Module, Op, Param, Type, eval};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

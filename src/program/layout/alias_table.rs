@@ -1,6 +1,6 @@
 //! Alias tables: sampling a discrete distribution in constant time, and the code that reads them.
 
-use crate::ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 
 /// The index that a random number chooses uniformly among `count`, and the number remapped to [0,
 /// 1).

@@ -4,14 +4,14 @@
 //! The area of a procedural primitive is not known: half that of its bounding box stands for it.
 //! That decides how often it is chosen and nothing else.
 
-use crate::program::collect::Collected;
-use crate::program::collect::instances::Instance;
-use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::layout::alias_table::aliases;
-use crate::program::layout::memory::{MemoryImage, RecordLayout};
-use crate::program::layout::procedural::PlacedPrimitive;
-use crate::scene::{MeshSpace, Object, Scene};
+use crate::collect::Collected;
+use crate::collect::instances::Instance;
+use crate::collect::procedural::PrimitiveCores;
+use crate::layout::alias_table::aliases;
+use crate::layout::memory::{MemoryImage, RecordLayout};
+use crate::layout::procedural::PlacedPrimitive;
 use glam::{Mat4, Vec3};
+use shadewright_scene::{MeshSpace, Object, Scene};
 use std::sync::Arc;
 
 /// Vectors of the table for an emitter.

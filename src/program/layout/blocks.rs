@@ -1,12 +1,12 @@
 //! The parameter blocks of lights, volumes and co-shaders: what the code that calls them knows of
 //! each, its address included.
 
-use crate::program::collect::Collected;
-use crate::program::collect::instances::Instance;
-use crate::program::collect::lights::BoundLight;
-use crate::program::layout::environments::Environment;
-use crate::program::layout::memory::ParamBlock;
-use crate::scene::ShaderId;
+use crate::collect::Collected;
+use crate::collect::instances::Instance;
+use crate::collect::lights::BoundLight;
+use crate::layout::environments::Environment;
+use crate::layout::memory::ParamBlock;
+use shadewright_scene::ShaderId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The program constants of a frame: what `uniform k` reads.
 
-use crate::scene::{Camera, Format, Scene};
 use glam::Vec3;
+use shadewright_scene::{Camera, Format, Scene};
 
 /// Number of program constants, a vector each.
 pub const PROGRAM_CONSTANTS: usize = 16;

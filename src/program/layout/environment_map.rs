@@ -8,11 +8,11 @@
 //! origin. The only transcendental function in that is a square root, so both machines agree on
 //! cells.
 
-use crate::program::layout::alias_table::aliases;
-use crate::program::layout::textures::Texture;
-use crate::texture::pyramid::Level;
+use crate::layout::alias_table::aliases;
+use crate::layout::textures::Texture;
 use glam::{DVec2, DVec3, dvec3};
 use rayon::prelude::*;
+use shadewright_texture::pyramid::Level;
 use std::f64::consts::{PI, TAU};
 
 /// The fraction of directions that are sampled uniformly, so that no pdf is zero.
@@ -162,8 +162,8 @@ fn bilinear(level: &Level, s: f64, t: f64, repeats: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::{Channels, Image as Film};
-    use crate::texture::{Pyramid, Wrap};
+    use shadewright_image::{Channels, Image as Film};
+    use shadewright_texture::{Pyramid, Wrap};
 
     /// A latitude-longitude map that is black except for one texel.
     fn sun(width: u32, height: u32, texel: usize) -> Texture {

@@ -1,11 +1,11 @@
 //! The environment lights of a scene, each with the distribution by which its directions are
 //! sampled.
 
-use crate::program::collect::lights::BoundLight;
-use crate::program::layout::environment_map::SamplingGrid;
-use crate::program::layout::textures::Textures;
-use crate::scene::Scene;
+use crate::collect::lights::BoundLight;
+use crate::layout::environment_map::SamplingGrid;
+use crate::layout::textures::Textures;
 use glam::{Mat3, Vec3};
+use shadewright_scene::Scene;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Tables of the lights that illuminate an object, for programs that do not have the lights in
-//! their code ([`crate::program::Fact::Lights`]): which there are is data then, and the code has
+//! their code ([`crate::Fact::Lights`]): which there are is data then, and the code has
 //! each *kind* of light once.
 //!
 //! A table holds the number of lights that `lights.sample` samples, and a record for each of them:
@@ -11,9 +11,9 @@
 //! | 2 + 3·i | the origin of the light's shader space, 0 |
 //! | 3 + 3·i | the z axis of that space, 0 |
 
-use crate::program::collect::Collected;
-use crate::program::layout::blocks::LinkedLight;
-use crate::program::layout::memory::ParamBlock;
+use crate::collect::Collected;
+use crate::layout::blocks::LinkedLight;
+use crate::layout::memory::ParamBlock;
 use glam::Vec3;
 
 /// Vectors before the records.

@@ -7,15 +7,15 @@
 //! [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, after all
 //! others; the primitives of instances are found through [`MemoryImage::placed`].
 
-use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
-use crate::geometry::{Mesh, NormalMap};
-use crate::program::layout::primvars::{StoredPrimvar, value_vectors};
-use crate::program::layout::procedural::ProceduralRecord;
-use crate::program::layout::textures::Textures;
-use crate::program::synthesise::surface_state::RibbonCoordinates;
-use crate::program::synthesise::visibility;
-use crate::scene::{MeshSpace, Object, Scene, Visibility};
+use crate::layout::primvars::{StoredPrimvar, value_vectors};
+use crate::layout::procedural::ProceduralRecord;
+use crate::layout::textures::Textures;
+use crate::synthesise::surface_state::RibbonCoordinates;
+use crate::synthesise::visibility;
 use glam::Vec3;
+use shadewright_bvh::{self as bvh, BuildOptions, Placement, TwoLevel, TwoLevelError};
+use shadewright_geometry::{Mesh, NormalMap};
+use shadewright_scene::{MeshSpace, Object, Scene, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 use thiserror::Error;
@@ -207,7 +207,7 @@ fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
 }
 
 /// The procedural primitives: they are numbered after all other primitives.
-pub(in crate::program) fn procedural_objects(scene: &Scene) -> impl Iterator<Item = &Object> {
+pub(crate) fn procedural_objects(scene: &Scene) -> impl Iterator<Item = &Object> {
     scene.objects.iter().filter(|o| o.procedural.is_some())
 }
 

@@ -16,12 +16,10 @@ pub mod primvars;
 pub mod procedural;
 pub mod textures;
 
-use crate::program::collect::Collected;
-use crate::program::collect::shader_library::ShaderLibrary;
-use crate::program::link::{Failure, LinkOptions};
-use crate::program::specialize::Fact;
-use crate::scene::Scene;
-use crate::text::diagnostics::Diagnostics;
+use crate::collect::Collected;
+use crate::collect::shader_library::ShaderLibrary;
+use crate::link::{Failure, LinkOptions};
+use crate::specialize::Fact;
 use area_lights::AreaLights;
 use blocks::Linked;
 use constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
@@ -29,6 +27,8 @@ use environments::{Environment, distinct_grids, environments};
 use memory::{MemoryImage, ObjectRecord};
 use primvars::strings_by_name;
 use procedural::Primitives;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_scene::Scene;
 use std::sync::Arc;
 use textures::Textures;
 

@@ -5,16 +5,16 @@
 //! the object's own copy of the parameters; others follow the records of triangles and vertices,
 //! and only where a shader reads them.
 
-use crate::abi::{Query, QuerySource};
-use crate::geometry::Mesh;
-use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
-use crate::ir::{Const, string_id};
-use crate::lang::types::{SourceType, StorageClass};
-use crate::program::collect::instances::{Instance, pack};
-use crate::program::collect::shader_library::{CompiledParam, CompiledShader};
-use crate::program::layout::memory::{ParamBlock, RecordLayout};
-use crate::scene::{Object, Scene};
-use crate::text::diagnostics::Diagnostic;
+use crate::collect::instances::{Instance, pack};
+use crate::collect::shader_library::{CompiledParam, CompiledShader};
+use crate::layout::memory::{ParamBlock, RecordLayout};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::Mesh;
+use shadewright_geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
+use shadewright_ir::abi::{Query, QuerySource};
+use shadewright_ir::{Const, string_id};
+use shadewright_lang::types::{SourceType, StorageClass};
+use shadewright_scene::{Object, Scene};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

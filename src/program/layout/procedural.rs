@@ -4,14 +4,14 @@
 //! triangles. Its record is that of an instance, whose parameters its own block follows
 //! ([`BLOCK_VECTORS`]).
 
-use crate::bvh::two_level::instance::world_to_object;
-use crate::bvh::two_level::procedural::{ProceduralBounds, ProceduralBvh, ProceduralError};
-use crate::program::collect::Collected;
-use crate::program::collect::procedural::BoundPrimitive;
-use crate::program::layout::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, procedural_objects};
-use crate::scene::{Object, Scene};
-use crate::text::diagnostics::Diagnostic;
+use crate::collect::Collected;
+use crate::collect::procedural::BoundPrimitive;
+use crate::layout::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, procedural_objects};
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_bvh::two_level::instance::world_to_object;
+use shadewright_bvh::two_level::procedural::{ProceduralBounds, ProceduralBvh, ProceduralError};
+use shadewright_scene::{Object, Scene};
 
 /// Vectors of a primitive's block before its parameters: the number of its kind with [`PDF_SCALE`],
 /// and the three rows of the matrix from the world to its own space.

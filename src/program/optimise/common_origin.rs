@@ -1,9 +1,9 @@
 //! Splitting intersection entries for rays with a common origin: what depends on the origin alone
 //! is computed once for all of them.
 
-use crate::abi::{EntryPoint, common_origin_entries, intersect_entry};
-use crate::ir::passes::packets::{self, Once};
-use crate::ir::{Function, FunctionKind, Module, TargetInfo};
+use shadewright_ir::abi::{EntryPoint, common_origin_entries, intersect_entry};
+use shadewright_ir::passes::packets::{self, Once};
+use shadewright_ir::{Function, FunctionKind, Module, TargetInfo};
 
 /// Splits the entries of all kinds, once they are optimised.
 pub fn split_by_origin(module: &mut Module, kinds: usize, target: &TargetInfo) {

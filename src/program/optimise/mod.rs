@@ -4,18 +4,18 @@
 pub mod common_origin;
 pub mod texture_lookups;
 
-use crate::abi::{Input, Intrinsic, specialisation_suffix};
-use crate::ir::passes::known_data::{KnownConstant, KnownData, KnownMemory};
-use crate::ir::passes::unroll::UnrollPolicy;
-use crate::ir::passes::variants::{Unfinished, VariantPolicy};
-use crate::ir::passes::{Observer, Pipeline, dead_arguments};
-use crate::ir::{Function, Inlining, Loc, Module, Param};
-use crate::program::collect::Collected;
-use crate::program::collect::instances::Instance;
-use crate::program::layout::{Layout, blocks, constants};
-use crate::program::link::{Failure, LinkOptions, Stage};
-use crate::program::specialize::{Fact, Specialize};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::collect::Collected;
+use crate::collect::instances::Instance;
+use crate::layout::{Layout, blocks, constants};
+use crate::link::{Failure, LinkOptions, Stage};
+use crate::specialize::{Fact, Specialize};
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_ir::abi::{Input, Intrinsic, specialisation_suffix};
+use shadewright_ir::passes::known_data::{KnownConstant, KnownData, KnownMemory};
+use shadewright_ir::passes::unroll::UnrollPolicy;
+use shadewright_ir::passes::variants::{Unfinished, VariantPolicy};
+use shadewright_ir::passes::{Observer, Pipeline, dead_arguments};
+use shadewright_ir::{Function, Inlining, Loc, Module, Param};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@
 //! directions, and the rest ([`packets::split`]). Calls with the same arguments become one, as all
 //! pure calls do. A texture may then be sampled where a method's control flow would skip it.
 
-use crate::abi::{input, library};
-use crate::ir::passes::calls::pure_names;
-use crate::ir::passes::packets::{self, Once, Split};
-use crate::ir::{Function, Inst, Module, Op};
+use shadewright_ir::abi::{input, library};
+use shadewright_ir::passes::calls::pure_names;
+use shadewright_ir::passes::packets::{self, Once, Split};
+use shadewright_ir::{Function, Inst, Module, Op};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -60,10 +60,10 @@ fn is_call_of(inst: &Inst, functions: &HashSet<Arc<str>>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::passes::{calls, dead_arguments};
-    use crate::ir::{Const, parse, verify};
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
+    use shadewright_ir::passes::{calls, dead_arguments};
+    use shadewright_ir::{Const, parse, verify};
 
     const MATERIAL: &str = "library fn std.texture.color(v0 at: vec3) -> (return: vec3) {
 b0:

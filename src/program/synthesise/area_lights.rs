@@ -11,13 +11,13 @@
 //! white diffuse surface that faces them reflects, as in RISpec 3.2: their irradiance is π times
 //! that. `t_max` is as `lights.sample` returns it.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::program::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
-use crate::program::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
-use crate::program::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
-use crate::program::synthesise::materials::{emission_at, opacity_at};
-use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
+use crate::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
+use crate::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
+use crate::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
+use crate::synthesise::materials::{emission_at, opacity_at};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use std::f32::consts::PI;
 
 /// What light sampling may choose.

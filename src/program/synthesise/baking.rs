@@ -6,12 +6,12 @@
 //! component which. So one program serves all parts, and its image has the values themselves: it
 //! has one sample a pixel, and every surface is opaque for it.
 
-use crate::abi::{BakeCall, Intrinsic};
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
-use crate::program::collect::Collected;
-use crate::program::layout::primvars::strings_by_name;
-use crate::program::layout::textures::{instances, strings_to};
-use crate::scene::Scene;
+use crate::collect::Collected;
+use crate::layout::primvars::strings_by_name;
+use crate::layout::textures::{instances, strings_to};
+use shadewright_ir::abi::{BakeCall, Intrinsic};
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
+use shadewright_scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! The scene's named coordinate systems as a function that shaders call.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::scene::Scene;
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use glam::Mat4;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
+use shadewright_scene::Scene;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ pub fn check(module: &Module, scene: &Scene, diagnostics: &mut Diagnostics) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
     use glam::Vec3;
+    use shadewright_ir::eval::{EmptyWorld, Limits, eval};
 
     #[test]
     fn a_name_gives_the_axes_of_its_system_and_an_unknown_one_those_of_the_world() {

@@ -10,21 +10,21 @@
 //! address of its parameters: of its arguments, all but the method's own parameters are removed
 //! where they are not used.
 
-use crate::abi::ShaderKind;
-use crate::ir::passes::InlinePolicy;
-use crate::ir::passes::inline::{self, Stage};
-use crate::ir::{
+use crate::collect::instances::unpack;
+use crate::collect::shader_library::CompiledParam;
+use crate::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
+use crate::synthesise::specialisation::callers_of;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_ir::abi::ShaderKind;
+use shadewright_ir::passes::InlinePolicy;
+use shadewright_ir::passes::inline::{self, Stage};
+use shadewright_ir::{
     Const, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, Op, ResultInfo, TargetInfo, Type,
     Value,
 };
-use crate::lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
-use crate::lang::types::SourceType;
-use crate::program::collect::instances::unpack;
-use crate::program::collect::shader_library::CompiledParam;
-use crate::program::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
-use crate::program::synthesise::specialisation::callers_of;
-use crate::scene::CoShader;
-use crate::text::diagnostics::Diagnostic;
+use shadewright_lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
+use shadewright_lang::types::SourceType;
+use shadewright_scene::CoShader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,23 +1,23 @@
 //! The entry functions, which a back end finds by name.
 
-use crate::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::lang::types::SourceType;
-use crate::program::collect::entries::{Constants, SurfaceEntry};
-use crate::program::collect::instances::{Instance, Outputs, unpack};
-use crate::program::collect::materials::MaterialMethods;
-use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::collect::shader_library::CompiledFunction;
-use crate::program::layout::blocks::LinkedVolume;
-use crate::program::layout::memory::RecordLayout;
-use crate::program::layout::primvars::{stored_for, stored_message};
-use crate::program::synthesise::gather_outputs::GatherOutputs;
-use crate::program::synthesise::materials::{emission_at, opacity_at};
-use crate::program::synthesise::outputs::{Output, triple};
-use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
-use crate::program::synthesise::visibility;
-use crate::program::synthesise::volumes::Passage;
-use crate::scene::{HitMode, Integrator, Scene, ShaderId, Visibility};
+use crate::collect::entries::{Constants, SurfaceEntry};
+use crate::collect::instances::{Instance, Outputs, unpack};
+use crate::collect::materials::MaterialMethods;
+use crate::collect::procedural::PrimitiveCores;
+use crate::collect::shader_library::CompiledFunction;
+use crate::layout::blocks::LinkedVolume;
+use crate::layout::memory::RecordLayout;
+use crate::layout::primvars::{stored_for, stored_message};
+use crate::synthesise::gather_outputs::GatherOutputs;
+use crate::synthesise::materials::{emission_at, opacity_at};
+use crate::synthesise::outputs::{Output, triple};
+use crate::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
+use crate::synthesise::visibility;
+use crate::synthesise::volumes::Passage;
+use shadewright_ir::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_lang::types::SourceType;
+use shadewright_scene::{HitMode, Integrator, Scene, ShaderId, Visibility};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ pub struct Displacement {
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
-pub(in crate::program) fn at_a_hit(
+pub(crate) fn at_a_hit(
     role: EntryPoint,
     variant: &SurfaceVariant,
     differentiated: bool,
@@ -141,7 +141,7 @@ pub fn surface(variant: &SurfaceVariant, outputs: &GatherOutputs, differentiated
 
 /// Which light a surface's code returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::program) enum Light {
+pub(crate) enum Light {
     /// All that leaves it.
     All,
     /// Without emission, which a path tracer weights.
@@ -151,7 +151,7 @@ pub(in crate::program) enum Light {
 }
 
 /// [`surface`], with some of the light.
-pub(in crate::program) fn surface_with(
+pub(crate) fn surface_with(
     variant: &SurfaceVariant,
     outputs: &GatherOutputs,
     differentiated: bool,
@@ -342,7 +342,7 @@ fn pass_messages(
 
 /// The arguments of a core of the object at the hit, whose parameters follow the first `offset`
 /// vectors of the object's.
-pub(in crate::program) fn core_arguments(
+pub(crate) fn core_arguments(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
     layout: &RecordLayout,
@@ -462,7 +462,7 @@ struct CameraArguments {
 
 impl CameraArguments {
     /// Declares those that a program takes: as many of the first of
-    /// [`crate::render::sampling::CameraSample::arguments`] as it needs.
+    /// `render::sampling::CameraSample::arguments` as it needs.
     fn declare(b: &mut FunctionBuilder, options: CameraOptions, has_lens: bool) -> Self {
         let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32);
         let raster = ["x", "y"].map(|name| declare(b, name));
@@ -547,10 +547,10 @@ pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOption
     let [(ray, reach), (other, _)] = [x, next].map(|x| camera_ray(&mut b, camera, [x, y], lens));
     let distance = |b: &mut FunctionBuilder, p: Value, q: Value| {
         let difference = b.op(Op::Sub, &[p, q]);
-        crate::program::synthesise::surface_state::length(b, difference)
+        crate::synthesise::surface_state::length(b, difference)
     };
     let width = distance(&mut b, ray[0], other[0]);
-    let directions = [ray[1], other[1]].map(|d| crate::program::synthesise::surface_state::normalize(&mut b, d));
+    let directions = [ray[1], other[1]].map(|d| crate::synthesise::surface_state::normalize(&mut b, d));
     let spread = distance(&mut b, directions[0], directions[1]);
     given.integrate(&mut b, options, integrator, vec![ray[0], ray[1], width, spread, reach]);
     b.finish()
@@ -580,7 +580,7 @@ fn camera_ray(
     let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(zero));
     let axes = [2, 3, 4, 5].map(|k| {
         let axis = b.op(Op::Uniform(k), &[]);
-        crate::program::synthesise::surface_state::xyz(b, axis)
+        crate::synthesise::surface_state::xyz(b, axis)
     });
     let to_world = |b: &mut FunctionBuilder, v: Value| {
         let parts = [0, 1, 2].map(|i| {

@@ -5,19 +5,19 @@
 //! `envlight`: its colour for a normal `Ns` is the radiance from that direction.
 //! `lights.far(direction, pdf) -> vec3` adds up all of them and the background;
 //! `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that
-//! the light's parameter `map` names, by its [`crate::program::layout::environment_map`]. The
+//! the light's parameter `map` names, by its [`crate::layout::environment_map`]. The
 //! results are as [`super::area_lights`] describes.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::program::layout::Layout;
-use crate::program::layout::alias_table::{choose_uniformly, resolve_alias};
-use crate::program::layout::blocks::LinkedLight;
-use crate::program::layout::environments::Environment;
-use crate::program::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
-use crate::program::synthesise::paths::mis_weight;
-use crate::program::synthesise::surface_state::{normalize, scale, xyz};
-use crate::scene::Estimator;
+use crate::layout::Layout;
+use crate::layout::alias_table::{choose_uniformly, resolve_alias};
+use crate::layout::blocks::LinkedLight;
+use crate::layout::environments::Environment;
+use crate::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
+use crate::synthesise::paths::mis_weight;
+use crate::synthesise::surface_state::{normalize, scale, xyz};
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_scene::Estimator;
 
 /// All functions. Where paths are traced, `estimator` weights the light that a ray finds; where
 /// environment lights are not `visible`, rays find the background alone.
@@ -41,7 +41,7 @@ struct Placed<'a> {
 }
 
 /// `lights.far(direction, pdf) -> vec3`: the radiance from outside of the scene, where
-/// `pdf` is that of the direction (as [`crate::program::synthesise::paths`] has it).
+/// `pdf` is that of the direction (as [`crate::synthesise::paths`] has it).
 fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightFar);
     b.result("return", Type::Vec3);

@@ -1,11 +1,11 @@
 //! The intersection entries of procedural primitives, which rays call in place of a triangle test.
 
-use crate::abi::{EntryPoint, input};
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type};
-use crate::program::collect::instances::unpack;
-use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::layout::procedural::BLOCK_VECTORS;
-use crate::program::synthesise::surface_state::of_frame;
+use crate::collect::instances::unpack;
+use crate::collect::procedural::PrimitiveCores;
+use crate::layout::procedural::BLOCK_VECTORS;
+use crate::synthesise::surface_state::of_frame;
+use shadewright_ir::abi::{EntryPoint, input};
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type};
 
 /// `@intersect.N(orig, dir, t_min, t_max, block) -> (t)`.
 pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {

@@ -4,16 +4,16 @@
 //! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for
 //! each specialisation key, whose suffix their names end with.
 
-use crate::abi::{DataType, Intrinsic, input, library};
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
-use crate::lang::unit::LightKind;
-use crate::program::collect::area_light_points::POINTS;
-use crate::program::collect::instances::{Outputs, unpack};
-use crate::program::collect::lights::Shadows;
-use crate::program::layout::blocks::LinkedLight;
-use crate::program::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
-use crate::program::synthesise::surface_state::{normalize, of_frame};
-use crate::program::synthesise::visibility::TRANSMISSION;
+use crate::collect::area_light_points::POINTS;
+use crate::collect::instances::{Outputs, unpack};
+use crate::collect::lights::Shadows;
+use crate::layout::blocks::LinkedLight;
+use crate::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
+use crate::synthesise::surface_state::{normalize, of_frame};
+use crate::synthesise::visibility::TRANSMISSION;
+use shadewright_ir::abi::{DataType, Intrinsic, input, library};
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
+use shadewright_lang::unit::LightKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ fn count(suffix: &str, lights: usize, table: Option<u32>) -> Function {
 }
 
 /// The number of lights that a table has.
-pub(in crate::program) fn count_in_table(b: &mut FunctionBuilder, table: u32) -> Value {
+pub(crate) fn count_in_table(b: &mut FunctionBuilder, table: u32) -> Value {
     let table = b.constant(Const::Ref(table));
     let head = b.op(Op::Load(0), &[table]);
     let count = b.op(Op::Extract(0), &[head]);
@@ -157,7 +157,7 @@ fn sample_from_table(suffix: &str, lights: &[Sampled<'_>], kinds: &LightKinds, t
         let word = b.op(Op::Extract(lane), &[head]);
         b.op_as(Op::Bitcast, &[word], ty)
     });
-    let [origin, axis] = [origin, axis].map(|v| crate::program::synthesise::surface_state::xyz(&mut b, v));
+    let [origin, axis] = [origin, axis].map(|v| crate::synthesise::surface_state::xyz(&mut b, v));
     let of_kind: Vec<Sampled<'_>> = kinds.first.iter().map(|&i| lights[i]).chain(area_of(lights)).collect();
     for_each_light(&mut b, kind, of_kind.len(), |b, i| {
         sample_by_code(b, of_kind[i], point, |_, _| LightPlace { block, origin, axis })
@@ -254,7 +254,7 @@ fn sample(suffix: &str, lights: &[Sampled<'_>]) -> Function {
 }
 
 /// Finds light `index` of `count` by a binary search, and returns the results of `leaf` for it.
-pub(in crate::program) fn for_each_light(
+pub(crate) fn for_each_light(
     b: &mut FunctionBuilder,
     index: Value,
     count: usize,
@@ -429,7 +429,7 @@ fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, 
 fn as_light(b: &mut FunctionBuilder, sample: &[Value], shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
     // The radiance of a white diffuse surface that faces it is the irradiance over π.
     let inverse_pi = b.f32(std::f32::consts::FRAC_1_PI);
-    let color = crate::program::synthesise::surface_state::scale(b, sample[1], inverse_pi);
+    let color = crate::synthesise::surface_state::scale(b, sample[1], inverse_pi);
     let square = b.op(Op::Dot, &[color, color]);
     let (zero, no_ray) = (b.f32(0.0), b.f32(-1.0));
     let is_black = b.op(Op::Eq, &[square, zero]);
@@ -485,11 +485,7 @@ fn call_at<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: LightPlac
 }
 
 /// The radiance of an environment light from a direction of length 1.
-pub(in crate::program) fn environment_radiance(
-    b: &mut FunctionBuilder,
-    light: &LinkedLight,
-    direction: Value,
-) -> Value {
+pub(crate) fn environment_radiance(b: &mut FunctionBuilder, light: &LinkedLight, direction: Value) -> Value {
     let position = b.constant(Const::zero(Type::Vec3));
     call(b, light, ShadingPoint { position, normal: direction }).color
 }
@@ -527,7 +523,7 @@ fn global(
         "N" | "Ng" => normalize(b, place.axis),
         "E" => {
             let origin = b.op(Op::Uniform(5), &[]);
-            crate::program::synthesise::surface_state::xyz(b, origin)
+            crate::synthesise::surface_state::xyz(b, origin)
         }
         _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
@@ -554,5 +550,5 @@ fn surface_point(
     let address = b.op(Op::IAdd, &[first, offset]);
     let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
     let vector = b.op(Op::Load(u32::from(normal)), &[address]);
-    crate::program::synthesise::surface_state::xyz(b, vector)
+    crate::synthesise::surface_state::xyz(b, vector)
 }

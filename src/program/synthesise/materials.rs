@@ -1,10 +1,10 @@
 //! Calls of a material's `emission` and `opacity`.
 
-use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
-use crate::program::collect::instances::Instance;
-use crate::program::layout::memory::RecordLayout;
-use crate::program::synthesise::entries::core_arguments;
-use crate::program::synthesise::surface_state::SurfaceState;
+use crate::collect::instances::Instance;
+use crate::layout::memory::RecordLayout;
+use crate::synthesise::entries::core_arguments;
+use crate::synthesise::surface_state::SurfaceState;
+use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
 
 /// The opacity of a surface at a state: from 0 to 1 in each component.
 pub fn opacity_at(

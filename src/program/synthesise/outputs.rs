@@ -1,14 +1,14 @@
 //! Arbitrary output variables, which an image shows in place of colours: `Display "+normals.exr"
 //! "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
-//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) returns its
+//! A program that is linked for an output ([`crate::LinkOptions::output`]) returns its
 //! value in place of `Ci` to camera rays; rays that shaders trace see colours. So rendering the
 //! program makes the variable's image, filtered and composited as a colour is, with the coverage as
 //! alpha. Predefined variables run no shader, and every surface is opaque for them.
 
-use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::program::Program;
-use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
+use crate::Program;
+use crate::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
+use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 use std::sync::Arc;
 
 /// A variable that an image can show.
@@ -23,7 +23,7 @@ pub enum Output {
     ShaderNumber,
     /// An output parameter of surface shaders.
     Parameter(Arc<str>),
-    /// A part of what surface shaders bake ([`crate::program::Baking`]).
+    /// A part of what surface shaders bake ([`crate::Baking`]).
     Baked,
 }
 
@@ -64,7 +64,7 @@ impl Output {
             }
             Self::Parameter(name) => {
                 let shaders = program.instances.iter().flatten().map(|instance| &instance.shader);
-                let is_result = |p: &crate::program::CompiledParam| *p.name == **name;
+                let is_result = |p: &crate::CompiledParam| *p.name == **name;
                 let with_results = shaders.filter(|s| s.core_results.iter().any(|r| r.name == *name));
                 let type_name = with_results.flat_map(|s| &s.params).find(|p| is_result(p))?.type_name;
                 match type_name {
@@ -78,12 +78,7 @@ impl Output {
     }
 
     /// Its value at the hit, where that needs no shader.
-    pub(in crate::program) fn at_hit(
-        &self,
-        b: &mut FunctionBuilder,
-        state: &mut SurfaceState,
-        number: usize,
-    ) -> Option<Value> {
+    pub(crate) fn at_hit(&self, b: &mut FunctionBuilder, state: &mut SurfaceState, number: usize) -> Option<Value> {
         let value = match self {
             Self::Global(name) => state.global(b, name)?,
             Self::Depth => {
@@ -112,7 +107,7 @@ impl Output {
 }
 
 /// A value as three numbers: a float thrice, a triple as it is, anything else zero.
-pub(in crate::program) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
+pub(crate) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
     match b.ty(value) {
         Type::Vec3 => value,
         Type::F32 => b.op_as(Op::Splat, &[value], Type::Vec3),

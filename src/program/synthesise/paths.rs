@@ -4,28 +4,28 @@
 //! `@surface.N(orig, dir, depth, ray, numbers) -> (radiance, weight, next)` returns the radiance that
 //! leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction
 //! `next.xyz`, and the pdf of that direction in `next.w`, or one of the
-//! constants of [`crate::staged::transport`]. `ray.z` is the pdf of the ray's direction by solid angle, times the
+//! constants of [`shadewright_generators::transport`]. `ray.z` is the pdf of the ray's direction by solid angle, times the
 //! number of lights among which the previous vertex chose; 0 where that vertex scattered
 //! specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A
-//! surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under
+//! surface without a BSDF is shaded by [`crate::synthesise::entries::surface`], under
 //! another name, and the path passes through it as far as it is transparent.
 //!
 //! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport
 //! Simulation", chapter 9.
 
-use crate::abi::{EntryPoint, Intrinsic, input, library};
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
-use crate::program::collect::instances::Instance;
-use crate::program::collect::materials::Scattering;
-use crate::program::layout::area_lights::{AreaLights, PointSampling};
-use crate::program::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
-use crate::program::synthesise::gather_outputs::GatherOutputs;
-use crate::program::synthesise::lights::DIRECT_RESULTS;
-use crate::program::synthesise::materials::{emission_at, opacity_at};
-use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
-use crate::program::synthesise::visibility::{self, TRANSMISSION};
-use crate::scene::Estimator;
-use crate::staged::transport::{END, PASS_THROUGH};
+use crate::collect::instances::Instance;
+use crate::collect::materials::Scattering;
+use crate::layout::area_lights::{AreaLights, PointSampling};
+use crate::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
+use crate::synthesise::gather_outputs::GatherOutputs;
+use crate::synthesise::lights::DIRECT_RESULTS;
+use crate::synthesise::materials::{emission_at, opacity_at};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
+use crate::synthesise::visibility::{self, TRANSMISSION};
+use shadewright_generators::transport::{END, PASS_THROUGH};
+use shadewright_ir::abi::{EntryPoint, Intrinsic, input, library};
+use shadewright_ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
+use shadewright_scene::Estimator;
 
 /// How a program estimates the light that paths transport.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub fn widen_calls(module: &mut Module) {
                     inst.op = Op::CallShader(ShaderCall::Path);
                     let zeros = f.new_value(Type::Vec4);
                     let op = Op::Const(Const::zero(Type::Vec4));
-                    out.push(crate::ir::Inst { op, args: Vec::new(), results: vec![zeros], loc: inst.loc });
+                    out.push(shadewright_ir::Inst { op, args: Vec::new(), results: vec![zeros], loc: inst.loc });
                     inst.args.push(zeros);
                     inst.results.push(f.new_value(Type::Vec4));
                 }

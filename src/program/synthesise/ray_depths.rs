@@ -3,9 +3,9 @@
 //! The scene has one limit, program constant 6; an object may lower it for the specular and diffuse
 //! rays of its surface.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Function, FunctionBuilder, Op, Type};
-use crate::program::synthesise::visibility::DIFFUSE;
+use crate::synthesise::visibility::DIFFUSE;
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Function, FunctionBuilder, Op, Type};
 
 /// `rays.depth(kind) -> f32`: the depth limit of rays of that kind, of an object with these limits
 /// for specular and diffuse rays.

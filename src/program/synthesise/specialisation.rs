@@ -6,13 +6,13 @@
 //! each [`SpecialisationKey`]: the name of a copy ends with the key's suffix. It knows no records
 //! and no entries.
 
-use crate::abi::{Intrinsic, ShaderKind, specialisation_suffix};
-use crate::ir::{Function, FunctionKind, Module, Op, TargetInfo};
-use crate::program::collect::entries::SpecialisationKey;
-use crate::program::collect::lights::Shadows;
-use crate::program::layout::blocks::{Linked, LinkedLight};
-use crate::program::synthesise::lights::{LIGHT_FUNCTIONS, LightMessages, light_functions};
-use crate::program::synthesise::{coshaders, ray_depths, volumes};
+use crate::collect::entries::SpecialisationKey;
+use crate::collect::lights::Shadows;
+use crate::layout::blocks::{Linked, LinkedLight};
+use crate::synthesise::lights::{LIGHT_FUNCTIONS, LightMessages, light_functions};
+use crate::synthesise::{coshaders, ray_depths, volumes};
+use shadewright_ir::abi::{Intrinsic, ShaderKind, specialisation_suffix};
+use shadewright_ir::{Function, FunctionKind, Module, Op, TargetInfo};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Specialised<'_> {
 
 /// The names of the functions of a module that are copied for each key, where keys differ in
 /// everything that they may.
-pub(in crate::program) fn copied(module: &Module) -> HashSet<Arc<str>> {
+pub(crate) fn copied(module: &Module) -> HashSet<Arc<str>> {
     let asked = [Intrinsic::VolumePass, Intrinsic::VolumeAny, Intrinsic::RayDepth];
     let mut called: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().chain(asked).map(Arc::from).collect();
     called.extend(LightMessages::of(module, std::iter::empty()).types.into_keys());
@@ -107,7 +107,7 @@ fn is_core_of_object(f: &Function) -> bool {
 }
 
 /// These functions, and all functions that call one, directly or not.
-pub(in crate::program) fn callers_of(all: &[Function], mut callers: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
+pub(crate) fn callers_of(all: &[Function], mut callers: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
     loop {
         let before = callers.len();
         for f in all {

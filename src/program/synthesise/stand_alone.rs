@@ -1,9 +1,9 @@
 //! Functions compiled for no scene: what they call of the linker as it is in an empty scene.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type};
-use crate::program::layout::textures;
-use crate::program::synthesise::coordinate_systems;
+use crate::layout::textures;
+use crate::synthesise::coordinate_systems;
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,9 +47,9 @@ fn zeros(name: &Arc<str>, params: impl Iterator<Item = Type>, results: impl Iter
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::passes::Pipeline;
-    use crate::lang::{Options, Unit, registry};
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_ir::passes::Pipeline;
+    use shadewright_lang::{Options, Unit, registry};
 
     #[test]
     fn functions_that_ask_the_linker_are_complete_without_it() {

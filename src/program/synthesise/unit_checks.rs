@@ -3,9 +3,9 @@
 //! Each call that declares a unit vector calls a function of its own instead, which prints the place
 //! where the length is not 1.
 
-use crate::abi::library;
-use crate::ir::{Loc, Module, Op};
-use crate::lang::stdlib;
+use shadewright_ir::abi::library;
+use shadewright_ir::{Loc, Module, Op};
+use shadewright_lang::stdlib;
 use std::sync::Arc;
 
 /// Replaces the calls of a module; `place` describes where an instruction comes from.

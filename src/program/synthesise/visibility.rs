@@ -6,10 +6,10 @@
 //! first surface or compute transmittance (`lang/stdlib/rays.sl`). Programs of scenes without such
 //! objects have no code for it.
 
-use crate::abi::Intrinsic;
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::scene::{HitMode, Scene, Visibility};
-use crate::staged::transport::MATTE;
+use shadewright_generators::transport::MATTE;
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_scene::{HitMode, Scene, Visibility};
 
 /// The kind of camera rays, as surface entries and the library know it.
 pub const CAMERA: u16 = 0;
@@ -21,7 +21,7 @@ pub const TRANSMISSION: u8 = 3;
 /// The last kind of rays that shaders see (`ray.kind`).
 pub const LAST_REPORTED: u8 = 4;
 /// The kind of rays of `occlusion`, which compute transmittance. Those of
-/// [`crate::program::synthesise::gather_outputs`] are the kinds after it.
+/// [`crate::synthesise::gather_outputs`] are the kinds after it.
 pub const OCCLUSION: u8 = 5;
 
 /// The words after the entry number of an object's record, as floats: the transmittance for shadow

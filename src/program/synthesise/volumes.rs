@@ -7,11 +7,11 @@
 //! exterior on rays that its own shaders trace: the interior where the ray starts against the
 //! geometric normal. Rays that hit nothing are unchanged.
 
-use crate::abi::{Intrinsic, Query, QuerySource};
-use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
-use crate::program::collect::instances::unpack;
-use crate::program::layout::blocks::LinkedVolume;
-use crate::program::synthesise::surface_state::of_frame;
+use crate::collect::instances::unpack;
+use crate::layout::blocks::LinkedVolume;
+use crate::synthesise::surface_state::of_frame;
+use shadewright_ir::abi::{Intrinsic, Query, QuerySource};
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use std::sync::Arc;
 
 /// Light that passes through a volume.

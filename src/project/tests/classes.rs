@@ -1,8 +1,8 @@
 //! Scenes of RTSL's classes.
 
 use super::*;
-use crate::lang::rtsl;
-use crate::project::rib::instance_rib;
+use crate::rib::instance_rib;
+use shadewright_lang::rtsl;
 
 const SCENE: &str = "\
 Format 16 12 1

@@ -4,7 +4,7 @@
 //! function of a display: a difference in the dark is visible where one of the same size in the light
 //! is not. Values above white are compared, too; images may be developed later.
 
-use crate::scene::Exposure;
+use shadewright_scene::Exposure;
 
 /// What non-finite values are compared as: alike, and different from all others.
 const NON_FINITE: f32 = 1e18;

@@ -10,10 +10,10 @@
 //! An object is what the scene declares as one: the parts of a mesh are not looked for, and neither
 //! are reflections, or lines that are curved.
 
-use crate::bvh::two_level::procedural::ProceduralBvh;
-use crate::scene::{MeshSpace, Object, Scene};
 use glam::{Mat4, Vec2, Vec3, Vec4Swizzles};
 use rayon::prelude::*;
+use shadewright_bvh::two_level::procedural::ProceduralBvh;
+use shadewright_scene::{MeshSpace, Object, Scene};
 use std::f32::consts::SQRT_2;
 
 /// Margin around projections for rounding, in pixels.

@@ -8,10 +8,10 @@ use super::contrast::contrast;
 use super::lattice::{Key, Known, key, point};
 use super::weights::Weights;
 use super::{AdaptiveSampler, Colors};
-use crate::bvh::raysets::place_in_tile;
-use crate::render::film::Film;
-use crate::render::{Progress, RenderError};
+use crate::film::Film;
+use crate::{Progress, RenderError};
 use glam::Vec2;
+use shadewright_bvh::raysets::place_in_tile;
 
 /// Positions that are requested at once, at most.
 const AT_ONCE: usize = 1 << 19;

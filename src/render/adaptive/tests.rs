@@ -2,12 +2,12 @@
 
 use super::small::Region;
 use super::*;
-use crate::program::{LinkOptions, link};
-use crate::render::rpu::{RpuProgressive, RpuRenderer};
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, prepare};
-use crate::scene::{FilterKind, OpenOptions, open_builtin, open_bytes};
-use crate::text::source::SourceMap;
+use crate::rpu::{RpuProgressive, RpuRenderer};
+use crate::sampling::Sampling;
+use crate::{DEFAULT_BUDGET, prepare};
+use shadewright_base::text::source::SourceMap;
+use shadewright_program::{LinkOptions, link};
+use shadewright_scene::{FilterKind, OpenOptions, open_builtin, open_bytes};
 use std::collections::HashSet;
 
 /// Opaque grey.
@@ -70,7 +70,11 @@ fn an_edge_is_divided_along_its_length_and_nowhere_else() {
 #[test]
 fn the_depth_bounds_the_samples_of_a_pixel() {
     // No two neighbours of any lattice are alike.
-    let noise = |p: Vec2| grey(crate::random::unit(crate::random::hash(p.x.to_bits() ^ p.y.to_bits().rotate_left(16))));
+    let noise = |p: Vec2| {
+        grey(shadewright_base::random::unit(shadewright_base::random::hash(
+            p.x.to_bits() ^ p.y.to_bits().rotate_left(16),
+        )))
+    };
     for depth in 0..=3 {
         let sampler = AdaptiveSampler::plain(Window::whole(3, 3), Settings { threshold: 0.0, depth });
         let (_, statistics, asked) = sampled(&sampler, noise);

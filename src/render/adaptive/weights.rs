@@ -1,7 +1,7 @@
 //! Weights of squares in the pixels around them: integrals of the pixel filter.
 
-use crate::render::filter;
-use crate::scene::PixelFilter;
+use crate::filter;
+use shadewright_scene::PixelFilter;
 
 /// Points along each side of a table's cell at which the filter is evaluated.
 const POINTS: i64 = 4;
@@ -95,7 +95,7 @@ fn mean(filter: PixelFilter, [column, row]: [i64; 2], cells: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::FilterKind;
+    use shadewright_scene::FilterKind;
 
     fn filter(kind: FilterKind, width: f32) -> PixelFilter {
         PixelFilter { kind, width: [width, width] }

@@ -3,18 +3,18 @@
 //! file owns the paths' buffers and knows no sections.
 
 use super::device::{Gpu, Layout};
-use crate::codegen::wgsl::WORKGROUP_SIZE;
-use crate::kernels::{Kernel, join, kernel};
-use crate::render::RenderError;
-use crate::render::batches::Batches;
+use crate::RenderError;
+use crate::batches::Batches;
 use bytemuck::{Pod, Zeroable};
+use shadewright_bvh::kernels::{Kernel, join};
+use shadewright_codegen::wgsl::WORKGROUP_SIZE;
 use wgpu::BufferUsages;
 
 /// The code that the scheduling kernels share.
-const BATCH_WGSL: Kernel = kernel!("batch.wgsl");
+const BATCH_WGSL: Kernel = Kernel::named("batch.wgsl");
 
 /// The kernels' source.
-const REFILL_WGSL: Kernel = kernel!("refill.wgsl");
+const REFILL_WGSL: Kernel = Kernel::named("refill.wgsl");
 
 /// Which invocations reserve space in buffers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Lanes {
     /// A kernel's source with what it builds on.
     pub fn complete(self, kernel: Kernel) -> String {
         let lanes = match self {
-            Self::Subgroup => kernel!("lanes_subgroup.wgsl"),
-            Self::Single => kernel!("lanes_single.wgsl"),
+            Self::Subgroup => Kernel::named("lanes_subgroup.wgsl"),
+            Self::Single => Kernel::named("lanes_single.wgsl"),
         };
         join(&[BATCH_WGSL, lanes, kernel])
     }
@@ -148,7 +148,7 @@ pub(super) struct BatchParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Status {
-    /// Zero, or the word of a [`crate::codegen::wgsl::Trap`].
+    /// Zero, or the word of a [`shadewright_codegen::wgsl::Trap`].
     pub trap: u32,
     /// Paths that have not finished.
     pub live: u32,
@@ -415,9 +415,9 @@ fn bind(gpu: &Gpu, kernels: &RefillKernels, buffers: [&wgpu::Buffer; 7]) -> wgpu
 mod tests {
     use super::super::layouts::{parsed, struct_size};
     use super::*;
-    use crate::codegen::wgsl::{FINISHED, RESULT_WORDS};
-    use crate::render::batches::MAX_BATCHES;
-    use crate::render::film::FilmPixel;
+    use crate::batches::MAX_BATCHES;
+    use crate::film::FilmPixel;
+    use shadewright_codegen::wgsl::{FINISHED, RESULT_WORDS};
 
     /// The program counter of a path that has nothing to do.
     const RESTING: u32 = 0xffff_fffe;

@@ -4,7 +4,7 @@
 //! Only this file talks to adapters. It knows nothing of programs, scenes or images.
 
 use super::driver::DriverQuirks;
-use crate::render::{AdapterInfo, RenderError};
+use crate::{AdapterInfo, RenderError};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};

@@ -7,15 +7,15 @@
 use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results, SampleNumbers};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
-use crate::bvh::TwoLevel;
-use crate::bvh::two_level::procedural::ProceduralBvh;
-use crate::codegen::wgsl::{
+use crate::RenderError;
+use crate::report::KernelTimes;
+use shadewright_bvh::TwoLevel;
+use shadewright_bvh::two_level::procedural::ProceduralBvh;
+use shadewright_codegen::wgsl::{
     Interface, PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, TrapCode, WORKGROUP_SIZE,
 };
-use crate::ir::Module;
-use crate::program::memory::PlacedRecord;
-use crate::render::RenderError;
-use crate::render::report::KernelTimes;
+use shadewright_ir::Module;
+use shadewright_program::memory::PlacedRecord;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::time::Duration;

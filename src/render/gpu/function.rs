@@ -4,19 +4,19 @@ use super::executor::Setup;
 use super::executor::trap_error;
 use super::program::Program;
 use super::wavefront::Compute;
-use crate::bvh::gpu::kernel::Levels;
-use crate::bvh::two_level::procedural::ProceduralBvh;
-use crate::bvh::{BuildOptions, Bvh};
-use crate::codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
-use crate::ir::Module;
-use crate::render::{RenderError, Schedule};
+use crate::{RenderError, Schedule};
+use shadewright_bvh::gpu::kernel::Levels;
+use shadewright_bvh::two_level::procedural::ProceduralBvh;
+use shadewright_bvh::{BuildOptions, Bvh};
+use shadewright_codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
+use shadewright_ir::Module;
 
 /// The most nested calls of a recursive function.
 const MAX_DEPTH: u32 = 256;
 
 /// Runs function `name` of `module` once for each of `arguments`, without a scene: rays miss,
 /// memory and program constants are zero. Arguments and results are words, those of one parameter
-/// after those of the one before (`crate::ir::Type::words` each). Each run may take `budget` back
+/// after those of the one before (`shadewright_ir::Type::words` each). Each run may take `budget` back
 /// edges and calls.
 ///
 /// # Errors

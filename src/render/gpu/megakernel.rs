@@ -14,11 +14,11 @@ use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
 use super::submission_size::SubmissionSize;
 use super::wavefront::Compute;
-use crate::bvh::gpu::kernel::{self, Layout, Leaves, Levels, Store};
-use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
-use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
-use crate::render::RenderError;
-use crate::render::report::KernelTimes;
+use crate::RenderError;
+use crate::report::KernelTimes;
+use shadewright_bvh::gpu::kernel::{self, Layout, Leaves, Levels, Store};
+use shadewright_codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
+use shadewright_codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::time::Instant;
@@ -49,7 +49,7 @@ pub(super) fn max_private_words(gpu: &Gpu) -> u32 {
 }
 
 /// The text that traces the megakernel's rays:
-/// [`crate::codegen::wgsl::MegakernelOptions::traversal`].
+/// [`shadewright_codegen::wgsl::MegakernelOptions::traversal`].
 pub(super) fn traversal(levels: Levels, leaves: Leaves) -> String {
     let nodes = Store::Buffer.declare("stored_nodes", binding::TREE);
     let triangles = Store::Buffer.declare("stored_triangles", binding::TREE + 1);
@@ -277,13 +277,13 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::two_level::procedural::ProceduralBvh;
-    use crate::bvh::{BuildOptions, Bvh, Triangle};
-    use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
-    use crate::ir::parse;
-    use crate::render::gpu::batch::{Results, SampleNumbers};
-    use crate::text::source::FileId;
+    use crate::gpu::batch::{Results, SampleNumbers};
     use glam::Vec3;
+    use shadewright_base::text::source::FileId;
+    use shadewright_bvh::two_level::procedural::ProceduralBvh;
+    use shadewright_bvh::{BuildOptions, Bvh, Triangle};
+    use shadewright_codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
+    use shadewright_ir::parse;
     use std::ops::ControlFlow;
     use std::sync::LazyLock;
 

@@ -4,9 +4,9 @@
 //! images and scenes with the same kernel share a pipeline.
 
 use super::device::{Gpu, Layout};
-use crate::codegen::wgsl::SectionKernel;
-use crate::render::RenderError;
+use crate::RenderError;
 use rayon::prelude::*;
+use shadewright_codegen::wgsl::SectionKernel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -9,10 +9,10 @@ use super::program::Program;
 use super::renderer::compile;
 use super::warm_up::{self, Priority, WarmUp, WarmUpProgress};
 use super::wavefront::{Compute, WavefrontExecutor};
-use crate::bvh::two_level::procedural::ProceduralBvh;
-use crate::bvh::{BuildOptions, Bvh};
-use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS};
-use crate::render::{Job, RenderError, Schedule};
+use crate::{Job, RenderError, Schedule};
+use shadewright_bvh::two_level::procedural::ProceduralBvh;
+use shadewright_bvh::{BuildOptions, Bvh};
+use shadewright_codegen::wgsl::{FINISHED, PARAMS_UNIFORMS};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -93,7 +93,7 @@ impl Compute {
     /// Runs a program without sections, so that the driver compiles the kernels that every program
     /// needs.
     fn exercise(&self) -> Result<(), RenderError> {
-        let failed = |e: crate::bvh::BuildError| RenderError::Device(e.to_string());
+        let failed = |e: shadewright_bvh::BuildError| RenderError::Device(e.to_string());
         let tree = Bvh::build(&[], &BuildOptions::default()).map_err(failed)?;
         let setup = Setup {
             shader_starts: &[],

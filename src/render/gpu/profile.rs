@@ -2,8 +2,8 @@
 //! the status of the group that recorded them. Without profiling nothing is written.
 
 use super::device::{Clock, Gpu};
-use crate::render::RenderError;
-use crate::render::report::{KernelTime, KernelTimes};
+use crate::RenderError;
+use crate::report::{KernelTime, KernelTimes};
 use std::time::Duration;
 use wgpu::{BufferUsages, CommandEncoder, ComputePass};
 

@@ -4,10 +4,10 @@ use super::device::Gpu;
 use super::executor::{PathExecutor, Setup};
 use super::megakernel::{MegakernelExecutor, max_private_words, traversal};
 use super::wavefront::{Compute, WavefrontExecutor};
-use crate::bvh::gpu::kernel::{Leaves, Levels};
-use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
-use crate::ir::Module;
-use crate::render::{RenderError, Schedule};
+use crate::{RenderError, Schedule};
+use shadewright_bvh::gpu::kernel::{Leaves, Levels};
+use shadewright_codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
+use shadewright_ir::Module;
 use std::fmt::Debug;
 use std::ops::Deref;
 

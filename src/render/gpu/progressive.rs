@@ -6,12 +6,12 @@ use super::prepare::Preparation;
 use super::program::Program;
 use super::renderer::{GpuRenderer, compile, default_path_count, max_depth, setup};
 use super::warm_up::{Priority, WarmUpProgress};
-use crate::image::Image;
-use crate::render::film::Film;
-use crate::render::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
-use crate::render::report::{Count, KernelTimes, Phase, Report};
-use crate::render::{AdapterInfo, Job, RenderError, Renderer};
+use crate::film::Film;
+use crate::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
+use crate::report::{Count, KernelTimes, Phase, Report};
+use crate::{AdapterInfo, Job, RenderError, Renderer};
 use glam::Vec2;
+use shadewright_image::Image;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -183,7 +183,7 @@ fn same_kernels(a: &Job, b: &Job) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::progressive::checks;
+    use crate::progressive::checks;
 
     fn renderer() -> GpuRenderer {
         GpuRenderer::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")

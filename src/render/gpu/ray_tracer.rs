@@ -4,10 +4,10 @@
 
 use super::device::Gpu;
 use super::traversal::{RayBuffers, Trace, TraversalKernels, Tree};
-use crate::bvh::TwoLevel;
-use crate::bvh::gpu::kernel::{Places, Variant};
-use crate::bvh::gpu::{GROUP, GpuHit, GpuRay, dispatch_size};
-use crate::render::RenderError;
+use crate::RenderError;
+use shadewright_bvh::TwoLevel;
+use shadewright_bvh::gpu::kernel::{Places, Variant};
+use shadewright_bvh::gpu::{GROUP, GpuHit, GpuRay, dispatch_size};
 use std::time::{Duration, Instant};
 use wgpu::{BufferUsages, ComputePassTimestampWrites};
 

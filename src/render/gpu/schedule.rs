@@ -4,13 +4,13 @@
 use super::batch::{Lanes, Paths};
 use super::device::{Gpu, Layout};
 use super::traversal::Trace;
-use crate::codegen::wgsl::WORKGROUP_SIZE;
-use crate::kernels::{Kernel, kernel};
-use crate::render::RenderError;
+use crate::RenderError;
+use shadewright_bvh::kernels::Kernel;
+use shadewright_codegen::wgsl::WORKGROUP_SIZE;
 use wgpu::BufferUsages;
 
 /// The kernels' source.
-const SCHEDULE_WGSL: Kernel = kernel!("schedule.wgsl");
+const SCHEDULE_WGSL: Kernel = Kernel::named("schedule.wgsl");
 
 /// Paths for each invocation of the kernels over all paths.
 const PATHS_EACH: u32 = 8;
@@ -150,8 +150,8 @@ mod tests {
     use super::super::batch::{Batch, RefillKernels, Results, SampleNumbers};
     use super::super::layouts::parsed;
     use super::*;
-    use crate::bvh::gpu::MAX_GROUPS;
-    use crate::codegen::wgsl::FINISHED;
+    use shadewright_bvh::gpu::MAX_GROUPS;
+    use shadewright_codegen::wgsl::FINISHED;
 
     struct Bench {
         gpu: Gpu,

@@ -2,7 +2,7 @@
 //! whose dispatch runs for seconds, and the host reports progress; so the first submissions are
 //! small, and later ones as large as the measured time allows. The size changes no bit of an image.
 
-use crate::codegen::wgsl::WORKGROUP_SIZE;
+use shadewright_codegen::wgsl::WORKGROUP_SIZE;
 use std::time::Duration;
 
 /// Paths that the first rounds of an executor run.

@@ -8,8 +8,8 @@ use super::device::{Gpu, PATIENCE, Pending};
 use super::executor::OnProgress;
 use super::profile::{Profile, Recorded, Recorder, Stamps};
 use super::submission_size::SubmissionSize;
-use crate::render::RenderError;
-use crate::render::report::KernelTimes;
+use crate::RenderError;
+use crate::report::KernelTimes;
 use std::collections::VecDeque;
 use std::time::Instant;
 

@@ -2,17 +2,17 @@
 //! CPU.
 
 use super::{Compute, GpuRenderer};
-use crate::bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
-use crate::image::Image;
-use crate::ir::{Module, parse};
-use crate::program::{MemoryImage, Program};
-use crate::render::film::FilmSettings;
-use crate::render::report::KernelTimes;
-use crate::render::sampling::Sampling;
-use crate::render::{Job, RenderError, Renderer, Schedule, Window};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use crate::film::FilmSettings;
+use crate::report::KernelTimes;
+use crate::sampling::Sampling;
+use crate::{Job, RenderError, Renderer, Schedule, Window};
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap};
+use shadewright_bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
+use shadewright_image::Image;
+use shadewright_ir::{Module, parse};
+use shadewright_program::{MemoryImage, Program};
 use std::sync::{Arc, LazyLock};
 
 static COMPUTE: LazyLock<Compute> =

@@ -6,12 +6,12 @@
 
 use super::device::Gpu;
 use super::tuning;
-use crate::bvh::TwoLevel;
-use crate::bvh::gpu::TraverseParams;
-use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, TreeFacts, Variant};
-use crate::bvh::two_level::procedural::ProceduralBvh;
-use crate::codegen::wgsl;
-use crate::render::RenderError;
+use crate::RenderError;
+use shadewright_bvh::TwoLevel;
+use shadewright_bvh::gpu::TraverseParams;
+use shadewright_bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, TreeFacts, Variant};
+use shadewright_bvh::two_level::procedural::ProceduralBvh;
+use shadewright_codegen::wgsl;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
 
@@ -67,7 +67,7 @@ pub(super) struct ProceduralOnDevice<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trace<'a> {
     /// The rays whose indices are queued, by a dispatch of a group for every
-    /// [`crate::bvh::gpu::GROUP`] of them, whose size is there.
+    /// [`shadewright_bvh::gpu::GROUP`] of them, whose size is there.
     Queued(&'a wgpu::Buffer, u64),
     /// Those that [`Tree::set_range`] selects, with the numbers of workgroups in x and y.
     Range([u32; 2]),

@@ -8,9 +8,9 @@
 
 use super::device::Gpu;
 use super::traversal::{Table, table_binding};
-use crate::bvh::gpu::GROUP;
-use crate::bvh::gpu::kernel::{Levels, MEASURE_MEMORY, Places, Stack, Store, measure_memory};
-use crate::render::RenderError;
+use crate::RenderError;
+use shadewright_bvh::gpu::GROUP;
+use shadewright_bvh::gpu::kernel::{Levels, MEASURE_MEMORY, Places, Stack, Store, measure_memory};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -10,8 +10,8 @@
 
 use super::device::{Gpu, Layout, OpenError};
 use super::pipelines::{Kernel, PipelineCounts, Pipelines};
-use crate::codegen::wgsl::{SectionKernel, binding};
-use crate::render::RenderError;
+use crate::RenderError;
+use shadewright_codegen::wgsl::{SectionKernel, binding};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -200,7 +200,7 @@ impl EmptyDispatch {
     fn new(gpu: &Gpu, layout: &Layout) -> Result<Self, RenderError> {
         let buffers = (binding::PARAMS..=binding::QUEUE).map(|at| {
             let usage = if at == binding::PARAMS { BufferUsages::UNIFORM } else { BufferUsages::STORAGE };
-            gpu.buffer("nothing", NOTHING_BYTES.max(size_of::<crate::codegen::wgsl::Params>() as u64), usage)
+            gpu.buffer("nothing", NOTHING_BYTES.max(size_of::<shadewright_codegen::wgsl::Params>() as u64), usage)
         });
         let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
         Ok(Self { bound: gpu.bind(layout, &buffers.iter().collect::<Vec<_>>()) })

@@ -15,10 +15,10 @@ use super::schedule::{Schedule, ScheduleKernels};
 use super::submissions::SubmissionQueue;
 use super::traversal::{ProceduralOnDevice, RayBuffers, TraversalKernels, Tree};
 use super::warm_up::section_layout;
-use crate::bvh::gpu::kernel::Variant;
-use crate::codegen::wgsl::{SectionKernel, Trap};
-use crate::render::RenderError;
-use crate::render::report::KernelTimes;
+use crate::RenderError;
+use crate::report::KernelTimes;
+use shadewright_bvh::gpu::kernel::Variant;
+use shadewright_codegen::wgsl::{SectionKernel, Trap};
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -273,10 +273,10 @@ impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for WavefrontExecut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::two_level::procedural::ProceduralBvh;
-    use crate::bvh::{BuildOptions, Bvh, Triangle};
-    use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, ShaderStart, TrapCode};
     use glam::Vec3;
+    use shadewright_bvh::two_level::procedural::ProceduralBvh;
+    use shadewright_bvh::{BuildOptions, Bvh, Triangle};
+    use shadewright_codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, ShaderStart, TrapCode};
     use std::sync::LazyLock;
 
     static COMPUTE: LazyLock<Compute> = LazyLock::new(|| {

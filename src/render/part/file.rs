@@ -5,10 +5,10 @@ use super::super::batches::Batches;
 use super::super::film::{Film, FilmPixel, FilmSettings};
 use super::super::record::{Record, hashed, to_json};
 use super::Share;
-use crate::image::aov::Aov;
-use crate::image::channels::{ChannelError, ChannelFile, Header};
-use crate::image::{Channels, Image, Quantize};
 use serde::{Deserialize, Serialize};
+use shadewright_image::aov::Aov;
+use shadewright_image::channels::{ChannelError, ChannelFile, Header};
+use shadewright_image::{Channels, Image, Quantize};
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::io::{BufRead, Seek};
@@ -123,7 +123,7 @@ impl PartRecord {
         let record: Self = serde_json::from_str(text).map_err(|error| PartError::Record(error.to_string()))?;
         let [x0, y0, x1, y1] = record.record.window;
         let [width, height] = [x1.saturating_sub(x0), y1.saturating_sub(y0)];
-        crate::image::check_size(width, height).map_err(|error| PartError::Record(error.to_string()))?;
+        shadewright_image::check_size(width, height).map_err(|error| PartError::Record(error.to_string()))?;
         if !record.part.share.is_valid() {
             return Err(PartError::Record("its share is impossible".to_string()));
         }

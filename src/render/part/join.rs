@@ -3,9 +3,9 @@
 use super::super::batches::Batches;
 use super::super::film::Film;
 use super::{Content, PartFile, PartRecord, Plan};
-use crate::image::aov::Aov;
-use crate::image::{Channels, Image, SizeError, Variance, check_size};
-use crate::render::Window;
+use crate::Window;
+use shadewright_image::aov::Aov;
+use shadewright_image::{Channels, Image, SizeError, Variance, check_size};
 
 /// A joined image.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 use super::*;
-use crate::image::aov::Aov;
-use crate::image::{Image, SizeError};
-use crate::render::Window;
-use crate::render::batches::Batches;
-use crate::render::film::{Film, FilmSettings};
-use crate::render::record::{Record, Subject};
+use crate::Window;
+use crate::batches::Batches;
+use crate::film::{Film, FilmSettings};
+use crate::record::{Record, Subject};
+use shadewright_image::aov::Aov;
+use shadewright_image::{Image, SizeError};
 use std::io::Cursor;
 
 const SAMPLES: u32 = 40;
@@ -14,8 +14,10 @@ const WHOLE: Window = Window { x: 2, y: 1, width: 7, height: 5 };
 fn fill(film: &mut Film, window: Window, samples: std::ops::Range<u32>) {
     for index in samples {
         for (x, y) in (0..window.height).flat_map(|y| (0..window.width).map(move |x| (x, y))) {
-            let at = crate::random::hash((window.x + x) ^ crate::random::hash((window.y + y) ^ (index << 8)));
-            film.add_sample(x, y, index, [at, at << 3, at << 7, at << 11].map(crate::random::unit));
+            let at = shadewright_base::random::hash(
+                (window.x + x) ^ shadewright_base::random::hash((window.y + y) ^ (index << 8)),
+            );
+            film.add_sample(x, y, index, [at, at << 3, at << 7, at << 11].map(shadewright_base::random::unit));
         }
     }
 }
@@ -163,7 +165,7 @@ fn parts_of_one_share_that_differ_are_a_conflict() {
 
 #[test]
 fn images_are_no_parts() {
-    let rendering = crate::image::rendering::Rendering::from(Image::new(1, 1, vec![[0.0; 4]]).unwrap());
+    let rendering = shadewright_image::rendering::Rendering::from(Image::new(1, 1, vec![[0.0; 4]]).unwrap());
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.exr");
     rendering.write(&path).unwrap();

@@ -1,14 +1,14 @@
 //! Tests that every implementation of [`Progressive`] passes, and their jobs.
 
 use super::{Pass, Progressive, middle};
-use crate::image::Image;
-use crate::program::{LinkOptions, link};
-use crate::render::film::Film;
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
-use crate::scene::{OpenOptions, open_builtin};
-use crate::text::source::SourceMap;
+use crate::film::Film;
+use crate::sampling::Sampling;
+use crate::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
 use glam::Vec2;
+use shadewright_base::text::source::SourceMap;
+use shadewright_image::Image;
+use shadewright_program::{LinkOptions, link};
+use shadewright_scene::{OpenOptions, open_builtin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -4,11 +4,11 @@
 //! Takes the timed machine's statistics for each code address and the compiled program's source
 //! locations; prints nothing.
 
-use crate::codegen::rpu::RpuProgram;
-use crate::ir::Module;
-use crate::rpu::isa::{Instr, Program};
-use crate::rpu::timed::{AtPc, Cause, Stats};
-use crate::text::source::{SourceMap, Span};
+use shadewright_base::text::source::{SourceMap, Span};
+use shadewright_codegen::rpu::RpuProgram;
+use shadewright_ir::Module;
+use shadewright_rpu::isa::{Instr, Program};
+use shadewright_rpu::timed::{AtPc, Cause, Stats};
 use std::collections::BTreeMap;
 
 /// Utilisation from which on nothing needs an explanation.
@@ -163,7 +163,7 @@ fn mnemonic(instr: &Instr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::asm::assemble;
+    use shadewright_rpu::asm::assemble;
 
     fn places(text: &str) -> Places {
         let mut sources = SourceMap::new();

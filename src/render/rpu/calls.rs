@@ -1,11 +1,11 @@
 //! Calls of one function on the timed machine: arguments and results as words.
 
 use super::loaded::{Entry, Loaded};
-use crate::ir::Module;
-use crate::render::RenderError;
-use crate::rpu::isa::{Component, Reg};
-use crate::rpu::machine::Machine;
-use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
+use crate::RenderError;
+use shadewright_ir::Module;
+use shadewright_rpu::isa::{Component, Reg};
+use shadewright_rpu::machine::Machine;
+use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 
 /// The arguments and results of calls, a chunk of threads at a time.
 pub trait Calls {

@@ -6,8 +6,8 @@
 
 use super::calls::Calls;
 use super::{Stoppable, in_parallel};
-use crate::render::Progress;
-use crate::rpu::timed::{CHUNK, Stats};
+use crate::Progress;
+use shadewright_rpu::timed::{CHUNK, Stats};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -154,7 +154,7 @@ mod tests {
     fn results_go_out_in_the_order_of_samples_whoever_ends_first() {
         let frame = Frame { width: 2, height: 1, samples: 3, processors: 1, progress: &|_| {} };
         let mut seen = Vec::new();
-        let call = |calls: &mut dyn Calls| -> Result<Stats, crate::render::RenderError> {
+        let call = |calls: &mut dyn Calls| -> Result<Stats, crate::RenderError> {
             let chunks: Vec<_> = std::iter::from_fn(|| calls.next()).filter(|c| !c.is_empty()).collect();
             for number in [2, 0, 1] {
                 calls.done(number, chunks[number as usize].clone(), [number, 9, 9, 9]);

@@ -5,11 +5,11 @@
 
 use super::in_parallel;
 use super::loaded::Loaded;
-use crate::program::Program;
-use crate::render::RenderError;
-use crate::rpu::isa::{Component, Reg};
-use crate::rpu::{BLOCK, Block, EmptyScene};
+use crate::RenderError;
 use glam::Vec3;
+use shadewright_program::Program;
+use shadewright_rpu::isa::{Component, Reg};
+use shadewright_rpu::{BLOCK, Block, EmptyScene};
 use std::sync::atomic::AtomicBool;
 
 /// A hit at distance 0.

@@ -1,21 +1,21 @@
 //! A module compiled for the RPU, with the registers of its functions' parameters and results.
 
-use crate::bvh::ray::lanes;
-use crate::cache::{DiskCache, KeyHasher};
-use crate::codegen::rpu::{self, RpuProgram, calls};
-use crate::ir::{Function, Module, Type, fingerprint};
-use crate::program::{PROGRAM_CONSTANTS, surface_entry};
-use crate::render::RenderError;
-use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS};
-use crate::rpu::BLOCK;
-use crate::rpu::Block;
-use crate::rpu::Executable;
-use crate::rpu::engine::EngineInfo;
-use crate::rpu::format::Format;
-use crate::rpu::isa::{Component, Mask, Reg};
-use crate::rpu::machine::{Limits, Machine, MachineError};
-use crate::rpu::simd::InstructionSet;
-use crate::rpu::tracing::Tracer;
+use crate::RenderError;
+use crate::sampling::{Arguments, CAMERA_ARGUMENTS};
+use shadewright_base::cache::{DiskCache, KeyHasher};
+use shadewright_bvh::ray::lanes;
+use shadewright_codegen::rpu::{self, RpuProgram, calls};
+use shadewright_ir::{Function, Module, Type, fingerprint};
+use shadewright_program::{PROGRAM_CONSTANTS, surface_entry};
+use shadewright_rpu::BLOCK;
+use shadewright_rpu::Block;
+use shadewright_rpu::Executable;
+use shadewright_rpu::engine::EngineInfo;
+use shadewright_rpu::format::Format;
+use shadewright_rpu::isa::{Component, Mask, Reg};
+use shadewright_rpu::machine::{Limits, Machine, MachineError};
+use shadewright_rpu::simd::InstructionSet;
+use shadewright_rpu::tracing::Tracer;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;

@@ -34,14 +34,14 @@ use super::progressive::Pass;
 use super::report::{Phase, Report};
 use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
-use crate::bvh::raysets::place_in_tile;
-use crate::cache::DiskCache;
-use crate::codegen::rpu::Options;
-use crate::image::Image;
-use crate::rpu::engine::{EngineInfo, default_engine};
-use crate::rpu::format::Format;
 use passes::Drawing;
 use rayon::prelude::*;
+use shadewright_base::cache::DiskCache;
+use shadewright_bvh::raysets::place_in_tile;
+use shadewright_codegen::rpu::Options;
+use shadewright_image::Image;
+use shadewright_rpu::engine::{EngineInfo, default_engine};
+use shadewright_rpu::format::Format;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ impl RpuRenderer {
     }
 
     /// The job's program, compiled and loaded.
-    pub(in crate::render) fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
+    pub(crate) fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
         let (module, constants, surfaces) = (&program.module, &program.constants, program.surface_entries);
         let loaded = match &self.cache {

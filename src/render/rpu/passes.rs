@@ -3,15 +3,15 @@
 
 use super::loaded::Loaded;
 use super::{LANES, Shape, Tile, each_pixel, in_parallel};
-use crate::image::Image;
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::render::film::Film;
-use crate::render::progressive::{Pass, middle};
-use crate::render::sampling::{Arguments, CAMERA_ARGUMENTS, CameraSample, Numbers, Sampling, TOGETHER};
-use crate::render::{Job, Progress, RenderError};
-use crate::rpu::Block;
-use crate::rpu::machine::Machine;
+use crate::film::Film;
+use crate::progressive::{Pass, middle};
+use crate::sampling::{Arguments, CAMERA_ARGUMENTS, CameraSample, Numbers, Sampling, TOGETHER};
+use crate::{Job, Progress, RenderError};
 use glam::Vec2;
+use shadewright_image::Image;
+use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
+use shadewright_rpu::Block;
+use shadewright_rpu::machine::Machine;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks whose pixels are held before they go into the film: 4 MiB.

@@ -3,14 +3,14 @@
 use super::loaded::Data;
 use super::passes::Drawing;
 use super::{Loaded, RpuRenderer, SceneTracer, cause};
-use crate::image::Image;
-use crate::ir::Module;
-use crate::program::Program;
-use crate::render::film::Film;
-use crate::render::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
-use crate::render::report::{Count, Phase, Report};
-use crate::render::{Job, RenderError, Renderer};
+use crate::film::Film;
+use crate::progressive::{BackgroundCompilation, Pass, Progressive, nothing_loaded};
+use crate::report::{Count, Phase, Report};
+use crate::{Job, RenderError, Renderer};
 use glam::Vec2;
+use shadewright_image::Image;
+use shadewright_ir::Module;
+use shadewright_program::Program;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -201,7 +201,7 @@ impl Progressive for RpuProgressive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::progressive::checks;
+    use crate::progressive::checks;
 
     fn progressive() -> RpuProgressive {
         RpuProgressive::new(RpuRenderer::new())

@@ -1,15 +1,15 @@
-//! Batches of rays traced by a generated program ([`crate::staged`]), which walks the BVH itself:
+//! Batches of rays traced by a generated program ([`shadewright_generators`]), which walks the BVH itself:
 //! no `trace` instruction.
 
 use super::loaded::{Data, Entry, Loaded};
-use crate::bvh::{Bvh, HitBatch, RayBatch};
-use crate::codegen::rpu::{Options, RpuProgram};
-use crate::ir::Module;
-use crate::program::PROGRAM_CONSTANTS;
-use crate::render::RenderError;
-use crate::rpu::engine::EngineInfo;
-use crate::rpu::{Block, EmptyScene};
-use crate::staged::{self, Arguments, Layout, RayKind};
+use crate::RenderError;
+use shadewright_bvh::{Bvh, HitBatch, RayBatch};
+use shadewright_codegen::rpu::{Options, RpuProgram};
+use shadewright_generators::{self as generators, Arguments, Layout, RayKind};
+use shadewright_ir::Module;
+use shadewright_program::PROGRAM_CONSTANTS;
+use shadewright_rpu::engine::EngineInfo;
+use shadewright_rpu::{Block, EmptyScene};
 use std::sync::atomic::AtomicBool;
 
 /// Back edges that a ray may take.
@@ -26,7 +26,7 @@ pub struct RayImage {
 impl RayImage {
     /// The tables of the BVH.
     pub fn new(bvh: &Bvh, layout: Layout) -> Self {
-        let (vectors, addresses) = staged::image(bvh, layout);
+        let (vectors, addresses) = generators::image(bvh, layout);
         Self { layout, vectors, addresses }
     }
 
@@ -56,11 +56,11 @@ impl<'i> RayProgram<'i> {
         kind: RayKind,
         engine: &'static EngineInfo,
     ) -> Result<Self, RenderError> {
-        let module = staged::program(arguments, kind);
+        let module = generators::program(arguments, kind);
         let mut uniforms = [[0.0; 4]; PROGRAM_CONSTANTS];
         uniforms[0] = image.addresses;
         let loaded = Loaded::with_options(&module, &uniforms, 0, &Options::default())?.on_engine(engine)?;
-        let (entry, data) = (loaded.entry(staged::TRAVERSE)?, loaded.data(&image.vectors));
+        let (entry, data) = (loaded.entry(generators::TRAVERSE)?, loaded.data(&image.vectors));
         Ok(Self { module, loaded, entry, data })
     }
 
@@ -95,14 +95,14 @@ impl<'i> RayProgram<'i> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::raysets::{View, batches, ray_sets};
-    use crate::bvh::{BATCH, BuildOptions};
-    use crate::program::memory;
-    use crate::rpu::engine;
-    use crate::scene;
-    use crate::staged::Iteration;
-    use crate::staged::tests::{rays, soup, variants};
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_bvh::raysets::{View, batches, ray_sets};
+    use shadewright_bvh::{BATCH, BuildOptions};
+    use shadewright_generators::Iteration;
+    use shadewright_generators::testing::{rays, soup, variants};
+    use shadewright_program::memory;
+    use shadewright_rpu::engine;
+    use shadewright_scene as scene;
     use std::path::{Path, PathBuf};
 
     /// Asserts that a program gives the hits of the CPU's kernels.
@@ -141,8 +141,10 @@ mod tests {
     /// Left out by `tests/all.sh` where the mesh is missing.
     #[test]
     fn every_layout_gives_the_cpu_kernels_hits_of_the_stanford_bunny() {
-        let folder = std::env::var_os("SHADEWRIGHT_MESHES")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
+        let folder = std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(
+            || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("../shared/meshes"),
+            PathBuf::from,
+        );
         let mut sources = SourceMap::new();
         let opened = scene::open(&folder.join("bunny.ply"), &scene::OpenOptions::default(), &mut sources);
         let opened = opened.map_err(|e| e.render(&sources)).expect("set SHADEWRIGHT_MESHES to the folder of bunny.ply");

@@ -2,13 +2,13 @@
 //! in a texture of one texel, and the block's log has them in their order.
 
 use super::{RpuRenderer, SceneTracer, cause};
-use crate::codegen::rpu::RECORD_TEXTURE;
-use crate::program::CAMERA_ENTRY;
-use crate::render::samples::{RecordWindow, Recorded, SampleRunner, arguments};
-use crate::render::sampling::CameraSample;
-use crate::render::{Job, RenderError, Renderer};
-use crate::rpu::machine::Machine;
-use crate::rpu::{BLOCK, Block, Texture};
+use crate::samples::{RecordWindow, Recorded, SampleRunner, arguments};
+use crate::sampling::CameraSample;
+use crate::{Job, RenderError, Renderer};
+use shadewright_codegen::rpu::RECORD_TEXTURE;
+use shadewright_program::CAMERA_ENTRY;
+use shadewright_rpu::machine::Machine;
+use shadewright_rpu::{BLOCK, Block, Texture};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -92,14 +92,14 @@ impl SampleRunner for RpuSamples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval::{EmptyWorld, Limits, Observer, eval_observed};
-    use crate::ir::passes::record::{Detail, Recording, Segments, instrument};
-    use crate::ir::random::{self, Random, Shape};
-    use crate::program::PROGRAM_CONSTANTS;
-    use crate::render::call::words;
-    use crate::render::rpu::Loaded;
-    use crate::rpu::EmptyScene;
-    use crate::rpu::engine;
+    use crate::call::words;
+    use crate::rpu::Loaded;
+    use shadewright_ir::eval::{EmptyWorld, Limits, Observer, eval_observed};
+    use shadewright_ir::passes::record::{Detail, Recording, Segments, instrument};
+    use shadewright_ir::random::{self, Random, Shape};
+    use shadewright_program::PROGRAM_CONSTANTS;
+    use shadewright_rpu::EmptyScene;
+    use shadewright_rpu::engine;
 
     /// The words that the evaluator records.
     #[derive(Default)]

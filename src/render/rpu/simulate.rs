@@ -8,12 +8,12 @@ use super::frame::Frame;
 use super::loaded::Loaded;
 use super::passes::imager_inputs;
 use super::{SceneTracer, cause};
-use crate::image::Image;
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::render::film::Film;
-use crate::render::progressive::Pass;
-use crate::render::{Job, Progress, RenderError, Window};
-use crate::rpu::timed::{Config, Stats};
+use crate::film::Film;
+use crate::progressive::Pass;
+use crate::{Job, Progress, RenderError, Window};
+use shadewright_image::Image;
+use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
+use shadewright_rpu::timed::{Config, Stats};
 use std::sync::atomic::AtomicBool;
 
 /// What a simulation gives.
@@ -23,7 +23,7 @@ pub struct Simulation {
     pub image: Image,
     /// Statistics of the run.
     pub stats: Stats,
-    /// Issue slots that each pixel took, row by row, in parts of [`crate::rpu::timed::SLOT_PARTS`].
+    /// Issue slots that each pixel took, row by row, in parts of [`shadewright_rpu::timed::SLOT_PARTS`].
     /// They add up to all issue slots.
     pub cost: Vec<u64>,
 }

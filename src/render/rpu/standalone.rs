@@ -8,21 +8,21 @@ use super::calls::{Calls, Registers};
 use super::frame::Frame;
 use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
-use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
-use crate::image::{Image, SizeError, check_size};
-use crate::program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree};
-use crate::program::textures::Textures;
-use crate::program::{MemoryImage, frame_constants};
-use crate::render::Progress;
-use crate::rpu::engine::{EngineInfo, Unsupported};
-use crate::rpu::format::Format;
-use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
-use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
-use crate::rpu::texture::{self, Texture};
-use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
-use crate::rpu::tracing::{EmptyScene, Tracer};
-use crate::rpu::{Block, Executable};
-use crate::scene::{Scene, TooManyTriangles, Visibility};
+use crate::Progress;
+use shadewright_bvh::{BuildOptions, TwoLevel, TwoLevelError};
+use shadewright_image::{Image, SizeError, check_size};
+use shadewright_program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree};
+use shadewright_program::textures::Textures;
+use shadewright_program::{MemoryImage, frame_constants};
+use shadewright_rpu::engine::{EngineInfo, Unsupported};
+use shadewright_rpu::format::Format;
+use shadewright_rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
+use shadewright_rpu::machine::{Limits, Machine, MachineError, RunReport};
+use shadewright_rpu::texture::{self, Texture};
+use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
+use shadewright_rpu::tracing::{EmptyScene, Tracer};
+use shadewright_rpu::{Block, Executable};
+use shadewright_scene::{Scene, TooManyTriangles, Visibility};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
@@ -404,8 +404,8 @@ impl Source for OneThread<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::asm::assemble;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
+    use shadewright_rpu::asm::assemble;
 
     fn standalone(text: &str) -> StandaloneProgram {
         let assembly = assemble(text, FileId::default()).expect("the text is right");

@@ -9,15 +9,15 @@ use super::loaded::Loaded;
 use super::passes::Drawing;
 use super::tracer::SceneTracer;
 use super::{LANES, Shape, Tile, cause, in_parallel};
-use crate::image::Image;
-use crate::program::CAMERA_ENTRY;
-use crate::render::film::Film;
-use crate::render::progressive::Pass;
-use crate::render::sampling::{Arguments, CameraSample, Numbers};
-use crate::render::{Job, Progress, RenderError};
-use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
-use crate::rpu::{BLOCK, Block, EmptyScene};
+use crate::film::Film;
+use crate::progressive::Pass;
+use crate::sampling::{Arguments, CameraSample, Numbers};
+use crate::{Job, Progress, RenderError};
 use glam::Vec2;
+use shadewright_image::Image;
+use shadewright_program::CAMERA_ENTRY;
+use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
+use shadewright_rpu::{BLOCK, Block, EmptyScene};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Blocks that are rendered before their tracers go to the caller.
@@ -105,7 +105,7 @@ impl<'a> Samples<'a> {
         self.pass.arguments(job.window, job.sampling, &job.film, &numbers, &mut arguments);
         let mut inputs = vec![[0u32; LANES]; job.program.camera_arguments()];
         let active = tile.active(width, height);
-        for (place, lane) in crate::bvh::ray::lanes(active).enumerate() {
+        for (place, lane) in shadewright_bvh::ray::lanes(active).enumerate() {
             inputs.iter_mut().zip(&arguments.words).for_each(|(to, from)| to[lane] = from[place].to_bits());
         }
         SampleBlock { samples, active, inputs }
@@ -249,12 +249,12 @@ fn run_blocks<T: BlockTracer>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::TwoLevel;
-    use crate::program::{LinkOptions, link};
-    use crate::render::sampling::Sampling;
-    use crate::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
-    use crate::scene::{OpenOptions, open};
-    use crate::text::source::SourceMap;
+    use crate::sampling::Sampling;
+    use crate::{DEFAULT_BUDGET, Renderer, Window, prepare};
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_bvh::TwoLevel;
+    use shadewright_program::{LinkOptions, link};
+    use shadewright_scene::{OpenOptions, open};
     use std::path::Path;
 
     /// The scene's own BVH.
@@ -266,7 +266,7 @@ mod tests {
             rays.active = block.rays.active & !block.any;
             self.0.closest_hits(&rays, &mut hits.found);
             rays.active = block.rays.active & block.any;
-            for i in crate::bvh::ray::lanes(self.0.any_hits(&rays) & rays.active) {
+            for i in shadewright_bvh::ray::lanes(self.0.any_hits(&rays) & rays.active) {
                 hits.found.t[i] = 0.0;
             }
         }
@@ -277,7 +277,7 @@ mod tests {
         for (file, strata) in [("assets/scenes/mirrors.rib", [1, 1]), ("assets/rtsl/primitives.rib", [2, 2])] {
             let mut sources = SourceMap::new();
             let options = OpenOptions { size: Some((21, 13)), ..OpenOptions::default() };
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+            let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(file);
             let scene = open(&path, &options, &mut sources).expect("a scene").scene;
             let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };
             let program = link(&scene, sources, &options).expect("its shaders compile");

@@ -3,14 +3,14 @@
 
 use super::Loaded;
 use super::loaded::{Data, Entry};
-use crate::bvh::ray::lanes;
-use crate::bvh::two_level::procedural::Intersect;
-use crate::bvh::{BATCH, RayBatch, TwoLevel};
-use crate::program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
-use crate::render::{Job, RenderError};
-use crate::rpu::machine::{Machine, MachineError};
-use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
-use crate::rpu::{Block, EmptyScene};
+use crate::{Job, RenderError};
+use shadewright_bvh::ray::lanes;
+use shadewright_bvh::two_level::procedural::Intersect;
+use shadewright_bvh::{BATCH, RayBatch, TwoLevel};
+use shadewright_program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
+use shadewright_rpu::machine::{Machine, MachineError};
+use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
+use shadewright_rpu::{Block, EmptyScene};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -266,21 +266,21 @@ impl Intersect for ProceduralTracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::Ray;
-    use crate::program::{LinkOptions, link};
-    use crate::render::sampling::Sampling;
-    use crate::render::{DEFAULT_BUDGET, Window, prepare};
-    use crate::rpu::BLOCK;
-    use crate::scene::{OpenOptions, open};
-    use crate::text::source::SourceMap;
+    use crate::sampling::Sampling;
+    use crate::{DEFAULT_BUDGET, Window, prepare};
     use glam::Vec3;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_bvh::Ray;
+    use shadewright_program::{LinkOptions, link};
+    use shadewright_rpu::BLOCK;
+    use shadewright_scene::{OpenOptions, open};
     use std::path::Path;
 
     /// The job of an image of 8 by 8 pixels.
     fn job_of_file(path: &str) -> Job {
         let mut sources = SourceMap::new();
         let options = OpenOptions { size: Some((8, 8)), ..OpenOptions::default() };
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path);
         let scene = open(&path, &options, &mut sources).expect("a scene").scene;
         let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };
         let program = link(&scene, sources, &options).expect("its shaders compile");

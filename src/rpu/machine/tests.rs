@@ -1,20 +1,20 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
 use super::{BEST, ENGINE};
-use crate::rpu::arbitrary::{any_arithmetic, reading};
-use crate::rpu::arith;
-use crate::rpu::asm::assemble;
-use crate::rpu::engine::INTERPRETER;
-use crate::rpu::format::Format;
-use crate::rpu::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
-use crate::rpu::lanes::{BLOCK, lanes_of};
-use crate::rpu::listings;
-use crate::rpu::machine::*;
-use crate::rpu::simd::InstructionSet;
-use crate::rpu::tracing::{EmptyScene, HitBlock, RayBlock};
-use crate::text::source::FileId;
+use crate::arbitrary::{any_arithmetic, reading};
+use crate::arith;
+use crate::asm::assemble;
+use crate::engine::INTERPRETER;
+use crate::format::Format;
+use crate::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
+use crate::lanes::{BLOCK, lanes_of};
+use crate::listings;
+use crate::machine::*;
+use crate::simd::InstructionSet;
+use crate::tracing::{EmptyScene, HitBlock, RayBlock};
 use Component::{W, X, Y, Z};
 use proptest::prelude::*;
+use shadewright_base::text::source::FileId;
 
 fn program(text: &str) -> Program {
     match assemble(text, FileId(0)) {

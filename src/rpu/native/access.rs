@@ -5,9 +5,9 @@ use super::context::{COLUMN, Exit, VECTOR, at};
 use super::liveness::Columns;
 use super::translate::{Stub, Translator};
 use super::vectors::{Binary, Kind, Order};
-use crate::rpu::isa::Multiplier;
-use crate::rpu::machine::SCRATCH_BASE;
-use crate::rpu::step::{Operand, Place};
+use crate::isa::Multiplier;
+use crate::machine::SCRATCH_BASE;
+use crate::step::{Operand, Place};
 use iced_x86::{Code, Instruction, Register};
 
 /// A load from several addresses, or from scratch memory.

@@ -1,12 +1,12 @@
-//! Translates arithmetic, step by step: the operations of [`crate::rpu::arith`] in the same order,
+//! Translates arithmetic, step by step: the operations of [`crate::arith`] in the same order,
 //! so that every result has the interpreter's bits.
 
 use super::assembler::Place as At;
 use super::context::constant;
 use super::translate::Translator;
 use super::vectors::{Binary, Kind, Shift, Unary, constant_place};
-use crate::rpu::isa::{Op, OpClass, SpecialOp};
-use crate::rpu::step::{Modify, Place, Step, Task, Uniform};
+use crate::isa::{Op, OpClass, SpecialOp};
+use crate::step::{Modify, Place, Step, Task, Uniform};
 use iced_x86::Register;
 
 impl Translator<'_> {

@@ -4,7 +4,7 @@
 //! register from its first use on; a result is stored when its register or the block ends, if it
 //! is read later. A copy takes no instruction: two columns share a register.
 
-use crate::rpu::step::Place;
+use crate::step::Place;
 use iced_x86::Register;
 use std::collections::{BTreeMap, BTreeSet};
 

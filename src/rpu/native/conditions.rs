@@ -5,8 +5,8 @@ use super::context::constant;
 use super::liveness::Columns;
 use super::translate::Translator;
 use super::vectors::{Kind, Order, constant_place};
-use crate::rpu::isa::Op;
-use crate::rpu::step::{Place, Step, Task, Test, Tests};
+use crate::isa::Op;
+use crate::step::{Place, Step, Task, Test, Tests};
 use iced_x86::{Code, Instruction, Register};
 
 impl Translator<'_> {

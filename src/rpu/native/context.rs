@@ -1,6 +1,6 @@
 //! What generated code and the engine share: a block of memory with a fixed layout.
 
-use crate::rpu::lanes::BLOCK;
+use crate::lanes::BLOCK;
 use std::mem::offset_of;
 
 /// Bytes of a column, and of a vector of the stack.

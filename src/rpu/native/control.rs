@@ -6,9 +6,9 @@ use super::functions::Block;
 use super::liveness::Columns;
 use super::translate::{Body, Stub, Translator};
 use super::vectors::{Kind, Order};
-use crate::rpu::decode::DecodedControl;
-use crate::rpu::isa::Component;
-use crate::rpu::step::Operand;
+use crate::decode::DecodedControl;
+use crate::isa::Component;
+use crate::step::Operand;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Lanes that jump: their way out of a block.

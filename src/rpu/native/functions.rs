@@ -11,7 +11,7 @@
 //! one question: at which items can lanes wait?
 
 use super::context::FRAME_HEAD;
-use crate::rpu::decode::{DecodedControl, DecodedInstr, Flow};
+use crate::decode::{DecodedControl, DecodedInstr, Flow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

@@ -4,11 +4,11 @@ use super::liveness::Liveness;
 use super::shapes::Known;
 use super::translate::{self, Translation};
 use super::{NATIVE, NO_VECTORS, best};
-use crate::rpu::arith::Mode;
-use crate::rpu::decode::DecodedProgram;
-use crate::rpu::disasm;
-use crate::rpu::isa::{IsaError, Program};
-use crate::rpu::simd::InstructionSet;
+use crate::arith::Mode;
+use crate::decode::DecodedProgram;
+use crate::disasm;
+use crate::isa::{IsaError, Program};
+use crate::simd::InstructionSet;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_function_of_more_loads_than_are_translated_is_named_and_left_to_the_interpreter() {
         let text = format!("SUBROUTINE_ENTRY_main:\n{}return\n", "load4 A.x, 0\n".repeat(1 << 15));
-        let assembly = crate::rpu::asm::assemble(&text, crate::text::source::FileId(0)).expect("assembles");
+        let assembly = crate::asm::assemble(&text, shadewright_base::text::source::FileId(0)).expect("assembles");
         let Ok(listing) = listing(&assembly.program, |_| None) else { return };
         assert!(listing.ends_with("\nmain:\n; too much code: the interpreter runs it\n"), "{}", listing.len());
     }

@@ -4,10 +4,10 @@
 //! the threads' owner may read any.
 
 use super::functions::{Block, Function};
-use crate::rpu::block::column;
-use crate::rpu::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
-use crate::rpu::isa::STACK_WINDOW;
-use crate::rpu::step::{Operand, Place, Step};
+use crate::block::column;
+use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use crate::isa::STACK_WINDOW;
+use crate::step::{Operand, Place, Step};
 
 /// Columns from `R0.x` to the top of the stack window.
 pub(super) const COLUMNS: u16 = column::STACK + 4 * STACK_WINDOW as u16;

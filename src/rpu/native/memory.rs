@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::perf_map::Symbol;
 use super::translate::{Translated, Translation, largest_frame};
-use crate::rpu::decode::DecodedProgram;
+use crate::decode::DecodedProgram;
 use memmap2::{Mmap, MmapMut};
 use std::io;
 
@@ -92,11 +92,11 @@ impl Executable {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::rpu;
-    use crate::rpu::asm::assemble;
-    use crate::rpu::native::best;
-    use crate::rpu::native::translate::translate;
-    use crate::text::source::FileId;
+    use crate as rpu;
+    use crate::asm::assemble;
+    use crate::native::best;
+    use crate::native::translate::translate;
+    use shadewright_base::text::source::FileId;
 
     /// The permissions of the memory at an address, such as `rw-p`.
     fn permissions(address: u64) -> String {

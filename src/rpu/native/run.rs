@@ -5,14 +5,14 @@ use super::context::{Context, Exit, FrameHead, inside};
 use super::functions::{self, Item};
 use super::memory::Executable;
 use super::translate::Translated;
-use crate::rpu::block::{Block, Frame, Pointers, column};
-use crate::rpu::decode::{DecodedProgram, Work};
-use crate::rpu::engine::Supply;
-use crate::rpu::executor::{Executor, Group};
-use crate::rpu::interpreter;
-use crate::rpu::isa::MAX_PUSH;
-use crate::rpu::lanes::BLOCK;
-use crate::rpu::machine::{Machine, MachineError, RunReport};
+use crate::block::{Block, Frame, Pointers, column};
+use crate::decode::{DecodedProgram, Work};
+use crate::engine::Supply;
+use crate::executor::{Executor, Group};
+use crate::interpreter;
+use crate::isa::MAX_PUSH;
+use crate::lanes::BLOCK;
+use crate::machine::{Machine, MachineError, RunReport};
 use std::sync::atomic::Ordering;
 
 /// Bytes of a column, and of a vector of the stack.
@@ -406,12 +406,12 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::asm::assemble;
-    use crate::rpu::isa::{Component, Reg};
-    use crate::rpu::native::best;
-    use crate::rpu::native::translate::translate;
-    use crate::rpu::{self, EmptyScene, Limits};
-    use crate::text::source::FileId;
+    use crate::asm::assemble;
+    use crate::isa::{Component, Reg};
+    use crate::native::best;
+    use crate::native::translate::translate;
+    use crate::{self as rpu, EmptyScene, Limits};
+    use shadewright_base::text::source::FileId;
     use std::sync::atomic::AtomicBool;
 
     #[test]

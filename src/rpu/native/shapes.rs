@@ -1,7 +1,7 @@
 //! What the lanes of a function have in common, as far as the program shows it: the addresses of
 //! loads and stores, and the conditions of jumps.
 //!
-//! A function is described as a flow of shapes ([`crate::shapes`]): columns become values in SSA
+//! A function is described as a flow of shapes ([`shadewright_base::uniformity`]): columns become values in SSA
 //! form. What a function is called with is varying, and so is what its callees leave; constants are
 //! uniform, and what is computed of them alone. Lanes reconverge as the solver expects where each jump to
 //! a lower address leads to the header of a natural loop around it; other functions are not
@@ -10,12 +10,12 @@
 
 use super::functions::Function;
 use super::liveness::{self, COLUMNS, Liveness};
-use crate::rpu::block::column;
-use crate::rpu::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
-use crate::rpu::isa::Op;
-use crate::rpu::machine::SCRATCH_BASE;
-use crate::rpu::step::{Modify, Place, Step as Arithmetic, Task, Uniform};
-use crate::shapes::{Edge, Flow, Node, Rule, Shape, Solution, Step, solve};
+use crate::block::column;
+use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
+use crate::isa::Op;
+use crate::machine::SCRATCH_BASE;
+use crate::step::{Modify, Place, Step as Arithmetic, Task, Uniform};
+use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Shape, Solution, Step, solve};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes of a function that is described: each takes half a kilobyte.
@@ -149,7 +149,7 @@ impl<'p> Builder<'p> {
         successors.push(Vec::new());
         // The entry is the first node of the graph: a node ahead of all leads to it.
         self.flow.nodes = vec![Node::default(); count + 2];
-        let graph = crate::shapes::Graph::new(
+        let graph = shadewright_base::uniformity::Graph::new(
             std::iter::once(vec![entry as u32 + 1])
                 .chain(successors.iter().map(|to| to.iter().map(|t| t + 1).collect()))
                 .collect(),

@@ -1,11 +1,11 @@
 //! Generated code against the interpreter, on random programs.
 
 use super::NATIVE;
-use crate::rpu::agreement::{self, Agreement};
-use crate::rpu::arbitrary::any_program;
-use crate::rpu::disasm::disassemble;
-use crate::rpu::isa::{Arith, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
-use crate::rpu::random::{self, Choices};
+use crate::agreement::{self, Agreement};
+use crate::arbitrary::any_program;
+use crate::disasm::disassemble;
+use crate::isa::{Arith, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
+use crate::random::{self, Choices};
 use proptest::prelude::*;
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ fn seeds() -> std::ops::Range<u32> {
 fn active(seed: u32) -> u64 {
     match seed % 4 {
         0 => 1 << (seed % 64),
-        1 => u64::from(crate::random::hash(seed)) << 20 | 1,
+        1 => u64::from(shadewright_base::random::hash(seed)) << 20 | 1,
         _ => u64::MAX,
     }
 }
@@ -93,7 +93,7 @@ proptest! {
 #[test]
 fn a_listing_has_a_comment_for_each_instruction_and_the_names_of_functions() {
     let text = "SUBROUTINE_ENTRY_twice:\nadd R0.w, R0.w, R0.w\nmul R1.w, R0.w, 3.0 + return always";
-    let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
+    let assembly = crate::asm::assemble(text, shadewright_base::text::source::FileId(0)).expect("assembles");
     let source = |address: u32| Some(format!("line {}", address / 2));
     let Ok(listing) = super::listing(&assembly.program, source) else {
         return assert!((NATIVE.available)().is_err(), "there is a translator");
@@ -113,7 +113,7 @@ fn lanes_behind_a_loop_are_not_forgotten() {
         test: iand R15.w, R1.w, #1 + jmp back, w (=0)
         add R3.w, R3.w, 2.0
         return";
-    let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0)).expect("assembles");
+    let assembly = crate::asm::assemble(text, shadewright_base::text::source::FileId(0)).expect("assembles");
     on_all(&assembly.program, u64::MAX, 7).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -135,7 +135,7 @@ fn a_listing_marks_what_lanes_have_in_common() {
         last: load I2, A.w, 1
         return";
     let marked = |text: &str| {
-        let assembly = crate::rpu::asm::assemble(text, crate::text::source::FileId(0));
+        let assembly = crate::asm::assemble(text, shadewright_base::text::source::FileId(0));
         let program = assembly.unwrap_or_else(|d| panic!("{d:?}")).program;
         let listing = super::listing(&program, |_| None).ok()?;
         let lines = |note: &str| -> Vec<u32> {

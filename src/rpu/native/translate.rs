@@ -8,9 +8,9 @@ use super::control::Jump;
 use super::functions::{Function, Item};
 use super::liveness::{self, Columns, LiveInBlock, Liveness};
 use super::vectors::Vectors;
-use crate::rpu::block::column;
-use crate::rpu::decode::{DecodedControl, DecodedProgram, Flow, Work};
-use crate::rpu::step::Place;
+use crate::block::column;
+use crate::decode::{DecodedControl, DecodedProgram, Flow, Work};
+use crate::step::Place;
 use iced_x86::{Code, Instruction, Register};
 use std::collections::{BTreeMap, BTreeSet};
 

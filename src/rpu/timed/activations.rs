@@ -8,8 +8,8 @@
 
 use super::history::{History, Until};
 use super::processor::Subchunk;
-use crate::rpu::executor::Group;
-use crate::rpu::lanes::{BLOCK, lanes_of};
+use crate::executor::Group;
+use crate::lanes::{BLOCK, lanes_of};
 
 /// The calls of a block's threads that have not returned, by depth.
 #[derive(Debug, Default)]

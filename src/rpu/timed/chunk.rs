@@ -1,8 +1,8 @@
 //! The interface to whatever starts threads and takes their results, a chunk at a time.
 
-use crate::rpu::block::Block;
-use crate::rpu::isa::{Component, Reg};
-use crate::rpu::texture::TexelStore;
+use crate::block::Block;
+use crate::isa::{Component, Reg};
+use crate::texture::TexelStore;
 
 /// Threads in a chunk.
 pub const CHUNK: usize = 4;
@@ -31,7 +31,7 @@ impl Chunk<'_> {
     }
 
     /// The texels that its threads have stored, in the order in which they did, for
-    /// [`apply`](crate::rpu::texture::apply) once the run is over.
+    /// [`apply`](crate::texture::apply) once the run is over.
     pub fn texel_stores(&self) -> impl Iterator<Item = TexelStore> {
         self.block.texel_stores(((1 << CHUNK) - 1) << self.first)
     }

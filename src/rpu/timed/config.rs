@@ -4,9 +4,9 @@
 //! `default.toml` has every key, its value and why. Another file may set some of them; unknown keys
 //! and values out of range are errors.
 
-use crate::rpu::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
-use crate::text::settings::{self, SettingsError};
+use crate::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 use std::sync::LazyLock;
 
 /// The text of the default configuration, comments included.
@@ -207,8 +207,8 @@ impl Latencies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpu::asm::assemble;
-    use crate::text::source::FileId;
+    use crate::asm::assemble;
+    use shadewright_base::text::source::FileId;
 
     #[test]
     fn the_default_has_the_latencies_of_the_published_example() {

@@ -9,12 +9,12 @@ use super::chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
 use super::history::{History, Until};
 use super::stats::{AtPc, Cause, Stats};
 use super::timing::{Timing, Unit};
-use crate::rpu::block::Block;
-use crate::rpu::decode::{DecodedControl, Flow};
-use crate::rpu::executor::{Executor, Group};
-use crate::rpu::isa::STACK_WINDOW;
-use crate::rpu::lanes::{BLOCK, lanes_of};
-use crate::rpu::machine::{Machine, MachineError};
+use crate::block::Block;
+use crate::decode::{DecodedControl, Flow};
+use crate::executor::{Executor, Group};
+use crate::isa::STACK_WINDOW;
+use crate::lanes::{BLOCK, lanes_of};
+use crate::machine::{Machine, MachineError};
 
 /// Chunks that share a block.
 const SLOTS: usize = BLOCK / CHUNK;

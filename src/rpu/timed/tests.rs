@@ -1,15 +1,15 @@
 //! Cycles counted by hand, and bits compared with the functional machine.
 
 use super::*;
-use crate::rpu::Executable;
-use crate::rpu::arbitrary::any_program;
-use crate::rpu::asm::assemble;
-use crate::rpu::isa::{Component, Program, Reg};
-use crate::rpu::machine::Limits;
-use crate::rpu::texture::Texture;
-use crate::rpu::{BLOCK, Block, EmptyScene};
-use crate::text::source::FileId;
+use crate::Executable;
+use crate::arbitrary::any_program;
+use crate::asm::assemble;
+use crate::isa::{Component, Program, Reg};
+use crate::machine::Limits;
+use crate::texture::Texture;
+use crate::{BLOCK, Block, EmptyScene};
 use proptest::prelude::*;
+use shadewright_base::text::source::FileId;
 use std::sync::atomic::AtomicBool;
 
 fn program(text: &str) -> Program {

@@ -3,8 +3,8 @@
 
 use super::config::Config;
 use super::stats::Cause;
-use crate::rpu::depend;
-use crate::rpu::isa::{Instr, Primary, Program};
+use crate::depend;
+use crate::isa::{Instr, Primary, Program};
 
 /// A functional unit that can be busy. Arithmetic other than `_rcp` and `_rsq` is fully pipelined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! All sizes are checked when an accessor is opened; reading an element afterwards cannot fail.
 
 use super::document::Document;
-use crate::text::diagnostics::Diagnostic;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, buffer};
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// Most elements of an accessor that has no data of its own but zeros: nothing in the file pays for
 /// them.

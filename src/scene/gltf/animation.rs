@@ -5,14 +5,14 @@
 
 use super::accessor::Elements;
 use super::document::Document;
-use crate::scene::OpenOptions;
-use crate::text::diagnostics::Diagnostic;
+use crate::OpenOptions;
 use glam::{Mat4, Quat, Vec3, Vec4};
 use gltf::json::accessor::Type;
 use gltf::json::animation::{Animation, Channel, Interpolation, Property};
 use gltf::json::scene::Node;
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::collections::HashMap;
 
 /// Frames a second where nobody says otherwise.

@@ -2,12 +2,12 @@
 //! ignored.
 
 use super::document::Document;
-use crate::scene::{Camera, Format, Projection};
-use crate::text::diagnostics::Diagnostic;
+use crate::{Camera, Format, Projection};
 use glam::{Mat4, Vec3};
 use gltf::json::camera::{Camera as Json, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// Height in pixels of an image whose size nobody gives.
 const HEIGHT: f32 = 480.0;

@@ -3,11 +3,11 @@
 
 use super::accessor::Elements;
 use super::document::Document;
-use crate::text::diagnostics::Diagnostic;
 use glam::{Mat3, Mat4, Vec3, Vec4};
 use gltf::json::accessor::Type;
 use gltf::json::skin::Skin;
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// Most influences of a joint set on a vertex.
 pub const SET: usize = 4;

@@ -3,12 +3,12 @@
 
 use super::container::{self, Uri};
 use super::meshopt;
-use crate::scene::files::{self, FileAccess, FileError, MAX_EXPANSION, MAX_FILE_BYTES};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::SourceMap;
+use crate::files::{self, FileAccess, FileError, MAX_EXPANSION, MAX_FILE_BYTES};
 use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use serde::Deserialize;
 use serde_json::Value;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::SourceMap;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::ops::Deref;

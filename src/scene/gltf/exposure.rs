@@ -3,7 +3,7 @@
 //! A light of 1000 watts leaves some programs as 54,000 candela, sunlight is 100,000 lux. The
 //! exposure maps a white surface under such light to white, with a warning.
 
-use crate::scene::Exposure;
+use crate::Exposure;
 use glam::Vec3;
 use std::f32::consts::PI;
 

@@ -2,9 +2,7 @@
 
 use super::Making;
 use super::document::Document;
-use crate::scene::{
-    DEFAULT_MAX_DEPTH, Exposure, FilterKind, Format, Light, ParamValue, PixelFilter, Scene, ShaderKind,
-};
+use crate::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, Format, Light, ParamValue, PixelFilter, Scene, ShaderKind};
 use glam::Vec3;
 use gltf::json::Path as Place;
 use gltf::json::extras::Extras as Json;

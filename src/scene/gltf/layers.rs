@@ -6,14 +6,14 @@
 //! extensions do so keeps the shader of materials without any.
 
 use super::material::{Maker, Use};
-use crate::image::Reading;
-use crate::scene::ParamValue;
+use crate::ParamValue;
 use glam::Vec3;
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Texture;
 use gltf::json::{Index, Path as Place};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use shadewright_image::Reading;
 
 /// What the extensions of a material ask of objects and meshes, beside the shader's parameters.
 #[derive(Clone, Copy, Debug, Default)]

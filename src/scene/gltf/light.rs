@@ -9,12 +9,12 @@ use super::Making;
 use super::document::Document;
 use super::exposure::Lamp;
 use super::extras;
-use crate::scene::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
-use crate::text::diagnostics::Diagnostic;
+use crate::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
 use glam::{Mat4, Vec3};
 use gltf::json::extensions::scene::khr_lights_punctual::{Light as Json, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::f32::consts::{FRAC_PI_2, PI};
 
 /// The shader of points and spots.

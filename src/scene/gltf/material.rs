@@ -8,13 +8,13 @@
 use super::document::Document;
 use super::layers::{self, Layers};
 use super::{Making, texture};
-use crate::image::Reading;
-use crate::scene::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
+use crate::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material as Json};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, texture::Texture};
+use shadewright_image::Reading;
 use std::sync::Arc;
 
 /// The name of the shader.

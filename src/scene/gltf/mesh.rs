@@ -8,15 +8,15 @@ use super::accessor::Elements;
 use super::deform::{Deform, SET, Vertices};
 use super::document::Document;
 use super::material::{Coordinates, Material};
-use crate::geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
-use crate::geometry::{Channel, Faces, Mesh, assemble, tangents};
-use crate::scene::MAX_TRIANGLES;
-use crate::text::diagnostics::Diagnostic;
+use crate::MAX_TRIANGLES;
 use glam::{Affine2, Vec2, Vec3, Vec4};
 use gltf::json::accessor::Type;
 use gltf::json::mesh::{Mode, Primitive, Semantic};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, accessor::Accessor};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
+use shadewright_geometry::{Channel, Faces, Mesh, assemble, tangents};
 
 /// The shader's parameters for the texture coordinates after `s` and `t`.
 const COORDINATES: [&str; 2] = ["texcoord1", "texcoord2"];

@@ -34,10 +34,10 @@ pub use extras::KEY as EXTRAS;
 
 use super::framing::{self, Handedness, Lit};
 use super::{Integrator, OpenOptions, Opened, Scene, in_folder, listed_triangles};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::log::FileLog;
-use crate::text::source::SourceMap;
 use document::Document;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::log::FileLog;
+use shadewright_base::text::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 

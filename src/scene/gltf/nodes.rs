@@ -10,13 +10,13 @@ use super::deform::{self, Deform};
 use super::document::Document;
 use super::material::{self, Material};
 use super::{Making, camera, light, mesh};
-use crate::geometry::Mesh;
-use crate::scene::{MAX_INSTANCES, MeshSpace, Object};
-use crate::text::diagnostics::Diagnostic;
+use crate::{MAX_INSTANCES, MeshSpace, Object};
 use glam::{Mat4, Quat, Vec3};
 use gltf::json::accessor::Type;
 use gltf::json::scene::{Node, Scene as JsonScene};
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::Mesh;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! glTF documents as programs write them, and what is said about those that are wrong.
 
 use super::super::{Integrator, MeshSpace, OpenOptions, Opened, ParamValue, Projection, Scene, TextureSource, open};
-use crate::image::Reading;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
-use crate::texture::Wrap;
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
+use shadewright_image::Reading;
+use shadewright_texture::Wrap;
 use std::path::Path;
 
 /// A document of one triangle (0,0,0), (2,0,0), (0,2,0) with texture coordinates, and its buffer.

@@ -2,21 +2,21 @@
 //! that shaders ask for (glTF 2.0, §3.8).
 //!
 //! Images that lie in buffers or URIs become files of the scene
-//! ([`crate::scene::Scene::embedded`]); others are files beside the document. Nothing is decoded
+//! ([`crate::Scene::embedded`]); others are files beside the document. Nothing is decoded
 //! here.
 
 use super::Making;
 use super::container::{self, Uri};
 use super::document::Document;
-use crate::image::{FORMATS, Reading};
-use crate::scene::TextureSource;
-use crate::scene::files::{FileError, MAX_FILE_BYTES};
-use crate::text::diagnostics::Diagnostic;
-use crate::texture::Wrap;
+use crate::TextureSource;
+use crate::files::{FileError, MAX_FILE_BYTES};
 use gltf::json::image::Image;
 use gltf::json::texture::{Sampler, Texture, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_image::{FORMATS, Reading};
+use shadewright_texture::Wrap;
 use std::io::Read;
 use std::sync::Arc;
 

@@ -13,11 +13,11 @@ mod mesh;
 mod rooms;
 mod textures;
 
-use crate::image::file::{self as image_file, ImageFileError};
-use crate::lang::stdlib;
 use glam::Vec3;
 use material::{Color, Material};
 use mesh::Mesh;
+use shadewright_image::file::{self as image_file, ImageFileError};
+use shadewright_lang::stdlib;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,8 @@
 //! that it claims.
 
 use super::*;
-use crate::scene::{OpenOptions, open};
-use crate::text::source::SourceMap;
+use crate::{OpenOptions, open};
+use shadewright_base::text::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fs;
 

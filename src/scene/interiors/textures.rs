@@ -1,8 +1,8 @@
 //! Images of the interiors, made from integer noise: the same texels every time.
 
-use crate::image::color::decode_srgb;
-use crate::image::{Channels, Image};
-use crate::random::{hash, unit};
+use shadewright_base::random::{hash, unit};
+use shadewright_image::color::decode_srgb;
+use shadewright_image::{Channels, Image};
 
 /// Width and height of the images, in texels.
 pub const SIDE: u32 = 256;

@@ -4,10 +4,10 @@ pub(super) mod mtl;
 mod obj;
 mod ply;
 
-use crate::geometry::polygon::triangulate;
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::polygon::triangulate;
+use shadewright_geometry::{Channel, Faces};
 use std::path::Path;
 
 /// A kind of mesh file.

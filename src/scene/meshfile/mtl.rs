@@ -4,8 +4,8 @@
 //! Statements that are damaged or unknown are skipped with a warning, so that every other one
 //! counts. Key words are read in any case, as files have them.
 
-use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::collections::BTreeSet;
 
 /// Most warnings of one library.
@@ -13,7 +13,7 @@ const MAX_REMARKS: usize = 20;
 
 /// A material as its library declares it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scene) struct Material {
+pub(crate) struct Material {
     /// Its name.
     pub name: String,
     /// `Kd`: diffuse reflectance, linear.
@@ -40,7 +40,7 @@ pub(in crate::scene) struct Material {
 
 /// A texture as a material names it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scene) struct Map {
+pub(crate) struct Map {
     /// The file, with `/` between folders.
     pub file: String,
     /// `-s`: factors on the texture coordinates.
@@ -53,7 +53,7 @@ pub(in crate::scene) struct Map {
 
 /// The materials of a library, and what there was to remark on.
 #[derive(Debug, Default)]
-pub(in crate::scene) struct Library {
+pub(crate) struct Library {
     /// The materials, in their order.
     pub materials: Vec<Material>,
     /// Warnings.
@@ -83,7 +83,7 @@ const SILENT: [&str; 13] =
     ["ka", "ni", "tf", "sharpness", "map_ka", "map_aat", "pr", "pm", "ps", "pc", "pcr", "aniso", "anisor"];
 
 /// Reads a library; `name` names its file in messages.
-pub(in crate::scene) fn read(bytes: &[u8], name: &str) -> Library {
+pub(crate) fn read(bytes: &[u8], name: &str) -> Library {
     let text = String::from_utf8_lossy(bytes);
     let mut reader = Reader { name, library: Library::default(), unread: BTreeSet::new(), has_opacity: false };
     for (number, line) in text.lines().enumerate() {

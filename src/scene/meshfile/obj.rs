@@ -2,9 +2,9 @@
 //! they look.
 
 use super::{Cutter, MaterialNames, MeshFile, NO_MATERIAL};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::{Channel, Faces};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Read;

@@ -4,10 +4,10 @@
 //! claims) and meshes are large: vertices and faces go straight from the bytes into arrays.
 
 use super::{Cutter, MaterialNames, MeshFile, linear, per_point};
-use crate::geometry::Faces;
-use crate::ply::{Encoding, Scalar};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
+use shadewright_base::ply::{Encoding, Scalar};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::Faces;
 
 /// Most vertices of one face.
 const MAX_FACE_VERTICES: u64 = 65_536;
@@ -258,7 +258,7 @@ fn read_faces(data: &mut Data<'_>, element: &Element, points: &[Vec3], cutter: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Channel;
+    use shadewright_geometry::Channel;
 
     const QUAD: &str = "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty float x\n\
         property float y\nproperty float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n\

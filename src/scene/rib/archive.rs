@@ -7,8 +7,8 @@ use super::lexer::Token;
 use super::primitives::dicing::{OF_NAME, count_listed, keep};
 use super::primitives::{Source, add_object};
 use super::reader::Reader;
-use crate::scene::files::{self, FileError};
-use crate::text::diagnostics::Diagnostic;
+use crate::files::{self, FileError};
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// Deepest nest of archives.

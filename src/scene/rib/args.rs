@@ -3,8 +3,8 @@
 
 use super::lexer::{Lexer, Token, is_not_finite, not_finite, unescape};
 use super::params::Values;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// Most numbers in one array.
 const MAX_ARRAY: usize = 1 << 28;
@@ -370,7 +370,7 @@ impl<'l, 'a> Args<'l, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
+    use shadewright_base::text::source::FileId;
 
     /// The error of reading values in some way.
     fn error<T>(text: &str, read: impl FnOnce(&mut Args<'_, '_>) -> Result<T, Diagnostic>) -> String {

@@ -9,8 +9,8 @@ use super::reader::Reader;
 use super::shading::user_values;
 use super::state::Orientation;
 use super::visibility;
-use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// Attributes ignored without a warning: hints to other kinds of renderers, grouping, and

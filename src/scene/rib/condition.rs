@@ -9,8 +9,8 @@
 use super::super::ParamValue;
 use super::args::Args;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// Deepest nest of parentheses and signs in a condition.
 const MAX_DEPTH: u32 = 64;

@@ -5,8 +5,8 @@ use super::args::Args;
 use super::groups::{for_each_param, one_float, one_string};
 use super::params::{Param, Type};
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// The group's name.

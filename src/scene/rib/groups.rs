@@ -6,8 +6,8 @@
 use super::args::Args;
 use super::params::{Param, ParamList, Undeclared, read_param_list};
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// A group of options or attributes, and which of its parameters are passed over.
 pub struct Group {

@@ -4,9 +4,9 @@ use super::args::Args;
 use super::groups::{one_float, one_string};
 use super::params::{Param, ParamList, Undeclared, read_param_list};
 use super::reader::Reader;
-use crate::scene::{Estimator, Integrator};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use crate::{Estimator, Integrator};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// Maximum path depth (number of vertices after the camera).
 const MAX_DEPTH: f32 = 1000.0;

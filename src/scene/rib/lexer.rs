@@ -1,8 +1,8 @@
 //! RIB's tokens, after RISpec 3.2, appendix C: text in, one token after the other out. It knows no
 //! requests.
 
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::{FileId, Span};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::{FileId, Span};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -70,9 +70,9 @@ pub use shading::folder_and_name;
 
 use super::files::{FileAccess, MAX_FILE_BYTES, bytes_on_disk};
 use super::{OpenOptions, Opened};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::source::{SourceMap, tidied};
 use primitives::dicing::Budget;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::source::{SourceMap, tidied};
 use std::path::{Path, PathBuf};
 
 /// A RIB text and where it comes from.

@@ -9,9 +9,9 @@
 use super::args::Args;
 use super::lexer::Token;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::DMat4;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 
 /// Most tokens in one motion block, 40 bytes each.
 const MAX_TOKENS: usize = 1 << 23;

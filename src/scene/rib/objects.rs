@@ -22,10 +22,10 @@ use super::primitives::dicing::{OF_NAME, keep};
 use super::primitives::geometry;
 use super::reader::Reader;
 use super::state::{Attributes, BlockKind, Orientation, State};
-use crate::geometry::Mesh;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_geometry::Mesh;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

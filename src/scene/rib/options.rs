@@ -9,11 +9,11 @@ use super::params::{Param, Undeclared, read_param_list};
 use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
 use super::shading::{camera, user_values};
-use crate::image::Quantize;
-use crate::lang::{ShaderRef, registry};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_image::Quantize;
+use shadewright_lang::{ShaderRef, registry};
 use std::path::PathBuf;
 
 /// The distance of a far clipping plane that hides nothing (RISpec 3.2, §4.1.1).

@@ -4,9 +4,9 @@
 use super::super::shader::is_private;
 use super::args::Args;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
 use std::collections::HashMap;
 
 /// Where over a primitive a value may differ.

@@ -5,7 +5,7 @@ use super::args::Args;
 use super::decode;
 use super::params::Values;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;

@@ -10,8 +10,8 @@ use super::{
     archive, attributes, condition, integrator, motion, objects, options, primitives, procedural, ris, shading, solids,
     textures, transforms, visibility,
 };
-use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// What a request does.
 pub type Handler = for<'s, 'l, 'a> fn(&mut Reader<'s>, &mut Args<'l, 'a>) -> Result<(), Diagnostic>;
@@ -399,7 +399,8 @@ mod tests {
         let (mut folders, mut texts) = (vec!["src".into(), "tests".into()], Vec::new());
         while let Some(folder) = folders.pop() {
             let folder: std::path::PathBuf = folder;
-            let entries = std::fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder));
+            let entries =
+                std::fs::read_dir(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(&folder));
             for path in entries.expect("the sources are there").map(|e| e.expect("an entry").path()) {
                 let is_test =
                     || path.components().any(|c| c.as_os_str().to_str().is_some_and(|n| n.starts_with("tests")));
@@ -432,7 +433,7 @@ mod tests {
     #[test]
     fn the_table_in_the_documentation_is_this_one() {
         const MARK: &str = "<!-- made by the reader's tests: SHADEWRIGHT_BLESS=1 cargo test --lib rib::requests -->\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rib.md");
+        let path = concat!(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "/docs/rib.md");
         let text = std::fs::read_to_string(path).expect("docs/rib.md");
         let (before, found) = text.split_once(MARK).expect("a mark before the table");
         if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {

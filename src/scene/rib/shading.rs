@@ -10,10 +10,10 @@ use super::params::{Param, ParamList, Type, Values, read_param_list, read_params
 use super::primitives::dicing::keep;
 use super::reader::Reader;
 use super::ris;
-use crate::lang::ShaderRef;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_lang::ShaderRef;
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -9,9 +9,9 @@ use super::super::Object;
 use super::args::Args;
 use super::reader::Reader;
 use super::state::BlockKind;
-use crate::geometry::solid::{Operation, Solid, SolidError};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_geometry::solid::{Operation, Solid, SolidError};
 use std::sync::Arc;
 
 /// The solids that are being declared.

@@ -5,9 +5,9 @@ use super::super::{ObjectAttributes, ShaderId};
 use super::extensions::Extensions;
 use super::primitives::detail::Detail;
 use super::primitives::dicing::SurfaceAttributes;
-use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
-use crate::text::source::Span;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::source::Span;
+use shadewright_geometry::normals::DEFAULT_CREASE_ANGLE;
 use std::sync::Arc;
 
 /// Which side of a surface its geometric normal points to.

@@ -8,9 +8,9 @@ use super::groups::one_string;
 use super::params::read_param_list;
 use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
-use crate::image::Reading;
-use crate::text::diagnostics::Diagnostic;
-use crate::texture::{Wrap, Wraps};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_image::Reading;
+use shadewright_texture::{Wrap, Wraps};
 
 /// `MakeTexture "image" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and
 /// `MakeBump` likewise.
@@ -71,7 +71,7 @@ fn add(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String, source: TextureSou
 
 fn wrap(args: &mut Args<'_, '_>) -> Result<Wrap, Diagnostic> {
     let name = args.string("a wrap mode")?;
-    name.parse().map_err(|e: crate::texture::UnknownWrap| args.error(e.to_string()))
+    name.parse().map_err(|e: shadewright_texture::UnknownWrap| args.error(e.to_string()))
 }
 
 fn filter(args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {

@@ -3,8 +3,8 @@
 use super::args::{Args, there_are};
 use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
 use glam::{DMat4, DVec3, Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// The sixteen numbers of a matrix.
 ///

@@ -7,7 +7,7 @@ use super::super::{HitMode, Visibility};
 use super::args::Args;
 use super::groups::Word;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
+use shadewright_base::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// A parameter of `Attribute "visibility"`. False for one that is not known.

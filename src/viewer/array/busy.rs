@@ -5,8 +5,8 @@
 //! until that event, so its part of the time is an upper bound.
 
 use super::snapshots::{Index, UNKNOWN};
-use crate::machines::array::trace::{Happening, TraceEvent};
-use crate::machines::rays::events::Picoseconds;
+use shadewright_machines::array::trace::{Happening, TraceEvent};
+use shadewright_machines::rays::events::Picoseconds;
 
 /// A ray in a unit.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! A position in a simulation, moved by playing, scrubbing and stepping.
 
 use super::playback::{Playback, State};
-use crate::machines::rays::events::Picoseconds;
+use shadewright_machines::rays::events::Picoseconds;
 
 /// Where in a simulation somebody is: a time, and how many of the events have happened. These are
 /// all events until that time, except after a step to one of several events of the same time.

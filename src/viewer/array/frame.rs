@@ -4,10 +4,10 @@
 //! return to the node of their pixel, which shades them, a sample is there when its last ray is. A
 //! pixel is the mean of its samples; the filter of pixels and the imager are left out.
 
-use crate::image::{Channels, Image};
-use crate::machines::array::message::Kind;
-use crate::machines::array::trace::{Happening, TraceEvent};
-use crate::machines::array::workload::{Way, Workload};
+use shadewright_image::{Channels, Image};
+use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::trace::{Happening, TraceEvent};
+use shadewright_machines::array::workload::{Way, Workload};
 
 /// What a result adds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! A run of the [ray tracing array](crate::machines::array) for the animated view: what is simulated,
+//! A run of the [ray tracing array](shadewright_machines::array) for the animated view: what is simulated,
 //! and the state of the array at any time of it.
 //!
 //! Plain data: nothing here knows egui or threads. [`run`] simulates, for the thread in `workers`;

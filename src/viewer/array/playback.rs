@@ -7,10 +7,10 @@
 
 use super::busy::Busy;
 use super::snapshots::{Index, NodeEvents, UNKNOWN};
-use crate::machines::array::mapping::{Direction, Layout};
-use crate::machines::array::message::Kind;
-use crate::machines::array::trace::{Happening, Trace, TraceEvent};
-use crate::machines::rays::events::Picoseconds;
+use shadewright_machines::array::mapping::{Direction, Layout};
+use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::trace::{Happening, Trace, TraceEvent};
+use shadewright_machines::rays::events::Picoseconds;
 
 /// A simulation that can be played.
 #[derive(Clone, Debug)]

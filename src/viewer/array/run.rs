@@ -2,16 +2,16 @@
 
 use super::frame::Contributions;
 use super::playback::Playback;
-use crate::machines::array::config::Config;
-use crate::machines::array::mapping::Mapping;
-use crate::machines::array::render::{Rays, Rendered, rays, render};
-use crate::machines::array::statistics::Statistics;
-use crate::machines::rays::model::Model as Polygons;
-use crate::project::{State, View};
-use crate::render::rpu::Loaded;
-use crate::render::sampling::Sampling;
-use crate::scene::Format;
-use crate::text::settings::SettingsError;
+use shadewright_base::text::settings::SettingsError;
+use shadewright_machines::array::config::Config;
+use shadewright_machines::array::mapping::Mapping;
+use shadewright_machines::array::render::{Rays, Rendered, rays, render};
+use shadewright_machines::array::statistics::Statistics;
+use shadewright_machines::rays::model::Model as Polygons;
+use shadewright_project::{State, View};
+use shadewright_render::rpu::Loaded;
+use shadewright_render::sampling::Sampling;
+use shadewright_scene::Format;
 use std::ops::RangeInclusive;
 
 /// Nodes on a side of the array that can be asked for.
@@ -103,7 +103,7 @@ pub fn simulate(
     let view = View { camera: view.camera.clone(), format: request.format(view) };
     let config = request.config().map_err(|e| e.to_string())?;
     let job = state.job(&view, Sampling { strata: Sampling::strata_of(1), seed: 0 }, budget);
-    let fail = |e: crate::render::RenderError| e.to_string();
+    let fail = |e: shadewright_render::RenderError| e.to_string();
     let program = &job.program;
     let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;

@@ -6,9 +6,9 @@
 //! A snapshot lists such events at one position; the state at any other is found from the snapshot
 //! before it and fewer than [`SPACING`] events.
 
-use crate::machines::array::mapping::Layout;
-use crate::machines::array::message::Kind;
-use crate::machines::array::trace::{Happening, Trace, TraceEvent};
+use shadewright_machines::array::mapping::Layout;
+use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::trace::{Happening, Trace, TraceEvent};
 use std::mem::replace;
 
 /// Events between two snapshots.

@@ -10,12 +10,12 @@ mod tests;
 mod transport;
 
 use super::image::displayed::{Texture, image};
-use crate::machines::array::mapping::Mapping;
-use crate::viewer::array::run::{SIDES, WIDTHS};
-use crate::viewer::array::{ArrayRequest, ArrayRun, FrameBuffer, Stage};
-use crate::viewer::model::{Action, Model};
+use crate::array::run::{SIDES, WIDTHS};
+use crate::array::{ArrayRequest, ArrayRun, FrameBuffer, Stage};
+use crate::model::{Action, Model};
 use egui::{Button, Color32, ComboBox, DragValue, Rect, RichText, Sense, Ui, pos2, vec2};
 use mesh::Heat;
+use shadewright_machines::array::mapping::Mapping;
 use std::sync::Arc;
 use transport::Transport;
 
@@ -118,7 +118,7 @@ impl ArrayPanel {
         let side = height.min(0.6 * width);
         mesh::show(ui, side, run, &state, cursor.time(), self.heat);
         if self.frame.seek(&run.contributions, cursor.position()) || self.texture.is_none() {
-            let look = crate::viewer::develop::Look::default();
+            let look = crate::develop::Look::default();
             let developed = image(&self.frame.image(&run.contributions), look, MAGNIFIED);
             Texture::put(&mut self.texture, ui.ctx(), "array", developed);
         }

@@ -1,10 +1,10 @@
 //! The error overlay: errors of the scene and its shaders as source excerpts, and failures of back
 //! ends. Errors disappear when their cause does.
 
-use crate::project::Failure;
-use crate::render::Backend;
-use crate::viewer::model::{Action, Model};
+use crate::model::{Action, Model};
 use egui::{Align2, Frame, RichText, ScrollArea};
+use shadewright_project::Failure;
+use shadewright_render::Backend;
 use std::sync::Arc;
 
 /// The overlay. It keeps the rendered text of the errors that it shows.

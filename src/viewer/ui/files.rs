@@ -3,9 +3,9 @@
 //! The window has its own file dialog, which looks the same on every system and needs no desktop
 //! service.
 
-use crate::project::Source;
-use crate::viewer::model::Action;
+use crate::model::Action;
 use egui::{Align2, Key, RichText, ScrollArea};
+use shadewright_project::Source;
 use std::path::{Path, PathBuf};
 
 /// What a file is wanted for.

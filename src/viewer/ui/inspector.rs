@@ -8,11 +8,11 @@ mod source;
 mod stepping;
 mod values;
 
-use crate::probe::value::number;
-use crate::probe::{Probe, RayKind, RayRecord, RayTree, SurfacePoint};
-use crate::viewer::model::{Action, Model, Picked};
-use crate::viewer::workers::Probed;
+use crate::model::{Action, Model, Picked};
+use crate::workers::Probed;
 use egui::{CollapsingHeader, DragValue, Grid, RichText, ScrollArea, Ui};
+use shadewright_project::probe::value::number;
+use shadewright_project::probe::{Probe, RayKind, RayRecord, RayTree, SurfacePoint};
 use std::sync::Arc;
 use stepping::Stepping;
 

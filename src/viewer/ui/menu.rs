@@ -3,13 +3,13 @@
 use super::files::{FileDialog, Purpose};
 use super::shortcuts::{Operation, keys_of, perform};
 use super::{Chrome, source_name};
-use crate::project::{Source, rib};
-use crate::render::Backend;
-use crate::scene::builtin;
-use crate::viewer::camera::FOV_RANGE;
-use crate::viewer::model::{Action, Comparison, Model, Resolution};
-use crate::viewer::settings::{Panel, Theme};
+use crate::camera::FOV_RANGE;
+use crate::model::{Action, Comparison, Model, Resolution};
+use crate::settings::{Panel, Theme};
 use egui::{Button, MenuBar};
+use shadewright_project::{Source, rib};
+use shadewright_render::Backend;
+use shadewright_scene::builtin;
 use std::path::{Path, PathBuf};
 
 /// Shows it.

@@ -23,9 +23,9 @@ mod tests;
 
 use super::model::{Action, Model};
 use super::settings::{Panel, Settings};
-use crate::project::Source;
 use egui::Color32;
 use files::FileDialog;
+use shadewright_project::Source;
 
 /// State of the interface outside the model.
 #[derive(Debug)]

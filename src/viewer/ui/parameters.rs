@@ -4,13 +4,13 @@
 //! A change is an action at once; what was edited can be copied as RIB or reset. Names are those of
 //! the source.
 
-use crate::abi::referred_parameter;
-use crate::project::rib::{instance_rib, options_rib};
-use crate::project::{Hint, Instance, OptionEdits, Parameter, Parameters};
-use crate::scene::{ParamValue, ShaderKind};
-use crate::viewer::model::{Action, Model};
+use crate::model::{Action, Model};
 use egui::{CollapsingHeader, ComboBox, DragValue, Grid, Id, RichText, ScrollArea, Slider, TextEdit, Ui};
 use glam::Vec3;
+use shadewright_ir::abi::referred_parameter;
+use shadewright_project::rib::{instance_rib, options_rib};
+use shadewright_project::{Hint, Instance, OptionEdits, Parameter, Parameters};
+use shadewright_scene::{ParamValue, ShaderKind};
 
 /// The panel. It keeps what is being typed.
 #[derive(Default)]

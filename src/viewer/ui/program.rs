@@ -4,12 +4,12 @@
 //! A line under the pointer lights up whatever comes from the same source line in all columns; a
 //! click keeps it lit and brings it into sight everywhere. Only the rows in sight are laid out.
 
-use crate::inspect::{Cost, Inspection, Listing, Place, Row};
-use crate::ir::Module;
-use crate::project::{Instance, InstanceId, State};
-use crate::scene::ShaderKind;
-use crate::viewer::model::{Action, Model};
+use crate::model::{Action, Model};
 use egui::{Color32, ComboBox, FontId, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use shadewright_ir::Module;
+use shadewright_project::inspect::{Cost, Inspection, Listing, Place, Row};
+use shadewright_project::{Instance, InstanceId, State};
+use shadewright_scene::ShaderKind;
 use std::sync::Arc;
 
 /// A column of the panel.
@@ -371,13 +371,13 @@ fn name_of(instance: &Instance) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::{Line, Listings, Stage};
-    use crate::text::source::FileId;
-    use crate::viewer::model::tests::{SPHERE, loaded, state};
-    use crate::viewer::workers::Event;
+    use crate::model::tests::{SPHERE, loaded, state};
+    use crate::workers::Event;
     use egui::accesskit::Toggled;
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT, Queryable};
+    use shadewright_base::text::source::FileId;
+    use shadewright_project::inspect::{Line, Listings, Stage};
 
     fn listing(lines: &[(&str, u32)]) -> Listing {
         let places = |line: u32| (line > 0).then_some(Place { file: FileId(7), line }).into_iter().collect();

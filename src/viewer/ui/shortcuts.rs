@@ -3,12 +3,12 @@
 use super::Chrome;
 use super::files::{FileDialog, Purpose};
 use super::menu;
-use crate::render::Backend;
-use crate::viewer::camera::Flight;
-use crate::viewer::model::{Action, Comparison, Display, Model};
-use crate::viewer::settings::Panel;
+use crate::camera::Flight;
+use crate::model::{Action, Comparison, Display, Model};
+use crate::settings::Panel;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use glam::Vec3;
+use shadewright_render::Backend;
 
 /// What a shortcut does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The status line: progress of the back ends, the pixel under the pointer, the last message.
 
-use crate::render::Backend;
-use crate::viewer::model::{MachineModel, Model};
+use crate::model::{MachineModel, Model};
 use egui::{Align, Layout, RichText};
+use shadewright_render::Backend;
 
 /// The pixel under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]

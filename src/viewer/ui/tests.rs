@@ -2,18 +2,18 @@
 //! made by hand.
 
 use super::{Chrome, Panels, set_style, show};
-use crate::project::{Failure, Source};
-use crate::render::Backend;
-use crate::scene::ParamValue;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::{SourceMap, Span};
-use crate::viewer::model::tests::{loaded, shown};
-use crate::viewer::model::{Action, Comparison, Display, Model};
-use crate::viewer::settings::{Panel, Settings};
-use crate::viewer::workers::Event;
+use crate::model::tests::{loaded, shown};
+use crate::model::{Action, Comparison, Display, Model};
+use crate::settings::{Panel, Settings};
+use crate::workers::Event;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::{SourceMap, Span};
+use shadewright_project::{Failure, Source};
+use shadewright_render::Backend;
+use shadewright_scene::ParamValue;
 use std::sync::Arc;
 
 /// The interface, what it shows, and what it asked for.

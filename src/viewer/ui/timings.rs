@@ -1,12 +1,12 @@
 //! Where the time goes: the latest passes and frames as a plot, the parts of the last pass and of
 //! the last reading of the scene as tables.
 
-use crate::render::Backend;
-use crate::render::report::KernelTimes;
-use crate::viewer::model::Model;
-use crate::viewer::timing::History;
+use crate::model::Model;
+use crate::timing::History;
 use egui::{Grid, ScrollArea, Ui};
 use egui_plot::{Corner, Legend, Line, Plot, PlotPoints};
+use shadewright_render::Backend;
+use shadewright_render::report::KernelTimes;
 use std::time::Duration;
 
 /// The panel.

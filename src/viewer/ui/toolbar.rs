@@ -2,10 +2,10 @@
 
 use super::image::ImageView;
 use super::shortcuts::{Operation, keys_of};
-use crate::render::Backend;
-use crate::viewer::develop::{Look, ToneMap};
-use crate::viewer::model::{Action, Comparison, Display, Model};
+use crate::develop::{Look, ToneMap};
+use crate::model::{Action, Comparison, Display, Model};
 use egui::{ComboBox, DragValue};
+use shadewright_render::Backend;
 
 /// The range of exposures, in stops.
 const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;

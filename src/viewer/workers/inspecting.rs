@@ -3,8 +3,8 @@
 use super::message::Event;
 use super::outbox::Outbox;
 use super::requests::{Requests, Subject};
-use crate::inspect::{Inspection, Prepared, prepare};
-use crate::project::InstanceId;
+use shadewright_project::InstanceId;
+use shadewright_project::inspect::{Inspection, Prepared, prepare};
 use std::sync::Arc;
 
 /// Serves requests until it is closed: first the listings, then the cost as well. The last shader

@@ -3,8 +3,10 @@
 
 use super::message::Event;
 use super::outbox::Outbox;
-use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, View, Watcher};
-use crate::scene::ParamValue;
+use shadewright_project::{
+    self as project, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, View, Watcher,
+};
+use shadewright_scene::ParamValue;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 

@@ -1,14 +1,14 @@
 //! Messages between the window and the worker threads.
 
-use crate::image::Image;
-use crate::inspect::Inspection;
-use crate::probe::Probe;
-use crate::probe::diverge::Divergence;
-use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
-use crate::render::Backend;
-use crate::render::report::Report;
-use crate::scene::ParamValue;
-use crate::viewer::array::{ArrayRequest, ArrayRun, Stage};
+use crate::array::{ArrayRequest, ArrayRun, Stage};
+use shadewright_image::Image;
+use shadewright_project::inspect::Inspection;
+use shadewright_project::probe::Probe;
+use shadewright_project::probe::diverge::Divergence;
+use shadewright_project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use shadewright_render::Backend;
+use shadewright_render::report::Report;
+use shadewright_scene::ParamValue;
 use std::sync::Arc;
 use std::time::Duration;
 

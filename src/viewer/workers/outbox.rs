@@ -1,7 +1,7 @@
 //! Queue of events to the window: bounded, because only the latest of each kind is kept.
 
 use super::message::Event;
-use crate::render::Backend;
+use shadewright_render::Backend;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, PoisonError};
 

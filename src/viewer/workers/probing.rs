@@ -4,9 +4,9 @@ use super::message::{Event, Probed};
 use super::outbox::Outbox;
 use super::requests::{Requests, Subject};
 use super::slot::sampling;
-use crate::ir::Module;
-use crate::probe::{self, Probe};
-use crate::program::Program;
+use shadewright_ir::Module;
+use shadewright_program::Program;
+use shadewright_project::probe::{self, Probe};
 use std::sync::Arc;
 
 /// A sample to probe.

@@ -1,6 +1,6 @@
 //! The latest request to a thread about the shown scene.
 
-use crate::project::{State, View};
+use shadewright_project::{State, View};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The latest request and its subject; a new request replaces the previous one.

@@ -1,8 +1,8 @@
 //! Pass scheduling: coarse passes until all pixels are covered, then samples, each sized by the
 //! time of earlier passes. Pure decisions: nothing here draws or waits.
 
-use crate::render::Window;
-use crate::render::progressive::Pass;
+use shadewright_render::Window;
+use shadewright_render::progressive::Pass;
 use std::time::Duration;
 
 /// Widths of the blocks of coarse passes, as powers of two: 2⁵ at most.

@@ -3,8 +3,8 @@
 use super::message::Event;
 use super::outbox::Outbox;
 use super::requests::{Requests, Subject};
-use crate::viewer::array::run::simulate;
-use crate::viewer::array::{ArrayRequest, Stage};
+use crate::array::run::simulate;
+use crate::array::{ArrayRequest, Stage};
 use std::sync::Arc;
 
 /// Serves requests until it is closed. One whose scene is no longer the shown one is given up

@@ -1,8 +1,8 @@
 //! The latest request to a rendering thread: a new request replaces the old one and aborts the
 //! current pass where that loses nothing.
 
-use crate::project::{State, View};
-use crate::render::sampling::Sampling;
+use shadewright_project::{State, View};
+use shadewright_render::sampling::Sampling;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -160,7 +160,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Camera, Format};
+    use shadewright_scene::{Camera, Format};
 
     fn look(slot: &Slot, width: u32) {
         let format = Format { width, ..Format::default() };
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_machine_that_nobody_looks_at_any_more_ends_even_its_first_pass() {
-        let source = crate::project::Source::BuiltIn("sepia".to_string());
-        let mut project = crate::project::Project::new(source, Default::default());
-        let crate::project::Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
+        let source = shadewright_project::Source::BuiltIn("sepia".to_string());
+        let mut project = shadewright_project::Project::new(source, Default::default());
+        let shadewright_project::Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
         let slot = Slot::default();
         slot.change(|request| (request.state, request.wanted) = (Some(state), true));
         look(&slot, 1);

@@ -7,8 +7,8 @@
 
 use super::message::Event;
 use super::outbox::Outbox;
-use crate::program::{LinkOptions, Specialize};
-use crate::project::State;
+use shadewright_program::{LinkOptions, Specialize};
+use shadewright_project::State;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 

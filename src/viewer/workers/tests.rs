@@ -1,14 +1,14 @@
 //! The worker threads without a window. All waiting is bounded, generously.
 
 use super::*;
-use crate::image::Image;
-use crate::project::{Source, State, View};
-use crate::render::report::KernelTimes;
-use crate::render::rpu::RpuRenderer;
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, Renderer};
-use crate::scene::Format;
-use crate::text::diagnostics::Severity;
+use shadewright_base::text::diagnostics::Severity;
+use shadewright_image::Image;
+use shadewright_project::{Source, State, View};
+use shadewright_render::report::KernelTimes;
+use shadewright_render::rpu::RpuRenderer;
+use shadewright_render::sampling::Sampling;
+use shadewright_render::{DEFAULT_BUDGET, Renderer};
+use shadewright_scene::Format;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
@@ -295,11 +295,11 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
     worker.image(Shown::is_finished);
     let instance = state.parameters.instances.iter().find(|i| i.params.iter().any(|p| p.name == "Kd")).unwrap().id;
     let set = |value| Command::SetParameter { instance, name: "Kd".to_string(), value: Some(value) };
-    worker.workers.send(set(crate::scene::ParamValue::Float(vec![0.25])));
+    worker.workers.send(set(shadewright_scene::ParamValue::Float(vec![0.25])));
     let edited = worker.loaded();
     let shown = worker.image(|shown| shown.state == edited.version && shown.is_finished());
     assert!(*shown.image == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
-    worker.workers.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
+    worker.workers.send(set(shadewright_scene::ParamValue::String(vec!["much".to_string()])));
     let refused = worker.wait_for(|event| match event {
         Event::Refused(message) => Some(message.clone()),
         _ => None,
@@ -391,7 +391,7 @@ fn a_shader_is_listed_first_and_measured_then() {
     let mut worker = BackgroundWorker::new(&[]);
     let state = worker.open_builtin("sepia");
     worker.look(&state.view());
-    let used = |i: &&crate::project::Instance| state.program.instances[i.id.0 as usize].is_some();
+    let used = |i: &&shadewright_project::Instance| state.program.instances[i.id.0 as usize].is_some();
     let instance = state.parameters.instances.iter().find(used).unwrap().id;
     worker.workers.send(Command::Inspect(instance));
     let mut found = Vec::new();
@@ -409,8 +409,8 @@ fn a_shader_is_listed_first_and_measured_then() {
 #[test]
 fn a_specialised_program_draws_the_rest_of_an_image() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("test.rib"), crate::viewer::model::tests::SPHERE).unwrap();
-    let options = project::Options { specialize: crate::program::Specialize::CONSTANTS, ..Default::default() };
+    std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
+    let options = project::Options { specialize: shadewright_program::Specialize::CONSTANTS, ..Default::default() };
     let mut worker = BackgroundWorker::with_project(&[Backend::RPU], options);
     // More than are drawn before the scene counts as at rest.
     worker.workers.send(Command::Samples(Some(1_000_000)));
@@ -437,8 +437,8 @@ fn a_specialised_program_draws_the_rest_of_an_image() {
 #[test]
 fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_one_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("test.rib"), crate::viewer::model::tests::SPHERE).unwrap();
-    let specialize = crate::program::Specialize::CONSTANTS;
+    std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
+    let specialize = shadewright_program::Specialize::CONSTANTS;
     for machine in Backend::INTERACTIVE {
         let options = project::Options { specialize, ..Default::default() };
         let mut worker = BackgroundWorker::with_project(&[machine], options);
@@ -464,7 +464,7 @@ fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_
         assert!(shown.image.rgba.as_flattened().iter().zip(general.rgba.as_flattened()).all(close));
         // The parameter is a constant of the program that is loaded.
         let instance = state.parameters.instances.iter().find(|i| i.shader == "plastic").unwrap().id;
-        let value = Some(crate::scene::ParamValue::Float(vec![0.75]));
+        let value = Some(shadewright_scene::ParamValue::Float(vec![0.75]));
         worker.workers.send(Command::SetParameter { instance, name: "Ks".to_string(), value });
         let edited = worker.loaded();
         assert!(Arc::ptr_eq(&edited.program.module, &state.program.module), "nothing was compiled");

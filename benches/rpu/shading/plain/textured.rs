@@ -3,8 +3,8 @@
 //! image (`texture::layout`) and gives the bits that a shader gets; all lanes walk as far as one of
 //! them does.
 
+use super::super::super::common::arrays::{each, map, mask, select, square_root};
 use super::{F, H, Memory, Shading, V};
-use crate::common::arrays::{each, map, mask, select, square_root};
 use shadewright::lang::stdlib::texture::{MAX_MOMENT, MAX_PROBES};
 use shadewright::texture::layout::LEVELS;
 

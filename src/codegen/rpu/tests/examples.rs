@@ -2,13 +2,13 @@
 //! they become, whose results are compared with the evaluator's.
 
 use super::*;
-use crate::ir::passes::Pipeline;
+use shadewright_ir::passes::Pipeline;
 
 /// A module of RSL functions as back ends get it.
 fn compiled(source: &str) -> Module {
-    let mut sources = crate::text::source::SourceMap::new();
+    let mut sources = shadewright_base::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::Options::default())
+    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut module = unit.module;
     Pipeline::default().run(&mut module, &mut ()).expect("the passes keep the rules");
@@ -282,7 +282,7 @@ fn an_instruction_carries_one_literal() {
 }
 
 /// How many different literals an instruction carries.
-fn literals(instr: &crate::rpu::isa::Instr) -> usize {
+fn literals(instr: &shadewright_rpu::isa::Instr) -> usize {
     let text = instr.to_string();
     let operands = text.split([',', ' ']).filter(|word| {
         word.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '#') && !word.contains(['*', 'R', 'C', 'S'])

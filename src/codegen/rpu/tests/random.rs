@@ -2,9 +2,9 @@
 //! evaluator.
 
 use super::{check_module, check_with, module};
-use crate::codegen::rpu::{Options, compile};
-use crate::ir::{Const, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable, verify};
-use crate::rpu::isa::{Instr, Primary};
+use crate::rpu::{Options, compile};
+use shadewright_ir::{Const, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable, verify};
+use shadewright_rpu::isa::{Instr, Primary};
 use std::fmt::Write;
 
 /// A small generator of random numbers (Steele, Lea & Flood 2014, "SplitMix").
@@ -274,7 +274,7 @@ impl Writer<'_> {
     }
 }
 
-fn function(random: &mut Random, name: &str, callee: Option<&str>, variables: usize) -> crate::ir::Function {
+fn function(random: &mut Random, name: &str, callee: Option<&str>, variables: usize) -> shadewright_ir::Function {
     let mut b = FunctionBuilder::new(name, FunctionKind::Function);
     b.result("v", Type::Vec3);
     b.result("x", Type::F32);

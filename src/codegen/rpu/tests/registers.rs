@@ -2,9 +2,9 @@
 //! convention.
 
 use super::{CONVENTIONS, check, module, pairs};
-use crate::codegen::rpu::{Convention, Options, compile};
-use crate::ir::Const;
-use crate::rpu::disasm::disassemble;
+use crate::rpu::{Convention, Options, compile};
+use shadewright_ir::Const;
+use shadewright_rpu::disasm::disassemble;
 use std::fmt::Write;
 
 /// The code of `f` after its label, one instruction a line. Scheduling, which would reorder and

@@ -1,9 +1,9 @@
 //! The same calls on the timed machine, which must leave the same bits.
 
-use crate::ir::Const;
-use crate::rpu::isa::{Component, Mask, Program, Reg};
-use crate::rpu::machine::Machine;
-use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
+use shadewright_ir::Const;
+use shadewright_rpu::isa::{Component, Mask, Program, Reg};
+use shadewright_rpu::machine::Machine;
+use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 
 /// Rows of arguments, four to a chunk.
 struct Rows<'a> {
@@ -28,7 +28,7 @@ impl Source for Rows<'_> {
 
     fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
         for (thread, row) in self.got.iter_mut().skip(number as usize * CHUNK).take(CHUNK).enumerate() {
-            assert!(chunk.get(Reg::A, Component::W, thread) >= crate::rpu::machine::SCRATCH_BASE);
+            assert!(chunk.get(Reg::A, Component::W, thread) >= shadewright_rpu::machine::SCRATCH_BASE);
             let value = |(r, mask): &(u8, Mask)| -> Vec<u32> {
                 mask.components().map(|c| chunk.get(Reg::R(*r), c, thread)).collect()
             };

@@ -1,7 +1,7 @@
 //! Which values change from point to point of a surface: forwards from seeds and parameters.
 
 use super::demand::Needs;
-use crate::ir::{Function, Op, Type, Value};
+use crate::{Function, Op, Type, Value};
 
 /// What may have derivatives other than 0.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Activity {
         active && !std::mem::replace(&mut self.values[value.0 as usize], true)
     }
 
-    fn instruction(&mut self, func: &Function, inst: &crate::ir::Inst, needs: &Needs<'_>) -> bool {
+    fn instruction(&mut self, func: &Function, inst: &crate::Inst, needs: &Needs<'_>) -> bool {
         match (&inst.op, &inst.results[..]) {
             (Op::SlotStore(slot), _) => {
                 let active = self.is(inst.args[1]);

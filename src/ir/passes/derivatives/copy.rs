@@ -7,8 +7,8 @@ use super::demand::{Demand, Flow, Needs};
 use super::is_operation;
 use super::rules::{self, Shadow, or_zero};
 use crate::abi::DERIVED;
-use crate::ir::emitter::Emitter;
-use crate::ir::{
+use crate::emitter::Emitter;
+use crate::{
     BlockId, Const, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId, Terminator, Type, Value,
 };
 use std::collections::{BTreeSet, HashMap, VecDeque};

@@ -3,8 +3,8 @@
 
 use super::super::value_def::{ValueDef, value_defs};
 use super::activity::{differentiable, is_float};
-use crate::ir::cycles::Components;
-use crate::ir::{BlockId, Function, Loc, Op, Terminator, Value};
+use crate::cycles::Components;
+use crate::{BlockId, Function, Loc, Op, Terminator, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The derivatives of operations by the chain rule (Griewank & Walther 2008, table 3.4).
 
-use crate::ir::emitter::Emitter;
-use crate::ir::{Const, Inst, Op, Type, Value};
+use crate::emitter::Emitter;
+use crate::{Const, Inst, Op, Type, Value};
 
 /// The derivatives of a value by u and by v.
 pub(super) type Shadow = [Value; 2];

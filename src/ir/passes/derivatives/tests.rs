@@ -1,8 +1,8 @@
 use super::super::testing::{check_module, module};
 use super::*;
 use crate::abi::EntryPoint;
-use crate::ir::random::{self, Random, Shape};
-use crate::ir::{Const, EmptyWorld, FunctionBuilder, FunctionKind, Limits, Type, eval};
+use crate::random::{self, Random, Shape};
+use crate::{Const, EmptyWorld, FunctionBuilder, FunctionKind, Limits, Type, eval};
 
 fn expanded(module: &mut Module) -> usize {
     expand(module).changes
@@ -101,7 +101,7 @@ b0:
 fn results(text: &str, u: f32, v: f32) -> Vec<f32> {
     let mut m = module(text);
     assert!(expand(&mut m).changes > 0);
-    crate::ir::verify(&m).unwrap_or_else(|e| panic!("{e:?}\n{m}"));
+    crate::verify(&m).unwrap_or_else(|e| panic!("{e:?}\n{m}"));
     let results =
         eval(&m, "main", &[Const::F32(u), Const::F32(v)], &mut EmptyWorld, Limits::default()).expect("it runs");
     results.iter().flat_map(|c| c.floats().unwrap_or_default().to_vec()).collect()
@@ -330,7 +330,7 @@ fn derivatives_of_random_programs_are_the_limits_of_differences() {
     for _ in 0..300 {
         let mut m = differentiated(&mut random);
         expand(&mut m);
-        crate::ir::verify(&m).unwrap_or_else(|e| panic!("{e:?}\n{m}"));
+        crate::verify(&m).unwrap_or_else(|e| panic!("{e:?}\n{m}"));
         let args = random::arguments(&mut random);
         let run = |x: f32, y: f32| -> Vec<f64> {
             let mut args = args.clone();

@@ -3,8 +3,8 @@
 //! *Exact* rules change no bit. The others hold for finite numbers and may change the sign of a
 //! zero or lose a NaN or infinity, as in Węgrzanowski 2006, §6.3; each says so.
 
-use crate::ir::passes::rewrite::{Definitions, Rewrite};
-use crate::ir::{Const, Op, Type, Value};
+use crate::passes::rewrite::{Definitions, Rewrite};
+use crate::{Const, Op, Type, Value};
 
 /// A simpler way to compute `op args`, if there is one.
 pub(super) fn simplify(defs: &Definitions, op: &Op, args: &[Value], ty: Type) -> Option<Rewrite> {
@@ -21,7 +21,7 @@ pub(super) fn simplify(defs: &Definitions, op: &Op, args: &[Value], ty: Type) ->
 }
 
 /// Whether operands may change places without changing a bit.
-pub(in crate::ir::passes) fn is_commutative(op: &Op) -> bool {
+pub(in crate::passes) fn is_commutative(op: &Op) -> bool {
     matches!(
         op,
         Op::Add

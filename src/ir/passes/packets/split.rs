@@ -4,8 +4,8 @@
 //! Every operation stays what it was, on the same values, so the bits of results do not change.
 
 use super::shared_with;
-use crate::ir::passes::{dce, renumber};
-use crate::ir::{Block, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, TargetInfo, Terminator, Type, Value};
+use crate::passes::{dce, renumber};
+use crate::{Block, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, TargetInfo, Terminator, Type, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -102,10 +102,10 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Const;
-    use crate::ir::eval::{EmptyWorld, Limits, eval};
-    use crate::ir::passes::testing::module;
-    use crate::ir::verify::verify;
+    use crate::Const;
+    use crate::eval::{EmptyWorld, Limits, eval};
+    use crate::passes::testing::module;
+    use crate::verify::verify;
 
     const DISTANCE: &str = "entry f(v0 origin: vec3, v1 way: vec3) -> (return: f32) {
 b0:

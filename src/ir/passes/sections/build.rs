@@ -6,7 +6,7 @@
 
 use super::cut::{Cut, Piece};
 use super::{Callee, Exit, ExitKind, Rays, Resume, Section};
-use crate::ir::{
+use crate::{
     BlockId, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};

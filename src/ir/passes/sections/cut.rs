@@ -1,6 +1,6 @@
 //! Where a function is cut, and what must be kept across each cut.
 
-use crate::ir::{BlockId, Function, Inst, Op, SlotId, TargetInfo, Type, Value};
+use crate::{BlockId, Function, Inst, Op, SlotId, TargetInfo, Type, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

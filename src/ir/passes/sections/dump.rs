@@ -1,7 +1,7 @@
 //! The text that shows how a program was cut.
 
 use super::{Callee, ExitKind, Resume, Section, Sections};
-use crate::ir::{Module, Op, print};
+use crate::{Module, Op, print};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 
 use super::super::renumber;
 use super::{Callee, Exit, ExitKind, Resume, Resumption, Section, Sections};
-use crate::ir::{Function, Inst, Loc, Terminator, Value};
+use crate::{Function, Inst, Loc, Terminator, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 //! with the uncut program.
 
 use super::*;
-use crate::ir::eval::{EvalError, Hit, Limits, World, eval};
-use crate::ir::{Const, print_module, verify};
-use crate::text::source::FileId;
+use crate::eval::{EvalError, Hit, Limits, World, eval};
+use crate::{Const, print_module, verify};
 use proptest::prelude::*;
+use shadewright_base::text::source::FileId;
 
 /// A world whose answers depend only on the questions.
 #[derive(Clone, Default)]
@@ -134,7 +134,7 @@ fn run_cut(module: &Module, sections: &Sections, entry: &str, args: &[Const], wo
 
 /// Compares results and rays of `main` cut and uncut.
 fn check(text: &str, args: &[Const]) {
-    let module = crate::ir::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    let module = crate::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     check_module(&module, args);
 }
 
@@ -191,7 +191,7 @@ fn a_loop_around_a_ray_falls_apart_and_still_computes_the_same() {
 
 #[test]
 fn constants_and_program_constants_are_not_kept() {
-    let module = crate::ir::parse(LOOP, FileId(0)).unwrap();
+    let module = crate::parse(LOOP, FileId(0)).unwrap();
     let sections = cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT).unwrap();
     let behind_the_ray = sections.sections.iter().find(|s| s.resume == Resume::Trace).unwrap();
     // n, a and the counter.
@@ -266,7 +266,7 @@ b0:
   ret v7
 }
 ";
-    let module = crate::ir::parse(text, FileId(0)).unwrap();
+    let module = crate::parse(text, FileId(0)).unwrap();
     let sections = cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT).unwrap();
     assert_eq!(sections.sections[1].frame, [Type::U32; 3]);
     assert_eq!(sections.sections[1].resume, Resume::Visible(3));
@@ -283,7 +283,7 @@ b0:
   ret v0, v1
 }
 ";
-    let module = crate::ir::parse(text, FileId(0)).unwrap();
+    let module = crate::parse(text, FileId(0)).unwrap();
     assert!(matches!(
         cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT),
         Err(SectionsError::ManyResults { words: 17, .. })
@@ -292,7 +292,7 @@ b0:
 
 /// A program over a fixed set of variables: statements in blocks with arbitrary jumps.
 fn program(blocks: &[(Vec<u8>, u8, u8, u8)]) -> Module {
-    use crate::ir::{FunctionBuilder, FunctionKind};
+    use crate::{FunctionBuilder, FunctionKind};
     let mut b = FunctionBuilder::new("main", FunctionKind::Function);
     b.result("a", Type::U32);
     b.result("p", Type::Vec3);
@@ -439,7 +439,7 @@ b0:
         .to_string(),
     ];
     let text = text.concat().replace("v12b", "v13").replace(" a, v1", " v0, v1");
-    crate::ir::parse(&text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+    crate::parse(&text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
 #[test]

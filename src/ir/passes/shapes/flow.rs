@@ -1,8 +1,8 @@
 //! A function of the IR as a flow of shapes.
 
 use crate::abi::{Intrinsic, LaneIntrinsic};
-use crate::ir::{Const, Function, Inlining, Inst, Module, Op, Terminator, Type};
-use crate::shapes::{Edge, Flow, Node, Rule, Shape, Step};
+use crate::{Const, Function, Inlining, Inst, Module, Op, Terminator, Type};
+use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Shape, Step};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(super) fn describe(func: &Function, module: &Module, index: &HashMap<Arc<str
                 node.edges = vec![Edge { to: end, args: values.iter().map(|v| v.0).collect() }];
             }
             term => {
-                let edge = |t: &crate::ir::Target| Edge { to: t.block.0, args: t.args.iter().map(|a| a.0).collect() };
+                let edge = |t: &crate::Target| Edge { to: t.block.0, args: t.args.iter().map(|a| a.0).collect() };
                 node.edges = term.targets().map(edge).collect();
                 node.condition = if let Terminator::Branch(c, ..) = term { Some(c.0) } else { None };
             }
@@ -66,7 +66,7 @@ pub(super) fn describe(func: &Function, module: &Module, index: &HashMap<Arc<str
 }
 
 /// Whether values of a type are integers, as far as bits are concerned.
-pub(in crate::ir::passes) fn is_integer(ty: Type) -> bool {
+pub(in crate::passes) fn is_integer(ty: Type) -> bool {
     matches!(ty, Type::I32 | Type::U32 | Type::Ref)
 }
 
@@ -79,7 +79,7 @@ fn step(
 ) -> Step {
     let mut args: Vec<u32> = inst.args.iter().map(|a| a.0).collect();
     let mut results: Vec<u32> = inst.results.iter().map(|r| r.0).collect();
-    let slot = |s: crate::ir::SlotId| func.values.len() as u32 + s.0;
+    let slot = |s: crate::SlotId| func.values.len() as u32 + s.0;
     let rule = match &inst.op {
         Op::Const(c) => Rule::Given(constant(c)),
         Op::IAdd => Rule::Add,
@@ -122,7 +122,7 @@ fn step(
 
 /// Whether a function is called as it is, once for each lane: its results depend on its arguments
 /// alone, and another function may stand for its blocks.
-pub(in crate::ir::passes) fn is_opaque(func: &Function) -> bool {
+pub(in crate::passes) fn is_opaque(func: &Function) -> bool {
     func.host.is_some() || func.inlining == Inlining::Native
 }
 

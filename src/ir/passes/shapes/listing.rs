@@ -1,9 +1,9 @@
 //! Functions as text, with the shapes of their values.
 
 use super::{FunctionShapes, ModuleShapes};
-use crate::ir::print::function_lines;
-use crate::ir::{BlockId, Function, Inst, Module, Op, Terminator, Value};
-use crate::shapes::Shape;
+use crate::print::function_lines;
+use crate::{BlockId, Function, Inst, Module, Op, Terminator, Value};
+use shadewright_base::uniformity::Shape;
 use std::fmt::Write as _;
 
 /// The column at which comments begin, where lines are shorter.
@@ -41,7 +41,7 @@ fn list(shapes: &[Shape]) -> String {
 fn notes(func: &Function, shapes: &FunctionShapes) -> Vec<String> {
     let of = |values: &[Value]| list(&values.iter().map(|v| shapes.of(*v)).collect::<Vec<_>>());
     let mut notes = vec![String::new()];
-    notes.extend((0..func.slots.len()).map(|s| shapes.slot(crate::ir::SlotId(s as u32)).to_string()));
+    notes.extend((0..func.slots.len()).map(|s| shapes.slot(crate::SlotId(s as u32)).to_string()));
     let headers: Vec<u32> = shapes.solution().loops.all.iter().map(|l| l.header).collect();
     for id in func.block_ids() {
         let block = func.block(id);

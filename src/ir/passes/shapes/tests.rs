@@ -1,11 +1,11 @@
 use super::{ModuleShapes, listing};
-use crate::ir::eval::{Observer, eval_observed};
-use crate::ir::passes::{Pipeline, testing::module};
-use crate::ir::random::{self, Random};
-use crate::ir::{BlockId, Const, EmptyWorld, Inst, Limits, Loc, Module, Op, Value};
-use crate::shapes::Shape;
-use crate::shapes::graph::Loops;
+use crate::eval::{Observer, eval_observed};
+use crate::passes::{Pipeline, testing::module};
+use crate::random::{self, Random};
+use crate::{BlockId, Const, EmptyWorld, Inst, Limits, Loc, Module, Op, Value};
 use proptest::prelude::*;
+use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::graph::Loops;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ b2(v5: i32):
 fn recorded(m: &Module) -> Module {
     let mut m = m.clone();
     let func = m.function_mut("f").expect("the function is there");
-    let flag = func.new_value(crate::ir::Type::Bool);
+    let flag = func.new_value(crate::Type::Bool);
     let debug =
         |name: String, v: Value| Inst { op: Op::Debug(name.into()), args: vec![v], results: vec![], loc: Loc::NONE };
     for id in func.block_ids() {

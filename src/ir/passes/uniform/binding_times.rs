@@ -6,9 +6,9 @@
 //! Program Generation", 1993, chapter 4; divergence of branches as in Karrenberg and Hack,
 //! "Whole-Function Vectorization", 2011.)
 
-use crate::ir::dominators::{self, Dominators};
-use crate::ir::{BlockId, Function, Op, Terminator, Value};
-use crate::shapes::Graph;
+use crate::dominators::{self, Dominators};
+use crate::{BlockId, Function, Op, Terminator, Value};
+use shadewright_base::uniformity::Graph;
 use std::collections::HashSet;
 use std::sync::Arc;
 

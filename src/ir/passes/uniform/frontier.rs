@@ -1,9 +1,9 @@
 //! The frontier: the uniform values that varying code needs.
 
 use super::binding_times::BindingTimes;
-use crate::ir::cycles::Components;
-use crate::ir::passes::cost::is_worth_keeping;
-use crate::ir::{BlockId, Function, Inst, Op, Terminator, Type, Value};
+use crate::cycles::Components;
+use crate::passes::cost::is_worth_keeping;
+use crate::{BlockId, Function, Inst, Op, Terminator, Type, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Values that are handed on, at most: they take registers where the rest runs.

@@ -1,8 +1,8 @@
 //! Removes loops that compute nothing.
 
-use crate::ir::dominators::Dominators;
-use crate::ir::passes::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops};
-use crate::ir::{BlockId, Function, Target, Terminator, Value};
+use crate::dominators::Dominators;
+use crate::passes::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops};
+use crate::{BlockId, Function, Target, Terminator, Value};
 use std::collections::HashSet;
 
 /// Removes the loops that have no effect, whose values nothing uses outside, and that `ends` says

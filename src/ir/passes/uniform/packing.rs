@@ -2,8 +2,8 @@
 
 use super::Piece;
 use super::slice::Slice;
-use crate::ir::passes::renumber;
-use crate::ir::{Function, PrintOptions, Terminator, Value, print_function};
+use crate::passes::renumber;
+use crate::{Function, PrintOptions, Terminator, Value, print_function};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

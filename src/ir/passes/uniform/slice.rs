@@ -2,9 +2,9 @@
 
 use super::binding_times::BindingTimes;
 use super::loops;
-use crate::ir::dominators::Dominators;
-use crate::ir::passes::{calls, dce, fold, simplify_cfg};
-use crate::ir::{
+use crate::dominators::Dominators;
+use crate::passes::{calls, dce, fold, simplify_cfg};
+use crate::{
     BlockId, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inst, Op, Target, Terminator, Value, Variable,
 };
 use std::collections::{HashMap, HashSet};

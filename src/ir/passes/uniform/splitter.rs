@@ -4,9 +4,9 @@ use super::frontier::Uses;
 use super::packing::{Packing, Place, keys, packed, text_key};
 use super::slice::{self, Slice, slice};
 use super::{Piece, Stage, loops};
-use crate::ir::dominators::Dominators;
-use crate::ir::passes::{calls, dce, fold, simplify_cfg};
-use crate::ir::{BlockId, Function, Inst, Loc, Op, Param, ParamKind, Terminator, Type, Value};
+use crate::dominators::Dominators;
+use crate::passes::{calls, dce, fold, simplify_cfg};
+use crate::{BlockId, Function, Inst, Loc, Op, Param, ParamKind, Terminator, Type, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::super::testing::module;
 use super::*;
-use crate::ir::random::{self, Random, Shape};
-use crate::ir::{Const, EmptyWorld, Limits, eval, verify};
+use crate::random::{self, Random, Shape};
+use crate::{Const, EmptyWorld, Limits, eval, verify};
 
 /// Splits `f`, whose parameters of these names are uniform.
 fn split_of(module: &Module, uniform: &[&str]) -> Option<Split> {

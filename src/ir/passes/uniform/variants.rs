@@ -6,10 +6,10 @@ use super::frontier::{Frontier, Uses};
 use super::packing::Packing;
 use super::splitter::{Made, Splitter};
 use super::{Piece, Stage, slice};
-use crate::ir::dominators::Dominators;
-use crate::ir::passes::calls;
-use crate::ir::passes::cost::is_worth_keeping;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Module, Op, ResultInfo, Terminator, Type, Value};
+use crate::dominators::Dominators;
+use crate::passes::calls;
+use crate::passes::cost::is_worth_keeping;
+use crate::{BlockId, Const, Function, Inst, Loc, Module, Op, ResultInfo, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -7,11 +7,11 @@
 
 use super::signature::{is_packed, passed_types};
 use super::{MAX_INSTS, Variants, VectorizeError};
-use crate::ir::passes::shapes::FunctionShapes;
-use crate::ir::{
+use crate::passes::shapes::FunctionShapes;
+use crate::{
     BlockId, Const, Function, FunctionBuilder, FunctionKind, Inst, Op, Slot, SlotId, Terminator, Type, Value, Variable,
 };
-use crate::shapes::Shape;
+use shadewright_base::uniformity::Shape;
 use std::collections::{BTreeSet, HashMap};
 
 /// The lanes that run some code: all, or those where a value holds.
@@ -173,7 +173,7 @@ impl<'v, 'm> Body<'v, 'm> {
     pub(super) fn refuse(&self, inst: &Inst, reason: &'static str) -> VectorizeError {
         VectorizeError::Instruction {
             function: self.func.name.clone(),
-            what: crate::ir::print::inst_text(self.func, inst),
+            what: crate::print::inst_text(self.func, inst),
             reason,
             loc: inst.loc,
         }

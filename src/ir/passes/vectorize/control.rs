@@ -3,7 +3,7 @@
 use super::VectorizeError;
 use super::body::{Body, Lanes};
 use super::linear::Way;
-use crate::ir::{BlockId, Target, Terminator, Value};
+use crate::{BlockId, Target, Terminator, Value};
 
 impl Body<'_, '_> {
     /// Makes all blocks that run under no mask, and, where lanes diverge, what they run until they

@@ -3,9 +3,9 @@
 use super::VectorizeError;
 use super::body::{Body, Lanes, Mask};
 use crate::abi::LaneIntrinsic;
-use crate::ir::passes::shapes::is_opaque;
-use crate::ir::{BlockId, Inst, Op, SlotId, Type, Value};
-use crate::shapes::Shape;
+use crate::passes::shapes::is_opaque;
+use crate::{BlockId, Inst, Op, SlotId, Type, Value};
+use shadewright_base::uniformity::Shape;
 use std::sync::Arc;
 
 impl Body<'_, '_> {
@@ -160,7 +160,7 @@ impl Body<'_, '_> {
         }
         let results = called.results();
         let width = self.width as u32;
-        let passed = |(r, shape): (&crate::ir::ResultInfo, &Shape)| super::signature::passed_types(r.ty, *shape, width);
+        let passed = |(r, shape): (&crate::ResultInfo, &Shape)| super::signature::passed_types(r.ty, *shape, width);
         let types: Vec<Vec<Type>> = callee.results.iter().zip(&results).map(passed).collect();
         let mut values = self.b.call(name, args, &types.concat()).into_iter();
         for (((&result, own), shape), types) in inst.results.iter().zip(&callee.results).zip(results).zip(types) {

@@ -3,8 +3,8 @@
 use super::VectorizeError;
 use super::body::{Body, Lanes, Mask};
 use crate::abi::{LaneIntrinsic, Reduction};
-use crate::ir::{BlockId, Const, Inst, Op, Type, Value};
-use crate::shapes::Shape;
+use crate::{BlockId, Const, Inst, Op, Type, Value};
+use shadewright_base::uniformity::Shape;
 
 impl Body<'_, '_> {
     pub(super) fn between_lanes(

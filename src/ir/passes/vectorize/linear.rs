@@ -8,7 +8,7 @@
 
 use super::VectorizeError;
 use super::body::Body;
-use crate::ir::{BlockId, Op, Target, Terminator, Value};
+use crate::{BlockId, Op, Target, Terminator, Value};
 use std::collections::BTreeSet;
 
 /// Loops and branches within each other, at most.
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
     }
 
     fn write_mask(&mut self, block: BlockId, mask: &[Value]) {
-        use crate::ir::Type::Bool;
+        use crate::Type::Bool;
         let (b, width) = (&mut self.b, self.width);
         let variables = self.masks.entry(block).or_insert_with(|| (0..width).map(|_| b.variable(Bool)).collect());
         variables.clone().into_iter().zip(mask).for_each(|(v, lane)| self.b.write(v, *lane));

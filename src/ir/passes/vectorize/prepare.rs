@@ -2,8 +2,8 @@
 //! matrices.
 
 use super::VectorizeError;
-use crate::ir::passes::{matrices, reducible, unreachable};
-use crate::ir::{Function, Module, Op, Target, Terminator};
+use crate::passes::{matrices, reducible, unreachable};
+use crate::{Function, Module, Op, Target, Terminator};
 use std::collections::BTreeSet;
 
 /// A function of a module and those that it calls, prepared.

@@ -5,8 +5,8 @@
 //! values by their bits. That is what registers of the RPU hold. Vectors and strings are passed
 //! lane by lane.
 
-use crate::ir::{Const, Type};
-use crate::shapes::Shape;
+use crate::{Const, Type};
+use shadewright_base::uniformity::Shape;
 use std::fmt::Write as _;
 
 /// The name of a function for a signature: `f.x4.uva1` has four lanes, and parameters that are

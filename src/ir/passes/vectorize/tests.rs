@@ -1,9 +1,9 @@
 use super::{VectorizeError, Vectorized, vectorize};
-use crate::ir::passes::{Pipeline, lanes, testing::module};
-use crate::ir::random::{self, Random};
-use crate::ir::{Const, EmptyWorld, Limits, Module, Type, eval, verify};
-use crate::shapes::Shape;
+use crate::passes::{Pipeline, lanes, testing::module};
+use crate::random::{self, Random};
+use crate::{Const, EmptyWorld, Limits, Module, Type, eval, verify};
 use proptest::prelude::*;
+use shadewright_base::uniformity::Shape;
 
 /// Vectorises function `f`.
 fn vector(m: &Module, width: u32, params: &[Shape]) -> Vectorized {

@@ -60,7 +60,7 @@ impl Lowerer<'_> {
     /// The vector of length 1; a vector of length 0 as it is.
     pub fn unit(&mut self, a: &[Value]) -> Vec<Value> {
         if let [v] = a {
-            return vec![crate::ir::emitter::normalize(&mut self.b, *v)];
+            return vec![shadewright_ir::emitter::normalize(&mut self.b, *v)];
         }
         let square = self.dot(a, a);
         let zero = self.b.f32(0.0);

@@ -5,8 +5,8 @@
 use super::super::ast::BinaryOp;
 use super::super::builtins::FixedFunction;
 use super::*;
-use crate::lang::integers;
-use crate::lang::stdlib::{fixed as library_of_fixed, fixed_noise};
+use crate::integers;
+use crate::stdlib::{fixed as library_of_fixed, fixed_noise};
 
 /// The same numbers with a sign.
 fn with_sign(ty: Fixed) -> Fixed {

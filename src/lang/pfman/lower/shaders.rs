@@ -261,7 +261,7 @@ impl Lowerer<'_> {
             }
             Meaning::Diffuse => {
                 let normal = self.input("N");
-                let normal = crate::ir::emitter::normalize(&mut self.b, normal);
+                let normal = shadewright_ir::emitter::normalize(&mut self.b, normal);
                 self.library("diffuse.n.c", vec![normal], &[ir::Type::Vec3])
             }
             Meaning::Specular => self.highlights(),
@@ -274,9 +274,9 @@ impl Lowerer<'_> {
     /// The highlights of OpenGL's material, whose exponent is the shader's `px_material_shininess`.
     fn highlights(&mut self) -> Vec<Value> {
         let [normal, incident] = ["N", "I"].map(|name| self.input(name));
-        let normal = crate::ir::emitter::normalize(&mut self.b, normal);
+        let normal = shadewright_ir::emitter::normalize(&mut self.b, normal);
         let view = self.b.op(Op::Neg, &[incident]);
-        let view = crate::ir::emitter::normalize(&mut self.b, view);
+        let view = shadewright_ir::emitter::normalize(&mut self.b, view);
         let shininess =
             self.body.variables.iter().position(|v| &*v.name == "px_material_shininess" && v.ty.is_number());
         let exponent = match shininess {

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::*;
-use crate::lang::light_loop::{LightLoop, cosine_of_sight};
+use crate::light_loop::{LightLoop, cosine_of_sight};
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, list: &[Statement]) {
@@ -153,7 +153,7 @@ impl Lowerer<'_> {
             let is_fixed = self.body.variable(id).ty.scalar().fixed().is_some();
             let value = match name {
                 // Fixed-point types of directions hold directions alone.
-                "L" if is_fixed => crate::ir::emitter::normalize(&mut self.b, lights.direction),
+                "L" if is_fixed => shadewright_ir::emitter::normalize(&mut self.b, lights.direction),
                 "L" => lights.direction,
                 _ => lights.color,
             };

@@ -1,8 +1,8 @@
 //! Shaders: their parameters, predefined variables, and outputs.
 
 use super::*;
-use crate::abi::ShaderKind;
-use crate::lang::types::{SourceType, StorageClass};
+use crate::types::{SourceType, StorageClass};
+use shadewright_ir::abi::ShaderKind;
 
 /// The light of figure 4.1, with the seed's names.
 const LIGHT: &str = "light simple_light(

@@ -2,7 +2,7 @@
 //! intrinsics that the rest is written with.
 
 use super::{Row, built, library, number, row, text};
-use crate::ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::{FunctionBuilder, Op, Value};
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

@@ -15,8 +15,8 @@ mod vectors;
 
 pub use vectors::{comp, setcomp};
 
-use crate::ir::{Const, FunctionBuilder, Type, Value};
-use crate::lang::types::{OPEN, SourceType};
+use crate::types::{OPEN, SourceType};
+use shadewright_ir::{Const, FunctionBuilder, Type, Value};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
@@ -198,7 +198,7 @@ impl Builtin {
             Means::Operations(emit) => Some(emit(b, args)),
             Means::Built(name) => {
                 let result: Vec<Type> = self.result.ir().into_iter().collect();
-                Some(b.call(crate::abi::library::name(name), args.to_vec(), &result))
+                Some(b.call(shadewright_ir::abi::library::name(name), args.to_vec(), &result))
             }
             Means::Library(_) | Means::Packed(..) => None,
         }

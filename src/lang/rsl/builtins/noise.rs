@@ -1,5 +1,5 @@
 //! Noise and random numbers (RISpec 3.2, section 15.1): calls of the functions that
-//! [`crate::lang::stdlib::noise`] builds.
+//! [`crate::stdlib::noise`] builds.
 
 use super::{Row, built, library};
 

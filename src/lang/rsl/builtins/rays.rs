@@ -1,8 +1,8 @@
 //! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
 
 use super::{NamedOption, Row, library, number, row, text};
-use crate::abi::{Intrinsic, library};
-use crate::ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
+use shadewright_ir::abi::{Intrinsic, library};
+use shadewright_ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
 
 /// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples,
 /// and have no effect.

@@ -2,8 +2,8 @@
 
 use super::super::spaces::{self, Axes};
 use super::{Row, row};
-use crate::ir::{FunctionBuilder, Value};
-use crate::lang::types::SourceType;
+use crate::types::SourceType;
+use shadewright_ir::{FunctionBuilder, Value};
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

@@ -6,7 +6,7 @@
 //! bases are chosen from, and of floats whether the curve or its inverse (`"solve…"`) is meant.
 
 use super::{Row, row};
-use crate::ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
 use std::sync::Arc;
 
 /// What is here.

@@ -1,10 +1,10 @@
 //! Textures (RISpec 3.2, section 15.7): calls of the library's `texture.sl`, and the intrinsics out
-//! of which that is written, which look into the memory image ([`crate::lang::stdlib::texture`]).
+//! of which that is written, which look into the memory image ([`crate::stdlib::texture`]).
 
 use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
-use crate::abi::{Intrinsic, library};
-use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::texture::layout::{NDC, VIEWING};
+use shadewright_ir::abi::{Intrinsic, library};
+use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_texture::layout::{NDC, VIEWING};
 
 /// What calls of `texture`, `environment` and `bump` may say. `pack` makes two vectors of it.
 const LOOKUP: &[NamedOption] = &with_area([text("filter", "box"), number("fill", 0.0), number("samples", 1.0)]);

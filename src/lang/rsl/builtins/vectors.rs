@@ -2,8 +2,8 @@
 
 use super::super::matrices;
 use super::{Row, row};
-use crate::ir::emitter::normalize;
-use crate::ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::emitter::normalize;
+use shadewright_ir::{FunctionBuilder, Op, Value};
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[

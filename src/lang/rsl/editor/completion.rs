@@ -8,12 +8,12 @@ use super::View;
 use super::cursor::{Cursor, Place, cursor};
 use super::hover::{self, Description};
 use super::symbol::shader_at;
-use crate::abi::ShaderKind;
-use crate::lang::editor::{Completion, CompletionKind};
-use crate::lang::preprocess::{DIRECTIVES, MacroDefinition};
-use crate::lang::rsl::analysis::{KEYWORDS, Role, SHADER_WORDS, Signature, predefined};
-use crate::lang::rsl::reference;
-use crate::lang::types::SourceType;
+use crate::editor::{Completion, CompletionKind};
+use crate::preprocess::{DIRECTIVES, MacroDefinition};
+use crate::rsl::analysis::{KEYWORDS, Role, SHADER_WORDS, Signature, predefined};
+use crate::rsl::reference;
+use crate::types::SourceType;
+use shadewright_ir::abi::ShaderKind;
 use std::collections::BTreeMap;
 
 /// How near a suggestion is: the order in which suggestions are listed.

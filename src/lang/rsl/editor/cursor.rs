@@ -5,10 +5,10 @@
 //! comment, between definitions, among parameters or statements, in which kind of shader, and in
 //! the arguments of which call.
 
-use crate::abi::ShaderKind;
-use crate::lang::rsl::analysis::shader_kind;
-use crate::lang::scan::{RawKind, RawToken};
-use crate::text::source::Span;
+use crate::rsl::analysis::shader_kind;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::ShaderKind;
 use std::sync::Arc;
 
 /// The kind of text around the cursor.
@@ -175,9 +175,9 @@ impl<'a> State<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::scan::scan;
-    use crate::text::diagnostics::Diagnostics;
-    use crate::text::source::FileId;
+    use shadewright_base::scan::scan;
+    use shadewright_base::text::diagnostics::Diagnostics;
+    use shadewright_base::text::source::FileId;
 
     /// The cursor at the `|` of a text.
     fn at(text: &str) -> Cursor {

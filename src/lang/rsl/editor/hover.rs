@@ -2,11 +2,11 @@
 
 use super::View;
 use super::symbol::{self, Symbol};
-use crate::lang::editor::{Hover, shortened};
-use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, storage_class};
-use crate::lang::rsl::ast::Definition;
-use crate::lang::rsl::{ShaderKind, reference};
-use crate::text::source::Span;
+use crate::editor::{Hover, shortened};
+use crate::rsl::analysis::{Parameter, Role, Signature, Variable, storage_class};
+use crate::rsl::ast::Definition;
+use crate::rsl::{ShaderKind, reference};
+use shadewright_base::text::source::Span;
 
 /// Code and what there is to say about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! RSL for editors: [`crate::lang::editor`] over [`super::analysis`].
+//! RSL for editors: [`crate::editor`] over [`super::analysis`].
 
 mod completion;
 mod cursor;
@@ -9,12 +9,12 @@ mod symbol;
 use super::analysis::{self, Analysis};
 use super::ast::Definition;
 use super::nothing_defined;
-use crate::lang::editor::{Completion, Document, Hover, Signatures, Symbol, SymbolKind, Text};
-use crate::lang::language::Options;
-use crate::lang::preprocess::Include;
-use crate::lang::registry;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::editor::{Completion, Document, Hover, Signatures, Symbol, SymbolKind, Text};
+use crate::language::Options;
+use crate::preprocess::Include;
+use crate::registry;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::{FileId, SourceMap, Span};
 use std::ops::Deref;
 use std::path::Path;
 

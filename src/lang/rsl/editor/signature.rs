@@ -3,8 +3,8 @@
 use super::View;
 use super::cursor::{OpenCall, cursor};
 use super::hover::{function, joined, label};
-use crate::lang::editor::{Signature, Signatures};
-use crate::lang::rsl::reference;
+use crate::editor::{Signature, Signatures};
+use crate::rsl::reference;
 
 /// The signatures of the innermost call around an offset.
 pub fn signatures(view: View<'_>, offset: usize) -> Option<Signatures> {

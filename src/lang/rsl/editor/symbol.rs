@@ -2,12 +2,12 @@
 
 use super::View;
 use super::cursor::cursor;
-use crate::abi::ShaderKind;
-use crate::lang::preprocess::{Include, MacroDefinition};
-use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
-use crate::lang::rsl::ast::Definition;
-use crate::lang::scan::{RawKind, RawToken};
-use crate::text::source::Span;
+use crate::preprocess::{Include, MacroDefinition};
+use crate::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
+use crate::rsl::ast::Definition;
+use shadewright_base::scan::{RawKind, RawToken};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::ShaderKind;
 
 /// A meaning.
 #[derive(Clone, Debug)]

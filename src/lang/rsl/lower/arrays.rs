@@ -9,7 +9,7 @@
 use super::super::check::RESIZING;
 use super::super::{builtins, matrices};
 use super::*;
-use crate::lang::types::{OPEN, RESIZABLE};
+use crate::types::{OPEN, RESIZABLE};
 
 /// Most elements of arrays that a file copies and passes, all together: each is an instruction or
 /// two.

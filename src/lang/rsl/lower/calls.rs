@@ -11,8 +11,8 @@ use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::pointclouds::{BakedLight, FILE_PAIRS, PointCloudCall};
 use super::*;
-use crate::abi::{Axis, Input};
-use crate::lang::types::RESIZABLE;
+use crate::types::RESIZABLE;
+use shadewright_ir::abi::{Axis, Input};
 
 /// Calls of the library that give one value for all points that are shaded together, whatever they
 /// read.
@@ -507,7 +507,7 @@ impl Body<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Options, compile};
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
 
     /// All messages about a file.
     fn messages(source: &str) -> String {

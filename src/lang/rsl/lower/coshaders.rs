@@ -1,8 +1,8 @@
-//! Calls of the linker's functions that ask co-shaders: see [`crate::lang::coshaders`].
+//! Calls of the linker's functions that ask co-shaders: see [`crate::coshaders`].
 
 use super::arrays::{Located, NO_VALUE};
 use super::*;
-use crate::lang::coshaders::{self, CoShaderCall, CoShaderQuery};
+use crate::coshaders::{self, CoShaderCall, CoShaderQuery};
 
 impl Body<'_, '_> {
     /// Asks for `name`; the value has the type that is wanted, where the question leaves that open.

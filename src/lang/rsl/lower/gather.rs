@@ -7,9 +7,9 @@ mod points;
 use super::super::effects::GATHER_ARGUMENTS;
 use super::super::program::Callee;
 use super::*;
-use crate::abi::{DataType, Intrinsic};
-use crate::lang::globals;
-use crate::lang::light_loop::CountedLoop;
+use crate::globals;
+use crate::light_loop::CountedLoop;
+use shadewright_ir::abi::{DataType, Intrinsic};
 
 /// Options that steer the rays.
 #[derive(Default)]

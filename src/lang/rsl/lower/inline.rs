@@ -8,7 +8,7 @@
 use super::arrays::NO_VALUE;
 use super::calls::Given;
 use super::*;
-use crate::ir::BlockId;
+use shadewright_ir::BlockId;
 
 /// How deep such calls nest.
 const MAX_DEPTH: usize = 16;

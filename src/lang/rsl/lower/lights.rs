@@ -1,11 +1,11 @@
 //! Light statements: `illuminance`, `illuminate`, `solar`.
 //!
-//! The loop of `illuminance` is [`crate::lang::light_loop`]; its arguments and variables are here.
+//! The loop of `illuminance` is [`crate::light_loop`]; its arguments and variables are here.
 use super::super::queries::Source;
 use super::queries::CurrentLight;
 use super::*;
-use crate::abi::{DataType, Intrinsic};
-use crate::lang::light_loop::{LightLoop, cosine_of_sight, in_cone};
+use crate::light_loop::{LightLoop, cosine_of_sight, in_cone};
+use shadewright_ir::abi::{DataType, Intrinsic};
 
 /// The arguments of `illuminance`, by what they are.
 struct LightArgs<'e> {

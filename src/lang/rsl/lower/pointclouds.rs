@@ -8,7 +8,7 @@ use super::super::builtins::Builtin;
 use super::super::program::Callee;
 use super::arrays::{Located, NO_VALUE};
 use super::*;
-use crate::abi::{BakeCall, BakeKind, DataType, Intrinsic};
+use shadewright_ir::abi::{BakeCall, BakeKind, DataType, Intrinsic};
 
 /// Options of `bake3d` and `texture3d` that steer how PRMan writes and reads files, and have no
 /// effect.

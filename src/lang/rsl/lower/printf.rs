@@ -2,7 +2,7 @@
 //! evaluator reports them.
 
 use super::*;
-use crate::lang::unit::{PRINTF, PRINTF_VALUE};
+use crate::unit::{PRINTF, PRINTF_VALUE};
 
 impl Body<'_, '_> {
     pub(super) fn printf(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {

@@ -1,7 +1,7 @@
 //! Message passing and queries by name, see [`super::super::queries`].
 use super::super::queries::{self, Source};
 use super::*;
-use crate::abi::{Intrinsic, QuerySource, input};
+use shadewright_ir::abi::{Intrinsic, QuerySource, input};
 
 /// The light of an `illuminance`, in its body.
 #[derive(Clone, Copy, Debug)]

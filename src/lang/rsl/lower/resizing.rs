@@ -3,7 +3,7 @@
 
 use super::arrays::NO_VALUE;
 use super::*;
-use crate::lang::types::CAPACITY;
+use crate::types::CAPACITY;
 
 impl Body<'_, '_> {
     /// Which element of the slot is read at an index: the nearest that the array has.

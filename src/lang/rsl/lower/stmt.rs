@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::*;
-use crate::ir::BlockId;
+use shadewright_ir::BlockId;
 
 impl Body<'_, '_> {
     pub(super) fn statements(&mut self, list: &[Stmt]) {

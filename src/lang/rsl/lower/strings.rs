@@ -8,8 +8,8 @@
 use super::super::coshader_calls::Call;
 use super::super::program::Callee;
 use super::*;
-use crate::abi::Input;
-use crate::lang::strings::StringExpr;
+use crate::strings::StringExpr;
+use shadewright_ir::abi::Input;
 
 /// The functions that make strings, or numbers from them.
 pub const STRING_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];

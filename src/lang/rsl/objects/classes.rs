@@ -14,11 +14,11 @@ use super::super::effects;
 use super::coshaders::IS_COSHADER;
 use super::scene_queries;
 use super::*;
-use crate::abi::ShaderKind;
-use crate::abi::ShaderKind::*;
-use crate::abi::input;
-use crate::lang::globals;
-use crate::lang::unit::LightKind;
+use crate::globals;
+use crate::unit::LightKind;
+use shadewright_ir::abi::ShaderKind;
+use shadewright_ir::abi::ShaderKind::*;
+use shadewright_ir::abi::input;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The class whose method is taken apart.

@@ -8,9 +8,9 @@
 use super::classes::declared;
 use super::coshaders::IS_COSHADER;
 use super::*;
-use crate::abi::ShaderKind;
-use crate::lang::coshaders::{ARROW, core_name};
-use crate::lang::types::StorageClass;
+use crate::coshaders::{ARROW, core_name};
+use crate::types::StorageClass;
+use shadewright_ir::abi::ShaderKind;
 
 /// The methods that make a class what it is when others are called.
 const MAKING: [&str; 2] = ["construct", "begin"];

@@ -3,7 +3,7 @@
 
 use super::super::coshader_calls::Call;
 use super::*;
-use crate::lang::coshaders::CoShaderQuery;
+use crate::coshaders::CoShaderQuery;
 
 /// The calls that ask for co-shaders, or something of one.
 const CALLS: [&str; 6] = ["getshader", "getshaders", "getlights", "getvar", "hasmethod", "iscoshader"];

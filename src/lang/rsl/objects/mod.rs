@@ -13,10 +13,10 @@ mod structs;
 
 use super::ast::*;
 use super::queries;
-use crate::lang::coshaders::CoShaderQuery;
-use crate::lang::types::SourceType;
-use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
-use crate::text::source::Span;
+use crate::coshaders::CoShaderQuery;
+use crate::types::SourceType;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use shadewright_base::text::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use structs::{Giver, Shape};

@@ -7,8 +7,8 @@
 
 use super::super::queries::Source;
 use super::*;
-use crate::abi::QuerySource;
-use crate::lang::globals;
+use crate::globals;
+use shadewright_ir::abi::QuerySource;
 
 /// A query that a method asks.
 #[derive(Clone, Debug, PartialEq)]

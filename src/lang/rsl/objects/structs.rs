@@ -1,7 +1,7 @@
 //! Structs: the variables that represent one, and their values.
 
 use super::*;
-use crate::lang::types::MAX_ARRAY;
+use crate::types::MAX_ARRAY;
 
 /// Most variables that stand for a struct.
 const MAX_LEAVES: usize = 256;

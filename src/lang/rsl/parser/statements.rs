@@ -1,7 +1,7 @@
 //! Statements, and the variables that they declare.
 
 use super::*;
-use crate::lang::globals;
+use crate::globals;
 
 impl Parser<'_> {
     /// Statements up to and including `}`.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::lang::rsl::dump::dump;
-use crate::lang::rsl::lexer::lex;
-use crate::lang::scan::scan;
-use crate::text::source::{FileId, SourceMap};
+use crate::rsl::dump::dump;
+use crate::rsl::lexer::lex;
+use shadewright_base::scan::scan;
+use shadewright_base::text::source::{FileId, SourceMap};
 
 fn read(source: &str) -> (Ast, Diagnostics, SourceMap) {
     let mut sources = SourceMap::new();

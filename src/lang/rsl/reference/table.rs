@@ -9,8 +9,8 @@
 use super::super::analysis::{Signature, analyse, predefined};
 use super::super::{Options, lexer};
 use super::{function, keyword, shader, variable};
-use crate::abi::ShaderKind;
-use crate::text::source::SourceMap;
+use shadewright_base::text::source::SourceMap;
+use shadewright_ir::abi::ShaderKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -370,7 +370,7 @@ Functions of floats (`pow`, `mod`, `abs`, `sqrt` and their like) take colors, po
 the table fits.
 ";
 
-/// The errors are those that the tests in [`crate::lang::stdlib`] hold.
+/// The errors are those that the tests in [`crate::stdlib`] hold.
 const ACCURACY: &str = "
 ## Accuracy
 
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn every_function_that_there_is_has_a_test_of_its_values() {
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests");
         let read = |path: PathBuf| fs::read_to_string(path).expect("a file of tests");
         let folders =
             ["snippets", "shading", "baking"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn the_page_in_the_documentation_is_what_the_tables_say() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rsl.md");
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/rsl.md");
         if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
             std::fs::write(&path, markdown()).expect("the page can be written");
         }

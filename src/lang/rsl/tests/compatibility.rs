@@ -2,7 +2,7 @@
 
 use super::super::{Options, compile};
 use super::{compile_text, unit};
-use crate::text::source::SourceMap;
+use shadewright_base::text::source::SourceMap;
 
 /// The warnings of a file that compiles.
 fn warnings(source: &str) -> String {
@@ -135,9 +135,9 @@ fn functions_ask_for_what_their_shader_knows() {
         surface s(string base = \"a\") { string n; label(n); Ci = color texture(tile(base, 3)) * kind(base) * (n == \"s\" ? 1 : 0); }";
     assert_eq!(warnings(source), "");
     let unit = unit(source);
-    let parameter = |_: &str| Some(crate::ir::Const::String("wood".into()));
+    let parameter = |_: &str| Some(shadewright_ir::Const::String("wood".into()));
     let made: Vec<_> = unit.shaders[0].strings.iter().map(|s| s.value(&parameter)).collect();
-    assert!(made.contains(&Some(crate::ir::Const::String("wood.3.tx".into()))), "{made:?}");
+    assert!(made.contains(&Some(shadewright_ir::Const::String("wood.3.tx".into()))), "{made:?}");
     // A call that comes back to itself finds nothing.
     let recursive = "float f(float n) { float x = 0; option(\"a\", x); if (n < 1) return x; return f(n - 1); } surface s() { Ci = f(2); }";
     assert!(warnings(recursive).contains("this call of `f` finds no strings"), "{}", warnings(recursive));
@@ -159,8 +159,11 @@ fn a_string_that_is_assigned_in_order_is_known() {
     let known = "surface s(string base = \"a\") { string n = base; n = concat(n, \".tx\"); { n = concat(\"x/\", n); } Ci = texture(n); }";
     assert_eq!(warnings(known), "");
     let strings = unit(known).shaders[0].strings.clone();
-    let parameter = |_: &str| Some(crate::ir::Const::String("wood".into()));
-    assert_eq!(strings.last().and_then(|s| s.value(&parameter)), Some(crate::ir::Const::String("x/wood.tx".into())));
+    let parameter = |_: &str| Some(shadewright_ir::Const::String("wood".into()));
+    assert_eq!(
+        strings.last().and_then(|s| s.value(&parameter)),
+        Some(shadewright_ir::Const::String("x/wood.tx".into()))
+    );
     for unknown in [
         "surface s(string base = \"a\") { string n = base; if (u > 0.5) n = \"b\"; n = concat(n, \".tx\"); Ci = texture(n); }",
         "surface s(string base = \"a\") { string n = base; float i; for (i = 0; i < 2; i += 1) n = concat(n, \".tx\"); }",

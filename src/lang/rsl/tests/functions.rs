@@ -1,8 +1,8 @@
 //! Nested functions, and the syntax of old files.
 
 use super::*;
-use crate::abi::Input;
-use crate::ir::Const::F32;
+use shadewright_ir::Const::F32;
+use shadewright_ir::abi::Input;
 
 fn number(source: &str, x: f32) -> f32 {
     match run(source, &[F32(x)])[0] {
@@ -62,8 +62,8 @@ fn strings_of_an_instance_are_linker_constants() {
     let constant = unit(
         "float f() { string s = concat(\"a\", \"b\", \"c\"); if (s == \"abc\") return match(\"b\", s); return 0; }",
     );
-    let world = &mut crate::ir::eval::EmptyWorld;
-    let value = crate::ir::eval::eval(&constant.module, "f", &[], world, crate::ir::eval::Limits::default());
+    let world = &mut shadewright_ir::eval::EmptyWorld;
+    let value = shadewright_ir::eval::eval(&constant.module, "f", &[], world, shadewright_ir::eval::Limits::default());
     assert_eq!(value.expect("a value"), [F32(1.0)]);
     let source = "surface s(string base = \"wood\"; float frame = 3) {
         string name = format(\"%s.%03d\", base, frame);
@@ -76,16 +76,16 @@ fn strings_of_an_instance_are_linker_constants() {
         core.params.iter().map(|p| &*p.name).filter(|n| matches!(Input::parse(n), Input::String(_))).collect();
     assert_eq!((inputs.len(), unit.shaders[0].strings.len()), (2, 3), "the name alone is used by nothing else");
     let parameter = |name: &str| match name {
-        "base" => Some(crate::ir::Const::String("wood".into())),
+        "base" => Some(shadewright_ir::Const::String("wood".into())),
         _ => Some(F32(3.0)),
     };
     let strings: Vec<_> = unit.shaders[0].strings.iter().map(|t| t.value(&parameter)).collect();
-    assert_eq!(strings[1], Some(crate::ir::Const::String("wood.003.tex".into())));
+    assert_eq!(strings[1], Some(shadewright_ir::Const::String("wood.003.tex".into())));
     let triples = super::unit(
         "float f() { string s = format(\"%.1c|%.0p|%c\", color (1, -2, 0.5), (1, 2, 3), color 1);
             return match(\"^1.0 -2.0 0.5.1 2 3.1.000000 1.000000 1.000000$\", s); }",
     );
-    let value = crate::ir::eval::eval(&triples.module, "f", &[], world, crate::ir::eval::Limits::default());
+    let value = shadewright_ir::eval::eval(&triples.module, "f", &[], world, shadewright_ir::eval::Limits::default());
     assert_eq!(value.expect("a value"), [F32(1.0)]);
     for (source, message) in [
         ("surface s() { Ci = match(\"(a\", \"a\"); }", "the pattern \"(a\" is not a regular expression"),

@@ -2,9 +2,9 @@
 //! the origin (1,1,1).
 
 use super::*;
-use crate::abi::Intrinsic;
-use crate::ir::Const;
-use crate::ir::eval::{Limits, World, eval};
+use shadewright_ir::Const;
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::eval::{Limits, World, eval};
 
 const O: [f32; 3] = [1.0, 1.0, 1.0];
 const X: [f32; 3] = [2.0, 0.0, 0.0];
@@ -137,7 +137,7 @@ fn vectors_and_normals_go_to_the_image_by_its_linear_part() {
 #[test]
 fn a_system_of_the_scene_is_asked_of_the_linker() {
     let unit = unit("point f() { return point \"lamp\" (1, 2, 3); }");
-    let asks = |i: &crate::ir::Inst| matches!(&i.op, Op::Call(name) if Intrinsic::SpaceNamed.is(name));
+    let asks = |i: &shadewright_ir::Inst| matches!(&i.op, Op::Call(name) if Intrinsic::SpaceNamed.is(name));
     let f = unit.module.function("f").expect("`f`");
     assert!(f.params.is_empty() && f.blocks[0].insts.iter().any(asks));
 }

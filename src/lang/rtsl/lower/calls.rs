@@ -7,7 +7,7 @@ use super::super::classes::CONSTRUCTOR;
 use super::super::matrices;
 use super::super::types::{BasicType, Scalar};
 use super::*;
-use crate::text::diagnostics::closest;
+use shadewright_base::text::diagnostics::closest;
 
 /// The keyword for the base class.
 const SUPER: &str = "super";

@@ -3,7 +3,7 @@
 use super::super::ast::{BinaryOp, ExprKind, UnaryOp};
 use super::super::types::{BasicType, Scalar};
 use super::*;
-use crate::text::diagnostics::closest;
+use shadewright_base::text::diagnostics::closest;
 
 /// Numbers that the language names (RTSL §3.2).
 const CONSTANTS: [(&str, f32); 3] =

@@ -1,7 +1,7 @@
 //! `textureImage`: lookups in image files, with the same textures as RSL's `texture`.
 
 use super::*;
-use crate::abi::library;
+use shadewright_ir::abi::library;
 
 impl Body<'_> {
     /// `textureImage(name, place)`, a colour, or `textureImage(name, place, channel)`, a number.

@@ -3,9 +3,9 @@
 use super::super::ast::Stmt;
 use super::lvalues::Storage;
 use super::*;
-use crate::abi::{Intrinsic, input, library};
-use crate::ir::emitter::normalize;
-use crate::lang::light_loop::{LightLoop, cosine_of_sight};
+use crate::light_loop::{LightLoop, cosine_of_sight};
+use shadewright_ir::abi::{Intrinsic, input, library};
+use shadewright_ir::emitter::normalize;
 
 impl<'a> Body<'a> {
     /// Refuses what materials ask for where no material is shaded.

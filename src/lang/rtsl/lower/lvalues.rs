@@ -4,7 +4,7 @@ use super::super::ast::{ExprKind, TypeName};
 use super::super::types::{BasicType, Scalar};
 use super::values::Leaf;
 use super::*;
-use crate::abi::library;
+use shadewright_ir::abi::library;
 
 /// Letters of components: any of a row may be mixed (GLSL 1.20, §5.5).
 const LETTERS: [&str; 3] = ["xyzw", "rgba", "stpq"];

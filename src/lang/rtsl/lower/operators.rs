@@ -4,7 +4,7 @@ use super::super::ast::BinaryOp;
 use super::super::matrices;
 use super::super::types::{BasicType, Scalar};
 use super::*;
-use crate::lang::integers::quotient;
+use crate::integers::quotient;
 
 impl Body<'_> {
     /// `l op r`, for all operators but `&&` and `||`.

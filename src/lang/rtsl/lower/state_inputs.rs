@@ -3,7 +3,7 @@
 
 use super::super::state::VARIABLES;
 use super::*;
-use crate::abi::{input, library};
+use shadewright_ir::abi::{input, library};
 
 /// A light without a distance is distant, and no light is farther away: squares of this, 2³¹, are
 /// numbers of either float format.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::lang::rtsl::lexer::lex;
-use crate::lang::scan::scan;
-use crate::text::source::FileId;
+use crate::rtsl::lexer::lex;
+use shadewright_base::scan::scan;
+use shadewright_base::text::source::FileId;
 
 fn read(source: &str) -> (Ast, Vec<String>) {
     let mut diags = Diagnostics::new();

@@ -2,7 +2,7 @@
 //! lines that the columns of the page broke are whole again.
 
 use super::*;
-use crate::ir::passes::packets::{Packet, operations};
+use shadewright_ir::passes::packets::{Packet, operations};
 
 /// Listing 3.
 const SPHERE: &str = "

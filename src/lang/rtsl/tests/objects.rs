@@ -100,7 +100,7 @@ fn a_call_through_a_reference_that_is_known_is_no_choice() {
     assert_eq!(run(&unit, &painted, Method::Shade, &[]), [Const::Vec3([1.0, 0.0, 0.0])]);
     let built = build(&painted, Method::Shade, &unit.library, "core").expect("a core");
     let core = built.module.function("core").expect("the core");
-    let branches = core.blocks.iter().filter(|b| matches!(b.term, crate::ir::Terminator::Branch { .. })).count();
+    let branches = core.blocks.iter().filter(|b| matches!(b.term, shadewright_ir::Terminator::Branch { .. })).count();
     assert_eq!(branches, 0);
 }
 

@@ -1,10 +1,10 @@
 //! The search: states of an array, and the steps from each.
 
 use super::Example;
-use crate::machines::array::mapping::Direction;
-use crate::machines::array::message::Item;
-use crate::machines::array::protocol::{Network, Node};
-use crate::machines::array::termination::{Control, Counted, Counting};
+use crate::array::mapping::Direction;
+use crate::array::message::Item;
+use crate::array::protocol::{Network, Node};
+use crate::array::termination::{Control, Counted, Counting};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};

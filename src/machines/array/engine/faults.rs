@@ -1,14 +1,14 @@
 //! Nodes that die, and what the array does about it.
 
 use super::{Engine, Event, Load};
-use crate::machines::array::config::{Config, Recovery};
-use crate::machines::array::mapping::Direction;
-use crate::machines::array::protocol::Network;
-use crate::machines::array::routes::{Routes, buddy};
-use crate::machines::array::trace::Happening;
-use crate::machines::array::workload::Workload;
-use crate::machines::rays::arithmetic::Operations;
-use crate::machines::rays::events::{Picoseconds, picoseconds};
+use crate::array::config::{Config, Recovery};
+use crate::array::mapping::Direction;
+use crate::array::protocol::Network;
+use crate::array::routes::{Routes, buddy};
+use crate::array::trace::Happening;
+use crate::array::workload::Workload;
+use crate::rays::arithmetic::Operations;
+use crate::rays::events::{Picoseconds, picoseconds};
 
 /// The most ranks that messages have before and after the deaths of a configuration: with recovery a
 /// node needs as many buffers. `None` if they are too many.

@@ -4,18 +4,18 @@
 //! be protected in any case, as counts that are lost would end the rounds, and not show in the image.
 
 use super::{Engine, Event, Load, Offer};
-use crate::machines::array::config::{Links, Recovery};
-use crate::machines::array::mapping::Direction;
-use crate::machines::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
-use crate::machines::array::protocol::Tally;
-use crate::machines::array::reliable::Taken;
-use crate::machines::array::statistics::Ending;
-use crate::machines::array::termination::{Control, Counted};
-use crate::machines::array::trace::Happening;
-use crate::machines::array::workload::Way;
-use crate::machines::rays::arithmetic::Operations;
-use crate::machines::rays::events::{Picoseconds, picoseconds};
-use crate::random::{hash, unit};
+use crate::array::config::{Links, Recovery};
+use crate::array::mapping::Direction;
+use crate::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
+use crate::array::protocol::Tally;
+use crate::array::reliable::Taken;
+use crate::array::statistics::Ending;
+use crate::array::termination::{Control, Counted};
+use crate::array::trace::Happening;
+use crate::array::workload::Way;
+use crate::rays::arithmetic::Operations;
+use crate::rays::events::{Picoseconds, picoseconds};
+use shadewright_base::random::{hash, unit};
 
 /// What happens to a transfer.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,13 +1,13 @@
 //! The parts of a node that have clocks, and what happens in them.
 
-use crate::machines::array::config::Config;
-use crate::machines::array::mapping::Direction;
-use crate::machines::array::message::Item;
-use crate::machines::array::protocol::{Crossing, Node, Task};
-use crate::machines::array::reliable::{Receiver, Sender};
-use crate::machines::array::statistics::Meter;
-use crate::machines::array::termination::{Control, Counting};
-use crate::machines::rays::events::{Picoseconds, picoseconds};
+use crate::array::config::Config;
+use crate::array::mapping::Direction;
+use crate::array::message::Item;
+use crate::array::protocol::{Crossing, Node, Task};
+use crate::array::reliable::{Receiver, Sender};
+use crate::array::statistics::Meter;
+use crate::array::termination::{Control, Counting};
+use crate::rays::events::{Picoseconds, picoseconds};
 use std::collections::VecDeque;
 
 /// What happens at a time.

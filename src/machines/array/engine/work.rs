@@ -1,17 +1,17 @@
 //! The processor and the intersection unit of a node.
 
 use super::{Engine, Event, Found, Job, Passing};
-use crate::machines::array::config::{NextRay, Recovery};
-use crate::machines::array::message::{Item, Kind};
-use crate::machines::array::protocol::{Crossing, Part, Placed, Rays};
-use crate::machines::array::recovery::WHOLE;
-use crate::machines::array::routes::buddy;
-use crate::machines::array::space::VisitEnd;
-use crate::machines::array::trace::Happening;
-use crate::machines::array::unit::Passage;
-use crate::machines::array::workload::Way;
-use crate::machines::rays::arithmetic::Operations;
-use crate::machines::rays::events::Picoseconds;
+use crate::array::config::{NextRay, Recovery};
+use crate::array::message::{Item, Kind};
+use crate::array::protocol::{Crossing, Part, Placed, Rays};
+use crate::array::recovery::WHOLE;
+use crate::array::routes::buddy;
+use crate::array::space::VisitEnd;
+use crate::array::trace::Happening;
+use crate::array::unit::Passage;
+use crate::array::workload::Way;
+use crate::rays::arithmetic::Operations;
+use crate::rays::events::Picoseconds;
 
 impl<O: Operations> Engine<'_, O> {
     /// Gives the processor its next task, if it has none.

@@ -1,7 +1,7 @@
 //! The unit against closed forms, and against a simulation that goes tick by tick.
 
 use super::*;
-use crate::random::{hash, unit};
+use shadewright_base::random::{hash, unit};
 
 /// Polygons with given results.
 struct List(Vec<(f32, bool, bool)>);

@@ -1,7 +1,7 @@
 //! The numbers of the machine and of its drawing: `default.toml` has each with its source.
 
-use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");

@@ -4,8 +4,8 @@
 use super::edges::Kind;
 use super::host::{HiddenLineError, Line};
 use super::weld::Mesh;
-use crate::machines::polygons::model::Model;
-use crate::machines::polygons::screen::ScreenPolygon;
+use crate::polygons::model::Model;
+use crate::polygons::screen::ScreenPolygon;
 use glam::DVec3;
 use rayon::prelude::*;
 

@@ -4,9 +4,9 @@ use super::config::{Background, Color, Config, Hidden, Style};
 use super::host::Host;
 use super::join::join;
 use super::visibility::{Part, visible};
-use crate::image::color::encode_srgb8;
-use crate::machines::polygons::model::{Model, Polygon};
+use crate::polygons::model::{Model, Polygon};
 use glam::{DVec2, DVec3, Vec3};
+use shadewright_image::color::encode_srgb8;
 use std::collections::BTreeMap;
 
 /// A line drawing.

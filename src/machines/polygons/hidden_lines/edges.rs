@@ -5,7 +5,7 @@
 
 use super::config::{Edges, Style};
 use super::weld::Mesh;
-use crate::machines::polygons::model::Model;
+use crate::polygons::model::Model;
 use glam::DVec3;
 
 /// Why a line is drawn.

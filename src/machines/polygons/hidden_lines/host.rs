@@ -7,8 +7,8 @@ use super::edges::{Edge, Kind, edges};
 use super::planes::{Planes, Segment};
 use super::space::Space;
 use super::weld::{Mesh, weld};
-use crate::machines::polygons::model::{Model, Polygon};
-use crate::machines::polygons::screen::{ScreenPolygon, screen_line, screen_polygons};
+use crate::polygons::model::{Model, Polygon};
+use crate::polygons::screen::{ScreenPolygon, screen_line, screen_polygons};
 use glam::{DVec3, Vec3, Vec3Swizzles};
 use thiserror::Error;
 
@@ -29,7 +29,7 @@ pub enum HiddenLineError {
     Lines,
     /// The drawing is no image.
     #[error(transparent)]
-    Size(#[from] crate::image::SizeError),
+    Size(#[from] shadewright_image::SizeError),
 }
 
 /// A line on the screen, clipped.

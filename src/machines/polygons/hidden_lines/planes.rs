@@ -9,7 +9,7 @@
 
 use super::numbers::{Format, Ratio};
 use super::space::Space;
-use crate::machines::polygons::screen::ScreenPolygon;
+use crate::polygons::screen::ScreenPolygon;
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
 /// A plane `normal·p + d = 0`; with bits, `d` is a number of the format times the number for 1.

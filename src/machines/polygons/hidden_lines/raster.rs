@@ -3,9 +3,9 @@
 use super::config::Background;
 use super::drawing::Drawing;
 use super::svg::{DASHED_WIDTH, DASHES};
-use crate::image::color::decode_srgb;
-use crate::image::{Image, SizeError, check_size};
 use glam::DVec2;
+use shadewright_image::color::decode_srgb;
+use shadewright_image::{Image, SizeError, check_size};
 
 /// The lines while they are drawn: how much of each pixel they cover, and in which colour.
 struct Canvas {

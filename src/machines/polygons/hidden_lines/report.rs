@@ -5,8 +5,8 @@ use super::edges::Kind;
 use super::numbers::Ratio;
 use super::processors::{Intersection, Message};
 use super::simulate::{SECTIONS, Simulation, Timing, bits, plane_bits};
-use crate::machines::polygons::model::Model;
-use crate::machines::report::{Cell, Report, Section, entry};
+use crate::polygons::model::Model;
+use crate::report::{Cell, Report, Section, entry};
 
 /// Planes of a four-sided polygon.
 const PLANES_OF_FOUR: f64 = 5.0;

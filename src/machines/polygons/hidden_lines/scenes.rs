@@ -1,8 +1,8 @@
 //! Small scenes for the tests.
 
-use crate::machines::polygons::model::{Model, Polygon, View};
-use crate::random::{hash, unit};
+use crate::polygons::model::{Model, Polygon, View};
 use glam::{Mat4, Quat, Vec3};
+use shadewright_base::random::{hash, unit};
 
 /// The corners of a quadrilateral.
 pub type Quad = [[f32; 3]; 4];

@@ -8,7 +8,7 @@ use super::pipe::{Stage, passes, run, stages};
 use super::processors::{Counts, Intersection, Message};
 use super::variants::{Pipe, edge_pipe, polygon_pipe};
 use super::visibility::{Part, evaluate};
-use crate::machines::polygons::model::Model;
+use crate::polygons::model::Model;
 
 /// Called with the share that is done, from 0 to 1.
 pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
@@ -164,7 +164,7 @@ fn rendered(
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Rendered, HiddenLineError> {
-    crate::image::check_size(model.view.size[0], model.view.size[1])?;
+    shadewright_image::check_size(model.view.size[0], model.view.size[1])?;
     let host = Host::new(model, config)?;
     progress(0.2);
     let hidden = evaluate(&host.segments, &host.planes, host.space.format, &|share| progress(0.2 + 0.5 * share));

@@ -3,7 +3,7 @@
 
 use super::config::Numbers;
 use super::numbers::Format;
-use crate::machines::polygons::model::View;
+use crate::polygons::model::View;
 use glam::{DVec3, Vec4Swizzles};
 
 /// How screen coordinates become the machine's.

@@ -2,8 +2,8 @@
 
 use super::config::Background;
 use super::drawing::{Drawing, Group};
-use crate::plot::escaped;
 use glam::DVec2;
+use shadewright_base::plot::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

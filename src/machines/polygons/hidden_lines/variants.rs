@@ -68,7 +68,7 @@ pub fn polygon_pipe(host: &Host, work: u32) -> Pipe {
     let step = host.polygons.len() as f64 / sent.max(1) as f64;
     let chosen = (0..sent).filter_map(|k| host.polygons.get((k as f64 * step) as usize));
     for polygon in chosen {
-        let place = |vertex: &crate::machines::polygons::screen::Vertex| host.space.place(vertex.position);
+        let place = |vertex: &crate::polygons::screen::Vertex| host.space.place(vertex.position);
         let mut pieces: Vec<Piece> = vec![polygon.vertices.iter().map(place).collect()];
         for occluder in &planes.occluders {
             pipe.received += pieces.len() as u64;

@@ -1,7 +1,7 @@
 //! Corners of polygons that are one vertex: a mesh whose polygons each have corners of their own has
 //! no edges that two of them share, until corners at one position are joined.
 
-use crate::machines::polygons::model::Model;
+use crate::polygons::model::Model;
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;

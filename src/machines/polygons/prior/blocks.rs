@@ -8,9 +8,9 @@
 
 use super::super::raster::RasterPolygon;
 use super::config::{Config, Pattern, Processor};
-use crate::image::{Image, SizeError};
 use glam::{DVec2, Vec3};
 use rayon::prelude::*;
+use shadewright_image::{Image, SizeError};
 use std::ops::Range;
 
 /// The share of a pixel by which a block is larger for the splitters: vertices are rounded to 1/256.

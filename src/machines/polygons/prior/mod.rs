@@ -24,8 +24,8 @@ mod tests;
 use super::model::Model;
 use super::raster::RasterPolygon;
 use super::screen::screen_polygons;
-use crate::image::{Image, SizeError};
 use blocks::Arrangement;
+use shadewright_image::{Image, SizeError};
 
 /// The machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

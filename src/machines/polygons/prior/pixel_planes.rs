@@ -8,9 +8,9 @@
 
 use super::super::screen::{ScreenPolygon, Vertex};
 use super::config::{Config, PixelPlanes};
-use crate::image::{Image, SizeError};
 use glam::{DVec2, DVec3, DVec4, Vec3};
 use rayon::prelude::*;
+use shadewright_image::{Image, SizeError};
 
 /// The difference of a colour from a linear one that counts as none: half of a step of 8 bits.
 const LINEAR: f64 = 1.0 / 512.0;

@@ -3,13 +3,13 @@
 use super::blocks::{self, Arrangement};
 use super::config::{Config, Pattern};
 use super::{Costs, Kind, Simulation, pixel_planes, simulate};
-use crate::image::SizeError;
-use crate::machines::polygons::model::Model;
-use crate::machines::polygons::raster::RasterPolygon;
-use crate::machines::polygons::screen::screen_polygons;
-use crate::machines::report::{Cell, Chart, Entry, Report, Section, entry};
-use crate::plot::{Axis, Curve, Lines};
+use crate::polygons::model::Model;
+use crate::polygons::raster::RasterPolygon;
+use crate::polygons::screen::screen_polygons;
+use crate::report::{Cell, Chart, Entry, Report, Section, entry};
 use rayon::prelude::*;
+use shadewright_base::plot::{Axis, Curve, Lines};
+use shadewright_image::SizeError;
 
 /// Frames a second of a real-time machine (§3).
 const FRAMES: f64 = 30.0;

@@ -4,9 +4,9 @@
 
 use super::super::raster::RasterPolygon;
 use super::config::Config;
-use crate::image::{Image, SizeError};
 use glam::Vec3;
 use rayon::prelude::*;
+use shadewright_image::{Image, SizeError};
 
 /// What it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

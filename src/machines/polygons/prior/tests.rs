@@ -1,9 +1,9 @@
 use super::blocks::Arrangement;
 use super::*;
-use crate::image::Image;
-use crate::machines::polygons::model::{Polygon, View};
-use crate::random::{hash, unit};
+use crate::polygons::model::{Polygon, View};
 use glam::{DVec3, Mat4, Vec3};
+use shadewright_base::random::{hash, unit};
+use shadewright_image::Image;
 
 const SIZE: [u32; 2] = [45, 31];
 

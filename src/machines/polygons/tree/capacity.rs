@@ -6,8 +6,8 @@ use super::flow;
 use super::segment::{End, Segment};
 use super::shape::Shape;
 use super::timing::{Display, Network, Times};
-use crate::machines::rays::events::microseconds;
-use crate::random::hash;
+use crate::rays::events::microseconds;
+use shadewright_base::random::hash;
 
 /// Lines that are simulated, and those of them after which the network is in its steady state.
 const LINES: usize = 24;

@@ -1,8 +1,8 @@
 //! The numbers and switches of the machine: `default.toml` has each with its source.
 
 use super::merge::Case;
-use crate::text::settings::{self, SettingsError};
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");

@@ -2,7 +2,7 @@
 
 use super::config::{Filter, ImageOptions};
 use super::segment::STEPS;
-use crate::image::Image;
+use shadewright_image::Image;
 
 /// A colour and the share of it that polygons cover.
 pub type Color = [f32; 4];
@@ -72,7 +72,7 @@ impl Film {
     ///
     /// # Errors
     /// When it is too large.
-    pub fn image(&self) -> Result<Image, crate::image::SizeError> {
+    pub fn image(&self) -> Result<Image, shadewright_image::SizeError> {
         Image::new(self.size[0], self.size[1], self.develop())
     }
 }

@@ -234,7 +234,7 @@ mod tests {
     use super::super::segment::STEPS;
     use super::super::segment::tests::segment;
     use super::*;
-    use crate::random::hash;
+    use shadewright_base::random::hash;
 
     /// Random segments for most of a tree's leaves.
     fn leaves(shape: &Shape, seed: u32) -> Vec<(u32, Segment)> {

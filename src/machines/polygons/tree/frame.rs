@@ -5,7 +5,7 @@ use super::scan::{Converter, Edges};
 use super::segment::Segment;
 use super::shape::Shape;
 use super::timing::{Display, Network, Times};
-use crate::machines::rays::events::Picoseconds;
+use crate::rays::events::Picoseconds;
 use rayon::prelude::*;
 
 /// Scan lines whose segments are in memory at once.

@@ -8,7 +8,7 @@ use super::processors::color::Fields;
 use super::processors::instructions::Program;
 use super::processors::{Frame, memory};
 use super::scan::Edges;
-use crate::machines::polygons::model::{Light, Model, Polygon};
+use crate::polygons::model::{Light, Model, Polygon};
 use glam::{Mat4, Vec3};
 
 /// Polygons that are transformed at once.

@@ -1,9 +1,9 @@
 //! Which polygon goes to which leaf, in which group (§3.3.5, §3.3.6).
 
 use super::config::{Spread, Tree};
-use crate::machines::polygons::model::Polygon;
-use crate::random::hash;
+use crate::polygons::model::Polygon;
 use glam::Vec3;
+use shadewright_base::random::hash;
 
 /// The polygons of a group's leaves. Leaves that follow each other are in different subtrees.
 #[derive(Clone, Debug, PartialEq, Eq)]

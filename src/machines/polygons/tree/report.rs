@@ -11,10 +11,10 @@ use super::processors::transform::PER_OBJECT;
 use super::shade;
 use super::shape::{Kind, extra_mergers};
 use super::simulate::Simulation;
-use crate::machines::polygons::model::Model;
-use crate::machines::rays::events::{Picoseconds, microseconds};
-use crate::machines::report::{Cell, Chart, Report, Section, entry};
-use crate::plot::{Axis, Bars, Curve, Lines, Series};
+use crate::polygons::model::Model;
+use crate::rays::events::{Picoseconds, microseconds};
+use crate::report::{Cell, Chart, Report, Section, entry};
+use shadewright_base::plot::{Axis, Bars, Curve, Lines, Series};
 
 /// The report of a simulation.
 pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report {

@@ -3,7 +3,7 @@
 use super::config::{Config, Texture};
 use super::film::Color;
 use super::pixels::Sample;
-use crate::machines::polygons::model::Model;
+use crate::polygons::model::Model;
 use glam::Vec3;
 
 /// Squares of the checker along an edge of the unit square.

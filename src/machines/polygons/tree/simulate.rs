@@ -16,10 +16,10 @@ use super::segment::{STEPS, Segment};
 use super::shade::Shader;
 use super::shape::Shape;
 use super::timing::Times;
-use crate::image::Image;
-use crate::machines::polygons::model::Model;
-use crate::machines::rays::events::{Picoseconds, picoseconds};
+use crate::polygons::model::Model;
+use crate::rays::events::{Picoseconds, picoseconds};
 use rayon::prelude::*;
+use shadewright_image::Image;
 use std::convert::Infallible;
 use thiserror::Error;
 

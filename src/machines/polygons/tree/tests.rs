@@ -3,10 +3,10 @@
 use super::config::Config;
 use super::processors::instructions::Phase;
 use super::simulate::{Simulation, TreeError, simulate};
-use crate::machines::polygons::model::{Light, Model, Polygon, View};
-use crate::machines::polygons::screen::{ScreenPolygon, screen_polygons};
-use crate::random::{hash, unit};
+use crate::polygons::model::{Light, Model, Polygon, View};
+use crate::polygons::screen::{ScreenPolygon, screen_polygons};
 use glam::{DVec3, Mat4, Vec3};
+use shadewright_base::random::{hash, unit};
 
 /// A perspective projection from 1 to 9 in front of the eye.
 fn view(size: [u32; 2]) -> View {

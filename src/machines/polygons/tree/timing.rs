@@ -20,7 +20,7 @@ use super::config::Config;
 use super::flow::{Action, Line};
 use super::merge::Case;
 use super::shape::{Kind, Shape, Stream};
-use crate::machines::rays::events::{Picoseconds, picoseconds};
+use crate::rays::events::{Picoseconds, picoseconds};
 use std::collections::VecDeque;
 
 /// What actions take.

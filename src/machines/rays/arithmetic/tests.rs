@@ -1,6 +1,6 @@
 use super::registers::Registers;
 use super::*;
-use crate::random::hash;
+use shadewright_base::random::hash;
 
 /// Numbers with random bits: mostly of all magnitudes, some within a factor of 2^32 of one, some
 /// zero.

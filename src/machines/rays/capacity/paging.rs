@@ -6,8 +6,8 @@
 //! as far as the present one.
 
 use super::{Capacity, POLYGON_BYTES, Subvolumes, share};
-use crate::machines::rays::events::Picoseconds;
-use crate::machines::rays::recording::{Recording, Traced};
+use crate::rays::events::Picoseconds;
+use crate::rays::recording::{Recording, Traced};
 use std::collections::VecDeque;
 
 /// How a replay with paging went.
@@ -288,7 +288,7 @@ impl Replay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::rays::capacity::tests::{CAPACITY, crossing};
+    use crate::rays::capacity::tests::{CAPACITY, crossing};
 
     const TICK: Picoseconds = 1000;
 

@@ -2,11 +2,11 @@
 
 use super::paging::{self, Paged};
 use super::{Capacity, Subvolumes, swapping};
-use crate::machines::rays::events::{Picoseconds, microseconds};
-use crate::machines::rays::model::Model;
-use crate::machines::rays::recording::{Recording, Traced};
-use crate::machines::report::{Cell, Section, entry};
-use crate::render::RenderError;
+use crate::rays::events::{Picoseconds, microseconds};
+use crate::rays::model::Model;
+use crate::rays::recording::{Recording, Traced};
+use crate::report::{Cell, Section, entry};
+use shadewright_render::RenderError;
 
 /// Demand paging without and with prefetch, and ray swapping, on the same rays; `service` gives the
 /// time that a ray takes with the scene in memory. None where everything fits.

@@ -5,8 +5,8 @@
 //! subvolume to load is the one for which most rays wait, of several the first.
 
 use super::{Capacity, POLYGON_BYTES, Subvolumes, share};
-use crate::machines::rays::events::{Picoseconds, picoseconds};
-use crate::machines::rays::recording::{Recording, Traced};
+use crate::rays::events::{Picoseconds, picoseconds};
+use crate::rays::recording::{Recording, Traced};
 
 /// Bytes of a ray on the disk: type, pixel, origin, direction and colour.
 pub const RAY_BYTES: u64 = 48;
@@ -111,8 +111,8 @@ fn next(recording: &Recording, subvolumes: &Subvolumes, sample: usize, number: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::rays::capacity::paging;
-    use crate::machines::rays::capacity::tests::{CAPACITY, crossing};
+    use crate::rays::capacity::paging;
+    use crate::rays::capacity::tests::{CAPACITY, crossing};
 
     #[test]
     fn every_ray_is_traced_once_and_no_ray_stays_on_the_disk() {

@@ -4,7 +4,7 @@
 //! also scales and adds vectors, and a device for reciprocal square roots. The host directs both
 //! and does the rest: the table of `W(i)`, powers, maps and colours.
 
-use crate::machines::rays::arithmetic::{OPERATIONS_PER_MICROSECOND, StageCounts};
+use crate::rays::arithmetic::{OPERATIONS_PER_MICROSECOND, StageCounts};
 
 /// A vector operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::rays::arithmetic::Adder;
+    use crate::rays::arithmetic::Adder;
 
     #[test]
     fn a_hit_needs_five_inner_products_and_three_more_for_each_light() {

@@ -1,7 +1,7 @@
 //! The cells of a grid.
 
-use crate::machines::rays::volumes::StructureError;
-use crate::machines::rays::volumes::bounds::Bounds;
+use crate::rays::volumes::StructureError;
+use crate::rays::volumes::bounds::Bounds;
 use glam::DVec3;
 
 /// The most cells on an axis: their numbers are exact as floats.

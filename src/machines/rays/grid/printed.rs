@@ -3,8 +3,8 @@
 
 use super::tests::{all_cells, bare, rays, stay};
 use super::{Lattice, Walk};
-use crate::machines::rays::ray::Request;
-use crate::machines::rays::volumes::samples::{Random, request};
+use crate::rays::ray::Request;
+use crate::rays::volumes::samples::{Random, request};
 use glam::Vec3;
 
 /// What the printed programs do with a ray.

@@ -2,7 +2,7 @@
 //! pairs.
 
 use super::*;
-use crate::machines::rays::volumes::samples::{Random, hit, request, trace_all};
+use crate::rays::volumes::samples::{Random, hit, request, trace_all};
 use glam::Vec3;
 
 /// A lattice whose planes are at the given places, without the margin of others.

@@ -22,8 +22,8 @@
 //! node that a ray [comes to](Walk::resume) continues with the same bits.
 
 use super::Lattice;
-use crate::machines::rays::ray::Request;
-use crate::machines::rays::volumes::line::Line;
+use crate::rays::ray::Request;
+use crate::rays::volumes::line::Line;
 
 /// A ray in a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! The numbers of a host computer, and of the lighting processor that helps it.
 
 use super::HostTimes;
-use crate::machines::rays::graph::lighting;
-use crate::machines::rays::recording::Totals;
-use crate::text::settings::SettingsError;
+use crate::rays::graph::lighting;
+use crate::rays::recording::Totals;
 use serde::{Deserialize, Serialize};
+use shadewright_base::text::settings::SettingsError;
 
 /// The lighting processor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn operations(counts: &lighting::Counts) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::peripheral::Config;
+    use crate::peripheral::Config;
 
     #[test]
     fn the_lighting_processor_takes_work_from_the_host() {

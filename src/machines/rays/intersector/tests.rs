@@ -1,10 +1,10 @@
 use glam::Vec3;
 
 use super::*;
-use crate::machines::rays::arithmetic::{Commercial, Custom, Ieee, Unit};
-use crate::machines::rays::polygon::tests::Random;
-use crate::machines::rays::polygon::{Sides, TriangleCorners, bilinear};
-use crate::machines::rays::ray::RayKind;
+use crate::rays::arithmetic::{Commercial, Custom, Ieee, Unit};
+use crate::rays::polygon::tests::Random;
+use crate::rays::polygon::{Sides, TriangleCorners, bilinear};
+use crate::rays::ray::RayKind;
 
 fn request(origin: Vec3, direction: Vec3) -> Request {
     Request { origin, direction, limit: f32::INFINITY, kind: RayKind::Nearest }

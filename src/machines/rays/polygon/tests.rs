@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::{hash, unit};
+use shadewright_base::random::{hash, unit};
 
 /// Random numbers in `[0, 1)`.
 pub(crate) struct Random(pub u32);

@@ -1,7 +1,7 @@
 //! Counts of a circuit's nodes, to hold them against those of the thesis (Ullner 1983, §2.3, appendix A).
 
-use crate::circuit::{Circuit, Op, ValueId};
-use crate::machines::rays::arithmetic::StageCounts;
+use crate::rays::arithmetic::StageCounts;
+use shadewright_silicon::circuit::{Circuit, Op, ValueId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The programs: sections of `assets/silicon/intersector.si`, and other arithmetic for it.
 
 use super::words::NUMBER;
-use crate::machines::rays::arithmetic::Unit;
+use crate::rays::arithmetic::Unit;
 
 /// The whole program, with [`Arithmetic::Unrolled`].
 pub const INTERSECTOR: &str = include_str!("../../../../assets/silicon/intersector.si");

@@ -1,15 +1,16 @@
 //! Simulations of the programs.
 
 use super::words::{number, word};
-use crate::circuit::functional::{self, Limits, Outcome as End};
-use crate::circuit::graph::PortId;
-use crate::circuit::passes;
-use crate::circuit::stimuli::Stimuli;
-use crate::circuit::{Bits, Circuit};
-use crate::lang::silicon;
-use crate::machines::rays::intersector::{Intersection, Outcome};
-use crate::machines::rays::polygon::{Case, Polygon, WORDS};
-use crate::text::source::SourceMap;
+use crate::rays::intersector::{Intersection, Outcome};
+use crate::rays::polygon::{Case, Polygon, WORDS};
+use shadewright_base::bits::Bits;
+use shadewright_base::text::source::SourceMap;
+use shadewright_silicon::circuit::Circuit;
+use shadewright_silicon::circuit::functional::{self, Limits, Outcome as End};
+use shadewright_silicon::circuit::graph::PortId;
+use shadewright_silicon::circuit::passes;
+use shadewright_silicon::circuit::stimuli::Stimuli;
+use shadewright_silicon::language;
 
 /// Words that go through a port, in order, by the port's name.
 pub type Streams = Vec<(String, Vec<u128>)>;
@@ -110,7 +111,7 @@ pub fn found(outputs: &Streams) -> Vec<Found> {
 pub fn compiled(text: &str) -> Result<Circuit, String> {
     let mut sources = SourceMap::new();
     let file = sources.add("intersector.si", None, text);
-    silicon::compile(&sources, file).map_err(|errors| errors.render(&sources))
+    language::compile(&sources, file).map_err(|errors| errors.render(&sources))
 }
 
 /// The circuit after all passes.

@@ -1,9 +1,9 @@
 use super::programs::{self, Arithmetic, Operation};
 use super::words::{number, same, word};
 use super::*;
-use crate::circuit::Circuit;
-use crate::machines::rays::arithmetic::{Commercial, Custom, Operations, Unit, flushed};
-use crate::random::hash;
+use crate::rays::arithmetic::{Commercial, Custom, Operations, Unit, flushed};
+use shadewright_base::random::hash;
+use shadewright_silicon::circuit::Circuit;
 
 mod counted;
 mod intersected;

@@ -7,7 +7,7 @@
 //! ray meets the polygon between them if it is odd on both sides.
 
 use super::placement::{LocalRay, along, cross, dot, minus};
-use crate::machines::rays::arithmetic::Operations;
+use crate::rays::arithmetic::Operations;
 
 /// Most corners of a polygon.
 pub const MOST_CORNERS: usize = 16;

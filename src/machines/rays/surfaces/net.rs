@@ -4,7 +4,7 @@
 
 use super::placement::LocalRay;
 use super::quadric::{Middle, Quadric};
-use crate::machines::rays::arithmetic::Operations;
+use crate::rays::arithmetic::Operations;
 
 /// Most quadrics of a net volume.
 pub const MOST: usize = 8;

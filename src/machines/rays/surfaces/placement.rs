@@ -1,7 +1,7 @@
 //! From the world to the box of a surface.
 
-use crate::machines::rays::arithmetic::{Operations, flushed};
-use crate::machines::rays::intersector::MachineRay;
+use crate::rays::arithmetic::{Operations, flushed};
+use crate::rays::intersector::MachineRay;
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Words of a placement.
@@ -75,7 +75,7 @@ pub(super) fn minus<O: Operations>(ops: O, a: [f32; 3], b: [f32; 3]) -> [f32; 3]
 
 /// `a + b·x`.
 #[inline(always)]
-pub(in crate::machines::rays) fn along<O: Operations>(ops: O, a: [f32; 3], b: [f32; 3], x: f32) -> [f32; 3] {
+pub(in crate::rays) fn along<O: Operations>(ops: O, a: [f32; 3], b: [f32; 3], x: f32) -> [f32; 3] {
     [0, 1, 2].map(|i| ops.add(a[i], ops.mul(b[i], x)))
 }
 

@@ -6,7 +6,7 @@
 //! Newton's steps, a division and a sum, gives it 22.
 
 use super::placement::{LocalRay, along, dot, plus};
-use crate::machines::rays::arithmetic::{Operations, flushed};
+use crate::rays::arithmetic::{Operations, flushed};
 use glam::{DAffine3, DMat3, DVec3};
 
 /// Words of a quadric.

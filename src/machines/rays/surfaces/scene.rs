@@ -11,9 +11,9 @@ use super::net::{MOST, Net};
 use super::placement::{Placement, corners};
 use super::quadric::{Quadric, WORDS};
 use super::{Shape, Surface};
-use crate::machines::rays::volumes::outline::Extent;
-use crate::scene::{ParamValue, ShaderInstance};
+use crate::rays::volumes::outline::Extent;
 use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
+use shadewright_scene::{ParamValue, ShaderInstance};
 
 /// A procedural primitive as a machine holds it.
 #[derive(Clone, Debug, PartialEq)]

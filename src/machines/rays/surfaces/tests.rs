@@ -5,11 +5,11 @@ use super::net::Net;
 use super::placement::{Placement, corners};
 use super::quadric::Quadric;
 use super::{Shape, Slots, Surface};
-use crate::machines::rays::arithmetic::{Commercial, Custom, Ieee, Operations};
-use crate::machines::rays::intersector::MachineRay;
-use crate::machines::rays::ray::{RayKind, Request};
-use crate::random::{hash, unit};
+use crate::rays::arithmetic::{Commercial, Custom, Ieee, Operations};
+use crate::rays::intersector::MachineRay;
+use crate::rays::ray::{RayKind, Request};
 use glam::{DAffine3, DQuat, DVec3, Vec3, Vec3Swizzles};
+use shadewright_base::random::{hash, unit};
 
 const BALL: [f64; 10] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, -1.0];
 const ROD: [f64; 10] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -0.25];

@@ -4,13 +4,13 @@
 use super::exploring::AtHit;
 use super::lookups::Lookup;
 use super::probe::{Called, Probe};
-use crate::bvh::Ray;
-use crate::bvh::ray::lanes;
-use crate::machines::rays::ray::{Found, RayKind};
-use crate::machines::rays::recording::{Finder, Work, request};
-use crate::random::{hash, unit};
-use crate::render::rpu::SceneTracer;
-use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
+use crate::rays::ray::{Found, RayKind};
+use crate::rays::recording::{Finder, Work, request};
+use shadewright_base::random::{hash, unit};
+use shadewright_bvh::Ray;
+use shadewright_bvh::ray::lanes;
+use shadewright_render::rpu::SceneTracer;
+use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::{Mutex, PoisonError};
 
 /// The last kind of rays that ask a surface for a colour or its opacity; later kinds ask for other

@@ -8,14 +8,14 @@
 use super::asking::{Answers, Asked, Asker, Lane, Purpose, Script};
 use super::lookups::Lookup;
 use super::probe::Probe;
-use crate::machines::rays::recording::Finder;
-use crate::program::{CAMERA_ENTRY, surface_entry};
-use crate::random::hash;
-use crate::render::rpu::{Data, SceneTracer};
-use crate::render::{Job, RenderError};
-use crate::rpu::isa::{Component, Reg};
-use crate::rpu::{BLOCK, Block};
+use crate::rays::recording::Finder;
 use rayon::prelude::*;
+use shadewright_base::random::hash;
+use shadewright_program::{CAMERA_ENTRY, surface_entry};
+use shadewright_render::rpu::{Data, SceneTracer};
+use shadewright_render::{Job, RenderError};
+use shadewright_rpu::isa::{Component, Reg};
+use shadewright_rpu::{BLOCK, Block};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 

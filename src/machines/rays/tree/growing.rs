@@ -5,20 +5,20 @@ use super::exploring::{Affine, Affinity, AtHit, Call, Explorer, Term};
 use super::lookups::Lookup;
 use super::probe::{Called, Probe, Transmission, surface_arguments};
 use super::{Kind, MOST_BYTES, NO_RAY, Ray, RayTree, Sample, Settings};
-use crate::machines::rays::model::Resolved;
-use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::machines::rays::recording::{Finder, request};
-use crate::render::rpu::SceneTracer;
-use crate::render::rpu::traced::Samples;
-use crate::render::{Job, Progress, RenderError};
-use crate::staged::transport::MATTE;
+use crate::rays::model::Resolved;
+use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::recording::{Finder, request};
 use glam::Vec3;
 use rayon::prelude::*;
+use shadewright_generators::transport::MATTE;
+use shadewright_render::rpu::SceneTracer;
+use shadewright_render::rpu::traced::Samples;
+use shadewright_render::{Job, Progress, RenderError};
 use std::array;
 use std::sync::atomic::AtomicBool;
 
 /// A transmittance that counts as 0, and the most surfaces that a ray passes: those of the
-/// integrator (`staged::transport`).
+/// integrator (`generators::transport`).
 const OPAQUE: f32 = 0.001;
 const MAX_LAYERS: u32 = 64;
 /// Rays whose hits are shaded together, and blocks of samples that start together.
@@ -320,7 +320,7 @@ impl<F: Finder> Grower<'_, F> {
         let hit = ray.hit?;
         let direction = ray.request.direction;
         let [start, end] = state.range;
-        let sent = crate::bvh::Ray { origin: state.origin, dir: direction, t_min: start + hit.t, t_max: end };
+        let sent = shadewright_bvh::Ray { origin: state.origin, dir: direction, t_min: start + hit.t, t_max: end };
         let (request, start) = request(&sent, ray.request.kind);
         let (found, work) = match request.limit > 0.0 {
             true => self.explorer.finder.find(&request),

@@ -4,9 +4,9 @@
 //! The tracer answers with the hit that the lane has, so that nothing is lost. Lookups in functions
 //! that the optimiser made part of their callers are not seen.
 
-use crate::abi::library;
-use crate::bvh::Ray;
-use crate::ir::{Const, Function, Inst, Loc, Module, Op, Type, Value};
+use shadewright_bvh::Ray;
+use shadewright_ir::abi::library;
+use shadewright_ir::{Const, Function, Inst, Loc, Module, Op, Type, Value};
 
 /// The distance at which such rays start.
 const LOOKUP: f32 = -3.5e33;

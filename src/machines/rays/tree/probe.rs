@@ -7,13 +7,13 @@
 //! distance that no other has, so that the tracer knows what the ray before it was for.
 
 use super::{BACKEND, lookups};
-use crate::abi::EntryPoint;
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, ShaderCall, Type};
-use crate::program::surface_entry;
-use crate::render::rpu::Loaded;
-use crate::render::{Job, RenderError};
-use crate::rpu::engine::default_engine;
 use glam::Vec3;
+use shadewright_ir::abi::EntryPoint;
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, ShaderCall, Type};
+use shadewright_program::surface_entry;
+use shadewright_render::rpu::Loaded;
+use shadewright_render::{Job, RenderError};
+use shadewright_rpu::engine::default_engine;
 
 /// The distance at which the probe's own rays start.
 const MARK: f32 = -6.5e33;
@@ -57,7 +57,7 @@ pub struct Called {
 
 impl Called {
     /// What the probe was called with, if a ray is its own.
-    pub fn by(ray: &crate::bvh::Ray) -> Option<Self> {
+    pub fn by(ray: &shadewright_bvh::Ray) -> Option<Self> {
         (ray.t_min == MARK).then_some(Self { depth: ray.origin.x, cone: [ray.origin.y, ray.origin.z], kind: ray.dir.y })
     }
 }

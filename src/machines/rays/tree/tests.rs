@@ -1,14 +1,14 @@
 use super::super::model::Resolved;
 use super::super::recording::Finder;
 use super::*;
-use crate::bvh::TwoLevel;
-use crate::machines::rays::ray::RayKind;
-use crate::program::{LinkOptions, link};
-use crate::render::rpu::RpuRenderer;
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
-use crate::scene::{OpenOptions, open, open_bytes};
-use crate::text::source::SourceMap;
+use crate::rays::ray::RayKind;
+use shadewright_base::text::source::SourceMap;
+use shadewright_bvh::TwoLevel;
+use shadewright_program::{LinkOptions, link};
+use shadewright_render::rpu::RpuRenderer;
+use shadewright_render::sampling::Sampling;
+use shadewright_render::{DEFAULT_BUDGET, Renderer, Window, prepare};
+use shadewright_scene::{OpenOptions, open, open_bytes};
 use std::path::Path;
 
 /// The scene's own BVH: polygons are its triangles.
@@ -17,8 +17,8 @@ struct Own<'a>(&'a TwoLevel);
 impl Finder for Own<'_> {
     fn find(&self, request: &Request) -> (Option<Found>, Work) {
         let t_max = request.limit.min(f32::MAX);
-        let ray = crate::bvh::Ray { t_max, ..crate::bvh::Ray::new(request.origin, request.direction) };
-        let found = |hit: crate::bvh::Hit| Found { index: hit.prim, t: hit.t, point: [hit.u, hit.v, 0.0] };
+        let ray = shadewright_bvh::Ray { t_max, ..shadewright_bvh::Ray::new(request.origin, request.direction) };
+        let found = |hit: shadewright_bvh::Hit| Found { index: hit.prim, t: hit.t, point: [hit.u, hit.v, 0.0] };
         let hit = match request.kind {
             RayKind::Any if !self.0.any_hit(&ray) => None,
             _ => self.0.closest_hit(&ray).map(found),
@@ -32,7 +32,7 @@ fn resolved(found: &Found) -> Resolved {
     Resolved { primitive: found.index, u, v }
 }
 
-fn job_of(scene: &crate::scene::Scene, sources: SourceMap, options: &LinkOptions, strata: [u32; 2]) -> Job {
+fn job_of(scene: &shadewright_scene::Scene, sources: SourceMap, options: &LinkOptions, strata: [u32; 2]) -> Job {
     let program = link(scene, sources, options).unwrap_or_else(|e| panic!("{:?}", e.diagnostics));
     let sampling = Sampling { strata, seed: 3 };
     let [width, height] = [scene.format.width, scene.format.height];
@@ -42,7 +42,7 @@ fn job_of(scene: &crate::scene::Scene, sources: SourceMap, options: &LinkOptions
 /// The job of a scene among the assets.
 fn asset(file: &str, size: (u32, u32), strata: [u32; 2]) -> Job {
     let mut sources = SourceMap::new();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes").join(file);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("assets/scenes").join(file);
     let options = OpenOptions { size: Some(size), ..OpenOptions::default() };
     let scene = open(&path, &options, &mut sources).expect("a scene").scene;
     let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };
@@ -258,7 +258,7 @@ fn the_tree_does_not_depend_on_the_number_of_threads() {
 fn paths_are_refused() {
     let rtsl = |file: &str| {
         let mut sources = SourceMap::new();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/rtsl").join(file);
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("assets/rtsl").join(file);
         let options = OpenOptions { size: Some((16, 12)), ..OpenOptions::default() };
         let scene = open(&path, &options, &mut sources).expect("a scene").scene;
         let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };

@@ -11,7 +11,7 @@
 use super::bounds::Bounds;
 use super::line::{Line, slabs};
 use super::{Structure, StructureError, Visitor};
-use crate::machines::rays::ray::Request;
+use crate::rays::ray::Request;
 
 /// Entries of a ray's stack. An octree of 18 levels needs 127.
 pub const STACK: usize = 128;

@@ -1,6 +1,6 @@
 //! A ray prepared for slab tests, and the slab test (Kay & Kajiya 1986).
 
-use crate::machines::rays::ray::Request;
+use crate::rays::ray::Request;
 use glam::Vec3;
 
 /// The part of a direction's longest component below which another component counts as zero: 2⁻²⁶.

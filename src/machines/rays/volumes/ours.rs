@@ -6,11 +6,11 @@ use super::bounds::{Bounds, growth};
 use super::bvh::{Link, Node, hierarchy};
 use super::hierarchy::Hierarchy;
 use super::outline::Outline;
-use crate::bvh::node::{self, Child};
-use crate::bvh::{BuildOptions, Bvh, Quality, Triangle};
 use glam::Vec3;
+use shadewright_bvh::node::{self, Child};
+use shadewright_bvh::{BuildOptions, Bvh, Quality, Triangle};
 
-/// The hierarchy that the surface area heuristic of [`crate::bvh`] gives for polygons and other
+/// The hierarchy that the surface area heuristic of [`shadewright_bvh`] gives for polygons and other
 /// primitives, 4 at most in a leaf and each in one leaf.
 ///
 /// That builder takes triangles and, for [`Quality::Sah`], looks only at their boxes. A polygon is
@@ -30,7 +30,7 @@ pub fn build<P: Outline>(polygons: &[P]) -> Result<Hierarchy<Bounds>, StructureE
         .collect();
     let options = BuildOptions { quality: Quality::Sah, ..BuildOptions::default() };
     let bvh = Bvh::build(diagonals, &options)
-        .map_err(|_| StructureError::TooManyEntries { limit: crate::bvh::build::MAX_TRIANGLES })?;
+        .map_err(|_| StructureError::TooManyEntries { limit: shadewright_bvh::build::MAX_TRIANGLES })?;
     hierarchy(&binary(&bvh), bvh.triangles().iter().map(|triangle| triangle.prim).collect())
 }
 

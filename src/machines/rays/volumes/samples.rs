@@ -2,9 +2,9 @@
 
 use super::oriented::OrientedBox;
 use super::{All, Structure, Visitor};
-use crate::machines::rays::ray::{Found, RayKind, Request};
-use crate::random::{hash, unit};
+use crate::rays::ray::{Found, RayKind, Request};
 use glam::{Quat, Vec3};
+use shadewright_base::random::{hash, unit};
 
 /// A sequence of random numbers.
 pub struct Random(u32);

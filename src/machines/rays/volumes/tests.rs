@@ -5,8 +5,8 @@ use super::hierarchy::{Hierarchy, Volume};
 use super::line::Line;
 use super::samples::{Random, Work, assert_same_hits, request, trace, trace_all};
 use super::{All, Structure, StructureError, bvh, octree, oriented};
-use crate::machines::rays::grid::{Grid, Lattice};
-use crate::machines::rays::ray::{RayKind, Request};
+use crate::rays::grid::{Grid, Lattice};
+use crate::rays::ray::{RayKind, Request};
 use glam::Vec3;
 
 /// A binary tree over polygons in their order, halved again and again: a poor one, but a tree.

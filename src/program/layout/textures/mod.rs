@@ -11,16 +11,16 @@ mod read;
 
 pub use read::{Images, Read};
 
-use crate::abi::Intrinsic;
-use crate::ir::passes::known_data::KnownMemory;
-use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value, string_id};
-use crate::pointcloud::PointCloud;
-use crate::program::collect::Collected;
-use crate::program::collect::instances::{Instance, string_input};
-use crate::scene::{Scene, ShaderId, ShaderInstance};
-use crate::text::source::Span;
-use crate::texture::layout::{self, MISSING_VECTORS};
-use crate::texture::{DepthMap, Pyramid, Wraps};
+use crate::collect::Collected;
+use crate::collect::instances::{Instance, string_input};
+use shadewright_base::text::source::Span;
+use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::passes::known_data::KnownMemory;
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value, string_id};
+use shadewright_scene::{Scene, ShaderId, ShaderInstance};
+use shadewright_texture::layout::{self, MISSING_VECTORS};
+use shadewright_texture::pointcloud::PointCloud;
+use shadewright_texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -409,7 +409,7 @@ fn string(value: Const) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::eval;
+    use shadewright_ir::eval;
 
     #[test]
     fn a_table_has_a_slot_for_each_of_a_thousand_names() {

@@ -2,8 +2,8 @@
 //! block parameters, selects, arrays and calls, to constants and to parameters of functions that
 //! the module does not call.
 
-use crate::ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
-use crate::text::source::Span;
+use shadewright_base::text::source::Span;
+use shadewright_ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
             }
         };
         let function = &module.functions[f];
-        if let Some(number) = function.block(crate::ir::BlockId(0)).params.iter().position(|&p| p == value) {
+        if let Some(number) = function.block(shadewright_ir::BlockId(0)).params.iter().position(|&p| p == value) {
             found.params.insert((function.name.clone(), number));
             work.extend(arguments(&function.name, number));
         }
@@ -97,7 +97,7 @@ fn callers(module: &Module) -> HashMap<&str, Vec<(usize, &[Value])>> {
 
 /// The definitions of the values of a function.
 struct Definitions<'a> {
-    insts: HashMap<Value, &'a crate::ir::Inst>,
+    insts: HashMap<Value, &'a shadewright_ir::Inst>,
     /// What jumps pass to parameters of blocks.
     passed: HashMap<Value, Vec<Value>>,
     stores: Vec<(SlotId, Value)>,
@@ -125,11 +125,11 @@ impl<'a> Definitions<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::Intrinsic;
-    use crate::ir::FunctionOrigin;
-    use crate::lang::Options;
-    use crate::lang::rsl::compile;
-    use crate::text::source::SourceMap;
+    use shadewright_base::text::source::SourceMap;
+    use shadewright_ir::FunctionOrigin;
+    use shadewright_ir::abi::Intrinsic;
+    use shadewright_lang::Options;
+    use shadewright_lang::rsl::compile;
 
     fn of(text: &str) -> (Vec<String>, Vec<String>) {
         let mut sources = SourceMap::new();

@@ -1,16 +1,16 @@
 //! Reading the images that a scene's shaders name, and keeping them from one linking to the next.
 
 use super::{MAX_TEXTURE_VECTORS, Names, Texture, Textures};
-use crate::image::{DecodeError, MAX_TEXTURE_PIXELS, Reading, decode, image_size};
-use crate::pointcloud::samples::{self, Samples};
-use crate::pointcloud::{PointCloud, PointCloudError};
-use crate::scene::{FileError, Scene, TextureSource};
-use crate::text::diagnostics::{Diagnostic, Diagnostics};
-use crate::text::log::FileLog;
-use crate::text::source::Span;
-use crate::texture::{DepthMap, Pyramid, layout};
 use glam::Mat4;
 use rayon::prelude::*;
+use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_base::text::log::FileLog;
+use shadewright_base::text::source::Span;
+use shadewright_image::{DecodeError, MAX_TEXTURE_PIXELS, Reading, decode, image_size};
+use shadewright_scene::{FileError, Scene, TextureSource};
+use shadewright_texture::pointcloud::samples::{self, Samples};
+use shadewright_texture::pointcloud::{PointCloud, PointCloudError};
+use shadewright_texture::{DepthMap, Pyramid, layout};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
@@ -358,8 +358,8 @@ fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::{Channels, Image};
-    use crate::texture::DEFAULT_WRAPS;
+    use shadewright_image::{Channels, Image};
+    use shadewright_texture::DEFAULT_WRAPS;
 
     fn flat(side: u32) -> Option<Texture> {
         let rgba = vec![[1.0; 4]; (side * side) as usize];

@@ -9,18 +9,18 @@ mod ribbons;
 
 pub use ribbons::RibbonCoordinates;
 
-use crate::abi::{Input, input};
-use crate::geometry::primvar::PrimvarType;
-pub use crate::ir::emitter::normalize;
-use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
-use crate::program::collect::entries::Constants;
-use crate::program::collect::instances::unpack;
-use crate::program::collect::procedural::PrimitiveCores;
-use crate::program::layout::memory::{
+use crate::collect::entries::Constants;
+use crate::collect::instances::unpack;
+use crate::collect::procedural::PrimitiveCores;
+use crate::layout::memory::{
     COLORED_VERTEX_VECTORS, ColorStorage, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
 };
-use crate::program::layout::primvars::StoredPrimvar;
-use crate::program::synthesise::visibility;
+use crate::layout::primvars::StoredPrimvar;
+use crate::synthesise::visibility;
+use shadewright_geometry::primvar::PrimvarType;
+use shadewright_ir::abi::{Input, input};
+pub use shadewright_ir::emitter::normalize;
+use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -552,7 +552,7 @@ pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
 }
 
 /// The length of a vector.
-pub(in crate::program) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
+pub(crate) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     let square = b.op(Op::Dot, &[v, v]);
     b.op(Op::Sqrt, &[square])
 }
@@ -567,7 +567,7 @@ fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::EntryPoint;
+    use shadewright_ir::abi::EntryPoint;
 
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {

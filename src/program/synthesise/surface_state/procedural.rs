@@ -6,10 +6,10 @@
 //! 2007, §3.4).
 
 use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
-use crate::abi::input;
-use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
-use crate::lang::rtsl::AtHit;
-use crate::program::layout::procedural::{BLOCK_VECTORS, PDF_SCALE};
+use crate::layout::procedural::{BLOCK_VECTORS, PDF_SCALE};
+use shadewright_ir::abi::input;
+use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
+use shadewright_lang::rtsl::AtHit;
 use std::collections::HashMap;
 use std::sync::Arc;
 

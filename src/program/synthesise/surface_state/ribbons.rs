@@ -2,13 +2,13 @@
 //! §5.6).
 //!
 //! Rays hit the near side of a tube around the curve
-//! ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from every
+//! ([`Mesh::ribbons`](shadewright_geometry::Mesh::ribbons)), which is as wide as the ribbon from every
 //! direction. The state is that of the ribbon through the tube's axis that is perpendicular to the
 //! ray's component across the curve: `u` is the position across its width, from 0 to 1, and `N`
 //! points against that component of the ray.
 
 use super::{SurfaceState, length, normalize, perpendicular, scale};
-use crate::ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::{FunctionBuilder, Op, Value};
 
 /// Where the texture coordinates of ribbons come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,9 +5,9 @@ use super::super::reader::Reader;
 use super::dicing::{count, metric};
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
-use crate::geometry::blobby::{Field, MAX_CELLS};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::blobby::{Field, MAX_CELLS};
+use shadewright_geometry::{Channel, Faces};
 
 /// Pixels of a cell of the grid that the surface is found on; its points lie on the surface itself.
 const CELL_PIXELS: f64 = 4.0;

@@ -10,13 +10,13 @@ use super::dicing::{count, metric, too_fine};
 use super::polygons::positions;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
-use crate::geometry::basis::Direction;
-use crate::geometry::curves::{Curve, Rings};
-use crate::geometry::particles::spheres;
-use crate::geometry::tensor::Diced;
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::basis::Direction;
+use shadewright_geometry::curves::{Curve, Rings};
+use shadewright_geometry::particles::spheres;
+use shadewright_geometry::tensor::Diced;
+use shadewright_geometry::{Channel, Faces};
 use std::collections::HashMap;
 
 /// `Curves type [counts] wrap`
@@ -83,7 +83,7 @@ struct CutCurves<'a> {
     all: Vec<Curve<'a>>,
     points: Vec<Vec3>,
     rings: Rings,
-    metric: crate::geometry::dice::Metric,
+    metric: shadewright_geometry::dice::Metric,
     /// Number of values of class varying.
     varying: usize,
 }

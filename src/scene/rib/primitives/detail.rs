@@ -6,8 +6,8 @@
 use super::super::super::Projection;
 use super::super::args::Args;
 use super::super::reader::Reader;
-use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
 
 /// `RI_INFINITY`
 const INFINITE: f32 = 1e38;

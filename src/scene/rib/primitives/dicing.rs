@@ -4,12 +4,12 @@
 use super::super::args::Args;
 use super::super::reader::Reader;
 use super::variables::Variables;
-use crate::geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
-use crate::geometry::dice::{MAX_HALVINGS, Metric, halved};
-use crate::geometry::trim::Trim;
-use crate::scene::listed_triangles;
-use crate::text::diagnostics::Diagnostic;
+use crate::listed_triangles;
 use glam::Vec2;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
+use shadewright_geometry::dice::{MAX_HALVINGS, Metric, halved};
+use shadewright_geometry::trim::Trim;
 use std::sync::Arc;
 
 /// Maximum number of triangles of one diced primitive.

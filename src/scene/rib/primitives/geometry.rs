@@ -8,9 +8,9 @@ use super::super::objects::check_placement;
 use super::super::reader::Reader;
 use super::super::shading;
 use super::dicing::count_listed;
-use crate::lang::{ShaderRef, registry};
-use crate::text::diagnostics::Diagnostic;
 use glam::Mat4;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_lang::{ShaderRef, registry};
 use std::path::Path;
 use std::sync::Arc;
 

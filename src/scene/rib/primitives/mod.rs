@@ -17,10 +17,10 @@ use super::super::{MAX_TRIANGLES, MeshSpace, Object};
 use super::args::Args;
 use super::light_sets;
 use super::reader::Reader;
-use crate::geometry::assemble::assemble;
-use crate::geometry::{Channel, Faces, NormalMap};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::assemble::assemble;
+use shadewright_geometry::{Channel, Faces, NormalMap};
 use std::sync::Arc;
 
 /// Where rays find triangles for certain, along each axis: products of three lengths, as an

@@ -7,11 +7,11 @@ use super::dicing::{count, metric, too_fine};
 use super::quadrics::texture_corners;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
-use crate::geometry::basis::{BasisError, Direction};
-use crate::geometry::tensor::{Diced, Site, Surface};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec4};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::basis::{BasisError, Direction};
+use shadewright_geometry::tensor::{Diced, Site, Surface};
+use shadewright_geometry::{Channel, Faces};
 
 /// Most control points along one direction.
 const MAX_CONTROL_POINTS: usize = 1 << 20;

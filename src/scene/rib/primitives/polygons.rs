@@ -6,11 +6,11 @@ use super::super::reader::Reader;
 use super::dicing::count_listed;
 use super::variables::{ClassMap, Spread, Variables, projected};
 use super::{Source, add_object};
-use crate::geometry::polygon::{newell_normal, triangulate, triangulate_loops};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::Span;
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_base::text::source::Span;
+use shadewright_geometry::polygon::{newell_normal, triangulate, triangulate_loops};
+use shadewright_geometry::{Channel, Faces};
 
 /// `Polygon`: one face, flat unless it brings normals.
 pub fn polygon(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {

@@ -7,10 +7,10 @@ use super::super::reader::Reader;
 use super::dicing::count;
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
-use crate::geometry::Channel;
-use crate::geometry::quadric::{Quadric, segments_for};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3, Vec4};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::Channel;
+use shadewright_geometry::quadric::{Quadric, segments_for};
 
 /// `Sphere radius zmin zmax thetamax`
 pub fn sphere(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {

@@ -14,10 +14,10 @@ use super::dicing::{self, MAX_DICED, metric, too_fine};
 use super::polygons::{check_counts, check_indices, positions};
 use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
-use crate::geometry::subdivision::{Boundary, Cage, CageError, Refined, Scheme, corner_parameters};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::subdivision::{Boundary, Cage, CageError, Refined, Scheme, corner_parameters};
+use shadewright_geometry::{Channel, Faces};
 
 /// `SubdivisionMesh scheme [counts] [indices] [tags] [nargs] [integers] [floats]`, the last four
 /// arrays together or not at all.

@@ -2,10 +2,10 @@
 
 use super::super::args::Args;
 use super::super::reader::Reader;
-use crate::geometry::basis::Direction;
-use crate::geometry::trim::{Trim, TrimCurve};
-use crate::text::diagnostics::Diagnostic;
 use glam::DVec3;
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::basis::Direction;
+use shadewright_geometry::trim::{Trim, TrimCurve};
 use std::sync::Arc;
 
 /// `TrimCurve [ncurves] [order] [knot] [min] [max] [n] [u] [v] [w]`: loops of NURBS curves; without

@@ -7,10 +7,10 @@
 use super::super::args::Args;
 use super::super::params::{Class, Param, Type, Values, read_params};
 use super::super::reader::Reader;
-use crate::geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
-use crate::geometry::{Channel, Faces};
-use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
+use shadewright_base::text::diagnostics::Diagnostic;
+use shadewright_geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
+use shadewright_geometry::{Channel, Faces};
 use std::sync::Arc;
 
 /// Makes values from given ones: numbers of so many a value, one after the other.

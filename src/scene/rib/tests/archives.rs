@@ -1,9 +1,9 @@
 //! Scenes in several files, compressed files, meshes.
 
 use super::{STRICT, errors_after};
-use crate::scene::{OpenOptions, Scene, open, open_builtin};
-use crate::text::source::SourceMap;
+use crate::{OpenOptions, Scene, open, open_builtin};
 use glam::Vec3;
+use shadewright_base::text::source::SourceMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -238,8 +238,10 @@ fn built_in_scenes_read_no_files_and_unknown_ones_list_the_known() {
 /// When it is not there; `tests/all.sh` leaves out tests with `stanford_bunny` in their name then,
 /// and says so.
 fn scan(name: &str) -> PathBuf {
-    let folder = std::env::var_os("SHADEWRIGHT_MESHES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
+    let folder = std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(
+        || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("../shared/meshes"),
+        PathBuf::from,
+    );
     let path = folder.join(name);
     assert!(path.exists(), "{} is missing; set SHADEWRIGHT_MESHES to the folder that holds {name}", path.display());
     path

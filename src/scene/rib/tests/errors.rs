@@ -148,7 +148,7 @@ fn geometry_outside_the_world_and_a_missing_world_are_told() {
 fn binary_noise_is_no_scene() {
     let noise: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let input = super::Input { name: "noise.rib", path: None, bytes: noise };
-    let mut sources = crate::text::source::SourceMap::new();
+    let mut sources = shadewright_base::text::source::SourceMap::new();
     let shown = super::super::read(input, &Default::default(), &mut sources).unwrap_err().render(&sources);
     assert!(shown.starts_with("error: `noise.rib` is neither text RIB nor binary RIB: "), "{shown}");
 }
@@ -169,7 +169,7 @@ fn reading_stops_after_many_errors() {
 #[test]
 fn text_in_other_encodings_and_old_line_ends_is_read() {
     let text = b"# caf\xe9\r\nWorldBegin\r\nSphere 1 -1 1 360\r\nWorldEnd\r\n".to_vec();
-    let mut sources = crate::text::source::SourceMap::new();
+    let mut sources = shadewright_base::text::source::SourceMap::new();
     let input = super::Input { name: "latin.rib", path: None, bytes: text };
     assert!(super::super::read(input, &Default::default(), &mut sources).is_ok());
 }

@@ -1,9 +1,9 @@
 //! What the RIB of an export says beyond the specification.
 
 use super::{errors, scene, world};
-use crate::image::Reading;
-use crate::scene::{ParamValue, TextureSource};
+use crate::{ParamValue, TextureSource};
 use glam::{Mat4, Vec3};
+use shadewright_image::Reading;
 
 #[test]
 fn a_space_belongs_to_objects_and_shaders_and_leaves_points_where_they_are() {

@@ -2,10 +2,10 @@
 //! which time; and binary RIB.
 
 use super::{Input, STRICT, errors, scene, warnings};
-use crate::scene::{OpenOptions, Opened, Scene};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use crate::{OpenOptions, Opened, Scene};
 use glam::Vec3;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 

@@ -2,8 +2,8 @@
 
 use super::super::super::{OpenOptions, Opened, ParamValue};
 use super::{Input, errors, scene, warnings, warnings_and_scene};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 

@@ -20,8 +20,8 @@ use super::super::{DEFAULT_TRIANGLES, OpenOptions, Opened, Scene};
 use super::Input;
 use super::primitives::dicing::Budget;
 use super::reader::Reader;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_base::text::source::SourceMap;
 
 /// Options that refuse every error.
 const STRICT: OpenOptions = OpenOptions {
@@ -37,7 +37,7 @@ const STRICT: OpenOptions = OpenOptions {
     integrator: None,
     estimator: None,
     clamp: None,
-    shadows: crate::scene::Shadows::On,
+    shadows: crate::Shadows::On,
     current: None,
     headlight: false,
     max_triangles: None,

@@ -2,7 +2,7 @@
 //! either.
 
 use super::{errors, scene, warnings};
-use crate::scene::{MeshSpace, Object, Scene};
+use crate::{MeshSpace, Object, Scene};
 use glam::Vec3;
 use std::sync::Arc;
 

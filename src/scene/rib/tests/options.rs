@@ -1,9 +1,9 @@
 //! The camera's and the film's options, and what is read without effect.
 
 use super::{errors, scene, warnings, world};
-use crate::image::Quantize;
-use crate::scene::{Display, Exposure, FilterKind, Lens, PixelFilter, Scene};
+use crate::{Display, Exposure, FilterKind, Lens, PixelFilter, Scene};
 use glam::Vec3;
+use shadewright_image::Quantize;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 

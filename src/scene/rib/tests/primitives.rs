@@ -1,9 +1,9 @@
 //! Polygons and quadrics: primitive variables of every class, orientation, shading normals.
 
 use super::{errors, scene, warnings, world};
-use crate::geometry::Mesh;
-use crate::geometry::primvar::{PrimvarPlace, PrimvarType};
 use glam::{Vec2, Vec3};
+use shadewright_geometry::Mesh;
+use shadewright_geometry::primvar::{PrimvarPlace, PrimvarType};
 
 /// The mesh of requests inside a world.
 fn mesh(requests: &str) -> Mesh {

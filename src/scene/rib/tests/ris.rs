@@ -1,7 +1,7 @@
 //! Materials and lights of RIS.
 
 use super::warnings_and_scene;
-use crate::scene::ParamValue;
+use crate::ParamValue;
 use glam::Vec3;
 
 #[test]
@@ -94,6 +94,6 @@ fn integrators_and_cameras_of_ris_are_the_nearest() {
         "Integrator \"PxrVCM\" \"i\" \"int maxPathLength\" [3] \"int mergePaths\" [1] Projection \"PxrCamera\" \"float fov\" [40] WorldBegin Sphere 1 -1 1 360 WorldEnd",
     );
     assert!(text.contains("the integrator `PxrVCM` is not supported"), "{text}");
-    assert_eq!((scene.integrator, scene.max_depth), (crate::scene::Integrator::Path, 3));
-    assert!(matches!(scene.camera.projection, crate::scene::Projection::Perspective { fov: 40.0 }));
+    assert_eq!((scene.integrator, scene.max_depth), (crate::Integrator::Path, 3));
+    assert!(matches!(scene.camera.projection, crate::Projection::Perspective { fov: 40.0 }));
 }

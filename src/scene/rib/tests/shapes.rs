@@ -2,9 +2,9 @@
 //! as users write them.
 
 use super::{errors, scene, warnings};
-use crate::geometry::Mesh;
-use crate::geometry::primvar::PrimvarPlace;
 use glam::{Vec2, Vec3};
+use shadewright_geometry::Mesh;
+use shadewright_geometry::primvar::PrimvarPlace;
 use std::f64::consts::PI;
 
 /// The one mesh of an image of 480 lines, seen from five units away.

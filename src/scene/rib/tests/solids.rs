@@ -1,7 +1,7 @@
 //! Solids that are cut by one another.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::Object;
+use crate::Object;
 use glam::Vec3;
 
 /// A cube from 0 to 1.

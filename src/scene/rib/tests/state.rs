@@ -1,9 +1,9 @@
 //! Options, the camera, transforms, attributes, shaders and lights.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::{MAX_FOLDERS, OpenOptions, ParamValue, Projection, Scene, ShaderKind, Shadows, open_bytes};
-use crate::text::source::SourceMap;
+use crate::{MAX_FOLDERS, OpenOptions, ParamValue, Projection, Scene, ShaderKind, Shadows, open_bytes};
 use glam::{Mat4, Vec3};
+use shadewright_base::text::source::SourceMap;
 use std::path::PathBuf;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
@@ -234,7 +234,7 @@ fn only_the_surfaces_that_objects_use_are_kept() {
     let s = scene(&format!(
         "WorldBegin Surface \"unused\" Imager \"grade\" LightSource \"pointlight\" 1 Surface \"used\" {TRIANGLE} WorldEnd"
     ));
-    let name = |id: crate::scene::ShaderId| s.shader_instances[id.0 as usize].shader.as_str();
+    let name = |id: crate::ShaderId| s.shader_instances[id.0 as usize].shader.as_str();
     assert_eq!(s.shader_instances.len(), 3);
     assert_eq!(name(s.objects[0].surface.unwrap()), "used");
     assert_eq!(name(s.lights[0].shader), "pointlight");

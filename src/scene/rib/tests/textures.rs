@@ -1,9 +1,9 @@
 //! Textures that requests make.
 
 use super::{errors, scene};
-use crate::image::Reading;
-use crate::scene::TextureSource;
-use crate::texture::Wrap;
+use crate::TextureSource;
+use shadewright_image::Reading;
+use shadewright_texture::Wrap;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 

@@ -1,7 +1,7 @@
 //! Attributes that say who sees an object.
 
 use super::{errors, scene, warnings};
-use crate::scene::{HitMode, Visibility};
+use crate::{HitMode, Visibility};
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 

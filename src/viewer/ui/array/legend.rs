@@ -1,9 +1,9 @@
 //! What the colours mean, and how many messages of each kind there are.
 
-use crate::machines::array::message::Kind;
-use crate::machines::array::statistics::Ending;
-use crate::viewer::array::{ArrayRun, State};
+use crate::array::{ArrayRun, State};
 use egui::{Color32, Grid, RichText, ScrollArea, Ui};
+use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::statistics::Ending;
 
 /// The kinds, in words.
 fn name(kind: Kind) -> &'static str {

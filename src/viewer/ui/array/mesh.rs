@@ -1,11 +1,11 @@
 //! The nodes as squares, coloured by how busy they are, and the messages on the links between them.
 
 use super::legend::{color, counts};
-use crate::machines::array::mapping::{Direction, Layout};
-use crate::machines::array::message::Kind;
-use crate::machines::rays::events::Picoseconds;
-use crate::viewer::array::{ArrayRun, Place, State};
+use crate::array::{ArrayRun, Place, State};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, lerp, vec2};
+use shadewright_machines::array::mapping::{Direction, Layout};
+use shadewright_machines::array::message::Kind;
+use shadewright_machines::rays::events::Picoseconds;
 
 /// Part of the distance between two nodes that the square of a node takes.
 const SQUARE: f32 = 0.56;
@@ -199,8 +199,8 @@ fn way(direction: Direction) -> Vec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::array::mapping::Mapping;
     use egui::pos2;
+    use shadewright_machines::array::mapping::Mapping;
 
     const PLACE: Rect = Rect { min: pos2(10.0, 20.0), max: pos2(410.0, 420.0) };
 

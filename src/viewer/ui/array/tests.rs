@@ -1,8 +1,8 @@
 //! The panel as a user meets it, on a simulation of a sphere.
 
 use super::*;
-use crate::viewer::array::tests::sphere;
-use crate::viewer::model::tests::loaded;
+use crate::array::tests::sphere;
+use crate::model::tests::loaded;
 use egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

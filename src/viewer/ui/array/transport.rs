@@ -1,10 +1,10 @@
 //! Time in the array's view: playing, scrubbing, and single events.
 
-use crate::machines::array::mapping::{Direction, Layout};
-use crate::machines::array::trace::{Happening, TraceEvent};
-use crate::machines::rays::events::{Picoseconds, microseconds, picoseconds};
-use crate::viewer::array::{Cursor, Playback};
+use crate::array::{Cursor, Playback};
 use egui::{Button, Key, Modifiers, RichText, Slider, Ui};
+use shadewright_machines::array::mapping::{Direction, Layout};
+use shadewright_machines::array::trace::{Happening, TraceEvent};
+use shadewright_machines::rays::events::{Picoseconds, microseconds, picoseconds};
 
 /// Seconds in which a simulation is played at first.
 const PLAYED_IN: f64 = 20.0;

@@ -1,5 +1,5 @@
 //! Where the machines' images differ: false colours, and the metrics and the verdict of
-//! [`crate::compare`].
+//! [`shadewright_golden::compare`].
 //!
 //! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of
 //! images that can be compared, and while images still arrive no more than half of the time: a
@@ -8,12 +8,12 @@
 use super::displayed::{Texture, image};
 use super::labels::{is_current, why_nothing};
 use super::worker::BackgroundWorker;
-use crate::compare::{Report, Tolerance, compare};
-use crate::render::Backend;
-use crate::viewer::develop::Look;
-use crate::viewer::model::Model;
-use crate::viewer::workers::Shown;
+use crate::develop::Look;
+use crate::model::Model;
+use crate::workers::Shown;
 use egui::{Color32, ColorImage, Context, Frame, Grid, Painter, Pos2, Rect, RichText, Ui, Vec2, vec2};
+use shadewright_golden::compare::{Report, Tolerance, compare};
+use shadewright_render::Backend;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -223,8 +223,8 @@ fn pass_color(ui: &Ui) -> Color32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Image;
-    use crate::viewer::model::tests::{loaded, shown};
+    use crate::model::tests::{loaded, shown};
+    use shadewright_image::Image;
 
     #[test]
     fn the_metrics_are_those_of_the_harness() {

@@ -2,10 +2,10 @@
 
 use super::framing::covered;
 use super::worker::BackgroundWorker;
-use crate::image::Image;
-use crate::viewer::develop::{Look, develop};
-use crate::viewer::workers::Shown;
+use crate::develop::{Look, develop};
+use crate::workers::Shown;
 use egui::{Color32, ColorImage, Context, Painter, Rect, TextureHandle, TextureOptions};
+use shadewright_image::Image;
 use std::sync::Arc;
 
 /// A texture that is changed in place.

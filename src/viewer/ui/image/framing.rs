@@ -4,9 +4,9 @@
 //! [`Framing`] is what the user chose; [`Placement`] is what that comes to for a space and a size
 //! of image. Plain geometry: nothing here draws or reads input.
 
-use crate::scene::Format;
-use crate::viewer::model::Resolution;
+use crate::model::Resolution;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
+use shadewright_scene::Format;
 use std::ops::Range;
 
 /// Pixels of the screen that a pixel of the image may take up.

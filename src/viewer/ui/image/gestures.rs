@@ -1,7 +1,7 @@
 //! Pointer gestures over the image: camera navigation, magnification, picking.
 
 use super::framing::{Framing, Placement};
-use crate::viewer::model::{Action, Comparison, Model};
+use crate::model::{Action, Comparison, Model};
 use egui::{PointerButton, Response, Ui};
 use glam::Vec2;
 

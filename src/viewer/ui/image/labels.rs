@@ -1,9 +1,9 @@
 //! Labels over the image: back end, progress, state.
 
-use crate::render::Backend;
-use crate::viewer::model::{Comparison, Model};
-use crate::viewer::workers::Shown;
+use crate::model::{Comparison, Model};
+use crate::workers::Shown;
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
+use shadewright_render::Backend;
 
 /// The background of words over the image, and their colour: the same in light and dark, because
 /// the image is.

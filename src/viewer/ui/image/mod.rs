@@ -15,15 +15,15 @@ mod tests;
 mod worker;
 
 use super::status::Pointed;
-use crate::project::Source;
-use crate::render::Backend;
-use crate::viewer::develop::Look;
-use crate::viewer::model::{Action, Comparison, Display, Model};
-use crate::viewer::workers::Shown;
+use crate::develop::Look;
+use crate::model::{Action, Comparison, Display, Model};
+use crate::workers::Shown;
 use difference::Difference;
 use displayed::DisplayedImage;
 use egui::{Align2, Color32, Context, CursorIcon, Order, Rect, Sense, Stroke, Ui, Vec2, vec2};
 use framing::{Framing, Placement, SHARP};
+use shadewright_project::Source;
+use shadewright_render::Backend;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 //! one under the pointer, a cross on the one that was picked.
 
 use super::framing::Placement;
-use crate::image::Image;
-use crate::viewer::develop::{Look, develop};
+use crate::develop::{Look, develop};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind};
+use shadewright_image::Image;
 
 /// Pixels of the screen in the side of a block from which its values stand in it.
 const READABLE: f32 = 28.0;

@@ -1,15 +1,15 @@
 //! The view of the image, driven by events on hand-made images.
 
 use super::*;
-use crate::image::Image;
-use crate::lang::types::SourceType;
-use crate::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
-use crate::render::sampling::Sampling;
-use crate::viewer::model::tests::{loaded, shown};
-use crate::viewer::workers::{Event as WorkerEvent, Probed};
+use crate::model::tests::{loaded, shown};
+use crate::workers::{Event as WorkerEvent, Probed};
 use egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use shadewright_image::Image;
+use shadewright_lang::types::SourceType;
+use shadewright_project::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
+use shadewright_render::sampling::Sampling;
 use std::time::Instant;
 
 /// An image in which every pixel encodes its position: its column and its row in hundredths.

@@ -1,6 +1,6 @@
 //! The first value at which the machines differ, of a pixel of the difference image.
 
-use crate::viewer::model::{Action, Model, Picked};
+use crate::model::{Action, Model, Picked};
 use egui::{Label, RichText, ScrollArea, Ui};
 
 /// Shows what was found of the pixel that was asked for.

@@ -1,11 +1,11 @@
 //! The text of a shader with the place where it stands: the statement about to run, lines that ran,
 //! branches that were taken.
 
-use crate::lang::outline::StatementKind;
-use crate::probe::{Moment, Recording};
-use crate::text::source::{FileId, SourceFile, Span};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Color32, FontId, ScrollArea, Sense, TextStyle, Ui};
+use shadewright_base::text::source::{FileId, SourceFile, Span};
+use shadewright_lang::outline::StatementKind;
+use shadewright_project::probe::{Moment, Recording};
 use std::collections::{HashMap, HashSet};
 
 /// The view of a file.

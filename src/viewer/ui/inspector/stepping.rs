@@ -2,9 +2,9 @@
 
 use super::source::SourceView;
 use super::values;
-use crate::probe::recording::Call;
-use crate::probe::{Moment, Probe, Reach, Recording};
 use egui::{Grid, Key, Modifiers, RichText, ScrollArea, Ui};
+use shadewright_project::probe::recording::Call;
+use shadewright_project::probe::{Moment, Probe, Reach, Recording};
 
 /// Where one stands.
 #[derive(Default)]

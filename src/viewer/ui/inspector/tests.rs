@@ -1,12 +1,12 @@
 //! The panel as a user meets it, on a sample of a small scene.
 
 use super::*;
-use crate::probe::tests::{mirror, stepped};
-use crate::project::View;
-use crate::viewer::model::Display;
-use crate::viewer::workers::Diverged;
+use crate::model::Display;
+use crate::workers::Diverged;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use shadewright_project::View;
+use shadewright_project::probe::testing::{mirror, stepped};
 
 struct Stage {
     model: Model,
@@ -15,7 +15,7 @@ struct Stage {
 }
 
 fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
-    let mut model = Model::new(crate::project::Source::BuiltIn("none".to_string()), Display::default());
+    let mut model = Model::new(shadewright_project::Source::BuiltIn("none".to_string()), Display::default());
     model.picked = picked;
     let stage = Stage { model, panel: InspectorPanel::default(), asked: Vec::new() };
     let mut harness = Harness::builder()
@@ -27,7 +27,7 @@ fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
 }
 
 fn picked(probe: Probe) -> Picked {
-    let scene = crate::scene::Scene::empty("none");
+    let scene = shadewright_scene::Scene::empty("none");
     let view = View { camera: scene.camera, format: scene.format };
     let (pixel, sample) = (probe.sample.pixel, probe.sample.number);
     let known = Probed { pixel, sample, state: 1, view, result: Ok(probe) };
@@ -117,7 +117,7 @@ fn where_the_machines_differ_is_shown_as_soon_as_it_is_known() {
     harness.run_steps(3);
     assert!(has(&harness, "Following the pixel's samples"));
     let view = harness.state().model.picked.as_ref().and_then(|p| p.known.as_ref()).expect("a probe").view.clone();
-    let divergence = crate::probe::diverge::tests::found();
+    let divergence = shadewright_project::probe::diverge::testing::found();
     let text = divergence.text();
     let found = Diverged { pixel: [4, 4], state: 1, view, result: Ok((divergence, text.clone())) };
     harness.state_mut().model.divergence.found = Some(Arc::new(found));

@@ -1,10 +1,10 @@
 //! Values as people read them: numbers in columns, colours with a swatch.
 
-use crate::image::color::encode_srgb8;
-use crate::lang::types::SourceType;
-use crate::probe::value::number;
-use crate::probe::{Named, Value};
 use egui::{Color32, Grid, RichText, Sense, Stroke, StrokeKind, Ui, Vec2};
+use shadewright_image::color::encode_srgb8;
+use shadewright_lang::types::SourceType;
+use shadewright_project::probe::value::number;
+use shadewright_project::probe::{Named, Value};
 
 /// Width of a column of names, so that tables below each other agree.
 pub const NAMES: f32 = 72.0;

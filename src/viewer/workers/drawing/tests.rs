@@ -1,13 +1,13 @@
 //! A drawing thread with a scripted renderer.
 
 use super::*;
-use crate::image::Image;
-use crate::project::{Outcome, Project, Source};
-use crate::render::Job;
-use crate::render::progressive::Pass;
-use crate::render::report::Report;
-use crate::scene::Format;
 use glam::Vec2;
+use shadewright_image::Image;
+use shadewright_project::{Outcome, Project, Source};
+use shadewright_render::Job;
+use shadewright_render::progressive::Pass;
+use shadewright_render::report::Report;
+use shadewright_scene::Format;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread::JoinHandle;

@@ -8,7 +8,7 @@
 
 use super::super::*;
 use super::{FLOATS_AND_TRIPLES, IGNORED, TRIPLES};
-use crate::lang::light_loop::CountedLoop;
+use crate::light_loop::CountedLoop;
 
 /// Points that one walk finds: `NEAR_BATCH` of the library.
 const BATCH: u32 = 16;

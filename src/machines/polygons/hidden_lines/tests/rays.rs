@@ -5,7 +5,7 @@ use super::super::config::Config;
 use super::super::host::{Host, Line};
 use super::super::scenes::{Quad, cube, cubes, loose, model, roof, sphere};
 use super::super::visibility::{Part, evaluate, visible};
-use crate::machines::polygons::model::{Model, Polygon, View};
+use crate::polygons::model::{Model, Polygon, View};
 use glam::{DVec3, Mat4, Vec3};
 
 /// Points of each line.

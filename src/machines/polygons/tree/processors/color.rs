@@ -2,7 +2,7 @@
 
 use super::instructions::{Instruction as I, at};
 use super::layout::{NORMALS, ONE, REFLECTANCE, WORK, field};
-use crate::machines::polygons::model::Light;
+use crate::polygons::model::Light;
 use glam::Vec3;
 
 /// Where the fields of vertices come from.

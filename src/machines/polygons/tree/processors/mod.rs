@@ -23,7 +23,7 @@ pub mod transform;
 #[cfg(test)]
 mod tests;
 
-use crate::machines::polygons::model::Polygon;
+use crate::polygons::model::Polygon;
 use color::Fields;
 use glam::{Mat4, Vec3, Vec4};
 use instructions::{Phase, Program};

@@ -5,10 +5,10 @@ use super::color::Fields;
 use super::instructions::{Instruction, Phase};
 use super::layout::{CLIPPED, INPUTS, LISTS, W, X, Y, Z, field};
 use super::*;
-use crate::machines::polygons::model::{Light, Model, View};
-use crate::machines::polygons::screen::screen_polygons;
-use crate::random::{hash, unit};
+use crate::polygons::model::{Light, Model, View};
+use crate::polygons::screen::screen_polygons;
 use glam::{DVec4, Vec2};
+use shadewright_base::random::{hash, unit};
 
 const FORMAT: Format = Format { lines: 512, depths: 4095, slope_bits: 12 };
 

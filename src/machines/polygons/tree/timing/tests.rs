@@ -6,8 +6,8 @@ use super::super::flow;
 use super::super::segment::Segment;
 use super::super::segment::tests::segment;
 use super::*;
-use crate::machines::rays::events::microseconds;
-use crate::random::hash;
+use crate::rays::events::microseconds;
+use shadewright_base::random::hash;
 
 /// Runs lines of disjoint segments, `width` steps apart, through a tree with a leaf for each.
 fn run(shape: &Shape, lines: u16, spans: impl Fn(u16, u32) -> Option<[u16; 2]>, config: &Config) -> Network {

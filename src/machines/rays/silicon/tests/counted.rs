@@ -1,9 +1,9 @@
 //! The counts of the thesis.
 
 use super::*;
-use crate::circuit::Op;
-use crate::machines::rays::arithmetic::{Adder, StageCounts, Steps};
-use crate::machines::rays::graph::{Device, Graph};
+use crate::rays::arithmetic::{Adder, StageCounts, Steps};
+use crate::rays::graph::{Device, Graph};
+use shadewright_silicon::circuit::Op;
 
 fn custom(text: &str) -> counts::Custom {
     counts::Custom::of(&compiled(text), text)

@@ -1,10 +1,10 @@
 //! The intersector's chip beside the simulators' intersector.
 
 use super::*;
-use crate::machines::rays::intersector::{self, MachineRay, Outcome};
-use crate::machines::rays::polygon::tests::Random;
-use crate::machines::rays::polygon::{Case, Polygon, Sides, bilinear};
-use crate::machines::rays::silicon::run::{Found, RayTest};
+use crate::rays::intersector::{self, MachineRay, Outcome};
+use crate::rays::polygon::tests::Random;
+use crate::rays::polygon::{Case, Polygon, Sides, bilinear};
+use crate::rays::silicon::run::{Found, RayTest};
 use glam::Vec3;
 
 /// Polygons of all kinds: quadrilaterals with and without parallel edges, parallelograms and triangles.

@@ -1,8 +1,8 @@
 //! The programs of figures as they are printed, and the list of steps of the text.
 
 use super::*;
-use crate::circuit::functional::Outcome as End;
-use crate::machines::rays::silicon::programs::section;
+use crate::rays::silicon::programs::section;
+use shadewright_silicon::circuit::functional::Outcome as End;
 
 /// The operation on two numbers with a change to the numbers' and the arithmetic's macros.
 fn changed(from: &str, to: &str, operation: Operation, a: f32, b: f32) -> f32 {

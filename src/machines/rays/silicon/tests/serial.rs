@@ -1,12 +1,12 @@
 //! The circuits bit by bit.
 
 use super::*;
-use crate::circuit::functional;
-use crate::circuit::serial::{Limits, build, simulate};
-use crate::circuit::stimuli::{Radix, Stimuli};
-use crate::machines::rays::polygon::tests::Random;
-use crate::machines::rays::silicon::tests::intersected::{bits, polygons, tests, wanted};
-use crate::text::source::FileId;
+use crate::rays::polygon::tests::Random;
+use crate::rays::silicon::tests::intersected::{bits, polygons, tests, wanted};
+use shadewright_base::text::source::FileId;
+use shadewright_silicon::circuit::functional;
+use shadewright_silicon::circuit::serial::{Limits, build, simulate};
+use shadewright_silicon::circuit::stimuli::{Radix, Stimuli};
 
 /// What the bit-serial implementation of a circuit gives.
 fn serially(circuit: &Circuit, streams: &run::Streams) -> run::Streams {

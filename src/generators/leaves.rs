@@ -1,0 +1,69 @@
+//! Leaves of one triangle after the other, as [`shadewright_bvh::triangle::LeafTriangle`]s.
+
+use super::stage::{Flag, Stage};
+use super::tables::{Row, Table, Tables};
+use super::tree::{Hit, Intersector, Prim, Triangle};
+use shadewright_bvh::node::LEAF;
+use shadewright_ir::{Op, Value};
+
+/// Vectors of a triangle.
+const TRIANGLE: i32 = 3;
+
+/// What links to leaves lead to: the top bit is set, then come the first triangle and the number of
+/// triangles.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaves<I> {
+    /// Where the table of triangles lies.
+    pub tables: Tables,
+    /// The ray–triangle test.
+    pub intersector: I,
+    /// The lowest bits of a link, which count.
+    pub count_bits: u32,
+}
+
+impl<I: Copy> Leaves<I> {
+    /// The first triangle of a leaf.
+    pub fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
+        let (place, size) = (s.int(self.count_bits as i32), s.int(TRIANGLE));
+        let kept = s.int((!LEAF >> self.count_bits) as i32);
+        let shifted = s.op(Op::IShr, [link, place]);
+        let first = s.op(Op::IAnd, [shifted, kept]);
+        let index = s.op(Op::IMul, [first, size]);
+        let [a, b, c]: [Row; 3] = self.tables.rows(s, Table::Triangles, index);
+        let triangle = Triangle { vertices: [a.xyz, b.xyz, c.xyz], prim: a.w, flags: b.w };
+        LeafTriangle { triangle, intersector: self.intersector }
+    }
+
+    /// A link to the others: one triangle further, and one less.
+    pub fn rest(&self, s: &mut Stage, link: Value) -> Value {
+        let step = s.int((1 << self.count_bits) - 1);
+        s.op(Op::IAdd, [link, step])
+    }
+
+    /// Whether a leaf has triangles.
+    pub fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
+        let (bits, zero) = (s.int((1 << self.count_bits) - 1), s.int(0));
+        let count = s.op(Op::IAnd, [link, bits]);
+        let empty = s.equal(count, zero);
+        s.not(empty)
+    }
+}
+
+/// A triangle of a leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct LeafTriangle<I> {
+    triangle: Triangle,
+    intersector: I,
+}
+
+impl<I: Intersector> Prim for LeafTriangle<I> {
+    type Ray = I::Ray;
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn intersect(&self, s: &mut Stage, _: usize, ray: &I::Ray, best: Hit, on_hit: &mut dyn FnMut(&mut Stage, Hit)) {
+        self.intersector.intersect(s, &self.triangle, ray, best, on_hit);
+    }
+}

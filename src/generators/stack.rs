@@ -1,0 +1,163 @@
+//! The links that wait on a walk, the latest of them in registers.
+//!
+//! A page is a few links. Where the registers are full or empty a page goes to memory or comes back,
+//! in a loop around the others: machines that execute a loop for several rays at once go through
+//! everything in its body. A page that goes before the registers are full has [`DONE`] at its end.
+
+use super::stage::{Flag, Stage};
+use super::tree::DONE;
+use shadewright_ir::{Op, SlotId, Type, Value, Variable};
+
+/// Links in a vector of memory.
+const ROW: usize = 4;
+
+/// Where pages are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pages {
+    /// In an array of the generated function.
+    Array,
+    /// With the functions `keep_page(n, a, b, c, d)` and `kept_page(n)` of the text around the
+    /// generated function.
+    Surrounding,
+}
+
+/// The size of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackSize {
+    /// Links in registers: at least a page.
+    pub registers: usize,
+    /// Links that are pushed before there must be room again.
+    pub pushed: usize,
+    /// Links that wait at most.
+    pub links: usize,
+}
+
+impl StackSize {
+    /// Links of a page: more than are pushed at once, so that each has one at least.
+    fn page(self) -> usize {
+        ROW * (1 + (self.pushed - 1) / ROW)
+    }
+
+    /// Vectors of memory.
+    fn rows(self) -> usize {
+        let page = self.page();
+        self.links.div_ceil(page + 1 - self.pushed) * (page / ROW)
+    }
+}
+
+/// A stack of links. [`DONE`] stands for none.
+#[derive(Debug)]
+pub struct Stack {
+    registers: Vec<Variable>,
+    size: StackSize,
+    /// Vectors in memory.
+    rows: Variable,
+    array: Option<SlotId>,
+}
+
+impl Stack {
+    /// An empty stack.
+    pub fn new(s: &mut Stage, size: StackSize, pages: Pages) -> Self {
+        let (done, zero) = (s.int(DONE), s.int(0));
+        let registers = (0..size.registers).map(|_| s.variable(done)).collect();
+        let array = (pages == Pages::Array).then(|| s.array("pages", Type::Vec4, size.rows() as u32));
+        Self { registers, size, rows: s.variable(zero), array }
+    }
+
+    /// Whether as many links can be pushed as its size says.
+    pub fn has_room(&self, s: &mut Stage) -> Flag {
+        let last = s.get(self.registers[self.registers.len() - self.size.pushed]);
+        let done = s.int(DONE);
+        s.equal(last, done)
+    }
+
+    /// Pushes a link; there must be room.
+    pub fn push(&self, s: &mut Stage, link: Value) {
+        let mut moved = link;
+        for &register in &self.registers {
+            let next = s.get(register);
+            s.set(register, moved);
+            moved = next;
+        }
+    }
+
+    /// Takes the latest link in registers, or [`DONE`].
+    pub fn pop(&self, s: &mut Stage) -> Value {
+        let mut moved = s.int(DONE);
+        for &register in self.registers.iter().rev() {
+            let next = s.get(register);
+            s.set(register, moved);
+            moved = next;
+        }
+        moved
+    }
+
+    /// Makes room, and gives the link to continue from: this one, or where it is [`DONE`] the
+    /// latest that waits in memory; [`DONE`] when none does.
+    pub fn turn_page(&self, s: &mut Stage, link: Value) -> Value {
+        let has_room = self.has_room(s);
+        let full = s.not(has_room);
+        s.when(full, |s| {
+            let page = &self.registers[self.registers.len() - self.size.page()..];
+            let done = s.int(DONE);
+            // The latest links of the page go last, to come back first.
+            for row in page.chunks(ROW).rev() {
+                let links: Vec<Value> = row.iter().map(|&register| s.get(register)).collect();
+                self.keep(s, &links);
+                row.iter().for_each(|&register| s.set(register, done));
+            }
+        });
+        let next = s.variable(link);
+        let (done, zero, count) = (s.int(DONE), s.int(0), s.get(self.rows));
+        let (stuck, waiting) = (s.equal(link, done), s.less(zero, count));
+        let back = s.and(stuck, waiting);
+        s.when(back, |s| {
+            for row in self.registers[..self.size.page()].chunks(ROW) {
+                let links = self.kept(s);
+                row.iter().zip(links).for_each(|(&register, link)| s.set(register, link));
+            }
+            let link = self.pop(s);
+            s.set(next, link);
+        });
+        s.get(next)
+    }
+
+    fn keep(&self, s: &mut Stage, links: &[Value]) {
+        let (count, one) = (s.get(self.rows), s.int(1));
+        let number = s.bits(count, Type::U32);
+        match self.array {
+            Some(array) => {
+                let floats: Vec<Value> = links.iter().map(|&link| s.bits(link, Type::F32)).collect();
+                let page = s.op(Op::Compose, [floats[0], floats[1], floats[2], floats[3]]);
+                s.effect(Op::SlotStore(array), [number, page]);
+            }
+            None => {
+                let words = links.iter().map(|&link| s.bits(link, Type::U32));
+                let args: Vec<Value> = std::iter::once(number).chain(words.collect::<Vec<_>>()).collect();
+                s.call("keep_page", &args, &[]);
+            }
+        }
+        let count = s.op(Op::IAdd, [count, one]);
+        s.set(self.rows, count);
+    }
+
+    fn kept(&self, s: &mut Stage) -> [Value; ROW] {
+        let (count, one) = (s.get(self.rows), s.int(1));
+        let count = s.op(Op::ISub, [count, one]);
+        s.set(self.rows, count);
+        let number = s.bits(count, Type::U32);
+        match self.array {
+            Some(array) => {
+                let page = s.op_as(Op::SlotLoad(array), [number], Type::Vec4);
+                std::array::from_fn(|i| {
+                    let link = s.part(page, i);
+                    s.bits(link, Type::I32)
+                })
+            }
+            None => {
+                let words = s.call("kept_page", &[number], &[Type::U32; ROW]);
+                std::array::from_fn(|i| s.bits(words[i], Type::I32))
+            }
+        }
+    }
+}

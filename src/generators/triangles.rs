@@ -1,0 +1,253 @@
+//! Ray–triangle tests.
+
+use super::stage::{Flag, Idiom, Stage};
+use super::tree::{Hit, Intersector, Ray, Triangle};
+use shadewright_bvh::CULL_BACK;
+use shadewright_ir::{Op, Type, Value};
+
+/// The watertight test of Woop, Benthin & Wald (2013), operation for operation that of
+/// [`shadewright_bvh::triangle`].
+#[derive(Clone, Copy, Debug)]
+pub struct Watertight;
+
+/// A ray as the watertight test takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sheared {
+    origin: Value,
+    t_min: Value,
+    order: Order,
+    /// Shear of x and y, and the reciprocal of the direction's z.
+    shear: [Value; 3],
+}
+
+/// How a vector's components are put in the order (kx, ky, kz), where kz is the axis of the
+/// direction's largest component.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// By selection: whether kz is x, and whether it is y.
+    Selected([Flag; 2]),
+    /// By dot products with the unit vectors of the three axes, which select exactly and take an
+    /// instruction of the RPU each. The sign of a zero is lost, on which no hit depends.
+    Projected([Value; 3]),
+}
+
+impl Order {
+    fn of(s: &mut Stage, dir: Value) -> Self {
+        let size = s.op(Op::Abs, [dir]);
+        let [x, y, z] = s.parts(size);
+        let (y_below, z_below) = (s.at_most(y, x), s.at_most(z, x));
+        let is_x = s.and(y_below, z_below);
+        let is_y = s.at_most(z, y);
+        match s.idiom() {
+            Idiom::Select => Self::Selected([is_x, is_y]),
+            Idiom::Mask => {
+                let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|v| s.vec3(v));
+                let choose = |s: &mut Stage, if_x: Value, if_y: Value, if_z: Value| {
+                    let axis = s.variable(if_z);
+                    s.when(is_y, |s| s.set(axis, if_y));
+                    s.when(is_x, |s| s.set(axis, if_x));
+                    s.get(axis)
+                };
+                let [x, y, z] = unit;
+                Self::Projected([choose(s, y, z, x), choose(s, z, x, y), choose(s, x, y, z)])
+            }
+        }
+    }
+
+    fn apply(&self, s: &mut Stage, vector: Value) -> [Value; 3] {
+        match *self {
+            Self::Selected([is_x, is_y]) => {
+                let parts = s.parts(vector);
+                [0, 1, 2].map(|i| {
+                    let unless_x = s.select(is_y, parts[(i + 2) % 3], parts[i]);
+                    s.select(is_x, parts[(i + 1) % 3], unless_x)
+                })
+            }
+            Self::Projected(axes) => axes.map(|axis| s.op(Op::Dot, [vector, axis])),
+        }
+    }
+}
+
+impl Sheared {
+    /// A vertex in the space where the ray starts at the origin and runs along z.
+    fn apply(&self, s: &mut Stage, vertex: Value) -> [Value; 3] {
+        let from_origin = s.op(Op::Sub, [vertex, self.origin]);
+        let [x, y, z] = self.order.apply(s, from_origin);
+        let sheared = [x, y].into_iter().zip(self.shear).map(|(p, shear)| {
+            let moved = s.op(Op::Mul, [shear, z]);
+            s.op(Op::Sub, [p, moved])
+        });
+        let [x, y] = sheared.collect::<Vec<_>>()[..] else { unreachable!("two in, two out") };
+        [x, y, z]
+    }
+}
+
+/// What is lost in rounding `a * b`, by Dekker's product (1971) of halves of 12 bits.
+fn product_error(s: &mut Stage, a: Value, b: Value) -> Value {
+    let mut halves = |x: Value| {
+        let (bits, upper) = (s.bits(x, Type::I32), s.int(!0xfff));
+        let high = s.op(Op::IAnd, [bits, upper]);
+        let high = s.bits(high, Type::F32);
+        (high, s.op(Op::Sub, [x, high]))
+    };
+    let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
+    let (product, highs) = (s.op(Op::Mul, [a, b]), s.op(Op::Mul, [a_high, b_high]));
+    let mut error = s.op(Op::Sub, [highs, product]);
+    for (x, y) in [(a_high, b_low), (a_low, b_high), (a_low, b_low)] {
+        let part = s.op(Op::Mul, [x, y]);
+        error = s.op(Op::Add, [error, part]);
+    }
+    error
+}
+
+/// The edge functions of three pairs of vertices; those that are zero are settled exactly.
+fn edges(s: &mut Stage, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
+    let zero = s.float(0.0);
+    pairs.map(|[[px, py, _], [qx, qy, _]]| {
+        let (first, second) = (s.op(Op::Mul, [px, qy]), s.op(Op::Mul, [py, qx]));
+        let difference = s.op(Op::Sub, [first, second]);
+        let edge = s.variable(difference);
+        let undecided = s.equal(difference, zero);
+        s.when(undecided, |s| {
+            let (first, second) = (product_error(s, px, qy), product_error(s, py, qx));
+            let exact = s.op(Op::Sub, [first, second]);
+            s.set(edge, exact);
+        });
+        s.get(edge)
+    })
+}
+
+/// Whether no two edge functions have different signs. None is −0 after [`edges`].
+fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
+    let zero = s.float(0.0);
+    match s.idiom() {
+        Idiom::Select => {
+            let positive = edges.map(|edge| s.at_most(zero, edge));
+            let negative = edges.map(|edge| s.at_most(edge, zero));
+            let (positive, negative) = (s.all(&positive), s.all(&negative));
+            s.or(positive, negative)
+        }
+        Idiom::Mask => {
+            let below = edges.map(|edge| s.sign(edge));
+            // By their bits: passes need not keep the sign of a zero that floats are subtracted to.
+            let none = s.int(0);
+            let above = edges.map(|edge| {
+                let bits = s.bits(edge, Type::I32);
+                let opposite = s.op(Op::ISub, [none, bits]);
+                s.sign(opposite)
+            });
+            let (below, above) = (s.any(&below), s.any(&above));
+            let both = s.and(below, above);
+            s.not(both)
+        }
+    }
+}
+
+/// Whether a triangle is one-sided and `facing`, a number that is negative where the ray comes from
+/// behind, says so.
+fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
+    let (flags, mask, zero) = (s.bits(flags, Type::I32), s.int(CULL_BACK as i32), s.int(0));
+    let one_sided = s.op(Op::IAnd, [flags, mask]);
+    let two_sided = s.equal(one_sided, zero);
+    let one_sided = s.not(two_sided);
+    let origin = s.float(0.0);
+    let behind = s.less(facing, origin);
+    s.and(one_sided, behind)
+}
+
+/// Whether a hit at `t` of a primitive replaces the best one.
+fn nearer(s: &mut Stage, t: Value, prim: Value, t_min: Value, best: Hit) -> Flag {
+    let (after, before) = (s.less(t_min, t), s.less(t, best.t));
+    let (tied, lower) = (s.equal(t, best.t), s.less(prim, best.prim));
+    let wins_tie = s.and(tied, lower);
+    let before = s.or(before, wins_tie);
+    s.and(after, before)
+}
+
+impl Intersector for Watertight {
+    type Ray = Sheared;
+
+    fn prepare(&self, s: &mut Stage, ray: &Ray) -> Sheared {
+        let order = Order::of(s, ray.dir);
+        let [x, y, z] = order.apply(s, ray.dir);
+        let reciprocal = s.op(Op::Rcp, [z]);
+        let shear = [x, y].map(|d| s.op(Op::Mul, [d, reciprocal]));
+        Sheared { origin: ray.origin, t_min: ray.t_min, order, shear: [shear[0], shear[1], reciprocal] }
+    }
+
+    fn intersect(
+        &self,
+        s: &mut Stage,
+        triangle: &Triangle,
+        ray: &Sheared,
+        best: Hit,
+        on_hit: &mut dyn FnMut(&mut Stage, Hit),
+    ) {
+        let [a, b, c] = triangle.vertices.map(|vertex| ray.apply(s, vertex));
+        let [u, v, w] = edges(s, [[c, b], [a, c], [b, a]]);
+        let inside = inside(s, [u, v, w]);
+        let both = s.op(Op::Add, [u, v]);
+        let det = s.op(Op::Add, [both, w]);
+        let zero = s.float(0.0);
+        let flat = s.equal(det, zero);
+        let solid = s.not(flat);
+        let facing = s.op(Op::Mul, [det, ray.shear[2]]);
+        let hidden = culled(s, triangle.flags, facing);
+        let visible = s.not(hidden);
+        let inv = s.op(Op::Rcp, [det]);
+        let scaled = [(u, a[2]), (v, b[2]), (w, c[2])].map(|(weight, z)| s.op(Op::Mul, [weight, z]));
+        let sum = s.op(Op::Add, [scaled[0], scaled[1]]);
+        let sum = s.op(Op::Add, [sum, scaled[2]]);
+        let depth = s.op(Op::Mul, [sum, ray.shear[2]]);
+        let t = s.op(Op::Mul, [depth, inv]);
+        let nearer = nearer(s, t, triangle.prim, ray.t_min, best);
+        let hit = s.all(&[inside, solid, visible, nearer]);
+        s.when(hit, |s| {
+            let [u, v] = [v, w].map(|weight| s.op(Op::Mul, [weight, inv]));
+            on_hit(s, Hit { t, u, v, prim: triangle.prim });
+        });
+    }
+}
+
+/// The test of Möller & Trumbore (1997): for comparison, as rays pass between triangles that share
+/// an edge. Its `t`, `u` and `v` differ from those of the watertight test by rounding.
+#[derive(Clone, Copy, Debug)]
+pub struct MollerTrumbore;
+
+impl Intersector for MollerTrumbore {
+    type Ray = Ray;
+
+    fn prepare(&self, _: &mut Stage, ray: &Ray) -> Ray {
+        *ray
+    }
+
+    fn intersect(
+        &self,
+        s: &mut Stage,
+        triangle: &Triangle,
+        ray: &Ray,
+        best: Hit,
+        on_hit: &mut dyn FnMut(&mut Stage, Hit),
+    ) {
+        let [a, b, c] = triangle.vertices;
+        let (ab, ac) = (s.op(Op::Sub, [b, a]), s.op(Op::Sub, [c, a]));
+        let p = s.op(Op::Cross, [ray.dir, ac]);
+        let det = s.op(Op::Dot, [ab, p]);
+        let inv = s.op(Op::Rcp, [det]);
+        let from_a = s.op(Op::Sub, [ray.origin, a]);
+        let q = s.op(Op::Cross, [from_a, ab]);
+        let [u, v, t] = [(from_a, p), (ray.dir, q), (ac, q)].map(|(x, y)| {
+            let product = s.op(Op::Dot, [x, y]);
+            s.op(Op::Mul, [product, inv])
+        });
+        let (zero, one) = (s.float(0.0), s.float(1.0));
+        let sum = s.op(Op::Add, [u, v]);
+        let (over_u, over_v, below) = (s.at_most(zero, u), s.at_most(zero, v), s.at_most(sum, one));
+        // det is negative where the ray comes from behind.
+        let hidden = culled(s, triangle.flags, det);
+        let visible = s.not(hidden);
+        let nearer = nearer(s, t, triangle.prim, ray.t_min, best);
+        let hit = s.all(&[over_u, over_v, below, visible, nearer]);
+        s.when(hit, |s| on_hit(s, Hit { t, u, v, prim: triangle.prim }));
+    }
+}

@@ -1,0 +1,4 @@
+//! Hardware: circuits as dataflow graphs, and the language in which they are written.
+
+pub mod circuit;
+pub mod language;

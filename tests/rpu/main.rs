@@ -1,0 +1,12 @@
+//! The RPU: programs in its assembly, costs and conventions.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod conventions;
+mod cost;
+mod machine;
+#[cfg(feature = "gpu")]
+mod thesis;
+#[cfg(feature = "gpu")]
+mod vectorisation;
