@@ -226,8 +226,8 @@ fn measure(subject: &Subject, variant: &Variant, known: &mut Option<(Pipeline, J
     }
     let Some((_, job)) = known else { return Err("not linked".into()) };
     let Program { module, constants, surface_entries, .. } = &job.program;
-    let loaded =
-        Loaded::with_options(module, constants, *surface_entries, &variant.options).map_err(|e| e.to_string())?;
+    let loaded = Loaded::with_options(module, constants.vectors(), *surface_entries, &variant.options)
+        .map_err(|e| e.to_string())?;
     let stats = simulate(job, &loaded, &Config::default(), &|_| {}).map_err(|e| e.to_string())?.stats;
     let instructions = loaded.program().program.code.len() as u64;
     Ok(Cost { instructions, issued: stats.issued, cycles: stats.cycles })

@@ -24,7 +24,7 @@ pub fn arrays(arguments: &Arguments) -> anyhow::Result<Value> {
     let job = job_of(&state);
     let program = &job.program;
     let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
     let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let config = Config::parse(config).map_err(|e| anyhow!("{e}"))?;
     let rays = rays(&job, &loaded, &model, &config, &|_| {}).map_err(fail)?;

@@ -22,7 +22,7 @@ pub fn shading() -> anyhow::Result<Value> {
     let job = scene_job(&repository(SCENE), RENDERED)?;
     let program = &job.program;
     let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
-    let load = || Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail);
+    let load = || Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail);
     let single = single_thread()?;
     // A lane executes the same instructions on the timing model, which counts them.
     let stats = simulate(&job, &load()?, &Config::default(), &|_| {}).map_err(fail)?.stats;

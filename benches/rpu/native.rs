@@ -36,7 +36,8 @@ fn engines(job: &Job, set: InstructionSet) -> anyhow::Result<([Loaded; 2], Durat
     let program = &job.program;
     let fail = |e: RenderError| render_error(&e, &program.sources);
     let load = || {
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries)?.on_engine(&INTERPRETER);
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries)?.on_engine(&INTERPRETER);
         Ok(loaded?.with_instruction_set(set))
     };
     let (interpreted, other) = (load().map_err(fail)?, load().map_err(fail)?);

@@ -30,7 +30,7 @@ pub fn scenes() -> anyhow::Result<Value> {
         let load = |(_, mode)| {
             let job = specialized_job(&path, RENDERED, mode)?;
             let program = &job.program;
-            let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+            let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
             let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));
             let loaded = loaded.map_err(|e| render_error(&e, &program.sources))?;
             anyhow::Ok((job, loaded))

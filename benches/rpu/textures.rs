@@ -54,7 +54,7 @@ pub fn lookups() -> anyhow::Result<Value> {
         fs::write(folder.path().join("look.sl"), source).context("writing a shader")?;
         let job = scene_job(&path, (SIDE, SIDE))?;
         let program = &job.program;
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+        let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
         let loaded = loaded.map_err(|e| render_error(&e, &program.sources))?;
         kinds.push((name, job, loaded, Vec::new()));
     }

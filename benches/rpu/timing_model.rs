@@ -22,7 +22,8 @@ pub fn scenes() -> anyhow::Result<Value> {
         let job = scene_job(&path, SIMULATED)?;
         let program = &job.program;
         let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
         let start = Instant::now();
         let run = || simulate(&job, &loaded, &Config::default(), &|_| {});
         let stats = single.install(run).map_err(fail)?.stats;

@@ -76,7 +76,7 @@ pub fn draw(
         let output = Output::named(name);
         let mut shown = Shown::of(scene, project, state, &output);
         let first = shown.job(0.0)?;
-        let Some(channels) = output.channels(&first.program) else {
+        let Some(channels) = first.program.output_channels(&output) else {
             eprintln!(
                 "warning: no surface shader of the scene has an output parameter `{name}` of type float, color, point, vector or normal; the layer is skipped"
             );

@@ -54,7 +54,7 @@ pub fn record(
     batches: u32,
     layers: &[String],
 ) -> Record {
-    let [width, height] = [job.program.constants[1][0], job.program.constants[1][1]].map(|side| side as u32);
+    let [width, height] = job.program.constants.format();
     let window = job.window;
     let named = scene.scene.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     Record {

@@ -121,7 +121,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     let options = rpu_options(&args.scene);
     let program = &job.program;
     let fail = |e: RenderError| Failure::render(&e, &program.sources);
-    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+    let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.format.into());
     let simulation = with_progress(SIMULATING, |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
     let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);

@@ -13,6 +13,7 @@
 //! RPU calls the address in the object's record, the GPU's scheduler sorts paths by it.
 
 use super::stage::{Flag, Idiom, Stage};
+use shadewright_ir::abi::frame::{Slot, slots};
 use shadewright_ir::abi::{Intrinsic, library};
 use shadewright_ir::{Const, Function, FunctionBuilder, Op, ShaderCall, Type, Value, Variable};
 
@@ -39,10 +40,6 @@ pub const PASS_THROUGH: f32 = -1.0;
 pub const END: f32 = -2.0;
 /// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`.
 pub const MATTE: f32 = -f32::MAX;
-
-/// Components of program constants (`docs/internals/linking.md`).
-const BIAS: (u32, usize) = (0, 0);
-const CLAMP: (u32, usize) = (10, 0);
 
 /// What is looked for along a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -269,9 +266,9 @@ fn far_light(s: &mut Stage, direction: Value, pdf: Value) -> Value {
 }
 
 /// A component of a program constant.
-fn constant(s: &mut Stage, (k, component): (u32, usize)) -> Value {
-    let vector = s.uniform(k);
-    s.part(vector, component)
+fn constant(s: &mut Stage, slot: Slot) -> Value {
+    let vector = s.uniform(slot.vector);
+    s.part(vector, slot.lane.into())
 }
 
 /// The largest component of a colour.
@@ -537,7 +534,7 @@ impl Tracer for Paths {
 impl Paths {
     /// The limit of contributions after the first vertex.
     fn clamp(s: &mut Stage, state: &Traced, contribution: Variable) {
-        let (limit, zero) = (constant(s, CLAMP), s.float(0.0));
+        let (limit, zero) = (constant(s, slots::CLAMP), s.float(0.0));
         let (has_limit, unscattered) = (s.less(zero, limit), Flag::Bool(s.get(state.is_unscattered)));
         let is_scattered = s.not(unscattered);
         let is_clamped = s.and(has_limit, is_scattered);
@@ -617,7 +614,7 @@ fn scatter(s: &mut Stage, path: &Path, state: &Traced, t: Value) {
     let is_delta = s.equal(next_pdf, delta);
     let kind = s.select(is_delta, specular, diffuse);
     s.set(state.ray_kind, kind);
-    let (bias, far, one) = (constant(s, BIAS), s.float(f32::MAX), s.float(1.0));
+    let (bias, far, one) = (constant(s, slots::RAY_BIAS), s.float(f32::MAX), s.float(1.0));
     s.set(path.nearest, bias);
     s.set(state.farthest, far);
     let bounces = s.op(Op::Add, [bounces, one]);
@@ -645,7 +642,7 @@ mod tests {
 
     impl World for Layers {
         fn uniform(&mut self, k: u32) -> [f32; 4] {
-            if k == CLAMP.0 { [self.clamp, 0.0, 0.0, 0.0] } else { [0.25, 0.0, 0.0, 0.0] }
+            if k == slots::CLAMP.vector { [self.clamp, 0.0, 0.0, 0.0] } else { [0.25, 0.0, 0.0, 0.0] }
         }
 
         fn trace(&mut self, _: [f32; 3], _: [f32; 3], [start, ..]: [f32; 4]) -> Hit {

@@ -10,6 +10,7 @@ use super::{
     Target, Terminator, Type, Value,
 };
 use crate::abi::EntryPoint;
+use crate::abi::frame;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -337,6 +338,29 @@ impl FunctionBuilder {
     /// Appends an instruction without results.
     pub fn effect(&mut self, op: Op, args: &[Value]) {
         self.inst(op, args.to_vec(), &[]);
+    }
+
+    /// A component of the program constants.
+    pub fn frame(&mut self, slot: frame::Slot) -> Value {
+        let vector = self.frame_vector(slot);
+        self.op(Op::Extract(slot.lane), &[vector])
+    }
+
+    /// The program constant of four components that a field is part of.
+    pub fn frame_vector(&mut self, slot: frame::Slot) -> Value {
+        self.op(Op::Uniform(slot.vector), &[])
+    }
+
+    /// The first three components of a program constant.
+    pub fn frame_xyz(&mut self, slot: frame::Slot) -> Value {
+        let vector = self.frame_vector(slot);
+        self.xyz(vector)
+    }
+
+    /// The first three components of a `vec4`.
+    pub fn xyz(&mut self, v: Value) -> Value {
+        let parts = [0, 1, 2].map(|c| self.op(Op::Extract(c), &[v]));
+        self.op(Op::Compose, &parts)
     }
 
     /// A constant.

@@ -10,7 +10,7 @@
 //! | [`synthesise`] | both, and the compiled functions | the module: entries and the functions that shaders call |
 //! | [`optimise`] | the module | the module after the passes |
 //!
-//! A phase knows those before it. `docs/internals/linking.md` has the contracts. Nothing here knows
+//! A phase imports those before it, and what all share: the options, and [`records`]. `docs/internals/linking.md` has the contracts. Nothing here knows
 //! a back end.
 
 mod collect;
@@ -19,27 +19,31 @@ mod link;
 mod linked;
 mod math;
 mod optimise;
+mod options;
+mod records;
 mod specialize;
 mod synthesise;
 
 pub use collect::instances::{Instance, convert, unpack};
+pub use collect::primvars::left_by_displacement;
 pub use collect::shader_cache::ShaderCache;
 pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader, read_shader_of};
 pub use collect::uniform_code::UniformCounts;
-pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
+pub use layout::constants::{frame_constants, set_options, set_view};
+pub use layout::memory;
 pub use layout::memory::MemoryImage;
-pub use layout::primvars::{StoredPrimvar, left_by_displacement};
 pub use layout::procedural::Primitives;
-pub use layout::{memory, textures};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
+pub use link::{link, link_cached, link_observed};
 pub use linked::Program;
 pub use math::{Math, choose as choose_math};
+pub use options::{DEFAULT_SURFACE, LinkError, LinkOptions, Output, Stage};
+pub use records::{MemoryError, RecordLayout, StoredPrimvar, textures};
 pub use shadewright_ir::abi::{
     CAMERA_ENTRY, IMAGER_ENTRY, common_origin_entries, displacement_entry, globals_entry, intersect_entry,
     surface_entry,
 };
 pub use specialize::{FACTS, Fact, FactInfo, MODES, Specialize, UnknownFact};
-pub use synthesise::baking::{Baking, PART as BAKED_PART, file_of};
+pub use synthesise::baking::{Baking, file_of};
 pub use synthesise::entries::CameraOptions;
-pub use synthesise::outputs::Output;
 pub use synthesise::stand_alone::stand_alone;
+pub use synthesise::texture_lookup::find_texture_function;

@@ -6,18 +6,19 @@ use crate::collect::opacity::Opacities;
 use crate::collect::scene_queries::is_option;
 use crate::collect::uniform_code::UniformCounts;
 use crate::collect::{object_block, volume_ids};
-use crate::layout::constants::PROGRAM_CONSTANTS;
 use crate::layout::memory::MemoryImage;
 use crate::layout::procedural::Primitives;
+use crate::options::Output;
+use crate::records::surface_globals::SURFACE_GLOBALS;
 use crate::specialize::{Fact, Specialize};
 use crate::synthesise::baking::Baking;
 use crate::synthesise::entries::LENS_ARGUMENTS;
-use crate::synthesise::surface_state::SHUTTER;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::SourceMap;
+use shadewright_ir::abi::frame::{FrameConstants, slots};
 use shadewright_ir::abi::{CAMERA_ENTRY, Query, QuerySource};
 use shadewright_ir::passes::known_data::KnownData;
-use shadewright_ir::{Module, Op};
+use shadewright_ir::{Module, Op, Type};
 use shadewright_lang::outline::Outline;
 use shadewright_scene::{Object, Scene, ShaderId, ShaderKind};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub struct Program {
     /// leaves records of what is printed.
     pub prints: bool,
     /// The program constants.
-    pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    pub constants: FrameConstants,
     /// The text of everything that was compiled, for messages.
     pub sources: SourceMap,
     /// Warnings.
@@ -62,6 +63,36 @@ pub struct Program {
 }
 
 impl Program {
+    /// The names of the channels of an output variable in a file, one or three; `None` where no
+    /// surface shader has such an output parameter, or it is neither a number nor a triple.
+    pub fn output_channels(&self, output: &Output) -> Option<&'static [&'static str]> {
+        const NUMBER: &[&str] = &["Y"];
+        const POINT: &[&str] = &["X", "Y", "Z"];
+        const COLOR: &[&str] = &["R", "G", "B"];
+        match output {
+            Output::Depth => Some(&["Z"]),
+            Output::Baked => None,
+            Output::ShaderNumber => Some(NUMBER),
+            Output::Global("Cs" | "Os") => Some(COLOR),
+            Output::Global(name) => {
+                let is_number = SURFACE_GLOBALS.iter().any(|(n, ty)| n == name && *ty == Type::F32);
+                Some(if is_number { NUMBER } else { POINT })
+            }
+            Output::Parameter(name) => {
+                let shaders = self.instances.iter().flatten().map(|instance| &instance.shader);
+                let is_result = |p: &crate::CompiledParam| *p.name == **name;
+                let with_results = shaders.filter(|s| s.core_results.iter().any(|r| r.name == *name));
+                let type_name = with_results.flat_map(|s| &s.params).find(|p| is_result(p))?.type_name;
+                match type_name {
+                    "float" => Some(NUMBER),
+                    "color" => Some(COLOR),
+                    "point" | "vector" | "normal" => Some(POINT),
+                    _ => None,
+                }
+            }
+        }
+    }
+
     /// Whether some shader queries options of the scene, so that their values are part of the
     /// shading data.
     pub fn reads_options(&self) -> bool {
@@ -85,9 +116,9 @@ impl Program {
     /// Whether a shader or class reads the time, so that the image differs between time samples
     /// even of a scene at rest.
     pub fn reads_time(&self) -> bool {
-        let [_, open, close, _] = self.constants[SHUTTER as usize];
         let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-        open < close && insts.any(|inst| inst.op == Op::Uniform(SHUTTER))
+        self.constants.shutter_open < self.constants.shutter_close
+            && insts.any(|inst| inst.op == Op::Uniform(slots::TIME.vector))
     }
 
     /// Whether the camera reads positions on the lens.

@@ -221,7 +221,7 @@ impl Project {
         let program = program.and_then(|mut program| {
             set_options(&mut program.constants, scene.max_depth, scene.background);
             set_view(&mut program.constants, &scene.camera, scene.format);
-            Some(program).filter(|program| program.is_for(&program.constants))
+            Some(program).filter(|program| program.is_for(program.constants.vectors()))
         });
         // Where a parameter or an option is a part of the code, that is made again.
         let Some(program) = program else { return self.update(Redone::default(), Times::default()) };

@@ -116,7 +116,7 @@ impl State {
     pub fn job_of(&self, program: &Program, view: &View, sampling: Sampling, budget: u32) -> Job {
         let mut program = program.clone();
         set_view(&mut program.constants, &view.camera, view.format);
-        if !program.is_for(&program.constants) {
+        if !program.is_for(program.constants.vectors()) {
             program = self.program_for_any_view();
             set_view(&mut program.constants, &view.camera, view.format);
         }

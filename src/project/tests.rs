@@ -332,7 +332,7 @@ fn edited_options_change_no_code_and_no_data() {
     let edits = OptionEdits { max_depth: Some(2), size: Some([64, 48]), ..OptionEdits::default() };
     let Ok(Outcome::Ready(second)) = folder.project.set_options(edits) else { panic!() };
     assert_eq!(shared(&first, &second), [true; 3]);
-    assert_eq!((second.program.constants[6][3], second.program.constants[1][0]), (2.0, 64.0));
+    assert_eq!((second.program.constants.max_depth, second.program.constants.width), (2.0, 64.0));
     assert_eq!((second.view().format.width, second.parameters.options.size), (64, [32, 24]));
 }
 
@@ -347,7 +347,7 @@ fn a_job_of_another_view_shares_all_but_the_constants() {
     (view.format.width, view.camera.world_to_camera.w_axis.x) = (99, 3.0);
     let other = state.job(&view, sampling, DEFAULT_BUDGET);
     assert!(Arc::ptr_eq(&own.program.module, &other.program.module) && Arc::ptr_eq(&own.bvh, &other.bvh));
-    assert_eq!((other.window.width, other.program.constants[5][0]), (99, -3.0));
+    assert_eq!((other.window.width, other.program.constants.camera_origin[0]), (99, -3.0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::progressive::Progressive;
 use super::{Job, Progress, RenderError, motion};
 use shadewright_image::Image;
 use shadewright_ir::abi::{BakeCall, BakeKind, DataType};
-use shadewright_program::{BAKED_PART, file_of};
+use shadewright_program::file_of;
 use shadewright_texture::pointcloud::samples::Samples;
 use shadewright_texture::pointcloud::{Channel, ChannelType, MAX_POINTS, Point, PointCloud, ply};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub fn draw(machine: &mut dyn Progressive, job: &Job, progress: Progress<'_>) ->
     let mut done = 0;
     let mut part = |number: u32| -> Result<Image, RenderError> {
         let mut job = job.clone();
-        job.program.constants[BAKED_PART as usize][3] = number as f32;
+        job.program.constants.baked_part = number as f32;
         let image = motion::draw(machine, 1, |_| Ok::<_, RenderError>(job.clone()), &|_| ())?;
         done += 1;
         progress(done as f32 / all.max(1) as f32);

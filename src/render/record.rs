@@ -43,7 +43,7 @@ impl Subject {
         let scene = hashed(|h| {
             shapes.hash(h);
             program.memory.vectors.hash(h);
-            program.constants.map(|c| c.map(f32::to_bits)).hash(h);
+            program.constants.vectors().map(|c| c.map(f32::to_bits)).hash(h);
         });
         let settings = hashed(|h| {
             (job.window.x, job.window.y, job.sampling.strata, job.sampling.seed).hash(h);

@@ -60,7 +60,7 @@ impl Intersect for SceneWorld<'_> {
 
 impl World for SceneWorld<'_> {
     fn uniform(&mut self, k: u32) -> [f32; 4] {
-        self.program.constants.get(k as usize).copied().unwrap_or_default()
+        self.program.constants.vectors().get(k as usize).copied().unwrap_or_default()
     }
 
     fn load(&mut self, address: u32) -> [u32; 4] {

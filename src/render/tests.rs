@@ -199,7 +199,7 @@ fn variables_take_the_place_of_colors() {
         };
         let job =
             job_of("Option \"trace\" \"color background\" [1 1 1]", &world, 4, 1, &OpenOptions::default(), &linking);
-        let channels = output.channels(&job.program).map(|names| names.concat());
+        let channels = job.program.output_channels(&output).map(|names| names.concat());
         let image = draw(&job);
         assert_eq!(image.rgba[3], [0.0; 4], "nothing is behind the scene: {name}");
         (channels.unwrap_or_default(), image.rgba[0].map(|x| (x * 1000.0).round() / 1000.0))

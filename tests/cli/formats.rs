@@ -57,7 +57,7 @@ fn quadrics_in_24_bits_differ_visibly_at_few_edges() {
 fn both_modes_of_the_machine_give_the_same_24_bit_image() {
     let job = job("sepia.rib");
     let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
     let timed = simulate(&job, &loaded.in_format(Format::F24), &Config::default(), &|_| {}).expect("runs").image;
     assert_eq!(bits(&timed), bits(&render(&job, Format::F24)));
 }
@@ -68,7 +68,8 @@ fn every_instruction_set_of_the_processor_draws_the_same_image() {
     let program = &job.program;
     let expected = bits(&render(&job, Format::F32));
     for set in InstructionSet::all() {
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
         let image = draw(&job, &loaded.with_instruction_set(set), &|_| {}).expect("renders");
         assert_eq!(bits(&image), expected, "{}", set.name());
     }

@@ -26,7 +26,7 @@ fn job(path: &Path, samples: u32) -> Job {
 
 fn simulated(job: &Job, config: &Config) -> Simulation {
     let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
     simulate(job, &loaded, config, &|_| {}).expect("runs")
 }
 

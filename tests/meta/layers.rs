@@ -59,6 +59,18 @@ const OF_USERS: (&[&str], &[&str]) = (
 /// What may name wgpu: the GPU back end of the renderer, and the window.
 const OF_WGPU: &[&str] = &["render/gpu", "viewer"];
 
+/// The modules of the linker in order: what all phases share, the phases, their result, their driver.
+const PHASES: &[&[&str]] = &[
+    &["math", "records", "specialize"],
+    &["options"],
+    &["collect"],
+    &["layout"],
+    &["synthesise"],
+    &["optimise"],
+    &["linked"],
+    &["link"],
+];
+
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -361,6 +373,31 @@ fn files_are_opened_in_one_place_and_those_that_scenes_name_through_one_gate() {
             }
         }
     }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn phases_of_linking_import_only_earlier_ones() {
+    let phase = |name: &str| PHASES.iter().position(|modules| modules.contains(&name));
+    let (mut wrong, mut imports) = (Vec::new(), 0);
+    for source in files().iter().filter(|source| source.path.starts_with("program")) {
+        let module = source.path.iter().nth(1).expect("a module").to_string_lossy().into_owned();
+        if module == "lib" {
+            continue;
+        }
+        let own = phase(&module).unwrap_or_else(|| panic!("the list of phases has no `{module}`"));
+        let mut at = 0;
+        while let Some(found) = position(&source.text, at, b"crate::") {
+            at = found + b"crate::".len();
+            let rest = String::from_utf8_lossy(&source.text[at..]);
+            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            imports += 1;
+            if phase(name).is_none_or(|other| other > own) && !source.is_of_tests(found) {
+                wrong.push(format!("{} uses `{name}`", source.place(found)));
+            }
+        }
+    }
+    assert!(imports > 100, "only {imports} imports were found");
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

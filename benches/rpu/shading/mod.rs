@@ -13,12 +13,13 @@ use anyhow::anyhow;
 use plain::{Branchy, Memory, Noisy, Points, Shading, Textured};
 use serde_json::{Map, Value, json};
 use shadewright::abi::EntryPoint;
+use shadewright::abi::frame::PROGRAM_CONSTANTS;
 use shadewright::image::{Channels, Image};
 use shadewright::ir::FunctionKind;
 use shadewright::ir::passes::Pipeline;
 use shadewright::lang::Options;
 use shadewright::lang::rsl::compile;
-use shadewright::program::PROGRAM_CONSTANTS;
+use shadewright::program::find_texture_function;
 use shadewright::program::textures::{Texture, Textures};
 use shadewright::render::call::CALL_BUDGET;
 use shadewright::render::rpu::{Entry, Loaded};
@@ -131,7 +132,7 @@ impl Compiled {
         let file = sources.add("functions.sl", None, include_str!("functions.sl"));
         let unit = compile(&mut sources, file, &Options::default()).map_err(|d| anyhow!("{}", d.render(&sources)))?;
         let mut module = unit.module;
-        module.functions.push(texture().find_function());
+        module.functions.push(find_texture_function(&texture()));
         for function in &mut module.functions {
             if &*function.name == name {
                 function.kind = FunctionKind::Entry(EntryPoint::Other);

@@ -2,13 +2,14 @@
 
 use super::{Columns, Routine, SPARSE, unit};
 use anyhow::anyhow;
+use shadewright::abi::frame::PROGRAM_CONSTANTS;
 use shadewright::abi::{EntryPoint, input};
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, packets};
 use shadewright::ir::{Const, FunctionBuilder, FunctionKind, Op, Type};
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object};
-use shadewright::program::{PROGRAM_CONSTANTS, unpack};
+use shadewright::program::unpack;
 use shadewright::render::rpu::{Entry, Loaded};
 use shadewright::rpu::{BLOCK, Block, Machine};
 

@@ -92,7 +92,8 @@ impl Opened {
         let job = job_of(&args, &state)?;
         let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
         let program = &job.program;
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
         let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { args, name, job, loaded, model })

@@ -222,7 +222,8 @@ impl Machine<'_> {
         let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
         let program = &job.program;
         let options = rpu_options(&args.scene);
-        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+        let loaded =
+            Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
         let colors = args.colors.map_or(colors, Colors::from);
         let interpolation = args.interpolation.map_or(interpolation, Interpolation::from);
         Polygons::of_job(&self.state.scene, job, &loaded.map_err(fail)?, colors, interpolation).map_err(fail)

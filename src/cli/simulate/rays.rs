@@ -47,7 +47,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
     let program = &job.program;
     let options = rpu_options(&args.scene);
-    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+    let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.format.into());
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let settings = sampler::settings(&args.sampler, &args.scene)?;

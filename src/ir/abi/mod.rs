@@ -8,6 +8,7 @@
 //! reads it. Nothing else builds or takes apart such a name.
 
 mod bake;
+pub mod frame;
 mod inputs;
 mod intrinsics;
 mod lanes;

@@ -119,7 +119,6 @@ pub fn special_result(name: &str) -> Option<SourceType> {
         "push" | "reserve" | "resize" => Some(SourceType::Void),
         "concat" | "format" => Some(SourceType::String),
         "match" => Some(SourceType::Float),
-        "__uniform_color" => Some(SourceType::Color),
         "transform" => Some(SourceType::Point),
         "vtransform" => Some(SourceType::Vector),
         "ntransform" => Some(SourceType::Normal),

@@ -53,6 +53,7 @@ use program::Program;
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::{FileId, SourceMap, Span};
 use shadewright_ir::abi::ShaderKind;
+use shadewright_ir::abi::frame;
 use shadewright_ir::colliding_strings;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -159,9 +160,11 @@ fn library_ast(sources: &mut SourceMap) -> Result<Ast, Diagnostics> {
     if let Some(ast) = known(&LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)) {
         return Ok((*ast).clone());
     }
+    let mut options = Options::default();
+    options.preprocess.defines = frame::macros();
     let mut ast = Ast::default();
     for &file in &files {
-        let (part, diags) = parse(sources, file, &Options::default());
+        let (part, diags) = parse(sources, file, &options);
         if diags.has_errors() {
             return Err(diags);
         }

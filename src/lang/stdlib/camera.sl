@@ -1,6 +1,5 @@
 /* Ray generation: what a pixel means. Compiled for both machines like any shader. The integrator, __radiance, is generated (src/staged/transport.rs). */
 
-#define UNIFORM_VECTOR(k) vector (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
 #define FARTHEST 3.4028234e38
 
 /* A ray is a cone (Akenine-Moller et al. 2019): its diameter is width at the origin and grows by spread in a unit of length. The kinds of rays: */
@@ -12,8 +11,8 @@ color __camera_radiance(point origin; vector direction; float width; float sprea
     float near = 0;
     float far = FARTHEST;
     if (clipped != 0) {
-        near = __uniform_float(8, 2) * length(direction);
-        far = min(__uniform_float(8, 3), FARTHEST / length(direction)) * length(direction);
+        near = FRAME_NEAR * length(direction);
+        far = min(FRAME_FAR, FARTHEST / length(direction)) * length(direction);
     }
     if (reach < FARTHEST)
         far = min(far, min(reach, FARTHEST / length(direction)) * length(direction));
@@ -28,18 +27,18 @@ color __camera_radiance(point origin; vector direction; float width; float sprea
    A scene without a lens or clipping planes gives constants, and what they would need is left out. pixel is a whole number that belongs to the pixel, index the sample's number there. */
 color __camera(float x; float y; float lens_x; float lens_y; float clipped; float mattes; float pixel, index; output float alpha)
 {
-    float across = (2 * x * __uniform_float(1, 2) - 1) * __uniform_float(6, 0);
-    float up = (1 - 2 * y * __uniform_float(1, 3)) * __uniform_float(6, 1);
-    vector offset = across * UNIFORM_VECTOR(2) + up * UNIFORM_VECTOR(3);
-    point origin = point (__uniform_float(5, 0), __uniform_float(5, 1), __uniform_float(5, 2));
-    vector forward = UNIFORM_VECTOR(4);
+    float across = (2 * x * FRAME_INVERSE_WIDTH - 1) * FRAME_HALF_WIDTH;
+    float up = (1 - 2 * y * FRAME_INVERSE_HEIGHT) * FRAME_HALF_HEIGHT;
+    vector offset = across * vector (FRAME_CAMERA_X) + up * vector (FRAME_CAMERA_Y);
+    point origin = point (FRAME_CAMERA_ORIGIN);
+    vector forward = vector (FRAME_CAMERA_Z);
     /* Of length 1 along the camera's z axis. */
     vector direction = forward;
     /* The mean of both sides of a pixel on the screen: the ray is as wide all along, or grows to it where it meets the screen. */
-    float side = __uniform_float(6, 0) * __uniform_float(1, 2) + __uniform_float(6, 1) * __uniform_float(1, 3);
+    float side = FRAME_HALF_WIDTH * FRAME_INVERSE_WIDTH + FRAME_HALF_HEIGHT * FRAME_INVERSE_HEIGHT;
     float width = 0;
     float spread = 0;
-    if (__uniform_float(6, 2) > 0.5) {
+    if (FRAME_ORTHOGRAPHIC > 0.5) {
         origin += offset;
         width = side;
     } else {
@@ -48,9 +47,9 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
     }
     if (lens_x != 0 || lens_y != 0) {
         /* A thin lens (Cook, Porter & Carpenter 1984): all rays of a position meet in the plane of focus. */
-        vector moved = __uniform_float(8, 0) * (lens_x * UNIFORM_VECTOR(2) + lens_y * UNIFORM_VECTOR(3));
+        vector moved = FRAME_LENS_RADIUS * (lens_x * vector (FRAME_CAMERA_X) + lens_y * vector (FRAME_CAMERA_Y));
         origin += moved;
-        direction -= moved / __uniform_float(8, 1);
+        direction -= moved / FRAME_FOCAL_DISTANCE;
     }
     return __camera_radiance(origin, direction, width, spread, FARTHEST, clipped, mattes, pixel, index, alpha);
 }

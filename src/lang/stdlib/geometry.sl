@@ -9,10 +9,10 @@ vector faceforward(vector n; vector i; vector reference) { return i . reference 
 /* How far p lies between the camera's near and far clipping planes, from 0 to 1. */
 float depth(point p)
 {
-    point eye = point (__uniform_float(5, 0), __uniform_float(5, 1), __uniform_float(5, 2));
-    vector forward = vector (__uniform_float(4, 0), __uniform_float(4, 1), __uniform_float(4, 2));
-    float near = __uniform_float(8, 2);
-    return ((p - eye) . forward - near) / (__uniform_float(8, 3) - near);
+    point eye = point (FRAME_CAMERA_ORIGIN);
+    vector forward = vector (FRAME_CAMERA_Z);
+    float near = FRAME_NEAR;
+    return ((p - eye) . forward - near) / (FRAME_FAR - near);
 }
 
 /* The matrix that takes the current coordinate system to the one of a name. */

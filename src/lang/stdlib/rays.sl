@@ -2,8 +2,6 @@
    Objects are as opaque to transmission and occlusion, and to shadow rays, as their surfaces are, unless an attribute says otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
    is the scene's. */
 
-#define UNIFORM_BIAS __uniform_float(0, 0)
-#define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
 #define FARTHEST 3.4028234e38
 #define MAX_SAMPLES 4096
 #define SPECULAR_RAY 1
@@ -15,7 +13,7 @@
 #define MAX_LAYERS 64
 /* A distance times this is the least bit nearer: two or three floats before it. */
 #define JUST_BEFORE 0.9999998
-float __start(float bias) { return bias < 0 ? UNIFORM_BIAS : bias; }
+float __start(float bias) { return bias < 0 ? FRAME_RAY_BIAS : bias; }
 
 /* How many rays a number of samples asks for. */
 float __count(float samples) { return clamp(floor(samples + 0.5), 1, MAX_SAMPLES); }
@@ -69,7 +67,7 @@ color __transmittance(point o; vector d; float start, far, kind)
         } else if (transmission == 2) {
             color ci = 0;
             color oi = 0;
-            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, kind, ci, oi);
+            __shade(o, d, FRAME_MAX_DEPTH + 1, 0, 0, kind, ci, oi);
             transmittance *= 1 - oi;
             if (max(comp(transmittance, 0), comp(transmittance, 1), comp(transmittance, 2)) < OPAQUE) {
                 transmittance = 0;
@@ -86,7 +84,7 @@ color __ray_transmittance(point o; vector d; float start, far, kind)
     extern float raydepth;
     color transmittance = 1;
     if (__is_selective() > 0)
-        transmittance = __transmittance(o, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far, kind);
+        transmittance = __transmittance(o, d, start, raydepth > FRAME_MAX_DEPTH ? -1 : far, kind);
     else
         transmittance = 1 - __occluded(o, d, start, far);
     return transmittance;
@@ -174,7 +172,7 @@ color __trace_color(point o; vector d; float bias; float maxdist; float samples)
 float __may_gather(float level)
 {
     float limit = __ray_depth(DIFFUSE_RAY);
-    return level < limit && (__input("ray.kind") != DIFFUSE_RAY || limit < UNIFORM_MAX_DEPTH) ? 1 : 0;
+    return level < limit && (__input("ray.kind") != DIFFUSE_RAY || limit < FRAME_MAX_DEPTH) ? 1 : 0;
 }
 
 /* The radiance that arrives at o from direction d by a diffuse ray of length end; t is the distance of the first surface, FARTHEST if there is none. */

@@ -4,35 +4,35 @@
    perspective image ends. */
 
 /* What a position at a depth is divided by: the depth in a perspective. */
-float __spread(float depth) { return __uniform_float(6, 2) > 0 ? 1 : depth; }
+float __spread(float depth) { return FRAME_ORTHOGRAPHIC > 0 ? 1 : depth; }
 
 point __point_to_NDC(point p)
 {
     point c = transform("camera", p);
     float k = 0.5 / __spread(zcomp(c));
-    return point (0.5 + k * xcomp(c) / __uniform_float(6, 0), 0.5 - k * ycomp(c) / __uniform_float(6, 1), zcomp(c));
+    return point (0.5 + k * xcomp(c) / FRAME_HALF_WIDTH, 0.5 - k * ycomp(c) / FRAME_HALF_HEIGHT, zcomp(c));
 }
 
 point __point_from_NDC(point p)
 {
     float k = 2 * __spread(zcomp(p));
-    return transform("camera", "current", point (k * (xcomp(p) - 0.5) * __uniform_float(6, 0),
-                                                 k * (0.5 - ycomp(p)) * __uniform_float(6, 1), zcomp(p)));
+    return transform("camera", "current", point (k * (xcomp(p) - 0.5) * FRAME_HALF_WIDTH,
+                                                 k * (0.5 - ycomp(p)) * FRAME_HALF_HEIGHT, zcomp(p)));
 }
 
 point __point_to_raster(point p)
 {
     point q = __point_to_NDC(p);
-    return point (xcomp(q) * __uniform_float(1, 0), ycomp(q) * __uniform_float(1, 1), zcomp(q));
+    return point (xcomp(q) * FRAME_WIDTH, ycomp(q) * FRAME_HEIGHT, zcomp(q));
 }
 
 point __point_from_raster(point p)
 {
-    return __point_from_NDC(point (xcomp(p) * __uniform_float(1, 2), ycomp(p) * __uniform_float(1, 3), zcomp(p)));
+    return __point_from_NDC(point (xcomp(p) * FRAME_INVERSE_WIDTH, ycomp(p) * FRAME_INVERSE_HEIGHT, zcomp(p)));
 }
 
 /* The size at depth 1 of the unit of screen space. */
-float __screen_unit() { return __uniform_float(6, 2) > 0 ? 1 : min(__uniform_float(6, 0), __uniform_float(6, 1)); }
+float __screen_unit() { return FRAME_ORTHOGRAPHIC > 0 ? 1 : min(FRAME_HALF_WIDTH, FRAME_HALF_HEIGHT); }
 
 point __point_to_screen(point p)
 {
@@ -53,8 +53,8 @@ point __point_from_screen(point p)
     vector __vector_from_##space(vector v) { return vtransform("camera", "current", vector (xcomp(v) / (sx), ycomp(v) / (sy), zcomp(v))); } \
     normal __normal_to_##space(normal n) { normal c = ntransform("camera", n); return normal (xcomp(c) / (sx), ycomp(c) / (sy), zcomp(c)); } \
     normal __normal_from_##space(normal n) { return ntransform("camera", "current", normal (xcomp(n) * (sx), ycomp(n) * (sy), zcomp(n))); }
-LINEAR(NDC, 0.5 / __uniform_float(6, 0), -0.5 / __uniform_float(6, 1))
-LINEAR(raster, 0.5 * __uniform_float(1, 0) / __uniform_float(6, 0), -0.5 * __uniform_float(1, 1) / __uniform_float(6, 1))
+LINEAR(NDC, 0.5 / FRAME_HALF_WIDTH, -0.5 / FRAME_HALF_HEIGHT)
+LINEAR(raster, 0.5 * FRAME_WIDTH / FRAME_HALF_WIDTH, -0.5 * FRAME_HEIGHT / FRAME_HALF_HEIGHT)
 LINEAR(screen, 1 / __screen_unit(), 1 / __screen_unit())
 
 point __point_from_space(string space; point p)

@@ -32,7 +32,7 @@ pub(crate) fn job_of(file: &str, size: [u32; 2]) -> (Scene, Job) {
 /// The job's program.
 pub(crate) fn loaded(job: &Job) -> Loaded {
     let program = &job.program;
-    Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles")
+    Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("it compiles")
 }
 
 /// The share of pixels that differ by more than one part in a hundred.

@@ -297,7 +297,7 @@ impl Machine<'_> {
         let hits: Vec<Hit> = seen.iter().map(|s| s.as_ref().map_or(Hit::MISS, |s| s.hit)).collect();
         let world = World {
             compiler: &self.compiler,
-            constants: &job.program.constants,
+            constants: job.program.constants.vectors(),
             image: &job.program.memory.vectors,
             hits: &hits,
             times: self.times,
@@ -476,7 +476,7 @@ impl Machine<'_> {
 
     /// Takes the colours of the surfaces to the pixels.
     fn finish(&self, surfaces: &[Surface], memory: &Memory, report: &mut RegionReport) {
-        let background = self.job.program.constants[7];
+        let background = self.job.program.constants.background;
         for surface in surfaces {
             report.shaded += surface.lanes.len() as u64;
             for &lane in surface.lanes.iter() {

@@ -360,7 +360,8 @@ mod tests {
 
     fn job(scene: &Scene, sources: SourceMap) -> (Job, Loaded) {
         let program = link(scene, sources, &LinkOptions::default()).expect("its shaders compile");
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
         let sampling = Sampling { strata: [1, 1], seed: 0 };
         let job = prepare(program, scene, Window::whole(SIZE.0, SIZE.1), sampling, DEFAULT_BUDGET).expect("it fits");
         (job, loaded)

@@ -8,8 +8,8 @@ use crate::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque
 use crate::collect::procedural::BoundPrimitive;
 use crate::collect::room::Parameters;
 use crate::collect::shader_library::{CompiledFunction, CompiledShader, ShaderLibrary};
-use crate::layout::memory::RecordLayout;
-use crate::link::DEFAULT_SURFACE;
+use crate::options::DEFAULT_SURFACE;
+use crate::records::RecordLayout;
 use glam::Mat4;
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_ir::Module;

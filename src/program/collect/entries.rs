@@ -5,7 +5,7 @@ use crate::collect::BoundObject;
 use crate::collect::instances::Instance;
 use crate::collect::materials::MaterialMethods;
 use crate::collect::procedural::PrimitiveCores;
-use crate::layout::memory::{ParamBlock, RecordLayout};
+use crate::records::{ParamBlock, RecordLayout};
 use shadewright_scene::{CoShader, Object, ShaderId, Visibility};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

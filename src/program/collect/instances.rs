@@ -3,7 +3,7 @@
 use crate::collect::scene_queries::{is_query, query_value};
 use crate::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::collect::uniform_code::UniformCode;
-use crate::layout::memory::ParamBlock;
+use crate::records::ParamBlock;
 use glam::Mat4;
 use shadewright_base::text::diagnostics::{Diagnostic, closest};
 use shadewright_ir::abi::{Input, Query};
@@ -470,7 +470,7 @@ pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut Funct
     let vector = load(b, 0);
     match ty {
         Type::Vec4 => vector,
-        Type::Vec3 => crate::synthesise::surface_state::xyz(b, vector),
+        Type::Vec3 => b.xyz(vector),
         Type::Vec2 => {
             let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
             b.op(Op::Compose, &parts)

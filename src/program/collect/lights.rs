@@ -1,7 +1,7 @@
 //! The scene's lights with their shaders bound.
 
 use crate::collect::instances::Instance;
-use crate::layout::memory::ParamBlock;
+use crate::records::ParamBlock;
 use shadewright_lang::unit::LightKind;
 use std::collections::BTreeSet;
 use std::sync::Arc;

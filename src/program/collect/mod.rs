@@ -6,11 +6,13 @@
 
 pub mod area_light_points;
 pub mod binding;
+pub mod copied_functions;
 pub mod entries;
 pub mod instances;
 pub mod lights;
 pub mod materials;
 pub mod opacity;
+pub mod primvars;
 pub mod procedural;
 mod room;
 pub mod rtsl_objects;
@@ -18,14 +20,15 @@ pub mod scene_queries;
 pub mod shader_cache;
 pub mod shader_library;
 pub mod shader_search;
+pub mod string_origins;
 pub mod uniform_code;
 
-use crate::layout::memory::{ParamBlock, RecordLayout};
-use crate::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
-use crate::layout::procedural::ProceduralRecord;
-use crate::link::{Failure, LinkOptions, Stage};
+use crate::collect::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
+use crate::options::{Failure, LinkOptions, Stage};
+use crate::records::ProceduralRecord;
+use crate::records::visibility;
+use crate::records::{ParamBlock, RecordLayout};
 use crate::specialize::Fact;
-use crate::synthesise::visibility;
 use binding::{Binder, BoundShaders, CoShaderCore};
 use entries::{BoundDisplacement, SpecialisationKey, SpecialisationKeys, SurfaceEntries, SurfaceEntry};
 use instances::Instance;

@@ -1,11 +1,11 @@
 //! Room for the code and the parameters of a scene's objects: in a few bytes a scene may ask for
 //! code of its own for an object, or for a copy of all parameters of a large shader.
 
+use crate::collect::copied_functions::copied;
 use crate::collect::entries::{EntryKey, SpecialisationKey, SurfaceEntry};
 use crate::collect::instances::Instance;
 use crate::collect::lights::BoundLight;
-use crate::layout::memory::ParamBlock;
-use crate::synthesise::specialisation;
+use crate::records::ParamBlock;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
 use shadewright_ir::{Function, Module};
@@ -87,7 +87,7 @@ impl Room {
     pub fn new(module: &Module) -> Self {
         let size = |f: &Function| f.blocks.iter().map(|block| block.insts.len() + 1).sum::<usize>();
         let functions: HashMap<Arc<str>, usize> = module.functions.iter().map(|f| (f.name.clone(), size(f))).collect();
-        let copied = specialisation::copied(module).iter().filter_map(|name| functions.get(name)).sum();
+        let copied = copied(module).iter().filter_map(|name| functions.get(name)).sum();
         Self {
             instructions: MAX_INSTRUCTIONS,
             parameters: Parameters::default(),

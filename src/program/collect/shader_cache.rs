@@ -5,7 +5,7 @@
 //! is lowered again when a file of one of its classes was compiled again.
 
 use crate::collect::shader_library::{CompiledFile, CompiledShader};
-use crate::layout::textures::Images;
+use crate::records::textures::Images;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::log::FileLog;
 use shadewright_ir::HostFunctions;

@@ -2,13 +2,13 @@
 
 use crate::collect::instances::convert;
 use crate::collect::materials::Reduced;
+use crate::collect::primvars::strings_by_name;
 use crate::collect::shader_cache::{CompileOptions, Key, ShaderCache, Unit};
 use crate::collect::shader_search::SearchedFiles;
 use crate::collect::uniform_code::{UniformCode, UniformCounts, split};
-use crate::layout::primvars::strings_by_name;
-use crate::layout::textures::{self, Names};
-use crate::link::LinkOptions;
 use crate::math::{self, Math};
+use crate::options::LinkOptions;
+use crate::records::textures::{self, Names};
 use glam::{Mat4, Vec4};
 use shadewright_base::disk;
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};

@@ -6,9 +6,9 @@
 //! change of one parameter runs only the stages that depend on it (Olano 1998, §4.5.5).
 
 use crate::collect::instances::is_known;
+use crate::collect::primvars::stored_for;
 use crate::collect::shader_library::CompiledShader;
-use crate::layout::memory::RecordLayout;
-use crate::layout::primvars::stored_for;
+use crate::records::RecordLayout;
 use shadewright_ir::abi::Input;
 use shadewright_ir::passes::Pipeline;
 use shadewright_ir::passes::uniform::{Piece, Split, split as split_function};

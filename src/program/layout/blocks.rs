@@ -5,7 +5,7 @@ use crate::collect::Collected;
 use crate::collect::instances::Instance;
 use crate::collect::lights::BoundLight;
 use crate::layout::environments::Environment;
-use crate::layout::memory::ParamBlock;
+use crate::records::ParamBlock;
 use shadewright_scene::ShaderId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 //! cells.
 
 use crate::layout::alias_table::aliases;
-use crate::layout::textures::Texture;
+use crate::records::textures::Texture;
 use glam::{DVec2, DVec3, dvec3};
 use rayon::prelude::*;
 use shadewright_texture::pyramid::Level;

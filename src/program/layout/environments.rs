@@ -3,7 +3,7 @@
 
 use crate::collect::lights::BoundLight;
 use crate::layout::environment_map::SamplingGrid;
-use crate::layout::textures::Textures;
+use crate::records::textures::Textures;
 use glam::{Mat3, Vec3};
 use shadewright_scene::Scene;
 use std::collections::{HashMap, HashSet};

@@ -13,7 +13,7 @@
 
 use crate::collect::Collected;
 use crate::layout::blocks::LinkedLight;
-use crate::layout::memory::ParamBlock;
+use crate::records::ParamBlock;
 use glam::Vec3;
 
 /// Vectors before the records.

@@ -7,41 +7,18 @@
 //! [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, after all
 //! others; the primitives of instances are found through [`MemoryImage::placed`].
 
-use crate::layout::primvars::{StoredPrimvar, value_vectors};
-use crate::layout::procedural::ProceduralRecord;
-use crate::layout::textures::Textures;
-use crate::synthesise::surface_state::RibbonCoordinates;
-use crate::synthesise::visibility;
+use crate::collect::primvars::value_vectors;
+use crate::records::textures::Textures;
+use crate::records::visibility;
+use crate::records::{
+    COLORED_VERTEX_VECTORS, INSTANCE_VECTORS, MAX_VECTORS, MemoryError, ParamBlock, RecordLayout, TRIANGLE_DATA_VECTORS,
+};
 use glam::Vec3;
 use shadewright_bvh::{self as bvh, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use shadewright_geometry::{Mesh, NormalMap};
 use shadewright_scene::{MeshSpace, Object, Scene, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Vectors of a vertex record without colours.
-pub const VERTEX_VECTORS: u32 = 3;
-/// Vectors of a vertex record with colours.
-pub const COLORED_VERTEX_VECTORS: u32 = 5;
-/// Vectors of a triangle's data without primitive variables.
-pub const TRIANGLE_DATA_VECTORS: u32 = 2;
-/// Vectors of an instance's object record between its first and its parameters.
-pub const INSTANCE_VECTORS: u32 = 8;
-
-/// The image does not fit the address space.
-#[derive(Debug, Error)]
-#[error("the scene's shading data would take {vectors} vectors of 16 bytes; addresses end at {limit}", limit = MAX_VECTORS)]
-pub struct MemoryError {
-    /// What it would take.
-    pub vectors: u64,
-}
-
-/// Addresses with the highest bit set are a thread's own scratch memory.
-const MAX_VECTORS: u64 = 1 << 31;
-
-/// One parameter block: a vector a parameter, four for a matrix.
-pub type ParamBlock = Vec<[u32; 4]>;
 
 /// What the linker knows of an object before the image is laid out.
 #[derive(Clone, Debug)]
@@ -54,84 +31,6 @@ pub struct ObjectRecord {
     pub visibility: Visibility,
     /// How its records lie. Objects that share a mesh share this.
     pub layout: RecordLayout,
-}
-
-/// Where a colour of a surface is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ColorStorage {
-    /// In the vertex records.
-    Vertices,
-    /// In the triangle data.
-    Triangles,
-    /// In the object record, of an instance.
-    Object,
-}
-
-/// How the records of an object lie, as its surface entry must know.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RecordLayout {
-    /// Whether the object is an instance: its mesh's records are in object space, and the object
-    /// record holds the transform to the world.
-    pub instanced: bool,
-    /// Where `Cs` lies.
-    pub color: ColorStorage,
-    /// Where `Os` lies.
-    pub opacity: ColorStorage,
-    /// Where texture coordinates come from, if the mesh represents ribbons ([`Mesh::ribbons`]).
-    pub ribbons: Option<RibbonCoordinates>,
-    /// The primitive variables that follow the records of triangles and vertices.
-    pub primvars: Arc<[StoredPrimvar]>,
-    /// Where the object's record holds its procedural primitive, if it is one.
-    pub procedural: Option<ProceduralRecord>,
-}
-
-impl RecordLayout {
-    /// The layout of an object that more objects share: vertices have colours even where the mesh
-    /// has none.
-    #[must_use]
-    pub fn general(self, object: &Object) -> Self {
-        let mesh = &*object.mesh;
-        let is_plain = object.mesh_space == MeshSpace::World && object.procedural.is_none();
-        if !is_plain || !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty() {
-            return self;
-        }
-        Self { color: ColorStorage::Vertices, opacity: ColorStorage::Vertices, ..self }
-    }
-
-    /// That of an object, with these stored primitive variables.
-    pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
-        let mesh = &*object.mesh;
-        let coordinates = if mesh.st.is_empty() { RibbonCoordinates::Parameters } else { RibbonCoordinates::Given };
-        let ribbons = mesh.ribbons.then_some(coordinates);
-        if object.mesh_space == MeshSpace::World {
-            let storage = if has_vertex_colors(mesh) { ColorStorage::Vertices } else { ColorStorage::Triangles };
-            return Self { instanced: false, color: storage, opacity: storage, ribbons, primvars, procedural: None };
-        }
-        let storage = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
-            ([], []) => ColorStorage::Object,
-            ([], _) => ColorStorage::Triangles,
-            _ => ColorStorage::Vertices,
-        };
-        Self {
-            instanced: true,
-            color: storage(&mesh.vertex_colors, &mesh.triangle_colors),
-            opacity: storage(&mesh.vertex_opacities, &mesh.triangle_opacities),
-            ribbons,
-            primvars,
-            procedural: None,
-        }
-    }
-
-    /// Vectors of a vertex record without primitive variables.
-    pub fn vertex_vectors(&self) -> u32 {
-        let colored = self.color == ColorStorage::Vertices || self.opacity == ColorStorage::Vertices;
-        if colored { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS }
-    }
-
-    /// Vectors of the primitive variables that follow the data of a triangle, or a vertex.
-    fn primvar_vectors(&self, per_triangle: bool) -> u32 {
-        self.primvars.iter().filter(|v| v.per_triangle == per_triangle).map(StoredPrimvar::vectors).sum()
-    }
 }
 
 /// The primitives of an instance.
@@ -160,11 +59,6 @@ pub struct MemoryImage {
     pub blocks: Vec<u32>,
     /// Address of each object's record, in the scene's order.
     pub objects: Vec<u32>,
-}
-
-/// Whether a mesh's colours vary over its faces, so that its vertices carry them.
-fn has_vertex_colors(mesh: &Mesh) -> bool {
-    !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
 }
 
 /// The colour and opacity of a mesh that has none: its object's. Instances that share a mesh read

@@ -12,25 +12,25 @@ pub mod environment_map;
 pub mod environments;
 pub mod light_tables;
 pub mod memory;
-pub mod primvars;
 pub mod procedural;
-pub mod textures;
 
 use crate::collect::Collected;
+use crate::collect::primvars::strings_by_name;
 use crate::collect::shader_library::ShaderLibrary;
-use crate::link::{Failure, LinkOptions};
+use crate::collect::string_origins;
+use crate::options::{Failure, LinkOptions};
+use crate::records::textures::Textures;
 use crate::specialize::Fact;
 use area_lights::AreaLights;
 use blocks::Linked;
-use constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
+use constants::{frame_constants_around, set_options};
 use environments::{Environment, distinct_grids, environments};
 use memory::{MemoryImage, ObjectRecord};
-use primvars::strings_by_name;
 use procedural::Primitives;
 use shadewright_base::text::diagnostics::Diagnostics;
+use shadewright_ir::abi::frame::FrameConstants;
 use shadewright_scene::Scene;
 use std::sync::Arc;
-use textures::Textures;
 
 /// Where a scene's data lie.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Layout {
     /// The memory image.
     pub memory: MemoryImage,
     /// The program constants of the frame.
-    pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    pub constants: FrameConstants,
     /// The textures that shaders may look up.
     pub textures: Textures,
     /// Lights, volumes and co-shaders with the addresses of their blocks.
@@ -152,8 +152,8 @@ fn read_textures(
     shaders: &mut ShaderLibrary,
     diagnostics: &mut Diagnostics,
 ) -> Textures {
-    let instances = textures::instances(scene, collected);
-    let names = textures::names(shaders.module(), instances, &strings_by_name(scene));
+    let instances = string_origins::instances(scene, collected);
+    let names = string_origins::names(shaders.module(), instances, &strings_by_name(scene));
     let Some(names) = names else { return Textures::default() };
     let read = shaders.textures(scene, names);
     diagnostics.extend(read.remarks);

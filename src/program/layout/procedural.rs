@@ -6,7 +6,9 @@
 
 use crate::collect::Collected;
 use crate::collect::procedural::BoundPrimitive;
-use crate::layout::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, procedural_objects};
+use crate::layout::memory::{MemoryImage, procedural_objects};
+use crate::records::ProceduralRecord;
+use crate::records::{INSTANCE_VECTORS, ParamBlock};
 use glam::Vec3;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_bvh::two_level::instance::world_to_object;
@@ -21,16 +23,6 @@ pub const BLOCK_VECTORS: u32 = 4;
 /// probability with which light sampling chooses the primitive, divided by the determinant of its
 /// transform to the world.
 pub const PDF_SCALE: u8 = 1;
-
-/// Where the record of an object holds its procedural primitive: what surface entries must know of
-/// it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ProceduralRecord {
-    /// Which of the program's kinds of procedural primitives it is.
-    pub kind: u32,
-    /// Vectors of the object's parameters before its block.
-    pub offset: u32,
-}
 
 /// The procedural primitives of a linked program, as ray traversal needs them.
 #[derive(Debug, Default)]

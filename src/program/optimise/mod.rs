@@ -6,10 +6,11 @@ pub mod texture_lookups;
 
 use crate::collect::Collected;
 use crate::collect::instances::Instance;
-use crate::layout::{Layout, blocks, constants};
-use crate::link::{Failure, LinkOptions, Stage};
+use crate::layout::{Layout, blocks};
+use crate::options::{Failure, LinkOptions, Stage};
 use crate::specialize::{Fact, Specialize};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{Input, Intrinsic, specialisation_suffix};
 use shadewright_ir::passes::known_data::{KnownConstant, KnownData, KnownMemory};
 use shadewright_ir::passes::unroll::UnrollPolicy;
@@ -73,33 +74,29 @@ fn known_data(specialize: Specialize, collected: &Collected, layout: &Layout) ->
     if specialize.has(Fact::Textures) {
         memory.extend(layout.textures.descriptors(&image.vectors));
     }
-    let mut constants = Vec::new();
-    let mut fix = |number: usize, lanes: &[usize]| {
-        let vector = layout.constants[number].map(f32::to_bits);
-        let words = std::array::from_fn(|lane| lanes.contains(&lane).then_some(vector[lane]));
-        constants.push(KnownConstant { number: number as u32, words });
-    };
-    if specialize.has(Fact::Image) {
-        fix(constants::IMAGE_SIZE, &[0, 1, 2, 3]);
+    // What each fact makes known; fields of several facts may share a program constant.
+    let image = [slots::WIDTH, slots::HEIGHT, slots::INVERSE_WIDTH, slots::INVERSE_HEIGHT];
+    let size = [slots::IMAGE_WIDTH, slots::IMAGE_HEIGHT];
+    let is_pinhole = layout.constants.lens_radius == 0.0;
+    let known = [
+        (Fact::Image, &image[..]),
+        (Fact::Camera, &[slots::LENS_RADIUS][..usize::from(is_pinhole)]),
+        (Fact::Camera, &[slots::ORTHOGRAPHIC]),
+        (Fact::Limits, &[slots::MAX_DEPTH]),
+        (Fact::Limits, &[slots::CLAMP]),
+        (Fact::Image, &size),
+    ];
+    let mut constants: Vec<KnownConstant> = Vec::new();
+    for (_, slots) in known.into_iter().filter(|(fact, _)| specialize.has(*fact)) {
+        for slot in slots {
+            let at = constants.iter().position(|constant| constant.number == slot.vector).unwrap_or_else(|| {
+                constants.push(KnownConstant { number: slot.vector, words: [None; 4] });
+                constants.len() - 1
+            });
+            let lane = usize::from(slot.lane);
+            constants[at].words[lane] = Some(layout.constants.vectors()[slot.vector as usize][lane].to_bits());
+        }
     }
-    if specialize.has(Fact::Camera) && layout.constants[constants::LENS][0] == 0.0 {
-        fix(constants::LENS, &[0]);
-    }
-    // The kind of projection and the limit of the ray depth are in one vector.
-    let projection: Vec<usize> = [(Fact::Camera, 2), (Fact::Limits, 3)]
-        .into_iter()
-        .filter(|(f, _)| specialize.has(*f))
-        .map(|(_, l)| l)
-        .collect();
-    fix(constants::PROJECTION, &projection);
-    // Likewise the limit of indirect contributions and the size in pixels.
-    let last: Vec<usize> = [(Fact::Limits, 0), (Fact::Image, 1), (Fact::Image, 2)]
-        .into_iter()
-        .filter(|(f, _)| specialize.has(*f))
-        .map(|(_, l)| l)
-        .collect();
-    fix(constants::CLAMP, &last);
-    constants.retain(|known| known.words.iter().any(Option::is_some));
     KnownData::new(memory, constants)
 }
 

@@ -15,8 +15,9 @@ use crate::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
 use crate::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
 use crate::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
 use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
 use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use std::f32::consts::PI;
 
@@ -264,7 +265,7 @@ fn sample(b: &mut FunctionBuilder, lights: &AreaLights, table: u32, position: Va
     }
     let [second, third] = [2, 3].map(|k| record(b, number, k));
     let side = b.op(Op::Extract(3), &[second]);
-    let [corner, ab, ac] = [first, second, third].map(|v| xyz(b, v));
+    let [corner, ab, ac] = [first, second, third].map(|v| b.xyz(v));
     // Uniform over a triangle (Turk 1990, "Generating Random Points in Triangles").
     let root = b.op(Op::Sqrt, &[u]);
     let to_c = b.op(Op::Mul, &[root, v]);
@@ -334,8 +335,7 @@ impl AreaSample {
         let black = b.constant(Const::zero(Type::Vec3));
         let light = b.op(Op::Select, &[is_black, black, light]);
         let pdf = b.op(Op::Select, &[is_black, one, pdf]);
-        let default = b.op(Op::Uniform(0), &[]);
-        let bias = b.op(Op::Extract(0), &[default]);
+        let bias = b.frame(slots::RAY_BIAS);
         let t_max = b.op(Op::Sub, &[distance, bias]);
         vec![direction, light, t_max, pdf]
     }

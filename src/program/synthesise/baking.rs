@@ -7,16 +7,14 @@
 //! has one sample a pixel, and every surface is opaque for it.
 
 use crate::collect::Collected;
-use crate::layout::primvars::strings_by_name;
-use crate::layout::textures::{instances, strings_to};
+use crate::collect::primvars::strings_by_name;
+use crate::collect::string_origins::{instances, strings_to};
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{BakeCall, Intrinsic};
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
 use shadewright_scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The program constant whose last component is the part that is baked.
-pub const PART: u32 = 10;
 
 /// What the shaders of a program bake.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,8 +76,7 @@ impl Baking {
             first = b.op(Op::Select, &[is_it, number, first]);
         }
         let number = b.op(Op::Add, &[first, part]);
-        let constant = b.op(Op::Uniform(PART), &[]);
-        let wanted = b.op(Op::Extract(3), &[constant]);
+        let wanted = b.frame(slots::BAKED_PART);
         let is_wanted = b.op(Op::Eq, &[number, wanted]);
         let chosen = b.op(Op::Select, &[is_wanted, value, before]);
         b.ret(vec![chosen]);

@@ -10,10 +10,10 @@
 //! address of its parameters: of its arguments, all but the method's own parameters are removed
 //! where they are not used.
 
+use crate::collect::copied_functions::callers_of;
 use crate::collect::instances::unpack;
 use crate::collect::shader_library::CompiledParam;
 use crate::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
-use crate::synthesise::specialisation::callers_of;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_ir::abi::ShaderKind;
 use shadewright_ir::passes::InlinePolicy;
@@ -22,7 +22,7 @@ use shadewright_ir::{
     Const, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, Op, ResultInfo, TargetInfo, Type,
     Value,
 };
-use shadewright_lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, PREFIX, inputs, is_core};
+use shadewright_lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, inputs, is_core};
 use shadewright_lang::types::SourceType;
 use shadewright_scene::CoShader;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,13 +40,6 @@ impl LinkedCoShader {
         let strings = self.core("").into_iter().flat_map(|c| &c.instance.strings);
         strings.filter(|(name, _)| name == CATEGORY).flat_map(|(_, string)| string.split(',').map(str::trim)).collect()
     }
-}
-
-/// The calls of co-shaders in a module's functions, by the names of the functions called.
-pub fn calls(module: &Module) -> BTreeSet<Arc<str>> {
-    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    let called = insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None });
-    called.filter(|name| name.starts_with(PREFIX)).cloned().collect()
 }
 
 /// Adds the functions that are called of the scene's co-shaders to a module, and removes the cores

@@ -3,17 +3,21 @@
 use crate::collect::entries::{Constants, SurfaceEntry};
 use crate::collect::instances::{Instance, Outputs, unpack};
 use crate::collect::materials::MaterialMethods;
+use crate::collect::primvars::{stored_for, stored_message};
 use crate::collect::procedural::PrimitiveCores;
 use crate::collect::shader_library::CompiledFunction;
 use crate::layout::blocks::LinkedVolume;
-use crate::layout::memory::RecordLayout;
-use crate::layout::primvars::{stored_for, stored_message};
+use crate::options::Output;
+use crate::records::RecordLayout;
+use crate::records::surface_globals::SURFACE_GLOBALS;
+use crate::records::visibility::has_matte;
 use crate::synthesise::gather_outputs::GatherOutputs;
 use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::outputs::{Output, triple};
-use crate::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
+use crate::synthesise::outputs::triple;
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, of_frame, scale};
 use crate::synthesise::visibility;
 use crate::synthesise::volumes::Passage;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
 use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use shadewright_lang::types::SourceType;
@@ -440,12 +444,9 @@ impl CameraOptions {
         let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());
         let numbered = scene.integrator == Integrator::Path;
         let framed = scene.camera.frame_aspect.is_some();
-        Self { lens, clipped, matte: visibility::has_matte(scene), weighted, framed, numbered }
+        Self { lens, clipped, matte: has_matte(scene), weighted, framed, numbered }
     }
 }
-
-/// The program constant whose second and third number are the image's width and height in pixels.
-const IMAGE_SIZE: u32 = 10;
 
 /// The arguments of a camera's entry that are the position on the lens.
 pub const LENS_ARGUMENTS: [&str; 2] = ["lens_x", "lens_y"];
@@ -512,10 +513,11 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
 /// Code that returns a colour and an alpha of 0 at raster positions outside of the image, where
 /// that is smaller than the format; the builder continues inside of it.
 fn return_outside(b: &mut FunctionBuilder, raster: [Value; 2]) {
-    let size = b.op(Op::Uniform(IMAGE_SIZE), &[]);
-    let [x, y] = [1, 2].map(|i| {
-        let side = b.op(Op::Extract(i), &[size]);
-        b.op(Op::Lt, &[raster[usize::from(i) - 1], side])
+    let size = b.frame_vector(slots::IMAGE_WIDTH);
+    let sides = [(raster[0], slots::IMAGE_WIDTH), (raster[1], slots::IMAGE_HEIGHT)];
+    let [x, y] = sides.map(|(at, slot)| {
+        let side = b.op(Op::Extract(slot.lane), &[size]);
+        b.op(Op::Lt, &[at, side])
     });
     let is_inside = b.op(Op::And, &[x, y]);
     let (inside, outside) = (b.block(), b.block());
@@ -578,10 +580,7 @@ fn camera_ray(
     });
     let zero = b.constant(Const::zero(Type::Vec3));
     let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(zero));
-    let axes = [2, 3, 4, 5].map(|k| {
-        let axis = b.op(Op::Uniform(k), &[]);
-        crate::synthesise::surface_state::xyz(b, axis)
-    });
+    let axes = [slots::CAMERA_X, slots::CAMERA_Y, slots::CAMERA_Z, slots::CAMERA_ORIGIN].map(|slot| b.frame_xyz(slot));
     let to_world = |b: &mut FunctionBuilder, v: Value| {
         let parts = [0, 1, 2].map(|i| {
             let along = b.op(Op::Extract(i), &[v]);
@@ -597,10 +596,10 @@ fn camera_ray(
 
 /// A raster position as a part of the image: from 0 to 1 across, and down.
 fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
-    let format = b.op(Op::Uniform(1), &[]);
-    [0, 1].map(|i| {
-        let reciprocal = b.op(Op::Extract(2 + i), &[format]);
-        b.op(Op::Mul, &[raster[usize::from(i)], reciprocal])
+    let format = b.frame_vector(slots::INVERSE_WIDTH);
+    [(raster[0], slots::INVERSE_WIDTH), (raster[1], slots::INVERSE_HEIGHT)].map(|(at, slot)| {
+        let reciprocal = b.op(Op::Extract(slot.lane), &[format]);
+        b.op(Op::Mul, &[at, reciprocal])
     })
 }
 
@@ -644,9 +643,8 @@ pub fn imager(instance: &Instance, framed: bool) -> Function {
         }
         // The image's parameters go from 0 to 1, as in NDC space.
         (None, "s" | "t") => {
-            let size = b.op(Op::Uniform(1), &[]);
-            let (at, lane) = if &*param.name == "s" { (x, 2) } else { (y, 3) };
-            let pixel = b.op(Op::Extract(lane), &[size]);
+            let (at, slot) = if &*param.name == "s" { (x, slots::INVERSE_WIDTH) } else { (y, slots::INVERSE_HEIGHT) };
+            let pixel = b.frame(slot);
             b.op(Op::Mul, &[at, pixel])
         }
         (None, "Ci") => color,

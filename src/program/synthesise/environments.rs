@@ -14,8 +14,9 @@ use crate::layout::blocks::LinkedLight;
 use crate::layout::environments::Environment;
 use crate::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
 use crate::synthesise::paths::mis_weight;
-use crate::synthesise::surface_state::{normalize, scale, xyz};
+use crate::synthesise::surface_state::{normalize, scale};
 use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use shadewright_scene::Estimator;
 
@@ -47,8 +48,7 @@ fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     b.result("return", Type::Vec3);
     let direction = b.param("direction", Type::Vec3);
     let pdf = b.param("pdf", Type::F32);
-    let background = b.op(Op::Uniform(7), &[]);
-    let mut sum = xyz(&mut b, background);
+    let mut sum = b.frame_xyz(slots::BACKGROUND);
     if !visible.is_empty() {
         let direction = normalize(&mut b, direction);
         for own in visible {
@@ -68,7 +68,7 @@ fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
 fn coverage(visible: &[Placed<'_>]) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightFarCoverage);
     b.result("return", Type::F32);
-    let background = b.op(Op::Uniform(7), &[]);
+    let background = b.frame_vector(slots::BACKGROUND);
     let alpha = match visible.is_empty() {
         true => b.op(Op::Extract(3), &[background]),
         false => b.f32(1.0),

@@ -7,9 +7,10 @@
 //! Programs whose shaders use none have no code for it.
 
 use crate::collect::instances::{Instance, Outputs};
+use crate::records::visibility::OCCLUSION;
 use crate::synthesise::outputs::triple;
 use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
-use crate::synthesise::visibility::{OCCLUSION, for_rays_of_kinds, is_of_kind};
+use crate::synthesise::visibility::{for_rays_of_kinds, is_of_kind};
 use shadewright_ir::abi::{DataType, Intrinsic};
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use std::collections::BTreeSet;

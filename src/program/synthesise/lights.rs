@@ -5,58 +5,23 @@
 //! each specialisation key, whose suffix their names end with.
 
 use crate::collect::area_light_points::POINTS;
+use crate::collect::copied_functions::LightMessages;
 use crate::collect::instances::{Outputs, unpack};
 use crate::collect::lights::Shadows;
 use crate::layout::blocks::LinkedLight;
 use crate::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
+use crate::records::visibility::TRANSMISSION;
 use crate::synthesise::surface_state::{normalize, of_frame};
-use crate::synthesise::visibility::TRANSMISSION;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{DataType, Intrinsic, input, library};
-use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
+use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use shadewright_lang::unit::LightKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// The names by which cores call lights, before the linker adds the suffix; those of
-/// [`LightMessages::types`] are the rest.
-pub const LIGHT_FUNCTIONS: [Intrinsic; 4] =
-    [Intrinsic::LightCount, Intrinsic::LightSample, Intrinsic::LightAmbient, Intrinsic::LightCategory];
 
 /// The types of the results of [`Intrinsic::LightDirect`]: the direction, the radiance over the
 /// pdf, the length of a shadow ray, the pdf.
 pub const DIRECT_RESULTS: [Type; 4] = [Type::Vec3, Type::Vec3, Type::F32, Type::F32];
-
-/// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2,
-/// §15.8), and categories.
-#[derive(Debug, Default)]
-pub struct LightMessages {
-    /// The functions that return a parameter of a light, by their names, with the type of the
-    /// value.
-    pub types: BTreeMap<Arc<str>, Type>,
-    /// Strings that begin with a minus, without it: categories that an `illuminance` may exclude.
-    excluded: BTreeSet<Arc<str>>,
-}
-
-impl LightMessages {
-    /// Those of a module, whose shaders have these string parameters.
-    pub fn of<'a>(module: &Module, strings: impl Iterator<Item = &'a Arc<str>>) -> Self {
-        let mut messages = Self::default();
-        let mut exclude = |string: &str| messages.excluded.extend(string.strip_prefix('-').map(Arc::from));
-        strings.for_each(|string| exclude(string));
-        for (f, inst) in
-            module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i)))
-        {
-            match &inst.op {
-                Op::Const(Const::String(string)) => exclude(string),
-                Op::Call(name) if matches!(Intrinsic::parse(name), Some(Intrinsic::LightMessage(..))) => {
-                    messages.types.insert(name.clone(), f.ty(inst.results[1]));
-                }
-                _ => {}
-            }
-        }
-        messages
-    }
-}
 
 /// `lights.ambient.there() -> f32`: whether ambient lights are used; path tracing replaces them.
 pub fn ambient_there(traces_paths: bool) -> Function {
@@ -157,7 +122,7 @@ fn sample_from_table(suffix: &str, lights: &[Sampled<'_>], kinds: &LightKinds, t
         let word = b.op(Op::Extract(lane), &[head]);
         b.op_as(Op::Bitcast, &[word], ty)
     });
-    let [origin, axis] = [origin, axis].map(|v| crate::synthesise::surface_state::xyz(&mut b, v));
+    let [origin, axis] = [origin, axis].map(|v| b.xyz(v));
     let of_kind: Vec<Sampled<'_>> = kinds.first.iter().map(|&i| lights[i]).chain(area_of(lights)).collect();
     for_each_light(&mut b, kind, of_kind.len(), |b, i| {
         sample_by_code(b, of_kind[i], point, |_, _| LightPlace { block, origin, axis })
@@ -380,8 +345,7 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, p
                 let square = b.op(Op::Dot, &[towards, towards]);
                 b.op(Op::Sqrt, &[square])
             });
-            let default = b.op(Op::Uniform(0), &[]);
-            let bias = b.op(Op::Extract(0), &[default]);
+            let bias = b.frame(slots::RAY_BIAS);
             b.op(Op::Sub, &[length, bias])
         }
     };
@@ -401,8 +365,7 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, p
 /// A light's colour times the transmittance of its shadow ray, in scenes where surfaces transmit
 /// light.
 fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, color: Value, t_max: Value) -> Value {
-    let default = b.op(Op::Uniform(0), &[]);
-    let bias = b.op(Op::Extract(0), &[default]);
+    let bias = b.frame(slots::RAY_BIAS);
     let kind = b.f32(TRANSMISSION.into());
     let transmittance =
         b.call(library::TRANSMITTANCE, vec![point.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
@@ -521,10 +484,7 @@ fn global(
         "P" | "N" | "Ng" if !light.bound.points.is_empty() => surface_point(b, light, place, point, name != "P"),
         "P" => place.origin,
         "N" | "Ng" => normalize(b, place.axis),
-        "E" => {
-            let origin = b.op(Op::Uniform(5), &[]);
-            crate::synthesise::surface_state::xyz(b, origin)
-        }
+        "E" => b.frame_xyz(slots::CAMERA_ORIGIN),
         _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
 }
@@ -550,5 +510,5 @@ fn surface_point(
     let address = b.op(Op::IAdd, &[first, offset]);
     let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
     let vector = b.op(Op::Load(u32::from(normal)), &[address]);
-    crate::synthesise::surface_state::xyz(b, vector)
+    b.xyz(vector)
 }

@@ -1,7 +1,7 @@
 //! Calls of a material's `emission` and `opacity`.
 
 use crate::collect::instances::Instance;
-use crate::layout::memory::RecordLayout;
+use crate::records::RecordLayout;
 use crate::synthesise::entries::core_arguments;
 use crate::synthesise::surface_state::SurfaceState;
 use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};

@@ -20,23 +20,23 @@ pub mod ray_depths;
 pub mod specialisation;
 pub mod stand_alone;
 pub mod surface_state;
+pub mod texture_lookup;
 pub mod unit_checks;
 pub mod visibility;
 pub mod volumes;
 
-use crate::CameraOptions;
+use crate::collect::copied_functions::{LightMessages, coshader_calls};
 use crate::collect::lights::Shadows;
+use crate::collect::primvars::strings_by_name;
 use crate::collect::scene_queries::{is_query, query_value};
+use crate::collect::string_origins::looks_for_textures;
 use crate::collect::{CameraSource, Collected};
-use crate::layout::primvars::strings_by_name;
-use crate::layout::{Layout, textures};
-use crate::link::{LinkOptions, Stage};
+use crate::layout::Layout;
+use crate::options::{LinkOptions, Output, Stage};
 use area_lights::Counts;
 use baking::Baking;
-use entries::SurfaceVariant;
+use entries::{CameraOptions, SurfaceVariant};
 use gather_outputs::GatherOutputs;
-use lights::LightMessages;
-use outputs::Output;
 use paths::{PathSurface, Paths};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_ir::abi::{library, specialisation_suffix};
@@ -61,8 +61,8 @@ pub fn synthesise(
     if !baking.is_empty() {
         module.functions.extend(baking.functions(options.output == Some(Output::Baked)));
     }
-    if textures::looks_for_textures(&module) {
-        module.functions.push(layout.textures.find_function());
+    if looks_for_textures(&module) {
+        module.functions.push(texture_lookup::find_texture_function(&layout.textures));
     }
     if needs_random_numbers(collected, layout) && module.function(library::RANDOM).is_none() {
         module.functions.extend(sampling::functions());
@@ -116,7 +116,7 @@ fn specialise(
 ) {
     let strings = collected.shaders.iter().flat_map(|i| &i.strings).map(|(_, string)| string);
     let messages = LightMessages::of(module, strings);
-    let calls = coshaders::calls(module);
+    let calls = coshader_calls(module);
     for remark in coshaders::mismatched_calls(&calls, &layout.linked.coshaders) {
         diagnostics.push(remark);
     }

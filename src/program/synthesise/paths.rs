@@ -16,13 +16,16 @@
 use crate::collect::instances::Instance;
 use crate::collect::materials::Scattering;
 use crate::layout::area_lights::{AreaLights, PointSampling};
+use crate::records::visibility::TRANSMISSION;
+use crate::records::visibility::{CAMERA, DIFFUSE};
 use crate::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
 use crate::synthesise::gather_outputs::GatherOutputs;
 use crate::synthesise::lights::DIRECT_RESULTS;
 use crate::synthesise::materials::{emission_at, opacity_at};
 use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
-use crate::synthesise::visibility::{self, TRANSMISSION};
+use crate::synthesise::visibility::{self};
 use shadewright_generators::transport::{END, PASS_THROUGH};
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{EntryPoint, Intrinsic, input, library};
 use shadewright_ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
 use shadewright_scene::Estimator;
@@ -168,7 +171,7 @@ impl PathVertex<'_> {
     /// Rays for which the object is invisible pass through it.
     fn pass_invisible(&mut self) {
         let visible = self.variant.visibility;
-        for (kind, is_visible) in (visibility::CAMERA..).zip([visible.camera, visible.specular, visible.diffuse]) {
+        for (kind, is_visible) in (CAMERA..).zip([visible.camera, visible.specular, visible.diffuse]) {
             if !is_visible {
                 let is_kind = visibility::is_of_kind(self.b, self.given.ray, kind);
                 self.return_if(is_kind, |vertex| {
@@ -194,7 +197,7 @@ impl PathVertex<'_> {
     /// object's shaders compute.
     fn return_to_shadow_rays(&mut self) {
         let kind = self.op(Op::Extract(3), &[self.given.ray]);
-        let last = self.b.f32(f32::from(visibility::DIFFUSE));
+        let last = self.b.f32(f32::from(DIFFUSE));
         let is_query = self.op(Op::Lt, &[last, kind]);
         self.return_if(is_query, |vertex| {
             let [radiance, opacity] = vertex.shaded();
@@ -274,8 +277,7 @@ impl PathVertex<'_> {
         let mut numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
         let coverage = self.coverage(&mut state, &mut numbers[2]);
         let emitted = self.covered(emitted, coverage);
-        let options = self.op(Op::Uniform(6), &[]);
-        let limit = self.op(Op::Extract(3), &[options]);
+        let limit = self.b.frame(slots::MAX_DEPTH);
         let is_last = self.op(Op::Le, &[limit, self.given.depth]);
         let [position, normal] = ["P", "N"].map(|name| {
             let value = state.global(self.b, name);
@@ -441,8 +443,7 @@ impl PathVertex<'_> {
         self.b.branch(needs_ray, trace, end);
         self.b.seal(trace);
         self.b.switch_to(trace);
-        let default = self.op(Op::Uniform(0), &[]);
-        let bias = self.op(Op::Extract(0), &[default]);
+        let bias = self.b.frame(slots::RAY_BIAS);
         let traced = if self.paths.is_selective {
             let kind = self.b.f32(TRANSMISSION.into());
             let args = vec![position, direct.direction, bias, direct.t_max, kind];

@@ -3,8 +3,9 @@
 //! The scene has one limit, program constant 6; an object may lower it for the specular and diffuse
 //! rays of its surface.
 
-use crate::synthesise::visibility::DIFFUSE;
+use crate::records::visibility::DIFFUSE;
 use shadewright_ir::abi::Intrinsic;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Function, FunctionBuilder, Op, Type};
 
 /// `rays.depth(kind) -> f32`: the depth limit of rays of that kind, of an object with these limits
@@ -13,8 +14,7 @@ pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function
     let mut b = FunctionBuilder::linker(format!("{}{suffix}", Intrinsic::RayDepth));
     b.result("return", Type::F32);
     let kind = b.param("kind", Type::F32);
-    let options = b.op(Op::Uniform(6), &[]);
-    let of_scene = b.op(Op::Extract(3), &[options]);
+    let of_scene = b.frame(slots::MAX_DEPTH);
     let [specular, diffuse] = [specular, diffuse].map(|limit| match limit {
         Some(limit) => {
             let limit = b.f32(limit as f32);

@@ -6,13 +6,15 @@
 //! each [`SpecialisationKey`]: the name of a copy ends with the key's suffix. It knows no records
 //! and no entries.
 
+use crate::collect::copied_functions::{LIGHT_FUNCTIONS, LightMessages};
+use crate::collect::copied_functions::{callers_of, is_core_of_object};
 use crate::collect::entries::SpecialisationKey;
 use crate::collect::lights::Shadows;
 use crate::layout::blocks::{Linked, LinkedLight};
-use crate::synthesise::lights::{LIGHT_FUNCTIONS, LightMessages, light_functions};
+use crate::synthesise::lights::light_functions;
 use crate::synthesise::{coshaders, ray_depths, volumes};
-use shadewright_ir::abi::{Intrinsic, ShaderKind, specialisation_suffix};
-use shadewright_ir::{Function, FunctionKind, Module, Op, TargetInfo};
+use shadewright_ir::abi::{Intrinsic, specialisation_suffix};
+use shadewright_ir::{Function, Module, Op, TargetInfo};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -86,39 +88,6 @@ impl Specialised<'_> {
             functions.push(ray_depths::function(suffix, key.ray_depths));
         }
         functions
-    }
-}
-
-/// The names of the functions of a module that are copied for each key, where keys differ in
-/// everything that they may.
-pub(crate) fn copied(module: &Module) -> HashSet<Arc<str>> {
-    let asked = [Intrinsic::VolumePass, Intrinsic::VolumeAny, Intrinsic::RayDepth];
-    let mut called: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().chain(asked).map(Arc::from).collect();
-    called.extend(LightMessages::of(module, std::iter::empty()).types.into_keys());
-    called.extend(coshaders::calls(module));
-    let mut copied = callers_of(&module.functions, called);
-    copied.extend(module.functions.iter().filter(|f| is_core_of_object(f)).map(|f| f.name.clone()));
-    copied
-}
-
-/// Whether it is a core that entries call under the name of its copy.
-fn is_core_of_object(f: &Function) -> bool {
-    matches!(f.kind, FunctionKind::Core(ShaderKind::Surface | ShaderKind::Displacement | ShaderKind::Volume))
-}
-
-/// These functions, and all functions that call one, directly or not.
-pub(crate) fn callers_of(all: &[Function], mut callers: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
-    loop {
-        let before = callers.len();
-        for f in all {
-            let insts = f.blocks.iter().flat_map(|b| &b.insts);
-            if insts.into_iter().any(|i| matches!(&i.op, Op::Call(callee) if callers.contains(callee))) {
-                callers.insert(f.name.clone());
-            }
-        }
-        if callers.len() == before {
-            return callers;
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions compiled for no scene: what they call of the linker as it is in an empty scene.
 
-use crate::layout::textures;
 use crate::synthesise::coordinate_systems;
+use crate::synthesise::texture_lookup;
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// coordinate systems mean the world, and all others return zeros, so that there are no lights,
 /// volumes or co-shaders.
 pub fn stand_alone(module: &mut Module) {
-    textures::supply_none(module);
+    texture_lookup::supply_none(module);
     let mut missing: BTreeMap<Arc<str>, Function> = BTreeMap::new();
     for f in &module.functions {
         for inst in f.blocks.iter().flat_map(|b| &b.insts) {

@@ -120,7 +120,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
     stages.end(&program.module);
     let stages = stages.into_list();
     let surfaces = if displaced { 0 } else { program.surface_entries };
-    let loaded = Loaded::new(&program.module, &program.constants, surfaces);
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), surfaces);
     let rpu = match &loaded {
         Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
         Err(error) => Err(error.to_string()),

@@ -186,7 +186,7 @@ pub fn with_data_of(debug: &Program, image: &Program) -> Program {
 /// When the pixel or sample does not exist, or the program was not linked by [`link`].
 pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError> {
     let program = subject.program;
-    let size = [program.constants[1][0], program.constants[1][1]].map(|side| side as u32);
+    let size = program.constants.format();
     let [x, y] = sample.pixel;
     AbsentSample::check(sample.pixel, size, Some(sample.number), sample.sampling.count())?;
     let film = FilmSettings::of(&subject.scene.film, subject.program);

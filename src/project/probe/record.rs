@@ -423,7 +423,7 @@ impl Observer for Recorder<'_> {
                 if hit.uvts[2] >= 0.0 {
                     record.hit = self.surface_point(ray, hit);
                 } else if in_library {
-                    let [r, g, b, alpha] = self.world.program.constants[7];
+                    let [r, g, b, alpha] = self.world.program.constants.background;
                     record.returned = Some(Returned { color: [r, g, b], opacity: [alpha; 3] });
                 }
             }

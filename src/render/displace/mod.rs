@@ -18,7 +18,8 @@ use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::SourceMap;
 use shadewright_geometry::Mesh;
 use shadewright_geometry::refine::refine;
-use shadewright_program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, ShaderCache, Stage, link_cached};
+use shadewright_ir::abi::frame::FrameConstants;
+use shadewright_program::{LinkOptions, MemoryImage, Program, ShaderCache, Stage, link_cached};
 use shadewright_scene::{Camera, DEFAULT_TRIANGLES, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ struct Last {
     view: (Camera, Format),
     module: Arc<shadewright_ir::Module>,
     memory: Arc<MemoryImage>,
-    constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    constants: FrameConstants,
     meshes: Vec<Arc<Mesh>>,
     displaced: Displaced,
 }

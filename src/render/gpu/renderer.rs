@@ -200,7 +200,7 @@ pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Progra
 
 /// The most nested rays.
 pub(super) fn max_depth(job: &Job) -> u32 {
-    job.program.constants[6][3] as u32
+    job.program.constants.max_depth as u32
 }
 
 /// The default number of paths in flight.
@@ -217,7 +217,7 @@ pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup
         record_words: 0,
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
-        constants: &job.program.constants,
+        constants: job.program.constants.vectors(),
         placed: &job.program.memory.placed,
         tree: &job.bvh,
         tree_is_known: job.program.specialize.has(Fact::Bvh),

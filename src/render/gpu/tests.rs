@@ -11,6 +11,7 @@ use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::{FileId, SourceMap};
 use shadewright_bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
 use shadewright_image::Image;
+use shadewright_ir::abi::frame::FrameConstants;
 use shadewright_ir::{Module, parse};
 use shadewright_program::{MemoryImage, Program};
 use std::sync::{Arc, LazyLock};
@@ -202,9 +203,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
     let bvh = Bvh::build(&triangles, &BuildOptions::default()).unwrap();
     let mut vectors = vec![[0; 4], [0; 4], [0, 0, 0, 1], [0; 4]];
     vectors.extend(triangles.iter().map(|_| [0, 0, 0, 2]));
-    let mut constants = [[0.0; 4]; 16];
-    constants[0] = [1.0e-3, f32::MAX, 0.0, 0.0];
-    constants[6][3] = 4.0;
+    let constants = FrameConstants { ray_bias: 1.0e-3, ray_end: f32::MAX, max_depth: 4.0, ..FrameConstants::default() };
     let program = Program {
         primitives: Arc::default(),
         module: module(PROGRAM).into(),

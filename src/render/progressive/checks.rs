@@ -7,6 +7,7 @@ use crate::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
 use glam::Vec2;
 use shadewright_base::text::source::SourceMap;
 use shadewright_image::Image;
+use shadewright_ir::abi::frame::FrameConstants;
 use shadewright_program::{LinkOptions, link};
 use shadewright_scene::{OpenOptions, open_builtin};
 use std::sync::Arc;
@@ -104,9 +105,16 @@ pub fn what_is_the_same_stays_loaded(
 ) {
     let first = job_of("sepia", 24, 16, [1, 1]);
     let mut moved = first.clone();
-    moved.program.constants[5][0] += 0.25;
+    moved.program.constants.camera_origin[0] += 0.25;
     moved.window = Window::whole(31, 9);
-    moved.program.constants[1] = [31.0, 9.0, 1.0 / 31.0, 1.0 / 9.0];
+    let [width, height] = [31.0, 9.0];
+    moved.program.constants = FrameConstants {
+        width,
+        height,
+        inverse_width: 1.0 / width,
+        inverse_height: 1.0 / height,
+        ..moved.program.constants
+    };
     let mut repainted = moved.clone();
     let memory = Arc::make_mut(&mut repainted.program.memory);
     for vector in &mut memory.vectors {

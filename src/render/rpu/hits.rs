@@ -55,7 +55,7 @@ impl Hit {
 /// When the program cannot be compiled for the machine, or a run does not end within `budget` back
 /// edges and calls.
 pub fn run_at_hits(program: &Program, batches: &[Batch<'_>], budget: u32) -> Result<Vec<Vec<u32>>, RenderError> {
-    let loaded = Loaded::new(&program.module, &program.constants, 0)?;
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), 0)?;
     let data = loaded.data(&program.memory.vectors);
     let stop = AtomicBool::new(false);
     let machine = loaded.machine(&data, &EmptyScene, budget, &stop);

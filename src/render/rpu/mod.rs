@@ -112,7 +112,7 @@ impl RpuRenderer {
     /// The job's program, compiled and loaded.
     pub(crate) fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
-        let (module, constants, surfaces) = (&program.module, &program.constants, program.surface_entries);
+        let (module, constants, surfaces) = (&program.module, program.constants.vectors(), program.surface_entries);
         let loaded = match &self.cache {
             Some(cache) => Loaded::cached(module, constants, surfaces, &self.options, cache)?,
             None => Loaded::with_options(module, constants, surfaces, &self.options)?,

@@ -169,7 +169,7 @@ impl Progressive for RpuProgressive {
             Some((constants, memory)) => Data::of_parts(*constants, memory.as_deref(), &new.memory.vectors),
             None => code.data(&new.memory.vectors),
         };
-        let (constants, placed) = data.with_uniforms(&new.constants).into_own_parts();
+        let (constants, placed) = data.with_uniforms(new.constants.vectors()).into_own_parts();
         self.images += u64::from(image.is_none());
         let memory = image.map_or(placed, |(_, memory)| memory);
         self.kept = Some(Kept { job: job.clone(), code, constants, memory });

@@ -7,7 +7,7 @@ use shadewright_bvh::{Bvh, HitBatch, RayBatch};
 use shadewright_codegen::rpu::{Options, RpuProgram};
 use shadewright_generators::{self as generators, Arguments, Layout, RayKind};
 use shadewright_ir::Module;
-use shadewright_program::PROGRAM_CONSTANTS;
+use shadewright_ir::abi::frame::PROGRAM_CONSTANTS;
 use shadewright_rpu::engine::EngineInfo;
 use shadewright_rpu::{Block, EmptyScene};
 use std::sync::atomic::AtomicBool;

@@ -94,10 +94,10 @@ mod tests {
     use super::*;
     use crate::call::words;
     use crate::rpu::Loaded;
+    use shadewright_ir::abi::frame::PROGRAM_CONSTANTS;
     use shadewright_ir::eval::{EmptyWorld, Limits, Observer, eval_observed};
     use shadewright_ir::passes::record::{Detail, Recording, Segments, instrument};
     use shadewright_ir::random::{self, Random, Shape};
-    use shadewright_program::PROGRAM_CONSTANTS;
     use shadewright_rpu::EmptyScene;
     use shadewright_rpu::engine;
 

@@ -39,7 +39,7 @@ pub fn simulate(
     progress: Progress<'_>,
 ) -> Result<Simulation, RenderError> {
     let stop = AtomicBool::new(false);
-    let data = loaded.data(&job.program.memory.vectors).with_uniforms(&job.program.constants);
+    let data = loaded.data(&job.program.memory.vectors).with_uniforms(job.program.constants.vectors());
     let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);

@@ -11,8 +11,9 @@ use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel}
 use crate::Progress;
 use shadewright_bvh::{BuildOptions, TwoLevel, TwoLevelError};
 use shadewright_image::{Image, SizeError, check_size};
-use shadewright_program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree};
+use shadewright_program::memory::{ObjectRecord, build_tree};
 use shadewright_program::textures::Textures;
+use shadewright_program::{MemoryError, RecordLayout};
 use shadewright_program::{MemoryImage, frame_constants};
 use shadewright_rpu::engine::{EngineInfo, Unsupported};
 use shadewright_rpu::format::Format;
@@ -221,7 +222,7 @@ impl StandaloneProgram {
         self.shaders = names.iter().map(code).collect();
         self.memory = MemoryImage::build(scene, &records, &[], &Textures::default())?;
         self.tree = Some(build_tree(scene, &BuildOptions::default())?);
-        for (k, constant) in frame_constants(scene).iter().enumerate() {
+        for (k, constant) in frame_constants(scene).vectors().iter().enumerate() {
             self.constants[31 - k] = constant.map(f32::to_bits);
         }
         Ok(())

@@ -285,7 +285,8 @@ mod tests {
             let job = prepare(program, &scene, Window::whole(21, 13), sampling, DEFAULT_BUDGET).expect("it fits");
             let plain = super::super::RpuRenderer::new().render(&job, &|_| {}).expect("renders");
             let program = &job.program;
-            let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+            let loaded =
+                Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
             let mut seen = Vec::new();
             let done = |samples: &[Option<SampleNumber>; BLOCK], _| {
                 seen.extend(samples.iter().flatten().map(|s| (s.pixel, s.index)));

@@ -306,7 +306,8 @@ mod tests {
     fn values_of_a_common_origin_are_computed_once_and_change_no_bit() {
         let job = job_of_file("assets/rtsl/primitives.rib");
         let program = &job.program;
-        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles");
+        let loaded =
+            Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("it compiles");
         let (data, stop) = (loaded.data(&program.memory.vectors), AtomicBool::new(false));
         let tracer = SceneTracer::of_job(&job, &loaded, &data, &stop).expect("it has all entries");
         let procedural = tracer.procedural.as_ref().expect("there are primitives");

@@ -105,7 +105,7 @@ pub fn simulate(
     let job = state.job(&view, Sampling { strata: Sampling::strata_of(1), seed: 0 }, budget);
     let fail = |e: shadewright_render::RenderError| e.to_string();
     let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     if !goes_on(Stage::Rays(0.0)) {
         return Ok(None);

@@ -215,7 +215,7 @@ fn the_frame_buffer_ends_with_the_image_that_the_array_makes() {
     let view = View { camera: state.scene.camera.clone(), format };
     let job = state.job(&view, Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
     let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("a program");
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("a program");
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).expect("polygons");
     let config = Config::parse("trace = { events = 1000000 }").expect("numbers");
     let rays = render::rays(&job, &loaded, &polygons, &config, &|_| {}).expect("rays");

@@ -147,7 +147,7 @@ impl<'d> Opened<'d> {
         let start = Instant::now();
         let machine = match self.device {
             Device::Rpu(engine) => {
-                let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+                let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
                 let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));
                 Machine::Rpu(Box::new(loaded.map_err(|e| Failure::render(&e, &program.sources))?))
             }

@@ -436,9 +436,6 @@ impl Body<'_, '_> {
                 let value = self.b.op(Op::Extract(lane.min(3) as u8), &[vector]);
                 Some(Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform }))
             }
-            ("__uniform_color", Some(&[k])) => {
-                Some(Ok(Typed { value: self.uniform_triple(k), ty: SourceType::Color, class: StorageClass::Uniform }))
-            }
             (name, _) if strings::STRING_FUNCTIONS.contains(&name) => Some(self.string_call(f, args)),
             ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
                 Some(self.transform(f, args))

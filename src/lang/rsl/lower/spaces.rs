@@ -6,6 +6,7 @@ use super::super::spaces::{self, Axes};
 use super::super::{check, matrices};
 use super::expr::article;
 use super::*;
+use shadewright_ir::abi::frame::slots;
 
 /// A coordinate system that an expression names.
 enum System {
@@ -104,7 +105,10 @@ impl Body<'_, '_> {
                 }
                 System::Axes([axes[0], axes[1], axes[2], axes[3]])
             }
-            Space::Camera => System::Axes([2, 3, 4, 5].map(|k| self.uniform_triple(k))),
+            Space::Camera => System::Axes(
+                [slots::CAMERA_X, slots::CAMERA_Y, slots::CAMERA_Z, slots::CAMERA_ORIGIN]
+                    .map(|slot| self.b.frame_xyz(slot)),
+            ),
             Space::Image(name) => System::Image(name),
             Space::Named => {
                 self.at(space.span);
@@ -158,13 +162,6 @@ impl Body<'_, '_> {
                 Diagnostic::error(format!("the standard library has no function `{name}`")).at(at.span, "needed here"),
             ),
         }
-    }
-
-    /// The first three components of a program constant.
-    pub(super) fn uniform_triple(&mut self, k: u32) -> Value {
-        let vector = self.b.op(Op::Uniform(k), &[]);
-        let parts = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[vector]));
-        self.b.op(Op::Compose, &parts)
     }
 
     /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)`,

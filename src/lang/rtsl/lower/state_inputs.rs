@@ -3,6 +3,7 @@
 
 use super::super::state::VARIABLES;
 use super::*;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{input, library};
 
 /// A light without a distance is distant, and no light is farther away: squares of this, 2³¹, are
@@ -117,8 +118,7 @@ impl Body<'_> {
         use ir::Type::{F32, Vec3};
         match name {
             "rt_Epsilon" => {
-                let ray = self.b.op(Op::Uniform(0), &[]);
-                return Some(self.b.op(Op::Extract(0), &[ray]));
+                return Some(self.b.frame(slots::RAY_BIAS));
             }
             "rt_TimeSeed" => return Some(self.input(input::RAY_TIME, F32)),
             _ => {}
@@ -135,9 +135,8 @@ impl Body<'_> {
                 }
                 "rt_HitDistance" => Some(self.b.f32(f32::MAX)),
                 "rt_du" | "rt_dv" => {
-                    let format = self.b.op(Op::Uniform(1), &[]);
-                    let reciprocal = if name == "rt_du" { 2 } else { 3 };
-                    Some(self.b.op(Op::Extract(reciprocal), &[format]))
+                    let slot = if name == "rt_du" { slots::INVERSE_WIDTH } else { slots::INVERSE_HEIGHT };
+                    Some(self.b.frame(slot))
                 }
                 _ => None,
             },

@@ -9,6 +9,7 @@
 use super::{BACKEND, lookups};
 use glam::Vec3;
 use shadewright_ir::abi::EntryPoint;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, ShaderCall, Type};
 use shadewright_program::surface_entry;
 use shadewright_render::rpu::Loaded;
@@ -17,8 +18,6 @@ use shadewright_rpu::engine::default_engine;
 
 /// The distance at which the probe's own rays start.
 const MARK: f32 = -6.5e33;
-/// The program constant whose last component is the greatest ray depth.
-const LIMITS: usize = 6;
 /// The words of an object's record for rays of `transmission` and of `occlusion`, where its surface
 /// is asked for the opacity: see `program::synthesise::visibility`.
 const SHADED: f32 = 2.0;
@@ -83,13 +82,13 @@ impl Probe {
         let mut module = (*program.module).clone();
         lookups::mark(&mut module);
         module.functions.push(entry(surface as u32, call));
-        let loaded = Loaded::new(&module, &program.constants, surface + 1)?.on_engine(default_engine())?;
+        let loaded = Loaded::new(&module, program.constants.vectors(), surface + 1)?.on_engine(default_engine())?;
         let mut vectors = program.memory.vectors.clone();
         let objects = [1.0f32, 0.0].map(|opacity| {
             vectors.push([opacity.to_bits(), SHADED.to_bits(), 0, SHADED.to_bits()]);
             vectors.len() as u32 - 1
         });
-        let deepest = program.constants[LIMITS][3];
+        let deepest = program.constants.max_depth;
         Ok(Self { module, loaded, vectors, surface: surface as u32, objects, deepest })
     }
 
@@ -149,8 +148,7 @@ fn entry(number: u32, call: ShaderCall) -> Function {
     let (mark, far) = (b.f32(MARK), b.f32(f32::MAX));
     let range = b.op(Op::Compose, &[mark, far, zero, zero]);
     b.effect(Op::Trace, &[origin, direction, range]);
-    let limits = b.op(Op::Uniform(LIMITS as u32), &[]);
-    let deepest = b.op(Op::Extract(3), &[limits]);
+    let deepest = b.frame(slots::MAX_DEPTH);
     let is_shadow = b.op(Op::Lt, &[deepest, depth]);
     let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
     let rest = b.op(Op::Sub, &[white, answer]);

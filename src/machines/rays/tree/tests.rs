@@ -66,7 +66,7 @@ fn tree_of(job: &Job, threshold: f32) -> RayTree {
 /// The greatest difference of the tree's image from the RPU's.
 fn difference(job: &Job, tree: &RayTree) -> f32 {
     let program = &job.program;
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+    let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");
     let image = tree.image(job, &loaded).expect("develops");
     let plain = RpuRenderer::new().render(job, &|_| {}).expect("renders");
     let pairs = image.rgba.iter().zip(&plain.rgba);

@@ -7,17 +7,17 @@
 mod procedural;
 mod ribbons;
 
-pub use ribbons::RibbonCoordinates;
-
 use crate::collect::entries::Constants;
 use crate::collect::instances::unpack;
 use crate::collect::procedural::PrimitiveCores;
-use crate::layout::memory::{
+use crate::records::StoredPrimvar;
+use crate::records::surface_globals::SURFACE_GLOBALS;
+use crate::records::visibility::{DIFFUSE, LAST_REPORTED};
+use crate::records::{
     COLORED_VERTEX_VECTORS, ColorStorage, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
 };
-use crate::layout::primvars::StoredPrimvar;
-use crate::synthesise::visibility;
 use shadewright_geometry::primvar::PrimvarType;
+use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{Input, input};
 pub use shadewright_ir::emitter::normalize;
 use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
@@ -57,35 +57,6 @@ pub struct SurfaceState {
     at_hit: procedural::AtHitResults,
     known: HashMap<&'static str, Value>,
 }
-
-/// The predefined variables of surfaces, with their types.
-pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
-    ("P", Type::Vec3),
-    ("N", Type::Vec3),
-    ("Ng", Type::Vec3),
-    ("I", Type::Vec3),
-    ("E", Type::Vec3),
-    ("Cs", Type::Vec3),
-    ("Os", Type::Vec3),
-    ("dPdu", Type::Vec3),
-    ("dPdv", Type::Vec3),
-    ("s", Type::F32),
-    ("t", Type::F32),
-    ("u", Type::F32),
-    ("v", Type::F32),
-    ("du", Type::F32),
-    ("dv", Type::F32),
-    ("ncomps", Type::F32),
-    ("time", Type::F32),
-    ("dtime", Type::F32),
-    ("dPdtime", Type::Vec3),
-    ("raydepth", Type::F32),
-    ("Ci", Type::Vec3),
-    ("Oi", Type::Vec3),
-];
-
-/// The program constant with the shutter times.
-pub const SHUTTER: u32 = 9;
 
 /// Named inputs of the ray that hit: the diameter of its cone at the hit, the growth of that per
 /// unit of length, the kind of the ray, and the time as a fraction of the shutter interval.
@@ -213,10 +184,7 @@ impl SurfaceState {
                     })
                 })
             }
-            "E" => {
-                let origin = b.op(Op::Uniform(5), &[]);
-                xyz(b, origin)
-            }
+            "E" => b.frame_xyz(slots::CAMERA_ORIGIN),
             "Cs" | "Os" => self.color(b, name == "Os"),
             "s" => self.interpolate(b, 2, Part::Component(0)),
             "t" => self.interpolate(b, 2, Part::Component(1)),
@@ -239,7 +207,7 @@ impl SurfaceState {
             input::RAY_SPREAD => b.op(Op::Extract(1), &[self.inputs.ray]),
             input::RAY_KIND => {
                 let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
-                let [last, diffuse] = [visibility::LAST_REPORTED, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
+                let [last, diffuse] = [LAST_REPORTED, DIFFUSE].map(|kind| b.f32(kind.into()));
                 let is_internal = b.op(Op::Lt, &[last, kind]);
                 b.op(Op::Select, &[is_internal, diffuse, kind])
             }
@@ -264,7 +232,7 @@ impl SurfaceState {
             }
             ColorStorage::Object => self.object_vector(b, COLORS + u32::from(opacity)),
         };
-        xyz(b, v)
+        b.xyz(v)
     }
 
     /// A point of the space of an instance's mesh in world space.
@@ -286,7 +254,7 @@ impl SurfaceState {
         }
         let [x, y, z] = [0, 1, 2].map(|i| {
             let axis = self.object_vector(b, axes + u32::from(i));
-            let axis = xyz(b, axis);
+            let axis = b.xyz(axis);
             let along = b.op(Op::Extract(i), &[v]);
             scale(b, axis, along)
         });
@@ -321,7 +289,7 @@ impl SurfaceState {
 
     /// The differences of vector `k` of the vertex records from A to B and from A to C.
     fn differences(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 2] {
-        let [p, q, r] = self.vertex_vectors(b, k).map(|v| xyz(b, v));
+        let [p, q, r] = self.vertex_vectors(b, k).map(|v| b.xyz(v));
         [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
     }
 
@@ -329,7 +297,7 @@ impl SurfaceState {
     fn interpolate(&mut self, b: &mut FunctionBuilder, k: u32, part: Part) -> Value {
         let [p, q, r] = self.vertex_vectors(b, k).map(|v| match part {
             Part::Component(c) => b.op(Op::Extract(c), &[v]),
-            Part::Xyz => xyz(b, v),
+            Part::Xyz => b.xyz(v),
             Part::Whole => v,
         });
         let [u, v] = self.barycentric(b);
@@ -514,25 +482,15 @@ const AXES: u32 = 0;
 const NORMAL_AXES: u32 = 3;
 const COLORS: u32 = 6;
 
-/// The first three components of a `vec4`.
-pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
-    let parts = [0, 1, 2].map(|c| b.op(Op::Extract(c), &[v]));
-    b.op(Op::Compose, &parts)
-}
-
 /// The value of an input that is the same for all shaders of a frame, whatever their kind:
 /// `ncomps`, `time`, `dtime`, or `ray.time`, the time as a fraction of the shutter interval.
 pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
-    let of_shutter = |b: &mut FunctionBuilder, component| {
-        let shutter = b.op(Op::Uniform(SHUTTER), &[]);
-        b.op(Op::Extract(component), &[shutter])
-    };
     Some(match name {
         "ncomps" => b.f32(3.0),
-        "time" => of_shutter(b, 0),
-        "dtime" => of_shutter(b, 3),
+        "time" => b.frame(slots::TIME),
+        "dtime" => b.frame(slots::SHUTTER_TIME),
         input::RAY_TIME => {
-            let [now, open, length] = [0, 1, 3].map(|c| of_shutter(b, c));
+            let [now, open, length] = [slots::TIME, slots::SHUTTER_OPEN, slots::SHUTTER_TIME].map(|slot| b.frame(slot));
             let since = b.op(Op::Sub, &[now, open]);
             let inverse = b.op(Op::Rcp, &[length]);
             let fraction = b.op(Op::Mul, &[since, inverse]);
@@ -567,6 +525,7 @@ fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::RibbonCoordinates;
     use shadewright_ir::abi::EntryPoint;
 
     #[test]

@@ -5,7 +5,7 @@
 //! perpendicular to the normal, and texture coordinates are the point in world space (Parker et al.
 //! 2007, §3.4).
 
-use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
+use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale};
 use crate::layout::procedural::{BLOCK_VECTORS, PDF_SCALE};
 use shadewright_ir::abi::input;
 use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
@@ -165,7 +165,7 @@ impl SurfaceState {
     fn to_own_space(&self, b: &mut FunctionBuilder, offset: u32, v: Value, is_point: bool) -> Value {
         let parts = [0, 1, 2].map(|i| {
             let row = self.parameter(b, offset + 1 + i);
-            let axis = xyz(b, row);
+            let axis = b.xyz(row);
             let along = b.op(Op::Dot, &[axis, v]);
             match is_point {
                 true => {

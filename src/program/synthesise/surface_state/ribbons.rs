@@ -8,16 +8,8 @@
 //! points against that component of the ray.
 
 use super::{SurfaceState, length, normalize, perpendicular, scale};
+use crate::records::RibbonCoordinates;
 use shadewright_ir::{FunctionBuilder, Op, Value};
-
-/// Where the texture coordinates of ribbons come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RibbonCoordinates {
-    /// They are `u, v`.
-    Parameters,
-    /// The mesh has them.
-    Given,
-}
 
 /// Names of cached values that no shader reads: the curve's tangent by v, the unit vector across
 /// the ribbon, and the tube's normals, whose length is the distance of the hit from the axis in

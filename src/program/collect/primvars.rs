@@ -7,7 +7,8 @@
 
 use crate::collect::instances::{Instance, pack};
 use crate::collect::shader_library::{CompiledParam, CompiledShader};
-use crate::layout::memory::{ParamBlock, RecordLayout};
+use crate::records::StoredPrimvar;
+use crate::records::{ParamBlock, RecordLayout};
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_geometry::Mesh;
 use shadewright_geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
@@ -17,34 +18,6 @@ use shadewright_lang::types::{SourceType, StorageClass};
 use shadewright_scene::{Object, Scene};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-
-/// A primitive variable whose values follow the records of its mesh.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct StoredPrimvar {
-    /// Its number among those of the mesh.
-    pub number: usize,
-    /// Its name.
-    pub name: Arc<str>,
-    /// The type of an element.
-    pub ty: PrimvarType,
-    /// The number of its elements where it is an array.
-    pub array: Option<u32>,
-    /// Whether it is uniform: its values follow the data of triangles, else the vertices.
-    pub per_triangle: bool,
-    /// Vectors between the end of the record proper and its first.
-    pub offset: u32,
-}
-
-impl StoredPrimvar {
-    /// Vectors of memory that a value takes: one for each element, four where that is a matrix.
-    pub fn vectors(&self) -> u32 {
-        self.array.unwrap_or(1) * element_vectors(self.ty)
-    }
-}
-
-fn element_vectors(ty: PrimvarType) -> u32 {
-    ty.components().div_ceil(4) as u32
-}
 
 /// The name of the primitive variable that holds the value of an output parameter of the
 /// displacement shader that displaced a mesh.

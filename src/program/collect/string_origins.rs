@@ -2,14 +2,19 @@
 //! block parameters, selects, arrays and calls, to constants and to parameters of functions that
 //! the module does not call.
 
+use crate::collect::Collected;
+use crate::collect::instances::{Instance, string_input};
+use crate::records::textures::Names;
 use shadewright_base::text::source::Span;
+use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use shadewright_scene::{Scene, ShaderId, ShaderInstance};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Where the strings come from.
 #[derive(Debug, Default)]
-pub struct Origins {
+struct Origins {
     /// Constants, each with a source span.
     pub constants: BTreeMap<Arc<str>, Option<Span>>,
     /// Parameters, as function and number.
@@ -26,7 +31,7 @@ enum Source {
 }
 
 /// The origins of argument `argument` of all calls of `callee`.
-pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
+fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
     let index = module.index();
     let definitions: Vec<Definitions<'_>> = module.functions.iter().map(Definitions::of).collect();
     let mut found = Origins::default();
@@ -120,6 +125,75 @@ impl<'a> Definitions<'a> {
         }
         definitions
     }
+}
+
+/// Whether a module's shaders look up textures.
+pub fn looks_for_textures(module: &Module) -> bool {
+    let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    insts.any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::TextureFind.is(name)))
+}
+
+/// The names of textures that a module's shaders may look up; `None` for a module that looks up
+/// none. `instances` are all uses of its shaders, with what the scene says of them; `variables` the
+/// texts of primitive variables, by their names.
+pub fn names<'a>(
+    module: &Module,
+    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
+    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+) -> Option<Names> {
+    looks_for_textures(module).then(|| strings_to(module, &Intrinsic::TextureFind, instances, variables))
+}
+
+/// All uses of a scene's shaders, with what the scene says of them.
+pub fn instances<'a>(
+    scene: &'a Scene,
+    collected: &'a Collected,
+) -> impl Iterator<Item = (&'a Instance, &'a ShaderInstance)> {
+    scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
+        let cores = collected.shaders.cores_of(ShaderId(id));
+        cores.map(move |core| (&**core, given))
+    })
+}
+
+/// The strings that may reach the first argument of the calls of a function, but the empty one;
+/// the other arguments are those of [`names`].
+pub fn strings_to<'a>(
+    module: &Module,
+    callee: &Intrinsic,
+    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
+    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+) -> Names {
+    let origins = origins(module, &callee.name(), 0);
+    let mut all = origins.constants;
+    for (bound, given) in instances {
+        let mut first = 0;
+        for param in &bound.shader.params {
+            let numbers = first..first + param.values();
+            first = numbers.end;
+            let core = &bound.shader.core;
+            if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
+                continue;
+            }
+            let strings =
+                bound.strings.iter().filter(|(name, _)| *name == param.name).map(|(_, string)| string.clone());
+            let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
+            strings.chain(of_primitives).for_each(|string| {
+                all.entry(string).or_insert(given.span);
+            });
+        }
+        for (number, input) in bound.shader.core_params.iter().enumerate() {
+            let made = string_input(&input.name).and_then(|which| bound.made.get(which)).cloned().and_then(string);
+            if origins.params.contains(&(bound.shader.core.clone(), number)) {
+                all.extend(made.map(|string| (string, given.span)));
+            }
+        }
+    }
+    all.remove("");
+    all
+}
+
+fn string(value: Const) -> Option<Arc<str>> {
+    if let Const::String(string) = value { Some(string) } else { None }
 }
 
 #[cfg(test)]

@@ -1,23 +1,18 @@
-//! The textures of a scene: the images that its shaders may look up, read and laid out, and the
-//! function by which shaders find them.
+//! The textures of a scene: the images that its shaders may look up, as they are read and laid out.
 //!
 //! A texture is named by a string while a program runs, so the linker collects every string that
-//! may reach [`Intrinsic::TextureFind`] ([`names`]), reads those images, and writes that function:
-//! a lookup in a table at a fixed address of the memory image. The table's shape depends on the
-//! names alone, so an image that changes on disk changes data and no code.
+//! may reach a lookup ([`crate::collect::string_origins`]), reads those images, and generates the
+//! function that finds one ([`crate::synthesise::texture_lookup`]): it reads a table at a fixed
+//! address of the memory image. The table's shape depends on the names alone, so an image that
+//! changes on disk changes data and no code.
 
-mod names;
 mod read;
 
 pub use read::{Images, Read};
 
-use crate::collect::Collected;
-use crate::collect::instances::{Instance, string_input};
 use shadewright_base::text::source::Span;
-use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::passes::known_data::KnownMemory;
-use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value, string_id};
-use shadewright_scene::{Scene, ShaderId, ShaderInstance};
+use shadewright_ir::string_id;
 use shadewright_texture::layout::{self, MISSING_VECTORS};
 use shadewright_texture::pointcloud::PointCloud;
 use shadewright_texture::{DepthMap, Pyramid, Wraps};
@@ -25,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Address of the table.
-const TABLE: u32 = 1;
+pub(crate) const TABLE: u32 = 1;
 
 /// Vectors that a scene's textures may take together: 96 MiB, so that the memory image stays below
 /// the 128 MiB that some adapters bind at most.
@@ -102,7 +97,7 @@ impl Texture {
 pub struct Textures {
     /// By name; `None` where there is no such image.
     entries: Vec<(u32, Option<Texture>)>,
-    table: Table,
+    pub(crate) table: Table,
 }
 
 impl Textures {
@@ -161,47 +156,6 @@ impl Textures {
         let descriptors = addresses.into_iter().map(|a| piece(a, layout::descriptor_vectors(image, a)));
         std::iter::once(table).chain(descriptors).collect()
     }
-
-    /// The function `(string) → ref` that returns the address of a texture's descriptor, for a
-    /// module that calls it.
-    pub fn find_function(&self) -> Function {
-        let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
-        b.result("return", Type::Ref);
-        let name = b.param("name", Type::String);
-        let id = b.op_as(Op::Bitcast, &[name], Type::U32);
-        let displaced = match self.table.bucket_shift() {
-            Some(shift) => {
-                let vector = entry_of(&mut b, id, FACTOR, shift, self.table.displaced());
-                let word = b.op(Op::Extract(0), &[vector]);
-                let displacement = b.op_as(Op::Bitcast, &[word], Type::U32);
-                b.op(Op::IXor, &[id, displacement])
-            }
-            None => id,
-        };
-        let entry = entry_of(&mut b, displaced, self.table.factor, self.table.shift, TABLE);
-        let [known, address] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
-            let word = b.op(Op::Extract(lane), &[entry]);
-            b.op_as(Op::Bitcast, &[word], ty)
-        });
-        let is_it = b.op(Op::IEq, &[known, id]);
-        // The empty name has the identifier 0, as an empty slot of the table has.
-        let zero = b.u32(0);
-        let is_empty = b.op(Op::IEq, &[id, zero]);
-        let missing = b.constant(Const::Ref(self.table.missing()));
-        let found = b.op(Op::Select, &[is_it, address, missing]);
-        let found = b.op(Op::Select, &[is_empty, missing, found]);
-        b.ret(vec![found]);
-        b.finish()
-    }
-}
-
-/// Loads the vector of the table at an address that an identifier's product with a factor chooses.
-fn entry_of(b: &mut FunctionBuilder, id: Value, factor: u32, shift: u32, table: u32) -> Value {
-    let [factor, shift] = [factor, shift].map(|x| b.u32(x));
-    let hash = b.op(Op::IMul, &[id, factor]);
-    let slot = b.op(Op::IShr, &[hash, shift]);
-    let slot = b.op_as(Op::Bitcast, &[slot], Type::Ref);
-    b.op(Op::Load(table), &[slot])
 }
 
 /// A table without collisions: the slot of an identifier is the upper bits of its product with an
@@ -211,11 +165,11 @@ fn entry_of(b: &mut FunctionBuilder, id: Value, factor: u32, shift: u32, table: 
 /// would take 512 MiB. Many names are displaced (Pagh, "Hash and Displace", 1999): upper bits of
 /// another product choose a displacement that is combined with the identifier before.
 #[derive(Clone, Debug, Default)]
-struct Table {
+pub(crate) struct Table {
     /// A power of two, at least 2; 0 where there are no textures.
     size: u32,
-    factor: u32,
-    shift: u32,
+    pub(crate) factor: u32,
+    pub(crate) shift: u32,
     /// A power of two of them, or none. They follow the descriptor of what is missing.
     displacements: Vec<u32>,
 }
@@ -227,7 +181,7 @@ const TRIES: u32 = 256;
 const FEW: usize = 1024;
 
 /// The golden ratio (Knuth, "Sorting and Searching", §6.4): the factor that chooses a displacement.
-const FACTOR: u32 = 0x9e37_79b9;
+pub(crate) const FACTOR: u32 = 0x9e37_79b9;
 
 /// The factor of identifiers that are displaced: that of the last step of MurmurHash3.
 const DISPLACED_FACTOR: u32 = 0xc2b2_ae35;
@@ -294,7 +248,7 @@ impl Table {
         table
     }
 
-    fn slot(&self, id: u32) -> u32 {
+    pub(crate) fn slot(&self, id: u32) -> u32 {
         let displacement = self.displacements.get(self.bucket(id)).copied().unwrap_or(0);
         self.slot_of(id ^ displacement) as u32
     }
@@ -304,7 +258,7 @@ impl Table {
     }
 
     /// How far the product that chooses a displacement is shifted, where there are any.
-    fn bucket_shift(&self) -> Option<u32> {
+    pub(crate) fn bucket_shift(&self) -> Option<u32> {
         self.displacements.len().checked_ilog2().map(|bits| 32 - bits)
     }
 
@@ -313,11 +267,11 @@ impl Table {
     }
 
     /// The address of the displacements.
-    fn displaced(&self) -> u32 {
+    pub(crate) fn displaced(&self) -> u32 {
         self.missing() + MISSING_VECTORS
     }
 
-    fn missing(&self) -> u32 {
+    pub(crate) fn missing(&self) -> u32 {
         TABLE + self.size
     }
 
@@ -326,90 +280,12 @@ impl Table {
     }
 }
 
-/// Adds the function that finds textures to a module that calls it and belongs to no scene: there
-/// are none.
-pub fn supply_none(module: &mut Module) {
-    if looks_for_textures(module) && !module.functions.iter().any(|f| Intrinsic::TextureFind.is(&f.name)) {
-        module.functions.push(Textures::default().find_function());
-    }
-}
-
-/// Whether a module's shaders look up textures.
-pub fn looks_for_textures(module: &Module) -> bool {
-    let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    insts.any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::TextureFind.is(name)))
-}
-
 /// Names of textures, each with a source span.
 pub type Names = BTreeMap<Arc<str>, Option<Span>>;
-
-/// The names of textures that a module's shaders may look up; `None` for a module that looks up
-/// none. `instances` are all uses of its shaders, with what the scene says of them; `variables` the
-/// texts of primitive variables, by their names.
-pub fn names<'a>(
-    module: &Module,
-    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
-    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
-) -> Option<Names> {
-    looks_for_textures(module).then(|| strings_to(module, &Intrinsic::TextureFind, instances, variables))
-}
-
-/// All uses of a scene's shaders, with what the scene says of them.
-pub fn instances<'a>(
-    scene: &'a Scene,
-    collected: &'a Collected,
-) -> impl Iterator<Item = (&'a Instance, &'a ShaderInstance)> {
-    scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
-        let cores = collected.shaders.cores_of(ShaderId(id));
-        cores.map(move |core| (&**core, given))
-    })
-}
-
-/// The strings that may reach the first argument of the calls of a function, but the empty one;
-/// the other arguments are those of [`names`].
-pub fn strings_to<'a>(
-    module: &Module,
-    callee: &Intrinsic,
-    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
-    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
-) -> Names {
-    let origins = names::origins(module, &callee.name(), 0);
-    let mut all = origins.constants;
-    for (bound, given) in instances {
-        let mut first = 0;
-        for param in &bound.shader.params {
-            let numbers = first..first + param.values();
-            first = numbers.end;
-            let core = &bound.shader.core;
-            if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
-                continue;
-            }
-            let strings =
-                bound.strings.iter().filter(|(name, _)| *name == param.name).map(|(_, string)| string.clone());
-            let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
-            strings.chain(of_primitives).for_each(|string| {
-                all.entry(string).or_insert(given.span);
-            });
-        }
-        for (number, input) in bound.shader.core_params.iter().enumerate() {
-            let made = string_input(&input.name).and_then(|which| bound.made.get(which)).cloned().and_then(string);
-            if origins.params.contains(&(bound.shader.core.clone(), number)) {
-                all.extend(made.map(|string| (string, given.span)));
-            }
-        }
-    }
-    all.remove("");
-    all
-}
-
-fn string(value: Const) -> Option<Arc<str>> {
-    if let Const::String(string) = value { Some(string) } else { None }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shadewright_ir::eval;
 
     #[test]
     fn a_table_has_a_slot_for_each_of_a_thousand_names() {
@@ -420,42 +296,6 @@ mod tests {
             assert_eq!(slots.len(), ids.len());
             assert!(slots.iter().all(|&s| s < table.size), "{table:?}");
             assert!(count <= FEW || table.vectors() <= 8 * count as u64, "{count} names, {} vectors", table.vectors());
-        }
-    }
-
-    /// The memory image of the textures.
-    struct Image(Vec<[u32; 4]>);
-
-    impl eval::World for Image {
-        fn load(&mut self, address: u32) -> [u32; 4] {
-            self.0.get(address as usize).copied().unwrap_or_default()
-        }
-    }
-
-    #[test]
-    fn the_function_finds_each_name_and_no_other_in_tables_of_few_and_of_many() {
-        for count in [3, 1500] {
-            let names = || (0..count).map(|i| Arc::from(format!("maps/{i}.tex")));
-            let textures = Textures::new(names().map(|name| (name, None)));
-            let mut image = Image(vec![[0; 4]; TABLE as usize]);
-            textures.push_table(&mut image.0);
-            assert_eq!(image.0.len() as u64, u64::from(TABLE) + textures.vectors());
-            for (number, name) in names().enumerate() {
-                let slot = TABLE + textures.table.slot(string_id(&name));
-                image.0[slot as usize] = [string_id(&name), number as u32, 0, 0];
-            }
-            let mut module = Module::new();
-            module.functions.push(textures.find_function());
-            let mut find = |name: Arc<str>| {
-                let (function, limits) = (module.functions[0].name.clone(), eval::Limits::default());
-                eval::eval(&module, &function, &[Const::String(name)], &mut image, limits).expect("it ends")
-            };
-            for (number, name) in names().enumerate() {
-                assert_eq!(find(name), [Const::Ref(number as u32)]);
-            }
-            for other in ["", "maps/0.tey"] {
-                assert_eq!(find(other.into()), [Const::Ref(textures.table.missing())], "{other}");
-            }
         }
     }
 }
