@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 const HELP: &str = "cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]";
 
-/// What this is called where tests are listed and chosen.
+/// The name by which the test is listed and chosen.
 const NAME: &str = "the_window_survives_random_input";
 
 /// Memory may grow by a quarter and this many bytes after the first third of the time.
@@ -63,7 +63,7 @@ surface random(float Kd = 0.7; color tint = color(1, 0.5, 0.2); string kind = \"
 }
 ";
 
-/// What is asked for on the command line.
+/// The arguments of the command line.
 #[derive(Clone, Debug)]
 struct Arguments {
     seconds: u64,

@@ -1,4 +1,4 @@
-//! What the benchmarks share: options, times, scenes, errors.
+//! Options, times, scenes and errors that the benchmarks share.
 #![allow(dead_code, reason = "every benchmark compiles this module for itself and uses part of it")]
 
 pub mod arrays;
@@ -45,7 +45,7 @@ impl Common {
     /// has not.
     ///
     /// # Errors
-    /// Those of the measurement.
+    /// The errors of the measurement.
     pub fn run(self, prints: Prints, measurement: impl FnOnce() -> anyhow::Result<Value>) -> anyhow::Result<()> {
         rayon::ThreadPoolBuilder::new().num_threads(self.threads).build_global().context("starting the threads")?;
         let results = measurement()?;
@@ -60,7 +60,7 @@ impl Common {
     }
 }
 
-/// What a measurement prints by itself without `--json`.
+/// The output of a measurement itself, without `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prints {
     /// A table.
@@ -138,7 +138,7 @@ pub fn opened(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::
 /// The seconds that a frame takes.
 ///
 /// # Errors
-/// Those of rendering.
+/// The errors of rendering.
 pub fn timed(renderer: &mut dyn Renderer, job: &Job) -> anyhow::Result<f64> {
     let start = Instant::now();
     renderer.render(job, &|_| {}).map_err(|e| render_error(&e, &job.program.sources))?;

@@ -1,4 +1,4 @@
-//! What the compiler's passes, calling conventions and inlining policies are worth, and how its time
+//! The worth of the compiler's passes, calling conventions and inlining policies, and how its time
 //! grows with the length of a shader: `cargo bench --bench compiler -- NAME`.
 
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! What the compiler's choices cost: instructions, and cycles of the RPU timing model, for a set of
-//! shaders and scenes, without each pass, with each calling convention, and with more or less
+//! The cost of the compiler's choices: instructions, and cycles of the RPU timing model, for a set
+//! of shaders and scenes, without each pass, with each calling convention, and with more or less
 //! inlining (Węgrzanowski 2006, §13.4).
 //!
 //! Subjects are the standard shaders, those and the scenes of `assets`, and the two surfaces of

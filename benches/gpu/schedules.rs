@@ -49,7 +49,7 @@ impl Frames {
     }
 }
 
-/// What is rendered, and where.
+/// The scenes to render, and the adapter to render them on.
 pub struct Options<'a> {
     /// Part of the names of the scenes.
     pub only: Option<&'a str>,

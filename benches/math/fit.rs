@@ -13,7 +13,7 @@ const NODES: usize = 256;
 /// Reweighted solutions for each set of coefficients.
 const ITERATIONS: usize = 60;
 
-/// What is fitted: `p(x) = Σ fixed + Σᵢ cᵢ x^(first + i·step)`.
+/// The form of the polynomial that is fitted: `p(x) = Σ fixed + Σᵢ cᵢ x^(first + i·step)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// The function.

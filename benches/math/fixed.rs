@@ -77,7 +77,7 @@ fn place(i: usize) -> [Const; 2] {
     [1.0 + (i % 61) as f32 / 64.0, 1.0 + (i % 7) as f32 / 32.0].map(Const::F32)
 }
 
-/// What one operation costs on the RPU, by what many in a row cost more than none.
+/// The cost of one operation on the RPU, by what many in a row cost more than none.
 fn on_rpu(ty: &str, statement: &str) -> anyhow::Result<Cost> {
     let arguments: Vec<Vec<Const>> = (0..256).map(|i| place(i).to_vec()).collect();
     let cost = |times: usize| cost_of(&module("f.pfman", &straight(ty, statement, times))?, &arguments);

@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, FRAC_PI_6, LN_2, LOG
 pub struct Exact {
     /// The function of the library whose text has the coefficients as the constants of `p`.
     pub holder: &'static str,
-    /// What is approximated, for people.
+    /// The formula that is approximated, for people.
     pub what: &'static str,
     /// The fit.
     pub form: Form,
@@ -85,7 +85,7 @@ pub const EXACT: [Exact; 8] = [
 pub struct Fast {
     /// The function of the library whose text has the coefficients.
     pub holder: &'static str,
-    /// What is approximated, for people.
+    /// The formula that is approximated, for people.
     pub what: &'static str,
     /// Place, value and slope at both ends of the domain.
     pub ends: [[f64; 3]; 2],
@@ -108,7 +108,7 @@ pub const FAST: [Fast; 6] = [
 ];
 
 impl Function {
-    /// Its polynomial; none of a function that is made of others.
+    /// The function's polynomial; none of a function that is made of others.
     pub fn polynomial(&self) -> Option<&'static Exact> {
         EXACT.iter().find(|exact| exact.holder == self.holder)
     }
@@ -124,7 +124,7 @@ impl Fast {
 /// A function that is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Its name in the tables.
+    /// The name in the tables.
     pub name: &'static str,
     /// The call in RSL, of `x`.
     pub call: &'static str,

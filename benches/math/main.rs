@@ -75,7 +75,7 @@ fn fit_all(quiet: bool) -> Value {
     Value::Array(rows)
 }
 
-/// What was measured of a function.
+/// The measurements of a function.
 struct Row {
     function: &'static Function,
     /// Errors and costs of the exact function, then of the fast one.

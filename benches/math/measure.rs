@@ -60,7 +60,7 @@ impl Errors {
     }
 }
 
-/// What a call costs on the RPU, one function compiled alone.
+/// The cost of a call on the RPU, one function compiled alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// Instructions a thread, the call of the function among them.
@@ -128,7 +128,7 @@ fn batches([low, high]: [f32; 2], stride: usize) -> Vec<(u32, u32)> {
     starts.map(|start| (start as u32, (start + width - 1).min(last.into()) as u32)).collect()
 }
 
-/// What a call costs, for arguments spread evenly over the function's ranges.
+/// The cost of a call, for arguments spread evenly over the function's ranges.
 ///
 /// # Errors
 /// When it does not compile, or does not run.
@@ -143,7 +143,7 @@ pub fn cost(function: &Function, call: &str) -> anyhow::Result<Cost> {
     cost_of(&compiled(call)?, &arguments)
 }
 
-/// What a call of `f` costs.
+/// The cost of a call of `f`.
 ///
 /// # Errors
 /// When it does not run.

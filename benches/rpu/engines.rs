@@ -17,7 +17,7 @@ const RENDERED: (u32, u32) = (240, 180);
 /// Million instructions of lanes per second, rays included, on one thread.
 ///
 /// # Errors
-/// Those of rendering.
+/// The errors of rendering.
 pub fn shading() -> anyhow::Result<Value> {
     let job = scene_job(&repository(SCENE), RENDERED)?;
     let program = &job.program;

@@ -90,7 +90,7 @@ pub fn scenes() -> anyhow::Result<Value> {
 /// The seconds of a frame of each program, in turns.
 ///
 /// # Errors
-/// Those of rendering.
+/// The errors of rendering.
 pub fn frame_times<const N: usize>(
     single: &rayon::ThreadPool,
     programs: [(&Job, &Loaded); N],

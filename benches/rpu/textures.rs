@@ -16,8 +16,8 @@ const TEXTURE_SIDE: u32 = 1024;
 /// Lookups per pixel.
 const LOOKUPS: u32 = 64;
 
-/// What is measured: a name, and what an iteration of the loop computes at `(x, y)`; `e` is the
-/// side of a texel. The first is the loop without a lookup.
+/// The kinds of lookups that are measured: a name, and what an iteration of the loop computes at
+/// `(x, y)`; `e` is the side of a texel. The first is the loop without a lookup.
 const KINDS: [(&str, &str); 4] = [
     ("loop_alone", "color(x, y, 0)"),
     ("trilinear", "texture(\"t.png\", x, y, x + 3 * e, y, x + 3 * e, y + 3 * e, x, y + 3 * e)"),
@@ -28,7 +28,7 @@ const KINDS: [(&str, &str); 4] = [
 /// Nanoseconds per lookup.
 ///
 /// # Errors
-/// Those of rendering.
+/// The errors of rendering.
 pub fn lookups() -> anyhow::Result<Value> {
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     let path = folder.path().join("scene.rib");

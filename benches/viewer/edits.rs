@@ -12,7 +12,7 @@ use std::time::Instant;
 /// Values that each parameter takes.
 const VALUES: usize = 50;
 
-/// What the edits of a scene's parameters took.
+/// The time and work of the edits of a scene's parameters.
 struct Edits {
     /// Milliseconds of each edit, in order.
     times: Vec<f64>,

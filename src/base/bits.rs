@@ -95,7 +95,7 @@ impl Bits {
         self.limb((i / LIMB) as usize) >> (i % LIMB) & 1 == 1
     }
 
-    /// Whether any bit is one.
+    /// True if any bit is one.
     pub fn any(&self) -> bool {
         match self {
             Self::Small(x) => *x != 0,

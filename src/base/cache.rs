@@ -19,7 +19,7 @@ pub const DEFAULT_LIMIT: u64 = 256 << 20;
 /// Extension of the files.
 const EXTENSION: &str = "cached";
 
-/// What a file begins with: a hash of what follows.
+/// The size of the head of a file in bytes: a hash of what follows.
 const HEAD: usize = 16;
 
 /// A hash of content of 128 bits. The algorithm is the same in all processes of one build.
@@ -76,7 +76,7 @@ impl KeyHasher {
 pub struct DiskCache {
     folder: PathBuf,
     limit: u64,
-    /// What distinguishes builds of the program, whose results may differ.
+    /// The text that distinguishes builds of the program, whose results may differ.
     build: String,
 }
 
@@ -87,7 +87,7 @@ impl DiskCache {
         Self { folder: folder.into(), limit, build: build.into() }
     }
 
-    /// Its folder.
+    /// The folder of the cache.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -23,7 +23,7 @@ impl fmt::Display for NotRegular {
 impl std::error::Error for NotRegular {}
 
 impl NotRegular {
-    /// Whether an error has this cause.
+    /// True if an error has this cause.
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|cause| cause.is::<Self>())
     }
@@ -47,7 +47,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// put a link, it would lead anywhere. The options may create it.
 ///
 /// # Errors
-/// Those of [`open`].
+/// The errors of [`open`].
 pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(meta) => check(&meta)?,
@@ -64,7 +64,7 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// Those of [`open`], and when it is longer.
+/// The errors of [`open`], and when it is longer.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     all(open(path)?, limit)
 }
@@ -72,7 +72,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// [`read`] of a file that the program keeps for itself.
 ///
 /// # Errors
-/// Those of [`open_own`], and when it is longer.
+/// The errors of [`open_own`], and when it is longer.
 pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     all(open_own(path, OpenOptions::new().read(true))?, limit)
 }
@@ -80,7 +80,7 @@ pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// The first bytes of a regular file, fewer where it ends.
 ///
 /// # Errors
-/// Those of [`open`].
+/// The errors of [`open`].
 pub fn start(path: &Path, count: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(count).read_to_end(&mut bytes)?;

@@ -1,4 +1,5 @@
-//! What every part of Shadewright uses and the field has no crate for: source text with diagnostics, files, caches.
+//! The basics that every part of Shadewright uses and the field has no crate for: source text with
+//! diagnostics, files, caches.
 //!
 //! It knows no language, no scene and no renderer.
 

@@ -8,7 +8,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use std::sync::Arc;
 
-/// What a raw token is.
+/// The kind of a raw token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawKind {
     /// A name or keyword: letters, digits, `_`, not starting with a digit.
@@ -26,20 +26,20 @@ pub enum RawKind {
 /// A raw token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawToken {
-    /// What it is.
+    /// The kind of token.
     pub kind: RawKind,
-    /// Its text.
+    /// The text.
     pub text: Arc<str>,
-    /// Its span in the source file.
+    /// The span in the source file.
     pub span: Span,
-    /// Whether white space precedes it (`#define f(x)` differs from `#define f (x)`).
+    /// True if white space precedes it (`#define f(x)` differs from `#define f (x)`).
     pub spaced: bool,
-    /// Whether it is the name of a macro that must not be expanded again.
+    /// True if it is the name of a macro that must not be expanded again.
     pub painted: bool,
 }
 
 impl RawToken {
-    /// Whether it is this operator or bracket.
+    /// True if it is this operator or bracket.
     pub fn is_punct(&self, text: &str) -> bool {
         self.kind == RawKind::Punct && &*self.text == text
     }

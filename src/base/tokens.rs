@@ -63,7 +63,7 @@ impl Tok {
 pub struct Token {
     /// The token.
     pub tok: Tok,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
@@ -101,7 +101,7 @@ pub fn convert(
 pub struct Ident {
     /// The name.
     pub name: Arc<str>,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
@@ -109,7 +109,7 @@ pub struct Ident {
 #[derive(Clone, Copy, Debug)]
 pub struct Stop;
 
-/// What a parser gives.
+/// The result of a parser.
 pub type Parse<T> = Result<T, Stop>;
 
 /// Where a statement begins.
@@ -127,7 +127,7 @@ pub struct Cursor<'a> {
     pub at: usize,
     /// How deep the current one lies.
     pub depth: usize,
-    /// Whether nesting was too deep: continuing would only repeat that.
+    /// True if nesting was too deep: continuing would only repeat that.
     fatal: bool,
     diags: &'a mut Diagnostics,
 }
@@ -169,12 +169,12 @@ impl<'a> Cursor<'a> {
         span
     }
 
-    /// Whether the current token is this operator, bracket or reserved word.
+    /// True if the current token is this operator, bracket or reserved word.
     pub fn is(&self, text: &str) -> bool {
         matches!(self.tok(), Tok::Punct(p) | Tok::Keyword(p) if *p == text)
     }
 
-    /// Whether the text is over.
+    /// True if the text is over.
     pub fn at_end(&self) -> bool {
         matches!(self.tok(), Tok::End)
     }

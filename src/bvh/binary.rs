@@ -104,7 +104,7 @@ pub fn closest_hit(bvh: &Bvh, ray: &Ray) -> Option<Hit> {
     traverse(bvh, ray, false)
 }
 
-/// Whether there is any hit with `t_min < t < t_max`.
+/// True if there is any hit with `t_min < t < t_max`.
 pub fn any_hit(bvh: &Bvh, ray: &Ray) -> bool {
     traverse(bvh, ray, true).is_some()
 }
@@ -116,7 +116,7 @@ pub struct Crossing {
     pub t: f32,
     /// Index of the triangle in the input of the build.
     pub prim: u32,
-    /// Whether the ray comes from the side from which the triangle's vertices run
+    /// True if the ray comes from the side from which the triangle's vertices run
     /// counter-clockwise (in a right-handed space).
     pub enters: bool,
 }

@@ -101,7 +101,7 @@ impl Bvh {
         }
     }
 
-    /// What packets are traced through.
+    /// The scene that packets are traced through.
     pub(super) fn scene(&self, width: Width) -> packet::Scene<'_> {
         let reach = self.bounds().map_or(0.0, |(low, high)| low.abs().max(high.abs()).max_element());
         packet::Scene { tree: self.tree(width), reach }
@@ -114,7 +114,7 @@ impl Bvh {
         single::closest_into(WideTree::Eight(self.wide()), Isa::best(), ray, best)
     }
 
-    /// Whether there is any hit with `t_min < t < t_max`.
+    /// True if there is any hit with `t_min < t < t_max`.
     #[inline]
     pub(super) fn occluded(&self, ray: &Ray) -> bool {
         single::occluded(WideTree::Eight(self.wide()), Isa::best(), ray)

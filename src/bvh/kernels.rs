@@ -72,7 +72,7 @@ const BUILT_IN: &[(&str, &str)] = built_in!(
     "traverse/wide.wgsl",
 );
 
-/// What was edited since the program started.
+/// The texts that were edited since the program started.
 struct Edited {
     version: u64,
     texts: BTreeMap<String, Arc<str>>,
@@ -162,7 +162,7 @@ impl Folder {
         Some(Self { path: path.to_path_buf(), files })
     }
 
-    /// Its files.
+    /// The files in the folder.
     pub fn files(&self) -> &FileLog {
         &self.files
     }

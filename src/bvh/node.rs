@@ -41,7 +41,7 @@ pub struct Child {
     pub pad: u32,
 }
 
-/// What [`Child::link`] says.
+/// The meaning of [`Child::link`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Index of an inner node.

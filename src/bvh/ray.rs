@@ -72,9 +72,9 @@ impl Ray {
     }
 }
 
-/// What takes the ray–triangle test's vertices to a space where the ray starts at the origin and
-/// runs along z (Woop, Benthin & Wald 2013): a translation, a rotation of the axes that makes the
-/// direction's largest component z, and a shear.
+/// The transform of the ray–triangle test's vertices to a space where the ray starts at the origin
+/// and runs along z (Woop, Benthin & Wald 2013): a translation, a rotation of the axes that makes
+/// the direction's largest component z, and a shear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shear {
     /// The components of the world that become x, y and z. z's is that of the direction's largest

@@ -30,9 +30,9 @@ pub enum View {
 /// Rays that are measured together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RaySet {
-    /// What they are: `primary`, `ao`, `diffuse`, or a file's name.
+    /// The kind of the rays: `primary`, `ao`, `diffuse`, or a file's name.
     pub name: String,
-    /// Whether any hit will do.
+    /// True if any hit will do.
     pub any: bool,
     /// The rays.
     pub rays: Vec<Ray>,

@@ -4,7 +4,7 @@ use super::node::Link;
 use super::tree::Bvh;
 use glam::Vec3;
 
-/// What a build made.
+/// The statistics of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BuildStats {
     /// Triangles in the tree.

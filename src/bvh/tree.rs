@@ -118,7 +118,7 @@ impl Bvh {
         self.closest_into(ray, &mut best).then_some(best)
     }
 
-    /// Whether there is any hit with `t_min < t < t_max`.
+    /// True if there is any hit with `t_min < t < t_max`.
     pub fn any_hit(&self, ray: &Ray) -> bool {
         self.occluded(ray)
     }

@@ -35,7 +35,7 @@ impl Triangle {
         Self { a, b, c, flags: 0 }
     }
 
-    /// Whether all coordinates are finite; the tree leaves out triangles that are not.
+    /// True if all coordinates are finite; the tree leaves out triangles that are not.
     pub fn is_finite(&self) -> bool {
         self.a.is_finite() && self.b.is_finite() && self.c.is_finite()
     }
@@ -116,7 +116,7 @@ pub fn settle_edges(edges: [f32; 3], a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> [
     [settle(u, c, b), settle(v, a, c), settle(w, b, a)]
 }
 
-/// What is lost in rounding `a * b`: exact, unless it is below the smallest normal number.
+/// The error of rounding `a * b`: exact, unless it is below the smallest normal number.
 fn product_error(a: f32, b: f32) -> f32 {
     (f64::from(a) * f64::from(b) - f64::from(a * b)) as f32
 }

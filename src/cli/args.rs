@@ -154,7 +154,7 @@ pub fn command_line() -> impl Iterator<Item = OsString> {
     })
 }
 
-/// Whether a text is a list of numbers that starts with a minus.
+/// True if a text is a list of numbers that starts with a minus.
 fn is_negative(text: &str) -> bool {
     text.starts_with('-') && text.split(',').all(|x| x.trim().parse::<f32>().is_ok())
 }

@@ -41,7 +41,7 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
     chosen
 }
 
-/// What the arguments say about the whole process: its vector instructions, its number of threads, and
+/// Applies the arguments for the whole process: its vector instructions, its number of threads, and
 /// whether profilers can name the code that it generates.
 pub fn set_up_process(machine: &MachineArgs) -> Result<(), Failure> {
     if let Some(instructions) = machine.instructions {

@@ -103,7 +103,7 @@ fn target(out: &Path, name: &str, extension: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Whether a file begins as baked files do.
+/// True if a file begins as baked files do.
 fn is_baked(path: &Path) -> bool {
     let start = disk::start(path, FIRST_LINE.len() as u64);
     start.is_ok_and(|start| start.starts_with(b"ply") || start == FIRST_LINE)

@@ -17,7 +17,7 @@ pub fn usual() -> Option<DiskCache> {
     Some(DiskCache::new(folder, DEFAULT_LIMIT, build()?))
 }
 
-/// What distinguishes this build of the program from others, whose compiler may differ.
+/// The key that tells this build of the program from others, whose compiler may differ.
 fn build() -> Option<String> {
     let file = std::fs::metadata(std::env::current_exe().ok()?).ok()?;
     let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

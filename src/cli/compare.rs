@@ -81,7 +81,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     conclude(&Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, &args.judge)
 }
 
-/// Whether the images are tested for equal means: where that is asked for, and by default where paths
+/// True if the images are tested for equal means: where that is asked for, and by default where paths
 /// are traced by random numbers and both back ends compute in the same format.
 ///
 /// # Errors
@@ -116,9 +116,9 @@ struct Batched {
 
 /// The variances of two images.
 enum Tested {
-    /// Those of the differences of images with the same random numbers.
+    /// The variance of the differences of images with the same random numbers.
     Paired(Variance),
-    /// Those of images with different seeds.
+    /// The variances of images with different seeds.
     Independent([Variance; 2]),
 }
 
@@ -177,7 +177,7 @@ impl Batched {
         Ok(Self { images, means: films.map(|film| film.resolve()), tested })
     }
 
-    /// What the test takes.
+    /// The pair of images that the test takes.
     fn pair(&self) -> Pair<'_> {
         let [first, second] = &self.means;
         match &self.tested {

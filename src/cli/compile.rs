@@ -81,8 +81,8 @@ fn write(args: &CompileArgs, output: Vec<u8>) -> Result<(), Failure> {
     }
 }
 
-/// What the RPU's native engine makes of the program on this CPU: with the lines of the source, where
-/// it is compiled from one file.
+/// Writes the code that the RPU's native engine makes of the program on this CPU: with the lines of
+/// the source, where it is compiled from one file.
 #[cfg(target_arch = "x86_64")]
 fn native(args: &CompileArgs) -> Result<(), Failure> {
     use shadewright::rpu::native::{ListingError, write_listing};
@@ -161,11 +161,12 @@ fn language_options(args: &CompileArgs) -> Options {
 
 /// A compiled file.
 struct Compiled {
-    /// Its functions.
+    /// The functions of the file.
     module: Module,
-    /// Its shaders, each of which a back end is given as an entry; none of a file of functions.
+    /// The shaders of the file, each of which a back end is given as an entry; none of a file of
+    /// functions.
     shaders: Vec<CoreShader>,
-    /// Its sources, of which it is the first.
+    /// The sources, of which the file is the first.
     sources: SourceMap,
 }
 
@@ -288,9 +289,9 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
     Ok(text + &packets)
 }
 
-/// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights
-/// that a bare mesh gets, and lights as functions of the point that they light; a file of functions
-/// as it is.
+/// Links the module for a back end: the shaders of the file as a scene's entries, each lit by the
+/// lights that a bare mesh gets, and lights as functions of the point that they light; a file of
+/// functions as it is.
 fn linked(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
     if is_scene(&args.file) {
         return linked_scene(args);
@@ -321,7 +322,7 @@ fn linked(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
     Ok((module, sources))
 }
 
-/// Whether the file is a scene, by its name.
+/// True if the file is a scene, by its name.
 fn is_scene(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     extension.is_some_and(|e| ["rib", "gltf", "glb"].contains(&e.as_str()))

@@ -144,7 +144,7 @@ fn rendered(
     Ok((image, variance_of(&job, &film, samples)))
 }
 
-/// What was done, as JSON.
+/// A summary of the conversion, as JSON.
 fn summary(
     args: &ConvertArgs,
     format: Format,

@@ -43,8 +43,8 @@ impl Device {
         }
     }
 
-    /// What the bits of images depend on. The RPU's engines and threads all compute the same; of GPUs
-    /// every driver has its own arithmetic.
+    /// The properties that the bits of images depend on. The RPU's engines and threads all compute
+    /// the same; of GPUs every driver has its own arithmetic.
     pub fn identity(&self) -> String {
         match self {
             Device::Gpu(AdapterInfo { name, kind, api, driver, .. }) => format!("gpu {name} {kind} {api} {driver}"),

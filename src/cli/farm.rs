@@ -106,7 +106,7 @@ fn check_place(out: &Path, scene: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What is wrong with the options after `--`, and what to do.
+/// The failure of refused options after `--`: the problem, and what to do.
 fn refused(error: &clap::Error, hint: &str) -> Failure {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or(&text).trim_end();

@@ -18,7 +18,7 @@ const DIGITS: usize = 4;
 /// Frames of a scene's file.
 #[derive(Default)]
 pub struct Sequence {
-    /// Those that are rendered, in the file's order.
+    /// The frames that are rendered, in the file's order.
     pub frames: Vec<i32>,
     /// Frames before all of these whose display is a shadow map: the rendered ones may use them.
     pub shadow_maps: Vec<i32>,

@@ -38,7 +38,7 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     }
 }
 
-/// What is known of a file.
+/// The known facts about a file, as JSON.
 fn document(path: &Path) -> Result<Value, Failure> {
     let mut reader = BufReader::new(image_file::open(path)?);
     let name = path.display().to_string();

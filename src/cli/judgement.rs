@@ -58,7 +58,7 @@ pub fn read(path: &Path, args: &JudgeArgs) -> Result<Named, Failure> {
 /// One of two images that are compared.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    /// What it is, for messages.
+    /// A description of the image, for messages.
     name: &'a str,
     image: &'a Image,
     variance: Option<&'a Variance>,
@@ -75,7 +75,7 @@ impl<'a> Side<'a> {
         Self::new("the machine's image", image, None)
     }
 
-    /// What the z test takes.
+    /// The estimate that the z test takes.
     fn estimate(self) -> Result<Estimate<'a>, Failure> {
         let Self { name, image, variance } = self;
         let problem = match variance {

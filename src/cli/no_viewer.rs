@@ -1,4 +1,4 @@
-//! What stands in for the window in builds without the feature `viewer`.
+//! The substitute for the window in builds without the feature `viewer`.
 
 use super::args::RenderArgs;
 use super::failure::Failure;

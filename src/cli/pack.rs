@@ -95,7 +95,7 @@ fn print(args: &PackArgs, packed: &Packed) {
     }
 }
 
-/// What was packed, as JSON.
+/// A summary of the pack, as JSON.
 fn summary(args: &PackArgs, packed: &Packed) -> Map<String, Value> {
     let manifest = &packed.manifest;
     let mut summary = Problems::of(&packed.diagnostics).json();

@@ -120,7 +120,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     Ok(())
 }
 
-/// Whether a file is this part, undamaged.
+/// True if a file is this part, undamaged.
 fn is_there(out: &Path, record: &PartRecord) -> bool {
     let there = disk::open(out).ok().and_then(|file| PartFile::decode(BufReader::new(file)).ok());
     there.is_some_and(|there| {

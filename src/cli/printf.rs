@@ -9,7 +9,7 @@ use shadewright::render::Job;
 /// Greatest number of `printf` calls whose output is printed.
 const MAX_OUTPUTS: usize = 10_000;
 
-/// What each line that a shader prints begins with: it is no message of the program, whatever it says.
+/// The start of each line that a shader prints: it is no message of the program, whatever it says.
 const PREFIX: &str = "printf: ";
 
 /// Marks the lines of texts that follow each other.

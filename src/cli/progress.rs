@@ -15,10 +15,10 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// current.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What is in progress.
+/// The work that is in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
-    /// What is done, for example `rendering`.
+    /// The name of the work, for example `rendering`.
     pub what: &'a str,
     /// Samples per pixel that there are to take, where the work is a render.
     pub samples: Option<u32>,

@@ -12,7 +12,7 @@ use shadewright::text::log::content_of;
 use std::hash::Hash;
 use std::path::Path;
 
-/// What identifies the samples of a job that runs on a device.
+/// The hashes that identify the samples of a job that runs on a device.
 pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, device: &Device) -> Subject {
     let name = device.identity();
     let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);

@@ -254,7 +254,7 @@ fn one(
     Ok(left)
 }
 
-/// Whether a path is that of an OpenEXR file.
+/// True if a path is that of an OpenEXR file.
 pub fn is_exr(path: &Path) -> bool {
     image_file::Format::of(path).is_ok_and(|format| format == image_file::Format::Exr)
 }
@@ -305,17 +305,17 @@ pub struct Drawn {
     pub variance: Option<Variance>,
     /// Where it was rendered.
     pub device: Device,
-    /// What the renderer did.
+    /// The renderer's report.
     pub report: Report,
     /// How long rendering took.
     pub time: Duration,
     /// Samples per pixel that it has.
     pub samples: u32,
-    /// Those of the adaptive sampler, instead.
+    /// The statistics of the adaptive sampler, instead.
     pub adaptive: Option<Statistics>,
-    /// Whether rendering was interrupted.
+    /// True if rendering was interrupted.
     pub interrupted: bool,
-    /// Whether a checkpoint has the samples so far.
+    /// True if a checkpoint has the samples so far.
     pub is_saved: bool,
 }
 
@@ -398,7 +398,7 @@ fn draw_moving(
 /// Renders some samples of a scene with motion into a film.
 ///
 /// # Errors
-/// Those of the scene and of the renderer; an interruption where `stop` was set.
+/// The errors of the scene and of the renderer; an interruption where `stop` was set.
 pub fn draw_shutter(
     machine: &mut dyn Progressive,
     scene: &SceneArgs,

@@ -81,7 +81,7 @@ pub fn sampler(job: &Job, scene: &Scene, settings: Settings) -> Result<AdaptiveS
 /// Renders a job with a progressive renderer.
 ///
 /// # Errors
-/// Those of the renderer.
+/// The errors of the renderer.
 pub fn image(
     sampler: &AdaptiveSampler,
     machine: &mut dyn Progressive,
@@ -95,7 +95,7 @@ pub fn image(
 /// Renders an image.
 ///
 /// # Errors
-/// Those of the scene and of the renderer, and an interruption.
+/// The errors of the scene and of the renderer, and an interruption.
 pub fn draw(
     args: &RenderArgs,
     job: &Job,

@@ -29,7 +29,7 @@ pub struct RenderStats {
     images: Images,
 }
 
-/// What the adaptive sampler did.
+/// The statistics of the adaptive sampler.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct SamplerStats {
     samples: u64,

@@ -9,10 +9,10 @@ pub mod wgsl;
 
 use shadewright_ir::TargetInfo;
 
-/// What suits all machines: the target of programs that are linked once for both.
+/// The target that suits all back ends: that of programs that are linked once for both.
 #[cfg(feature = "gpu")]
 pub const SHARED_TARGET: TargetInfo = rpu::TARGET.common(wgsl::TARGET);
-/// What suits all machines: the target of programs that are linked.
+/// The target that suits all back ends: that of programs that are linked.
 #[cfg(not(feature = "gpu"))]
 pub const SHARED_TARGET: TargetInfo = rpu::TARGET;
 

@@ -8,12 +8,12 @@ use thiserror::Error;
 /// The most tasks of a job: scripts count them in numbers of 32 bits, and no engine takes more.
 pub const MAX_TASKS: u64 = 100_000_000;
 
-/// What a farm renders, and how that is divided.
+/// The images that a farm renders, and how that work is divided.
 ///
 /// Strings that are paths are those of the nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Job {
-    /// Its name in lists of jobs.
+    /// The name in lists of jobs.
     pub name: String,
     /// The scene.
     pub scene: Scene,
@@ -32,16 +32,16 @@ pub struct Job {
     pub program: String,
     /// The folder of compiled programs that the nodes share.
     pub cache: Option<String>,
-    /// What every task renders with.
+    /// The options that every task renders with.
     pub settings: Settings,
 }
 
 /// Where a scene is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Scene {
-    /// Its folder: absolute, or relative to the folder of the job.
+    /// The folder: absolute, or relative to the folder of the job.
     pub folder: String,
-    /// Its file there.
+    /// The scene's file in that folder.
     pub file: String,
     /// Folders there that are searched for shaders first.
     pub shaders: Vec<String>,
@@ -74,17 +74,17 @@ pub enum JobError {
     ImageName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the name.
         problem: &'static str,
     },
     /// A string that the files of an engine cannot hold.
     #[error("{what} `{value}` {problem}")]
     String {
-        /// What it is.
+        /// The meaning of the string.
         what: &'static str,
         /// The string.
         value: String,
-        /// What is wrong with it.
+        /// The problem with the string.
         problem: &'static str,
     },
 }

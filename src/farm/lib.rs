@@ -17,10 +17,10 @@ pub use job::{FrameSet, Job, JobError, MAX_TASKS, Scene, Settings};
 /// A file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its name in the folder of the job.
+    /// The name in the folder of the job.
     pub name: &'static str,
-    /// Its content.
+    /// The content of the file.
     pub text: String,
-    /// Whether users run it.
+    /// True if users run it.
     pub is_executable: bool,
 }

@@ -43,7 +43,7 @@ pub fn bundle(job: &Job) -> Result<Vec<File>, JobError> {
     Ok(vec![File { name: TEMPLATE, text, is_executable: false }])
 }
 
-/// What the template begins with.
+/// The start of the template.
 const HEAD: &str = "\
 # A job of Shadewright for Open Job Description, written by `shadewright farm`.
 #
@@ -324,7 +324,7 @@ fn merge_step(job: &Job) -> Yaml {
     Yaml::Map(entries)
 }
 
-/// What workers of both steps must have.
+/// The properties that workers of both steps must have.
 fn host(job: &Job) -> Yaml {
     let mut requirements = vec![("attributes", vec![os_family()].into())];
     if job.settings.backend == "gpu" {

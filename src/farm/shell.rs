@@ -23,7 +23,7 @@ pub(super) mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What bash prints for a script.
+    /// Returns the output of bash for a script.
     pub fn bash(script: &str) -> String {
         let output = Command::new("bash").args(["-euc", script]).output().expect("there is bash");
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));

@@ -12,7 +12,7 @@ const TASK: &str = include_str!("scripts/slurm-task.sh");
 const SUBMIT_TEXT: &str = include_str!("scripts/slurm-submit.sh");
 const PARTS: &str = include_str!("scripts/parts.sh");
 
-/// What Slurm itself is asked for.
+/// The options of Slurm itself.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Options of `sbatch` for all tasks.

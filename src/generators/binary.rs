@@ -15,7 +15,7 @@ pub const COUNT_BITS: u32 = 3;
 /// The binary BVH.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<I> {
-    /// Its leaves.
+    /// The leaves of the BVH.
     pub leaves: Leaves<I>,
 }
 

@@ -9,8 +9,8 @@ use shadewright_ir::{Op, Value};
 /// Vectors of a triangle.
 const TRIANGLE: i32 = 3;
 
-/// What links to leaves lead to: the top bit is set, then come the first triangle and the number of
-/// triangles.
+/// The triangles that links to leaves lead to. In a link the top bit is set, then come the first
+/// triangle and the number of triangles.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaves<I> {
     /// Where the table of triangles lies.
@@ -40,7 +40,7 @@ impl<I: Copy> Leaves<I> {
         s.op(Op::IAdd, [link, step])
     }
 
-    /// Whether a leaf has triangles.
+    /// True if a leaf has triangles.
     pub fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
         let (bits, zero) = (s.int((1 << self.count_bits) - 1), s.int(0));
         let count = s.op(Op::IAnd, [link, bits]);

@@ -95,7 +95,7 @@ impl Layout {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Binary, Self::Ordered, Self::Wide4, Self::Wide8];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Binary => "binary",
@@ -115,7 +115,7 @@ impl Layout {
     }
 }
 
-/// What a traversal is generated for.
+/// The parameters that a traversal is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arguments {
     /// The order of steps, and the stack.
@@ -164,7 +164,7 @@ impl Arguments {
         }
     }
 
-    /// Those of a kernel of the GPU whose walk is generated.
+    /// The arguments of a kernel of the GPU whose walk is generated.
     pub fn of_variant(variant: Variant) -> Option<Self> {
         match variant {
             Variant::GeneratedWhileWhile => Some(Self::gpu(Iteration::WhileWhile)),

@@ -24,7 +24,7 @@ const NODE: usize = 8;
 /// The binary BVH, its planes in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered<I> {
-    /// Its leaves.
+    /// The leaves of the BVH.
     pub leaves: Leaves<I>,
 }
 

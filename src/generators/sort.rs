@@ -40,7 +40,7 @@ fn merge(a: usize, of_a: usize, b: usize, of_b: usize, pairs: &mut Vec<(usize, u
 mod tests {
     use super::*;
 
-    /// Whether a network sorts all arrangements of zeros and ones, and with them (Knuth, "The Art
+    /// True if a network sorts all arrangements of zeros and ones, and with them (Knuth, "The Art
     /// of Computer Programming", 5.3.4) everything.
     fn sorts(n: usize, pairs: &[(usize, usize)]) -> bool {
         (0..1u32 << n).all(|bits| {

@@ -64,7 +64,7 @@ impl Stack {
         Self { registers, size, rows: s.variable(zero), array }
     }
 
-    /// Whether as many links can be pushed as its size says.
+    /// True if as many links can be pushed as its size says.
     pub fn has_room(&self, s: &mut Stage) -> Flag {
         let last = s.get(self.registers[self.registers.len() - self.size.pushed]);
         let done = s.int(DONE);

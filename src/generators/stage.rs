@@ -162,24 +162,24 @@ impl Stage {
 
     // --- truth values ---
 
-    /// Whether `a < b`, of floats or integers; false where a float is NaN.
+    /// True if `a < b`, of floats or integers; false where a float is NaN.
     pub fn less(&mut self, a: Value, b: Value) -> Flag {
         let op = if self.builder.ty(a) == Type::F32 { Op::Lt } else { Op::ILt };
         Flag::Bool(self.op(op, [a, b]))
     }
 
-    /// Whether `a <= b`, of floats; false where one is NaN.
+    /// True if `a <= b`, of floats; false where one is NaN.
     pub fn at_most(&mut self, a: Value, b: Value) -> Flag {
         Flag::Bool(self.op(Op::Le, [a, b]))
     }
 
-    /// Whether `a = b`, of floats or integers.
+    /// True if `a = b`, of floats or integers.
     pub fn equal(&mut self, a: Value, b: Value) -> Flag {
         let op = if self.builder.ty(a) == Type::F32 { Op::Eq } else { Op::IEq };
         Flag::Bool(self.op(op, [a, b]))
     }
 
-    /// Whether a distance is below another, as cheaply as the idiom allows. Neither is NaN; of two
+    /// True if a distance is below another, as cheaply as the idiom allows. Neither is NaN; of two
     /// infinities of one sign either may count as the lower one.
     pub fn nearer(&mut self, a: Value, b: Value) -> Flag {
         match self.idiom {
@@ -195,14 +195,14 @@ impl Stage {
         }
     }
 
-    /// Whether the sign bit of a float or an integer is set, as a mask.
+    /// True if the sign bit of a float or an integer is set, as a mask.
     pub fn sign(&mut self, value: Value) -> Flag {
         let bits = self.bits(value, Type::I32);
         let places = self.int(31);
         Flag::Mask(self.op(Op::IShr, [bits, places]))
     }
 
-    /// Whether one of the sign bits of these floats is set, as a mask.
+    /// True if one of the sign bits of these floats is set, as a mask.
     pub fn any_sign(&mut self, values: &[Value]) -> Flag {
         let bits = values.iter().map(|&value| self.bits(value, Type::I32));
         let bits: Vec<Value> = bits.collect();
@@ -260,12 +260,12 @@ impl Stage {
         }
     }
 
-    /// Whether all flags hold: `all` of the lanes of a packet.
+    /// True if all flags hold: `all` of the lanes of a packet.
     pub fn all(&mut self, flags: &[Flag]) -> Flag {
         flags.iter().fold(Flag::Known(true), |sum, &flag| self.and(sum, flag))
     }
 
-    /// Whether one of the flags holds: `any` of the lanes of a packet.
+    /// True if one of the flags holds: `any` of the lanes of a packet.
     pub fn any(&mut self, flags: &[Flag]) -> Flag {
         flags.iter().fold(Flag::Known(false), |sum, &flag| self.or(sum, flag))
     }

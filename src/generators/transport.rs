@@ -41,7 +41,7 @@ pub const END: f32 = -2.0;
 /// `Ci` of a matte object for camera rays: a hole in the image as opaque as its `Oi`.
 pub const MATTE: f32 = -f32::MAX;
 
-/// What is looked for along a ray.
+/// The result that is looked for along a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The colours of surfaces, composited front to back by their opacity.
@@ -50,12 +50,12 @@ pub enum Kind {
     Paths,
 }
 
-/// What an integrator is generated for. The default holds for every scene.
+/// The parameters that an integrator is generated for. The default holds for every scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// What is looked for.
+    /// The quantity that is looked for.
     pub kind: Kind,
-    /// Whether there are matte objects.
+    /// True if there are matte objects.
     pub has_mattes: bool,
 }
 
@@ -104,14 +104,14 @@ impl Transport {
     }
 }
 
-/// What an integrator is called with.
+/// The arguments that an integrator is called with.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
     /// Where the ray starts, `vec3`.
     pub origin: Value,
-    /// Its direction, a `vec3` of length 1.
+    /// The direction of the ray, a `vec3` of length 1.
     pub direction: Value,
-    /// Its depth, `f32`.
+    /// The depth of the ray, `f32`.
     pub depth: Value,
     /// The diameter of its cone at the origin, `f32`.
     pub width: Value,
@@ -123,7 +123,7 @@ pub struct Given {
     pub start: Value,
     /// Where they end, `f32`.
     pub end: Value,
-    /// Whether matte surfaces hide what is behind them.
+    /// True if matte surfaces hide what is behind them.
     pub mattes: Flag,
     /// The pixel, a whole `f32`.
     pub pixel: Value,
@@ -131,14 +131,14 @@ pub struct Given {
     pub index: Value,
 }
 
-/// What every integrator keeps between two rays.
+/// The state that every integrator keeps between two rays.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// The light so far, `vec3`.
     pub sum: Variable,
     /// By how much light from beyond counts, `vec3`.
     pub throughput: Variable,
-    /// What is left of the background, `vec3`.
+    /// The part of the background that is left, `vec3`.
     pub transmittance: Variable,
     /// The distance of the first surface, `f32`.
     pub first: Variable,
@@ -146,7 +146,7 @@ pub struct Path {
     pub nearest: Variable,
     /// Surfaces passed through, `f32`.
     pub layers: Variable,
-    /// Whether there is a next ray, `bool`.
+    /// True if there is a next ray, `bool`.
     pub continues: Variable,
 }
 
@@ -180,18 +180,18 @@ impl Path {
     }
 }
 
-/// What is done at the events of a path.
+/// The actions at the events of a path.
 pub trait Tracer {
-    /// What the tracer keeps between two rays, beside [`Path`].
+    /// The state that the tracer keeps between two rays, beside [`Path`].
     type State;
-    /// What it knows of a ray.
+    /// The data that the tracer knows of a ray.
     type Ray;
 
     /// Starts a path.
     fn start(&self, s: &mut Stage, given: &Given) -> Self::State;
 
-    /// What the next ray is traced with: origin, direction, and the distance at which it ends. What
-    /// a surface needs is computed here, because a call discards the hit, and all paths have
+    /// The parameters of the next ray: origin, direction, and the distance at which it ends. What a
+    /// surface needs is computed here, because a call discards the hit, and all paths have
     /// reconverged.
     fn on_emit(&self, s: &mut Stage, path: &Path, state: &Self::State) -> (Self::Ray, [Value; 3]);
 
@@ -283,7 +283,7 @@ fn scaled(s: &mut Stage, color: Value, by: Value) -> Value {
     s.op(Op::Mul, [color, by])
 }
 
-/// Whether a surface is matte, by the colour that it gives.
+/// True if a surface is matte, by the colour that it gives.
 fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
     if given == Flag::Known(false) {
         return given;
@@ -296,12 +296,12 @@ fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
 /// Front to back, from one origin: each surface as far as those before it let it through.
 struct Compositing;
 
-/// What [`Compositing`] keeps.
+/// The state of [`Compositing`].
 struct Composited {
     given: Given,
-    /// What matte surfaces hide, `vec3`.
+    /// The part that matte surfaces hide, `vec3`.
     matte: Variable,
-    /// Whether some objects are hidden from some rays.
+    /// True if some objects are hidden from some rays.
     is_selective: Flag,
 }
 
@@ -382,7 +382,7 @@ impl Tracer for Compositing {
     }
 }
 
-/// Whether rays of a kind do not see the object that was hit.
+/// True if rays of a kind do not see the object that was hit.
 fn hit_is_hidden(s: &mut Stage, kind: Value) -> Flag {
     let object = s.op(Op::HitObj, []);
     let record = s.load(object, 0);
@@ -398,7 +398,7 @@ fn hit_is_hidden(s: &mut Stage, kind: Value) -> Flag {
 /// and for the sampled direction in which the path continues.
 struct Paths;
 
-/// What [`Paths`] keeps.
+/// The state of [`Paths`].
 struct Traced {
     given: Given,
     from: Variable,
@@ -409,7 +409,7 @@ struct Traced {
     pdf: Variable,
     footprint: Variable,
     ray_kind: Variable,
-    /// Whether there was no bounce, `bool`.
+    /// True if there was no bounce, `bool`.
     is_unscattered: Variable,
     /// The last vertex: radiance, weight, next direction and its pdf.
     radiance: Variable,

@@ -1,6 +1,6 @@
-//! What a traversal asks of an acceleration structure, as the traversal library of Pérard-Gayot
-//! ("Generating Renderers", 2021, §2.2) has it: a BVH gives nodes and primitives, a node gives boxes
-//! and links, primitives are intersected.
+//! The interface of an acceleration structure to a traversal, as the traversal library of
+//! Pérard-Gayot ("Generating Renderers", 2021, §2.2) has it: a BVH gives nodes and primitives, a
+//! node gives boxes and links, primitives are intersected.
 //!
 //! Implementations are static: a generator calls them, and only what they append to the [`Stage`]
 //! is left in the program.
@@ -76,9 +76,9 @@ pub struct Hit {
 
 /// An acceleration structure.
 pub trait Bvh {
-    /// Its nodes.
+    /// The type of the nodes.
     type Node: Node;
-    /// What its leaves hold.
+    /// The type of the primitives in the leaves.
     type Prim: Prim;
 
     /// Loads the node that a link leads to.
@@ -87,7 +87,7 @@ pub trait Bvh {
     fn prim(&self, s: &mut Stage, link: Value) -> Self::Prim;
     /// A link to what a leaf has after those; to an empty leaf where there is nothing.
     fn rest(&self, s: &mut Stage, link: Value) -> Value;
-    /// Whether a link is to a leaf with primitives.
+    /// True if a link is to a leaf with primitives.
     fn is_valid(&self, s: &mut Stage, link: Value) -> Flag;
 }
 

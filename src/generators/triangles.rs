@@ -82,7 +82,7 @@ impl Sheared {
     }
 }
 
-/// What is lost in rounding `a * b`, by Dekker's product (1971) of halves of 12 bits.
+/// The error of rounding `a * b`, by Dekker's product (1971) of halves of 12 bits.
 fn product_error(s: &mut Stage, a: Value, b: Value) -> Value {
     let mut halves = |x: Value| {
         let (bits, upper) = (s.bits(x, Type::I32), s.int(!0xfff));
@@ -117,7 +117,7 @@ fn edges(s: &mut Stage, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
     })
 }
 
-/// Whether no two edge functions have different signs. None is −0 after [`edges`].
+/// True if no two edge functions have different signs. None is −0 after [`edges`].
 fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
     let zero = s.float(0.0);
     match s.idiom() {
@@ -143,7 +143,7 @@ fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
     }
 }
 
-/// Whether a triangle is one-sided and `facing`, a number that is negative where the ray comes from
+/// True if a triangle is one-sided and `facing`, a number that is negative where the ray comes from
 /// behind, says so.
 fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
     let (flags, mask, zero) = (s.bits(flags, Type::I32), s.int(CULL_BACK as i32), s.int(0));
@@ -155,7 +155,7 @@ fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
     s.and(one_sided, behind)
 }
 
-/// Whether a hit at `t` of a primitive replaces the best one.
+/// True if a hit at `t` of a primitive replaces the best one.
 fn nearer(s: &mut Stage, t: Value, prim: Value, t_min: Value, best: Hit) -> Flag {
     let (after, before) = (s.less(t_min, t), s.less(t, best.t));
     let (tied, lower) = (s.equal(t, best.t), s.less(prim, best.prim));

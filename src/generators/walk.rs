@@ -16,12 +16,12 @@ pub enum Iteration {
     IfIf,
 }
 
-/// What a walk starts from.
+/// The start of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// The link to the root.
     pub root: Value,
-    /// Whether the first hit of a ray ends its walk, or the nearest is wanted.
+    /// True if the first hit of a ray ends its walk, or the nearest is wanted.
     pub any: Flag,
 }
 
@@ -32,7 +32,7 @@ pub struct Lane<R> {
     pub ray: Ray,
     /// The ray, prepared for primitives.
     pub prepared: R,
-    /// What a hit must be nearer than, or as near and of a lower index.
+    /// The hit that another must be nearer than, or as near and of a lower index.
     pub best: Hit,
 }
 
@@ -41,7 +41,7 @@ pub struct Lane<R> {
 pub struct Found {
     /// The hit; [`Lane::best`] where there is none.
     pub hit: Hit,
-    /// Whether there is one.
+    /// True if there is one.
     pub found: Value,
 }
 
@@ -95,7 +95,7 @@ pub fn walk<B: Bvh>(
 struct Best {
     /// t, u, v and the primitive.
     parts: [Variable; 4],
-    /// Whether there is one: a `bool`.
+    /// True if there is one: a `bool`.
     found: Variable,
 }
 
@@ -117,7 +117,7 @@ impl Best {
 struct Entered {
     /// The distance at which its box is entered.
     near: Value,
-    /// Whether it is.
+    /// True if it is.
     entered: Flag,
     link: Value,
 }
@@ -169,13 +169,13 @@ struct Walk<'a, B: Bvh> {
 }
 
 impl<B: Bvh> Walk<'_, B> {
-    /// Whether a ray needs no further hit.
+    /// True if a ray needs no further hit.
     fn is_done(&self, s: &mut Stage, best: &Best) -> Flag {
         let found = Flag::Bool(s.get(best.found));
         s.and(self.start.any, found)
     }
 
-    /// Whether no ray needs one.
+    /// True if no ray needs one.
     fn has_ended(&self, s: &mut Stage) -> Flag {
         let done: Vec<Flag> = self.best.iter().map(|best| self.is_done(s, best)).collect();
         s.all(&done)
@@ -187,7 +187,7 @@ impl<B: Bvh> Walk<'_, B> {
         s.not(ended)
     }
 
-    /// Whether the next step is down from a node, and there is room for what it pushes.
+    /// True if the next step is down from a node, and there is room for what it pushes.
     fn goes_down(&self, s: &mut Stage) -> Flag {
         let (done, link) = (s.int(DONE), s.get(self.link));
         let is_inner = s.less(done, link);
@@ -195,7 +195,7 @@ impl<B: Bvh> Walk<'_, B> {
         s.and(is_inner, has_room)
     }
 
-    /// Whether the next step is through a leaf.
+    /// True if the next step is through a leaf.
     fn is_at_leaf(&self, s: &mut Stage) -> Flag {
         let (link, done) = (s.get(self.link), s.int(DONE));
         s.less(link, done)

@@ -26,7 +26,7 @@ pub const COUNT_BITS: u32 = 4;
 pub struct Wide<I> {
     /// Children of a node, 4 or 8.
     pub arity: usize,
-    /// Its leaves.
+    /// The leaves of the BVH.
     pub leaves: Leaves<I>,
 }
 

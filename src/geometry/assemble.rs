@@ -28,13 +28,13 @@ pub enum Channel<T> {
     PerCorner {
         /// For each triangle, its corners' values.
         indices: Vec<[u32; 3]>,
-        /// What the indices point into.
+        /// The values that the indices point into.
         values: Vec<T>,
     },
 }
 
-/// What a mesh is assembled from. All indices are in range and all channels as long as their class
-/// asks.
+/// The parts that a mesh is assembled from. All indices are in range and all channels as long as
+/// their class asks.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     /// Positions, finite.
@@ -51,11 +51,11 @@ pub struct Faces {
     pub colors: Channel<Vec3>,
     /// `Os`
     pub opacities: Channel<Vec3>,
-    /// What else there is for the parameters of shaders.
+    /// Other variables, for the parameters of shaders.
     pub variables: Vec<Variable>,
-    /// Whether they stand for ribbons ([`Mesh::ribbons`]).
+    /// True if they stand for ribbons ([`Mesh::ribbons`]).
     pub ribbons: bool,
-    /// Whether normals have length 1, and are kept bit for bit: to normalise them again may change
+    /// True if normals have length 1, and are kept bit for bit: to normalise them again may change
     /// their last bits.
     pub unit_normals: bool,
 }

@@ -38,7 +38,7 @@ pub enum BasisError {
     Count {
         /// How many there are.
         count: usize,
-        /// What is asked of the number.
+        /// The rule that the number breaks.
         rule: String,
     },
     /// An order that is not possible.
@@ -65,7 +65,7 @@ pub enum BasisError {
 pub struct Term {
     /// The control point.
     pub index: u32,
-    /// Its weight.
+    /// The weight of the control point.
     pub weight: f64,
     /// The weight's derivative.
     pub slope: f64,
@@ -96,7 +96,7 @@ pub struct Direction {
     /// Number of control points.
     count: usize,
     periodic: bool,
-    /// Its spans, in order; at least one.
+    /// The spans, in order; at least one.
     spans: Vec<Span>,
     /// Number of segments; some of a NURBS have no span.
     segments: usize,
@@ -193,7 +193,7 @@ impl Direction {
         &self.spans
     }
 
-    /// Whether the end of the last span is the start of the first.
+    /// True if the end of the last span is the start of the first.
     pub fn is_periodic(&self) -> bool {
         self.periodic
     }

@@ -53,7 +53,7 @@ pub enum Instruction {
     Identity(u32),
 }
 
-/// What cannot be a blobby surface.
+/// An error in a blobby surface.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BlobbyError {
     /// The code ends within an instruction.
@@ -64,7 +64,7 @@ pub enum BlobbyError {
     Operation {
         /// The instruction.
         at: usize,
-        /// Its operation.
+        /// The code of the operation.
         code: i32,
     },
     /// An operand that is no earlier instruction, or a number beyond the list.
@@ -72,7 +72,7 @@ pub enum BlobbyError {
     Reference {
         /// The instruction.
         at: usize,
-        /// What it refers to.
+        /// The index that it refers to.
         index: i32,
     },
     /// A matrix without inverse.
@@ -429,7 +429,7 @@ mod tests {
         mesh.triangles.iter().map(six).sum::<f64>() / 6.0
     }
 
-    /// Whether each edge has a triangle on either side, by the bits of its ends.
+    /// True if each edge has a triangle on either side, by the bits of its ends.
     fn is_closed(mesh: &Diced) -> bool {
         let mut edges: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
         for t in &mesh.triangles {

@@ -6,7 +6,8 @@ use super::basis::Direction;
 /// The weight of the corners.
 const H: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// Its nine control points: x, y and the weight, by which both are still to be multiplied.
+/// The nine control points of the circle: x, y and the weight, by which both are still to be
+/// multiplied.
 pub const POINTS: [(f64, f64, f64); 9] = [
     (1.0, 0.0, 1.0),
     (1.0, 1.0, H),

@@ -17,7 +17,7 @@ const SIDES: (f64, f64) = (4.0, 32.0);
 /// A curve's course over its control points.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve<'a> {
-    /// What the control points mean.
+    /// The direction that gives the control points their meaning.
     pub course: &'a Direction,
     /// The first of its control points among those of all curves.
     pub first: usize,

@@ -141,7 +141,7 @@ type Side<'a> = (u32, Box<dyn Fn(u32) -> [Fraction; 2] + 'a>, Vec<u32>);
 pub struct Fraction(pub u32, pub u32);
 
 impl Fraction {
-    /// Its value; exactly 0 and 1 at the ends.
+    /// The value of the fraction; exactly 0 and 1 at the ends.
     pub fn value(self) -> f64 {
         f64::from(self.0) / f64::from(self.1)
     }

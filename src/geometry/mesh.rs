@@ -28,9 +28,9 @@ pub struct Mesh {
     pub triangle_opacities: Vec<Vec3>,
     /// Vertex indices, all in range; no triangle has zero area.
     pub triangles: Vec<[u32; 3]>,
-    /// What it brings for the parameters of its shader; no name twice.
+    /// The variables that it brings for the parameters of its shader; no name twice.
     pub primvars: Vec<Primvar>,
-    /// Whether it stands for flat ribbons that face whoever looks at them: it is tubes around
+    /// True if it stands for flat ribbons that face whoever looks at them: it is tubes around
     /// these, as wide as they are, whose triangles and normals face outwards. `v` runs along them
     /// and `u` around; where across the ribbon a ray meets it depends on the ray.
     pub ribbons: bool,

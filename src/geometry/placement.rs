@@ -35,8 +35,8 @@ impl NormalMap {
             .map(|a| if longest > 0.0 { (a / longest).as_vec3() } else { Vec3::ZERO })
     }
 
-    /// What makes of [`NormalMap::axes`] the columns of the inverse transpose; 0 where there is
-    /// none.
+    /// The factor that makes of [`NormalMap::axes`] the columns of the inverse transpose; 0 where
+    /// there is none.
     pub fn axes_scale(&self) -> f32 {
         // The columns here are those of the cofactor matrix times the determinant's sign, and their
         // determinant is the square of the transform's.
@@ -80,7 +80,7 @@ impl Mesh {
         turned
     }
 
-    /// Whether two meshes can be joined: they bring colours for the same things, and variables of
+    /// True if two meshes can be joined: they bring colours for the same things, and variables of
     /// the same kinds, those of the whole mesh with equal values. Ribbons are joined to ribbons.
     pub fn is_alike(&self, other: &Mesh) -> bool {
         let colors = |m: &Mesh| {

@@ -74,10 +74,10 @@ impl PrimvarValues {
     }
 }
 
-/// What a variable is called and what it holds.
+/// The name of a variable, and the type of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimvarKind {
-    /// Its name.
+    /// The name that shaders know it by.
     pub name: Arc<str>,
     /// The type of its elements.
     pub ty: PrimvarType,
@@ -95,7 +95,7 @@ impl PrimvarKind {
 /// A variable over faces: a table of values, and which of them is where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// What it is.
+    /// The name and type.
     pub kind: PrimvarKind,
     /// Values, [`PrimvarKind::width`] numbers or strings each.
     pub values: PrimvarValues,
@@ -117,9 +117,9 @@ pub enum PrimvarPlace {
 /// A primitive variable of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Primvar {
-    /// What it is.
+    /// The name and type.
     pub kind: PrimvarKind,
-    /// What there is a value for.
+    /// The places that have a value each.
     pub place: PrimvarPlace,
     /// One value, or as many as there are triangles or vertices.
     pub values: PrimvarValues,
@@ -140,7 +140,7 @@ impl Variable {
         Primvar { kind: self.kind, place, values }
     }
 
-    /// Whether the variable differs between the corners of a triangle.
+    /// True if the variable differs between the corners of a triangle.
     pub(super) fn is_interpolated(&self) -> bool {
         matches!(self.at, Channel::PerPoint(_) | Channel::PerCorner { .. })
     }

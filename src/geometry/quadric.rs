@@ -54,18 +54,18 @@ pub enum Quadric {
     },
     /// A disk across z.
     Disk {
-        /// Its z.
+        /// The height in z.
         height: f32,
         /// Radius.
         radius: f32,
         /// Sweep.
         theta_max: f32,
     },
-    /// What a line sweeps.
+    /// The surface that a line sweeps.
     Hyperboloid {
-        /// Its start.
+        /// The start of the line.
         from: Vec3,
-        /// Its end.
+        /// The end of the line.
         to: Vec3,
         /// Sweep.
         theta_max: f32,
@@ -212,7 +212,7 @@ impl Quadric {
         faces
     }
 
-    /// Whether the profile is closed.
+    /// True if the profile is closed.
     fn is_closed(&self) -> bool {
         matches!(*self, Quadric::Torus { phi_min, phi_max, .. } if (phi_max - phi_min).abs() == 360.0)
     }

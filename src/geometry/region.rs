@@ -52,7 +52,7 @@ pub fn triangulate(points: &[DVec2], loops: &[Vec<u32>]) -> Option<Vec<[u32; 3]>
 
 /// The triangles on whose way to the outside an odd number of odd edges lies.
 fn enclosed(cdt: &ConstrainedDelaunayTriangulation<Vertex>, is_odd: impl Fn(usize, usize) -> bool) -> Vec<[u32; 3]> {
-    // Whether a triangle is inside, once that is known.
+    // True if a triangle is inside, once that is known.
     let mut inside: Vec<Option<bool>> = vec![None; cdt.num_all_faces()];
     let mut queue = VecDeque::from([cdt.outer_face().fix()]);
     inside[cdt.outer_face().index()] = Some(false);

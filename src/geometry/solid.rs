@@ -25,11 +25,11 @@ const MAX_TRIANGLES: usize = 1 << 21;
 /// How solids are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// What lies in one of them.
+    /// The points that lie in at least one of them.
     Union,
-    /// What lies in all of them.
+    /// The points that lie in all of them.
     Intersection,
-    /// What lies in the first and in none of the others.
+    /// The points that lie in the first and in none of the others.
     Difference,
 }
 
@@ -61,7 +61,7 @@ pub struct Solid {
 /// A surface of a solid.
 #[derive(Clone)]
 struct Part {
-    /// What the caller calls it.
+    /// The number that the caller gives it.
     number: usize,
     mesh: Arc<Mesh>,
     /// Which of its triangles face into the volume.
@@ -122,9 +122,9 @@ impl Solid {
         Ok(Self { manifold: accepted(self.manifold.boolean(&other.manifold, operation))?, parts: self.parts })
     }
 
-    /// What is left of each surface, by the numbers they were given. Surfaces of which nothing is
-    /// left are not among them. A piece faces as its surface did; what bounds a hole that another
-    /// solid has cut is turned around, its normals too.
+    /// The remaining piece of each surface, by the numbers they were given. Surfaces of which
+    /// nothing is left are not among them. A piece faces as its surface did; what bounds a hole
+    /// that another solid has cut is turned around, its normals too.
     pub fn pieces(&self) -> Vec<(usize, Mesh)> {
         let gl = self.manifold.get_mesh_gl(-1);
         let mut pieces: BTreeMap<u32, Mesh> = BTreeMap::new();

@@ -41,7 +41,7 @@ pub enum Scheme {
     Bilinear,
 }
 
-/// What the surface does at the rim of the mesh.
+/// The behavior of the surface at the rim of the mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
     /// It ends before: faces at the rim are holes.
@@ -58,7 +58,7 @@ pub enum Boundary {
 pub struct Cage {
     /// How.
     pub scheme: Scheme,
-    /// What happens at the rim.
+    /// The behavior at the rim.
     pub boundary: Boundary,
     /// For each face, its vertices.
     pub counts: Vec<u32>,
@@ -83,17 +83,17 @@ pub enum CageError {
     /// A face with very many vertices.
     #[error("face {face} has {count} vertices; {MAX_AROUND} at most are supported")]
     Face {
-        /// Its number.
+        /// The number of the face.
         face: usize,
-        /// Its vertices.
+        /// The number of its vertices.
         count: u32,
     },
     /// A point in very many faces.
     #[error("point {point} is in {count} faces; {MAX_AROUND} at most are supported")]
     Point {
-        /// Its number.
+        /// The number of the point.
         point: usize,
-        /// Its faces.
+        /// The number of its faces.
         count: u32,
     },
     /// More triangles than allowed at the least level.

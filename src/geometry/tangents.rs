@@ -55,7 +55,7 @@ fn across(v: Vec3, normal: Vec3) -> Vec3 {
 struct Face {
     /// In which direction its first coordinate rises; zero where it does not.
     tangent: Vec3,
-    /// Whether it is seen mirrored from the side of the normal; `None` where it has no area there.
+    /// True if it is seen mirrored from the side of the normal; `None` where it has no area there.
     mirrored: Option<bool>,
 }
 

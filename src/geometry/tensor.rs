@@ -19,7 +19,7 @@ pub struct Surface {
     /// Homogeneous control points (`w·x, w·y, w·z, w`), row by row: those of equal index along v
     /// lie together.
     points: Vec<DVec4>,
-    /// Whether weights differ from 1.
+    /// True if weights differ from 1.
     rational: bool,
 }
 

@@ -10,7 +10,7 @@ use glam::{DVec2, DVec3};
 /// A NURBS curve in the parameters of a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrimCurve {
-    /// Its course over its control points.
+    /// The curve's course over its control points.
     pub course: Direction,
     /// Homogeneous control points `(w·u, w·v, w)`.
     pub points: Vec<DVec3>,
@@ -21,7 +21,7 @@ pub struct TrimCurve {
 pub struct Trim {
     /// The loops.
     pub loops: Vec<Vec<TrimCurve>>,
-    /// Whether what the loops go around an odd number of times is removed, and not the rest.
+    /// True if what the loops go around an odd number of times is removed, and not the rest.
     pub outside: bool,
 }
 
@@ -69,7 +69,7 @@ impl Surface {
         Site { span: [u as u32, v as u32], at: [at_u, at_v] }
     }
 
-    /// What a trim leaves of the surface, which was diced before.
+    /// The part of the surface that a trim leaves; the surface was diced before.
     pub fn trimmed(&self, whole: Diced, trim: &Trim, metric: &Metric) -> Diced {
         let parameter = |site: &Site| {
             let [u, v] = [(&self.u, 0), (&self.v, 1)].map(|(d, k)| d.parameter(site.span[k] as usize, site.at[k]));

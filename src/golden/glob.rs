@@ -41,7 +41,7 @@ pub struct Pattern {
     segments: Vec<Segment>,
 }
 
-/// What stands between two slashes.
+/// The part between two slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     /// `**`
@@ -64,7 +64,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether it is this one character.
+    /// True if it is this one character.
     fn is(&self, c: char) -> bool {
         match self {
             Part::Character(own) => *own == c,
@@ -75,7 +75,7 @@ impl Part {
     }
 }
 
-/// Whether a sequence matches a pattern in which some elements (`is_any`) stand for any number of
+/// True if a sequence matches a pattern in which some elements (`is_any`) stand for any number of
 /// the sequence's: the last of these alone is ever tried again, because what an earlier one could
 /// take, the last one can take, too.
 fn matches<P, T>(pattern: &[P], sequence: &[T], is_any: impl Fn(&P) -> bool, is: impl Fn(&P, &T) -> bool) -> bool {
@@ -117,7 +117,7 @@ impl Segment {
         Some(Segment::Name(parts))
     }
 
-    /// Whether a name is one that this segment describes.
+    /// True if a name is one that this segment describes.
     fn is(&self, name: &str) -> bool {
         let Segment::Name(parts) = self else { return false };
         let name: Vec<char> = name.chars().collect();
@@ -134,7 +134,7 @@ impl Segment {
         parts.iter().map(character).collect()
     }
 
-    /// Whether it is one of a file of a folder: hidden files have to be asked for.
+    /// True if it is one of a file of a folder: hidden files have to be asked for.
     fn is_entry(&self, name: &str) -> bool {
         let asks = matches!(self, Segment::Name(parts) if parts.first() == Some(&Part::Character('.')));
         (asks || !name.starts_with('.')) && self.is(name)
@@ -176,7 +176,7 @@ impl Pattern {
         Ok(Self { text: text.to_string(), segments })
     }
 
-    /// Whether it matches a path or name as a whole, or, where it has no slash, the last part of
+    /// True if it matches a path or name as a whole, or, where it has no slash, the last part of
     /// it.
     pub fn matches(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split('/').collect();

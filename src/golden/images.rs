@@ -17,7 +17,7 @@ pub const MAX_SIDE: u32 = 1024;
 /// By how much differences are amplified.
 pub const AMPLIFICATIONS: [u32; 3] = [1, 10, 100];
 
-/// What an image shows.
+/// The contents of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -39,7 +39,7 @@ pub enum Kind {
 /// An image as a PNG file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// What it shows.
+    /// The contents.
     pub kind: Kind,
     /// Width and height in pixels, as shown.
     pub size: [u32; 2],

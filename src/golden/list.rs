@@ -56,35 +56,35 @@ pub struct Case {
     pub reference: PathBuf,
     /// How far the render may be from it.
     pub criterion: Criterion,
-    /// What the options say of the render.
+    /// The facts about the render that its options give.
     pub facts: Facts,
     /// Why it cannot be rendered, where the name of the file says so already.
     pub fault: Option<String>,
 }
 
-/// What the options of a render say about it.
+/// The facts about a render that its options give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The seed of its samples.
     pub seed: u32,
-    /// Whether it may depend on more than files: the scene may run programs.
+    /// True if it may depend on more than files: the scene may run programs.
     pub runs_programs: bool,
-    /// Whether errors in the scene are accepted.
+    /// True if errors in the scene are accepted.
     pub is_lenient: bool,
 }
 
 /// Why options cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
-    /// What is wrong.
+    /// The message about what is wrong.
     pub message: String,
     /// The word that is wrong, if it is one.
     pub word: Option<String>,
-    /// What to do.
+    /// The hints on what to do.
     pub hints: Vec<String>,
 }
 
-/// What a list refers to.
+/// The context of a list: the names and functions that it refers to.
 pub struct Context<'a> {
     /// The names of the back ends.
     pub machines: &'a [&'a str],
@@ -94,7 +94,7 @@ pub struct Context<'a> {
     pub read_scene: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
 }
 
-/// What is rendered.
+/// The images to render.
 #[derive(Clone, Debug, Default)]
 pub struct List {
     /// The folder that paths and options are relative to.
@@ -172,7 +172,7 @@ struct Tolerances {
     of_machine: BTreeMap<String, Criterion>,
 }
 
-/// What a scene has, and the defaults for all scenes.
+/// The settings of a scene, and the defaults for all scenes.
 #[derive(Clone, Debug, Default)]
 struct Settings {
     options: Option<Words>,
@@ -182,7 +182,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// Those of a scene, and for the rest the defaults.
+    /// The settings of a scene, and for the rest the defaults.
     fn or(self, defaults: &Settings) -> Settings {
         Settings {
             options: self.options.or_else(|| defaults.options.clone()),
@@ -771,7 +771,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a value is.
+/// The kind of a value, as a sentence.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "this is a string",
@@ -787,12 +787,12 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
 }
 
-/// Whether a file is a scene by its name.
+/// True if a file is a scene by its name.
 pub fn is_scene(path: &Path) -> bool {
     SCENES.iter().any(|extension| has_extension(path, extension))
 }
 
-/// Whether a file is an image by its name.
+/// True if a file is an image by its name.
 pub fn is_image(path: &Path) -> bool {
     IMAGES.iter().any(|extension| has_extension(path, extension))
 }

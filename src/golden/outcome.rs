@@ -1,5 +1,4 @@
-//! What became known of each image: the record that the report, the JUnit file and the next run
-//! read.
+//! The outcome of each image: the record that the report, the JUnit file and the next run read.
 
 use super::list::Case;
 use super::tolerance::{Comparison, number, value_of};
@@ -28,7 +27,7 @@ impl Status {
     /// All, the worst first.
     pub const ALL: [Status; 5] = [Status::Error, Status::Failed, Status::New, Status::Blessed, Status::Passed];
 
-    /// Its name, for people and for programs.
+    /// The name, for people and for programs.
     pub fn name(self) -> &'static str {
         match self {
             Status::Error => "error",
@@ -39,7 +38,7 @@ impl Status {
         }
     }
 
-    /// Whether all is well.
+    /// True if all is well.
     pub fn is_good(self) -> bool {
         matches!(self, Status::Blessed | Status::Passed)
     }
@@ -80,13 +79,13 @@ impl Cause {
 /// One number of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Number {
-    /// What was measured.
+    /// The name of the measured quantity.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// What it must be, if it is judged.
+    /// The limit that it must keep, if it is judged.
     pub limit: Option<String>,
-    /// Whether it is.
+    /// True if it is.
     pub passed: Option<bool>,
 }
 
@@ -103,7 +102,7 @@ pub struct Render {
     pub seconds: f64,
 }
 
-/// What is known of an image.
+/// The outcome of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it stands.
@@ -116,11 +115,11 @@ pub struct Outcome {
     pub render: Option<Render>,
     /// How long an attempt without an image took, in seconds.
     pub failed_after: f64,
-    /// What the process printed to standard error.
+    /// The text that the process printed to standard error.
     pub messages: String,
     /// The numbers of the comparison; none where nothing was compared.
     pub numbers: Vec<Number>,
-    /// What a test of the means of noisy images found, in lines; empty where none was made.
+    /// The findings of a test of the means of noisy images, in lines; empty where none was made.
     pub details: String,
     /// The same as `shadewright diff --json` prints them: `report` and `verdict`; null where nothing
     /// was compared.
@@ -216,9 +215,9 @@ pub struct Entry {
     pub case: Case,
     /// The name of its folder in the output.
     pub id: String,
-    /// What is known.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Whether it was not rendered again.
+    /// True if it was not rendered again.
     pub unchanged: bool,
     /// The command that renders it, in the list's folder.
     pub command: String,
@@ -257,7 +256,7 @@ pub fn ids(cases: &[Case]) -> Vec<String> {
 /// Most characters of a name of [`ids`]: those of a case, and its hash.
 const MAX_ID: usize = 120 + 1 + 12;
 
-/// Whether a text is a name as [`ids`] makes them: one folder, which is not hidden.
+/// True if a text is a name as [`ids`] makes them: one folder, which is not hidden.
 pub fn is_id(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
     (1..=MAX_ID).contains(&text.len()) && !text.starts_with('.') && text.chars().all(is_plain)

@@ -43,7 +43,7 @@ const RENDER: &str = "render.exr";
 /// Name of the file with the images that the report shows.
 const SHOWN: &str = "shown.json";
 
-/// What the file begins with; the number changes with the form of what follows.
+/// The beginning of the file; the number changes with the form of what follows.
 const HEAD: &str = "shadewright golden 1";
 
 /// Most bytes of a file of the state.
@@ -77,7 +77,7 @@ pub enum StateError {
     Write(#[from] ImageFileError),
 }
 
-/// What is kept of an image.
+/// The record that is kept of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The name of the image.
@@ -141,7 +141,7 @@ impl Contents {
     }
 }
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Saved {
     /// The list or folder of scenes.
@@ -149,7 +149,7 @@ struct Saved {
     records: BTreeMap<String, Record>,
 }
 
-/// What was found where a run begins.
+/// The state that was found where a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// No state.
@@ -182,7 +182,7 @@ impl Output {
         self.folder_of(id).join(RENDER)
     }
 
-    /// Whether a file, by its path without links, is one that runs keep here. The report is none.
+    /// True if a file, by its path without links, is one that runs keep here. The report is none.
     pub fn owns(&self, file: &Path) -> bool {
         let Some(inside) = self.0.canonicalize().ok().and_then(|own| Some(file.strip_prefix(own).ok()?.to_path_buf()))
         else {
@@ -216,7 +216,7 @@ impl Output {
             .map_err(|source| StateError::Io { path: folder.clone(), source })
     }
 
-    /// Whether the folder of an image is there, and is no link.
+    /// True if the folder of an image is there, and is no link.
     fn has(&self, id: &str) -> bool {
         is_id(id) && is_folder(&self.folder_of(id)).unwrap_or(false)
     }
@@ -305,7 +305,7 @@ impl Store {
         Ok(store)
     }
 
-    /// What was found in the folder.
+    /// The state that was found in the folder.
     pub fn found(&self) -> &Found {
         &self.found
     }
@@ -390,7 +390,7 @@ fn load(path: &Path) -> Option<Option<Saved>> {
     Some(saved.filter(|saved| saved.records.keys().all(|id| is_id(id))))
 }
 
-/// Whether a path is a folder, and no link to one.
+/// True if a path is a folder, and no link to one.
 fn is_folder(path: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(path)?.is_dir())
 }

@@ -22,7 +22,7 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// Whether it looks at the variances of pixels.
+    /// True if it looks at the variances of pixels.
     pub fn needs_variances(self) -> bool {
         matches!(self, Criterion::Metric(Metric::Z, _))
     }
@@ -74,9 +74,9 @@ pub enum Incomparable {
 /// One of two images that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What is expected.
+    /// The image that is expected.
     Reference,
-    /// What is judged.
+    /// The image that is judged.
     Render,
 }
 
@@ -94,12 +94,12 @@ impl fmt::Display for Side {
 pub struct Comparison {
     /// Every metric.
     pub report: Report,
-    /// Whether the render is near enough.
+    /// True if the render is near enough.
     pub verdict: Verdict,
     /// The number of pixels that have not the same bits.
     pub different: u64,
-    /// What was compared in place of the render: the render as a file of the reference's format holds
-    /// it, where that rounds.
+    /// The image that was compared in place of the render: the render as a file of the reference's
+    /// format holds it, where that rounds.
     pub stored: Option<Image>,
     criterion: Criterion,
 }
@@ -153,7 +153,7 @@ impl Comparison {
     }
 }
 
-/// What a test of the means takes of an image.
+/// The estimate that a test of the means takes of an image.
 fn estimate<'a>(of: &'a Rendering, side: Side) -> Result<Estimate<'a>, Incomparable> {
     match &of.variance {
         Some(variance) if variance.batches >= LEAST_BATCHES => Ok(Estimate { image: &of.image, variance }),
@@ -187,7 +187,7 @@ fn different(a: &Image, b: &Image) -> u64 {
     pixels.filter(|(a, b)| differ(a, b)).count() as u64
 }
 
-/// Whether two pixels have not the same bits.
+/// True if two pixels have not the same bits.
 pub(super) fn differ(a: &[f32; 4], b: &[f32; 4]) -> bool {
     a.map(f32::to_bits) != b.map(f32::to_bits)
 }
@@ -249,7 +249,7 @@ mod tests {
         image
     }
 
-    /// What a file of a format holds of an image.
+    /// The image that a file of a format holds.
     fn through(image: &Image, format: Format) -> Image {
         let bytes = file::to_bytes(image, format).expect("it can be written");
         file::of_bytes(&bytes, format).expect("it can be read")

@@ -26,7 +26,7 @@ const MAX_RATIO: u64 = 1 << 14;
 /// Most channels of a file.
 const MAX_CHANNELS: usize = 1024;
 
-/// What the header of a file says.
+/// The contents of a file's header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Width and height in pixels of the samples that the file holds (the data window).

@@ -48,7 +48,7 @@ pub enum ImageFileError {
     MissingFolder {
         /// The file to be written.
         path: PathBuf,
-        /// Its folder.
+        /// The folder of the file.
         folder: PathBuf,
     },
     /// The path is a folder, a device or a pipe.
@@ -74,9 +74,9 @@ pub enum ImageFileError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What its extension says it is.
+        /// The format that its extension names.
         format: Format,
-        /// What the decoder met.
+        /// The error that the decoder met.
         reason: String,
     },
     /// The file holds an image of a size that is refused.
@@ -122,7 +122,7 @@ pub enum ImageFileError {
         path: PathBuf,
         /// The format asked for.
         format: Format,
-        /// What the encoder said.
+        /// The message of the encoder.
         reason: String,
     },
 }
@@ -224,7 +224,7 @@ pub fn write(path: &Path, image: &Image) -> Result<(), ImageFileError> {
 /// are above 255. Other formats have their own.
 ///
 /// # Errors
-/// Those of [`write()`].
+/// The errors of [`write()`].
 pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -> Result<(), ImageFileError> {
     let format = Format::of(path)?;
     let (target, mut file) = temporary_beside(path)?;
@@ -309,7 +309,7 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
 /// what it leads to stays.
 ///
 /// # Errors
-/// Those of [`write_bytes`].
+/// The errors of [`write_bytes`].
 pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         fs::remove_file(path).map_err(|source| write_error(path, source))?;
@@ -330,7 +330,7 @@ pub fn read(path: &Path) -> Result<Image, ImageFileError> {
 /// [`read`] of an image of at most so many pixels.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError> {
     let format = Format::of(path)?;
     let file = open(path)?;

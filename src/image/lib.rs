@@ -82,7 +82,7 @@ pub enum Channels {
 }
 
 impl Channels {
-    /// Whether alpha is among them.
+    /// True if alpha is among them.
     #[must_use]
     pub fn has_alpha(self) -> bool {
         matches!(self, Self::GreyAlpha | Self::Rgba)
@@ -121,7 +121,7 @@ pub struct Image {
     pub height: u32,
     /// `width * height` pixels; values are not limited to 0..=1.
     pub rgba: Vec<[f32; 4]>,
-    /// What the source of the image had: RGBA for a render.
+    /// The channels that the source of the image had: RGBA for a render.
     pub channels: Channels,
 }
 
@@ -146,14 +146,14 @@ impl Image {
         self.rgba.iter().filter(|rgba| !is_finite(rgba)).count()
     }
 
-    /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
+    /// True if alpha is 1 at every pixel, so that the alpha channel says nothing.
     #[must_use]
     pub fn is_opaque(&self) -> bool {
         self.rgba.iter().all(|pixel| pixel[3] == 1.0)
     }
 }
 
-/// Whether all four values are finite.
+/// True if all four values are finite.
 #[must_use]
 pub fn is_finite(rgba: &[f32; 4]) -> bool {
     rgba.iter().all(|x| x.is_finite())
@@ -180,7 +180,7 @@ impl Reading {
     pub const ALL: [Reading; 5] =
         [Reading::Color, Reading::ColorAlpha, Reading::OpaqueColor, Reading::Data, Reading::DataAlpha];
 
-    /// Its name in RIB (`MakeTexture` with `"string reading"`).
+    /// The name in RIB (`MakeTexture` with `"string reading"`).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use shadewright_base::random::hash;
 /// clamped to `min` and `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantize {
-    /// What white becomes, above 0.
+    /// The value that white becomes, above 0.
     pub one: f32,
     /// The smallest number, not below 0.
     pub min: f32,
@@ -31,7 +31,7 @@ impl Quantize {
     /// The largest number that an image file holds: 16 bits.
     pub const LARGEST: f32 = 65_535.0;
 
-    /// Whether its numbers need more than eight bits.
+    /// True if its numbers need more than eight bits.
     pub fn is_deep(self) -> bool {
         self.max > 255.0
     }

@@ -28,7 +28,7 @@ pub struct Rendering {
     pub record: Option<String>,
 }
 
-/// What this layer reads of a record.
+/// The fields of a record that this layer reads.
 #[derive(Deserialize)]
 struct Batches {
     batches: u32,
@@ -85,7 +85,7 @@ pub(super) fn layer(prefix: &str, names: &[&str], image: &Image) -> Vec<(String,
 /// and its record where it has them. Variables are not read.
 ///
 /// # Errors
-/// Those of [`super::file::read`].
+/// The errors of [`super::file::read`].
 pub fn read(path: &Path, max_pixels: u64) -> Result<Rendering, ImageFileError> {
     let mut rendering = Rendering::from(read_within(path, max_pixels)?);
     if Format::of(path)? == Format::Exr {

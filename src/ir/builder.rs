@@ -24,7 +24,7 @@ pub const MAX_SIZE: usize = 1 << 19;
 
 /// Builds one function. Instructions go to the current block.
 ///
-/// What is beyond [`MAX_SIZE`] is left out. The function is no use then: who builds it from a source
+/// Code beyond [`MAX_SIZE`] is left out. The function is no use then: who builds it from a source
 /// asks [`FunctionBuilder::too_large`].
 #[derive(Debug)]
 pub struct FunctionBuilder {
@@ -69,7 +69,7 @@ impl FunctionBuilder {
         self.too_large
     }
 
-    /// Whether there is room for more; notes where there is none.
+    /// True if there is room for more; notes where there is none.
     fn has_room(&mut self) -> bool {
         let has_room = self.count + self.definitions.len() / 4 < MAX_SIZE;
         if !has_room {
@@ -171,7 +171,7 @@ impl FunctionBuilder {
         self.current
     }
 
-    /// Whether the current block has its terminator already.
+    /// True if the current block has its terminator already.
     pub fn is_terminated(&self) -> bool {
         self.terminated[self.current.0 as usize]
     }

@@ -59,7 +59,7 @@ impl Components {
         Self { of, members, cyclic }
     }
 
-    /// Whether the node lies on a cycle.
+    /// True if the node lies on a cycle.
     pub fn is_cyclic(&self, node: usize) -> bool {
         self.cyclic[self.of[node] as usize]
     }

@@ -51,7 +51,7 @@ impl Dominators {
         &self.order
     }
 
-    /// Whether control can reach the block.
+    /// True if control can reach the block.
     pub fn is_reachable(&self, block: BlockId) -> bool {
         self.position[block.0 as usize] != u32::MAX
     }
@@ -71,7 +71,7 @@ impl Dominators {
         &self.children[block.0 as usize]
     }
 
-    /// Whether every path from the entry to `b` passes `a`; a block dominates itself. False when
+    /// True if every path from the entry to `b` passes `a`; a block dominates itself. False when
     /// either is unreachable.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let ((start, end), (b_start, b_end)) = (self.interval[a.0 as usize], self.interval[b.0 as usize]);
@@ -92,7 +92,7 @@ impl Dominators {
         edges
     }
 
-    /// Whether an edge leads backwards in reverse postorder (or from a block to itself).
+    /// True if an edge leads backwards in reverse postorder (or from a block to itself).
     pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
         self.position[to.0 as usize] <= self.position[from.0 as usize]
     }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a ray hit.
+/// The hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// `(u, v, t, bits of the shader's entry)`; `t < 0` is a miss.
@@ -32,7 +32,7 @@ impl Hit {
     pub const MISS: Hit = Hit { uvts: [0.0, 0.0, -1.0, 0.0], triangle: 0, object: 0 };
 }
 
-/// What a program sees of the outside. Every method has a default: a world of zeros without
+/// The outside world as a program sees it. Every method has a default: a world of zeros without
 /// geometry.
 pub trait World {
     /// Program constant `k`.
@@ -55,7 +55,7 @@ pub trait World {
         Hit::MISS
     }
 
-    /// Whether anything lies on the ray.
+    /// True if anything lies on the ray.
     fn occluded(&mut self, origin: [f32; 3], direction: [f32; 3], arg: [f32; 4]) -> bool {
         self.trace(origin, direction, [arg[0], arg[1], 1.0, arg[3]]).uvts[2] >= 0.0
     }
@@ -95,7 +95,7 @@ pub enum EvalError {
     /// A function is not in the module.
     #[error("there is no function `{name}`")]
     NoFunction {
-        /// Its name.
+        /// The name of the missing function.
         name: Arc<str>,
         /// Where it was called.
         loc: Loc,
@@ -270,7 +270,7 @@ struct Machine<'a, O> {
     registers: usize,
 }
 
-/// What happens after an instruction.
+/// The step after an instruction.
 enum Next {
     /// The instruction's results.
     Results(Vec<Const>),

@@ -1,6 +1,6 @@
-//! What each pure operation computes: the one definition of the IR's arithmetic on the host, used
-//! by the evaluator and by the constant folder. A result that is NaN has the bits of [`Ruled`], so that
-//! both give the same ones each time.
+//! The result of each pure operation: the one definition of the IR's arithmetic on the host, used
+//! by the evaluator and by the constant folder. A result that is NaN has the bits of [`Ruled`], so
+//! that both give the same ones each time.
 
 use super::{Const, Op, Type, string_id};
 use shadewright_base::nan::Ruled;
@@ -110,7 +110,7 @@ fn rsq(x: f32) -> f32 {
     (Ruled(1.0) / Ruled(x).sqrt()).0
 }
 
-/// What is above the largest integer not above it.
+/// The difference of a number and the largest integer not above it.
 fn frac(x: Ruled) -> Ruled {
     x - x.floor()
 }

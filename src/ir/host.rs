@@ -80,8 +80,8 @@ impl PartialEq for HostFunction {
 pub struct HostFunctions(Arc<BTreeMap<Arc<str>, HostFunction>>);
 
 impl HostFunctions {
-    /// Those of C's `math.h` that shading languages have no function for: `sinh cosh tanh asinh acosh
-    /// atanh expm1 log1p cbrt` of one number, `hypot fmod` of two.
+    /// The functions of C's `math.h` that shading languages have no function for: `sinh cosh tanh
+    /// asinh acosh atanh expm1 log1p cbrt` of one number, `hypot fmod` of two.
     pub fn standard() -> Self {
         static STANDARD: LazyLock<HostFunctions> = LazyLock::new(|| {
             let one = |name: &str, f: fn(f32) -> f32| (name.into(), HostFunction::new(&[1], 1, move |x| vec![f(x[0])]));

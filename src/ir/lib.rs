@@ -81,7 +81,7 @@ impl Loc {
     pub const NONE: Loc = Loc(0);
 }
 
-/// What a [`Loc`] stands for.
+/// The place that a [`Loc`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LocData {
     /// The source text of the instruction; `None` for code that has no source.
@@ -90,7 +90,7 @@ pub struct LocData {
     pub inlined_at: Option<Loc>,
 }
 
-/// What a function is for.
+/// The purpose of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FunctionKind {
     /// An ordinary function.
@@ -104,7 +104,7 @@ pub enum FunctionKind {
 }
 
 impl FunctionKind {
-    /// Whether it is an entry point.
+    /// True if it is an entry point.
     pub fn is_entry(self) -> bool {
         matches!(self, FunctionKind::Entry(_))
     }
@@ -154,7 +154,7 @@ pub enum Filter {
     Never,
 }
 
-/// What a parameter is.
+/// The origin of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ParamKind {
     /// The source has it: a shader's parameter, a function's argument, a predefined variable. It
@@ -174,7 +174,7 @@ pub struct Param {
     pub name: Arc<str>,
     /// The type.
     pub ty: Type,
-    /// What it is.
+    /// The origin: the source, or the compiler.
     pub kind: ParamKind,
 }
 
@@ -201,7 +201,7 @@ pub struct Slot {
 /// One instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Operands.
     pub args: Vec<Value>,
@@ -292,7 +292,7 @@ pub struct Block {
 pub struct Function {
     /// The name, unique in the module.
     pub name: Arc<str>,
-    /// What it is for.
+    /// The purpose.
     pub kind: FunctionKind,
     /// Who made it.
     pub origin: FunctionOrigin,
@@ -462,7 +462,7 @@ impl Function {
 pub struct Module {
     /// The functions, in order of definition.
     pub functions: Vec<Function>,
-    /// What each [`Loc`] stands for; entry 0 is [`Loc::NONE`].
+    /// The place that each [`Loc`] stands for; entry 0 is [`Loc::NONE`].
     pub locs: Vec<LocData>,
 }
 

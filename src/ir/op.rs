@@ -283,7 +283,7 @@ impl Op {
         }
     }
 
-    /// Whether the result depends on the operands alone and nothing else happens: such an
+    /// True if the result depends on the operands alone and nothing else happens: such an
     /// instruction may be folded, merged with an equal one, moved, or dropped.
     pub fn is_pure(&self) -> bool {
         !matches!(
@@ -304,7 +304,7 @@ impl Op {
         )
     }
 
-    /// Whether the instruction may be dropped when nobody uses its results. (`hit` and slot reads
+    /// True if the instruction may be dropped when nobody uses its results. (`hit` and slot reads
     /// may; a ray may too, as it changes nothing but the current hit, except `trace`, whose hit
     /// others read.)
     pub fn is_removable(&self) -> bool {
@@ -312,13 +312,13 @@ impl Op {
             || matches!(self, Op::SlotLoad(_) | Op::Hit | Op::HitTri | Op::HitObj | Op::Occluded | Op::Visible(_))
     }
 
-    /// Whether somebody reads what it is given, so that this is needed: a `debug` instruction whose
+    /// True if somebody reads what it is given, so that this is needed: a `debug` instruction whose
     /// name begins with [`PRINTED`].
     pub fn is_printed(&self) -> bool {
         matches!(self, Op::Debug(name) if name.starts_with(PRINTED))
     }
 
-    /// Whether the thread may wait for the renderer here (see the sections pass). A `call` suspends
+    /// True if the thread may wait for the renderer here (see the sections pass). A `call` suspends
     /// if its callee does; callers must ask the call graph.
     pub fn suspends(&self) -> bool {
         matches!(self, Op::Trace | Op::Occluded | Op::Visible(_) | Op::CallShader(_))

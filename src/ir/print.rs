@@ -34,7 +34,7 @@ use super::{
 use crate::abi::EntryPoint;
 use std::fmt::{self, Write};
 
-/// What to write besides the program itself.
+/// The parts to write besides the program itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PrintOptions {
     /// Whether to write the places in the source.

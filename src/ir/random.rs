@@ -42,16 +42,16 @@ impl Random {
     }
 }
 
-/// What a random program may contain.
+/// The contents that a random program may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// About how many statements it has.
     pub statements: usize,
-    /// Whether floats are computed with; integers and truth values always are.
+    /// True if floats are computed with; integers and truth values always are.
     pub floats: bool,
-    /// Whether there are array slots.
+    /// True if there are array slots.
     pub slots: bool,
-    /// Whether other functions are called.
+    /// True if other functions are called.
     pub calls: bool,
 }
 

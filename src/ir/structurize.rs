@@ -83,7 +83,7 @@ enum Nested {
     Return(BlockId),
 }
 
-/// What the walk over the dominator tree asks about the graph.
+/// The properties of the graph that the walk over the dominator tree asks for.
 struct Shape<'a> {
     func: &'a Function,
     dominators: Dominators,
@@ -220,7 +220,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether a side of a branch leaves the function or a loop, or starts a loop again, at once;
+    /// True if a side of a branch leaves the function or a loop, or starts a loop again, at once;
     /// if a block is needed for that it is appended.
     fn close(&self, next: Option<BlockId>, list: &mut Vec<Nested>) -> bool {
         match next {
@@ -315,7 +315,7 @@ struct Context {
 }
 
 struct Lowering {
-    /// Whether a labelled block needs a construct that `break` can leave.
+    /// True if a labelled block needs a construct that `break` can leave.
     constructs: HashMap<BlockId, bool>,
 }
 
@@ -339,7 +339,7 @@ impl Lowering {
         }
     }
 
-    /// Whether some `Leave` of the label is neither at the end of its block (`falls`) nor at a
+    /// True if some `Leave` of the label is neither at the end of its block (`falls`) nor at a
     /// `break` that leads there (`breaks`).
     fn jumps_early(&self, stmts: &[Nested], label: BlockId, falls: bool, breaks: bool) -> bool {
         stmts.iter().enumerate().any(|(i, stmt)| {

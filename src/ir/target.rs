@@ -1,4 +1,4 @@
-//! What passes know of the machine that a program is compiled for.
+//! The properties of the back end that a program is compiled for, as far as passes know them.
 //!
 //! The IR and its passes know no machine: where a decision depends on registers or on what an
 //! operation costs, they read a [`TargetInfo`]. Each back end has one as a constant
@@ -44,7 +44,7 @@ pub struct TargetInfo {
 }
 
 impl TargetInfo {
-    /// What code for an unknown machine is compiled with: every target of `codegen` takes it. It is
+    /// The target of code for an unknown back end: every target of `codegen` takes such code. It is
     /// the [`TargetInfo::common`] of all of them, as a test in `codegen` checks, so that a program
     /// is the same whether its linker was given a target or not.
     pub const DEFAULT: Self = Self {

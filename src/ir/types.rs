@@ -59,7 +59,7 @@ impl Type {
         [Type::F32, Type::Vec2, Type::Vec3, Type::Vec4].get(n.checked_sub(1)? as usize).copied()
     }
 
-    /// Whether the type is `i32` or `u32`.
+    /// True if the type is `i32` or `u32`.
     pub fn is_integer(self) -> bool {
         matches!(self, Type::I32 | Type::U32)
     }

@@ -12,7 +12,7 @@ use shadewright_ir::abi::{Input, ShaderKind, ShaderSpace, input};
 use std::fmt;
 use std::sync::Arc;
 
-/// What all names begin with.
+/// The prefix of all names.
 pub const PREFIX: &str = "coshader.";
 
 /// The end of the names of cores, after `CLASS.METHOD`: no source can name them.
@@ -28,7 +28,7 @@ pub fn core_name(class: &str, method: &str) -> String {
     format!("{class}.{method}{CORE}")
 }
 
-/// Whether a function has the name of such a core.
+/// True if a function has the name of such a core.
 pub fn is_core(function: &str) -> bool {
     function.ends_with(CORE)
 }
@@ -38,7 +38,7 @@ pub fn class_and_method(core: &str) -> Option<(&str, &str)> {
     core.strip_suffix(CORE)?.split_once('.')
 }
 
-/// What is asked of other shaders.
+/// The kind of question to other shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CoShaderQuery {
     /// `getshader(handle)`: the handle, if there is such a shader, or null.
@@ -68,7 +68,7 @@ impl CoShaderQuery {
         (CoShaderQuery::Run, "run"),
     ];
 
-    /// Its word in the names of functions.
+    /// The word in the names of functions.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1)
     }
@@ -90,7 +90,7 @@ impl CoShaderQuery {
         }
     }
 
-    /// Whether the shader that is asked runs, so that it is given [`inputs`].
+    /// True if the shader that is asked runs, so that it is given [`inputs`].
     pub fn runs(self) -> bool {
         matches!(self, Self::Member | Self::Method | Self::Run)
     }
@@ -104,9 +104,9 @@ impl CoShaderQuery {
 /// it the new values of those arguments that are variables.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoShaderCall {
-    /// What is asked.
+    /// The kind of question.
     pub question: CoShaderQuery,
-    /// What is asked for.
+    /// The name that is asked for.
     pub name: Arc<str>,
     /// The type of the value.
     pub result: SourceType,

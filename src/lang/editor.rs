@@ -1,5 +1,5 @@
-//! What a language knows of a text that is being edited: messages, outline, hover, completion,
-//! signatures and definitions, as plain data.
+//! The services of a language for a text that is being edited: messages, outline, hover,
+//! completion, signatures and definitions, as plain data.
 //!
 //! [`super::Language::analyse`] makes a [`Document`]. It knows no protocol and no editor: offsets
 //! are bytes, places are [`Span`]s.
@@ -95,10 +95,10 @@ pub trait Document: fmt::Debug + Send + Sync {
     /// The files that were included.
     fn includes(&self) -> &[Include];
 
-    /// What the text defines, in its order.
+    /// The symbols that the text defines, in its order.
     fn outline(&self, text: &Text) -> Vec<Symbol>;
 
-    /// What the name at an offset means.
+    /// The meaning of the name at an offset.
     fn hover(&self, text: &Text, offset: usize) -> Option<Hover>;
 
     /// Where the thing at an offset is defined. Definitions in the standard library are left out,
@@ -108,7 +108,7 @@ pub trait Document: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// What may be written at an offset, in no order.
+    /// The completions at an offset, in no order.
     fn completion(&self, text: &Text, offset: usize) -> Vec<Completion> {
         let _ = (text, offset);
         Vec::new()
@@ -121,7 +121,7 @@ pub trait Document: fmt::Debug + Send + Sync {
     }
 }
 
-/// What a symbol of an outline is.
+/// The kind of a symbol of an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A shader or a class.
@@ -141,17 +141,17 @@ pub enum SymbolKind {
 /// A symbol of an outline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symbol {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type or kind; may be empty.
+    /// The type or kind; may be empty.
     pub detail: String,
-    /// What it is.
+    /// The kind of symbol.
     pub kind: SymbolKind,
     /// All of its definition.
     pub whole: Span,
-    /// Its name in the definition.
+    /// The place of the name in the definition.
     pub place: Span,
-    /// What it contains.
+    /// The symbols that it contains.
     pub children: Vec<Symbol>,
 }
 
@@ -166,7 +166,7 @@ pub struct Hover {
     pub span: Span,
 }
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A reserved word.
@@ -184,17 +184,18 @@ pub enum CompletionKind {
 /// Something that may be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// What is inserted, where an editor takes no snippet.
+    /// The text that is inserted, where an editor takes no snippet.
     pub name: String,
-    /// What it is.
+    /// The kind of completion.
     pub kind: CompletionKind,
-    /// Its declaration in a line, where that says more than the name.
+    /// The declaration in a line, where that says more than the name.
     pub detail: Option<String>,
     /// Sentences; may be empty.
     pub text: String,
-    /// Its place in the list: lower ones come first, then names decide.
+    /// The place in the list: lower ones come first, then names decide.
     pub rank: u8,
-    /// What is inserted, with places to fill in as the Language Server Protocol writes them.
+    /// The text that is inserted, with places to fill in as the Language Server Protocol writes
+    /// them.
     pub snippet: Option<String>,
 }
 
@@ -214,7 +215,7 @@ pub struct Signature {
     pub label: String,
     /// The bytes of each parameter in `label`.
     pub places: Vec<[u32; 2]>,
-    /// Whether the last parameter may be repeated.
+    /// True if the last parameter may be repeated.
     pub variadic: bool,
     /// Sentences; may be empty.
     pub text: String,

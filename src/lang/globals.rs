@@ -90,18 +90,18 @@ pub fn position(kind: ShaderKind) -> &'static str {
 }
 
 impl Global {
-    /// Whether it is the same for all points that are shaded together (tables 11.1 to 11.4).
+    /// True if it is the same for all points that are shaded together (tables 11.1 to 11.4).
     pub fn is_uniform(&self) -> bool {
         matches!(self.name, "E" | "ncomps" | "time" | "dtime" | "raydepth")
     }
 
-    /// Whether it is one of those that text can name in surface shaders.
+    /// True if it is one of those that text can name in surface shaders.
     pub fn is_of_surfaces(&self) -> bool {
         let is_internal = input::INTERNAL.contains(&self.name);
         self.in_kind(ShaderKind::Surface) && Input::parse(self.name).is_predefined() && !is_internal
     }
 
-    /// Whether shaders of that kind have it.
+    /// True if shaders of that kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
         self.kinds.contains(letter(kind))
     }

@@ -1,4 +1,5 @@
-//! What the rest of the program asks of a shading language, without knowing which one it is.
+//! The interface of a shading language to the rest of the program, which does not know the
+//! language.
 //!
 //! A language is a folder beside this file with an implementation of [`Language`], and a line in
 //! [`super::registry`]. It compiles a file to a [`Unit`].
@@ -22,16 +23,16 @@ pub type Lengths = BTreeMap<(Arc<str>, Arc<str>), u32>;
 pub struct Options {
     /// For the preprocessor: folders, macros.
     pub preprocess: PreprocessOptions,
-    /// Whether assignments to variables emit `debug` instructions, and the unit has outlines.
+    /// True if assignments to variables emit `debug` instructions, and the unit has outlines.
     /// Nothing else depends on it.
     pub debug: bool,
-    /// Whether world space is not the space that shaders compute in, so that `"world"` names a
+    /// True if world space is not the space that shaders compute in, so that `"world"` names a
     /// coordinate system of the scene.
     pub world_is_named: bool,
-    /// Whether calls of functions that nothing defines, such as those of shared libraries, are 0
+    /// True if calls of functions that nothing defines, such as those of shared libraries, are 0
     /// with a warning. Otherwise they are errors.
     pub missing_are_zero: bool,
-    /// Whether nothing says which space is current: reads of components of `P`, `N` and `I` are then
+    /// True if nothing says which space is current: reads of components of `P`, `N` and `I` are then
     /// reported, once a function.
     pub current_is_open: bool,
     /// Lengths of shader parameters that are arrays declared without one; others are as long as
@@ -50,7 +51,7 @@ pub enum Naming {
     Qualified,
 }
 
-/// What the files of a language define.
+/// The kind of definitions in the files of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Shaders: a file compiles to [`Unit::Shaders`].
@@ -61,7 +62,7 @@ pub enum Form {
 
 /// A shading language.
 pub trait Language: fmt::Debug + Send + Sync {
-    /// Its name: `RSL`.
+    /// The name of the language: `RSL`.
     fn name(&self) -> &'static str;
 
     /// The identifier that editors have for it, and Markdown: `rsl`.
@@ -74,7 +75,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// How a scene names its shaders.
     fn naming(&self) -> Naming;
 
-    /// What its files define.
+    /// The kind of definitions in its files.
     fn form(&self) -> Form;
 
     /// The text of a file that is part of the program.
@@ -113,7 +114,7 @@ impl dyn Language {
         format!("{shader}.{}", self.extensions()[0])
     }
 
-    /// Whether this is the extension of its files, in any case.
+    /// True if this is the extension of its files, in any case.
     pub fn has_extension(&self, extension: &str) -> bool {
         self.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension))
     }

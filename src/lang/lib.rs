@@ -3,7 +3,7 @@
 //! Each language has its own folder with the same file names, and a line in [`registry`], by which
 //! everything above asks for [`Language`]s. A front end knows no back end and no renderer.
 //!
-//! What a language produces is in no language's folder: [`mod@unit`], with [`types`], [`globals`],
+//! The output of a language is in no language's folder: [`mod@unit`], with [`types`], [`globals`],
 //! [`outline`], [`strings`] and [`coshaders`].
 
 pub mod coshaders;

@@ -62,7 +62,7 @@ pub struct LightLoop {
     pub number: Value,
     /// Towards it, and as long as it is far.
     pub direction: Value,
-    /// Its light.
+    /// The color of the light.
     pub color: Value,
     category: Option<Value>,
     /// Where the next light's iteration begins: `continue` leads there.
@@ -164,7 +164,7 @@ pub fn cosine_of_sight(b: &mut FunctionBuilder, angle: Value, cosine: Value) -> 
     b.op(Op::Select, &[is_right, zero, cosine])
 }
 
-/// Whether the angle between `l` and `axis` has at least this cosine, without a division: `l·axis ≥
+/// True if the angle between `l` and `axis` has at least this cosine, without a division: `l·axis ≥
 /// cosine·√(l²·axis²)`.
 pub fn in_cone(b: &mut FunctionBuilder, l: Value, axis: Value, cosine: Value) -> Value {
     let dot = b.op(Op::Dot, &[l, axis]);

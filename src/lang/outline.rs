@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A function or a shader as its text shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
-    /// Its name in the source.
+    /// The name in the source.
     pub name: Arc<str>,
     /// The place of that name, which is also that of the IR function.
     pub place: Span,
@@ -26,7 +26,7 @@ pub struct Outline {
     pub light: Option<LightKind>,
     /// The type of a function's value; `Void` for shaders.
     pub result: SourceType,
-    /// Whether it belongs to the standard library.
+    /// True if it belongs to the standard library.
     pub library: bool,
     /// Number of declared parameters, which are the first variables.
     pub params: usize,
@@ -39,9 +39,9 @@ pub struct Outline {
 /// A variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declared {
-    /// Its name.
+    /// The name in the source.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type.
     pub ty: SourceType,
     /// Where it is declared.
     pub place: Span,
@@ -52,13 +52,13 @@ pub struct Declared {
 /// A place at which a program can be stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Its text, without the statements inside.
+    /// The text, without the statements inside.
     pub span: Span,
-    /// What it is.
+    /// The kind of statement.
     pub kind: StatementKind,
 }
 
-/// What a [`Statement`] is.
+/// The kind of a [`Statement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatementKind {
     /// Computes something.
@@ -73,7 +73,7 @@ pub enum StatementKind {
 }
 
 impl Outline {
-    /// What it is and its name, for people: `surface marble`.
+    /// The kind and the name, for people: `surface marble`.
     pub fn title(&self) -> String {
         let kind = self.shader.map_or("function", ShaderKind::name);
         format!("{kind} {}", self.name)
@@ -94,7 +94,7 @@ impl Outline {
     }
 }
 
-/// Whether `at` starts within `span`.
+/// True if `at` starts within `span`.
 pub fn holds(span: Span, at: Span) -> bool {
     span.file == at.file && (span.start..span.end).contains(&at.start)
 }

@@ -41,7 +41,7 @@ pub const DIRECTIVES: [&str; 11] =
 /// `DELIGHT`, `PIXIE`), and files then leave out what PRMan has.
 const PREDEFINED: [(&str, &str); 2] = [("SHADEWRIGHT", "1"), ("PRMAN", "1")];
 
-/// What the text may reach and which names it starts with.
+/// The files that the text may reach and the names that it starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Folders that `#include` looks in, in order: for `"…"` after the folder of the file that
@@ -105,7 +105,7 @@ pub struct Include {
 struct Macro {
     /// Names of the parameters; `None` for a macro without parentheses.
     params: Option<Vec<Arc<str>>>,
-    /// Whether the last parameter takes all arguments that are left, with the commas between them.
+    /// True if the last parameter takes all arguments that are left, with the commas between them.
     variadic: bool,
     body: Arc<[RawToken]>,
     span: Span,
@@ -116,9 +116,9 @@ struct Macro {
 /// One `#if` that is open.
 struct Conditional {
     span: Span,
-    /// Whether tokens pass now.
+    /// True if tokens pass now.
     active: bool,
-    /// Whether a branch was taken already, or none may be as the outer text is skipped.
+    /// True if a branch was taken already, or none may be as the outer text is skipped.
     done: bool,
     seen_else: bool,
 }
@@ -332,7 +332,7 @@ impl Preprocessor<'_> {
         conditionals.push(c);
     }
 
-    /// Whether the condition of `#if`, `#ifdef`, `#ifndef` or `#elif` holds.
+    /// True if the condition of `#if`, `#ifdef`, `#ifndef` or `#elif` holds.
     fn test(&mut self, name: &RawToken, rest: &[RawToken]) -> bool {
         if matches!(&*name.text, "ifdef" | "ifndef") {
             let Some(t) = rest.first().filter(|t| t.kind == RawKind::Word) else {

@@ -93,7 +93,7 @@ fn reaches_return(f: &Function, index: &HashMap<Arc<str>, usize>, returns: &[boo
     false
 }
 
-/// Whether `from` is `to` or calls it, directly or not.
+/// True if `from` is `to` or calls it, directly or not.
 fn calls(module: &Module, index: &HashMap<Arc<str>, usize>, from: usize, to: usize) -> bool {
     let mut seen = HashSet::from([from]);
     let mut list = vec![from];

@@ -19,8 +19,8 @@ pub struct ShaderRef {
 }
 
 impl ShaderRef {
-    /// What a scene means by a name: `FILE.EXT:NAME` or `FILE.EXT` of a language whose shaders are
-    /// named so, else the name of a shader in a file of its own name.
+    /// The shader that a scene means by a name: `FILE.EXT:NAME` or `FILE.EXT` of a language whose
+    /// shaders are named so, else the name of a shader in a file of its own name.
     pub fn new(text: &str) -> Self {
         let bare = (registry::DEFAULT, registry::DEFAULT.file_name(text), Some(text));
         let qualified = registry::qualified(text).filter(|(language, ..)| language.naming() == Naming::Qualified);
@@ -45,7 +45,7 @@ impl ShaderRef {
         file.rsplit_once('.').map_or(file, |(stem, _)| stem)
     }
 
-    /// Whether it names a class of objects that may refer to each other, rather than a shader.
+    /// True if it names a class of objects that may refer to each other, rather than a shader.
     pub fn is_class(&self) -> bool {
         self.language.form() == Form::Classes
     }

@@ -35,8 +35,8 @@ const MAX_LENGTH: usize = 64 << 10;
 const MAX_PARTS: usize = 4096;
 
 impl StringExpr {
-    /// What it is without parameters: a constant where its value is known. `None` where it has too
-    /// many parts.
+    /// The simplest form without parameters: a constant where its value is known. `None` where it
+    /// has too many parts.
     pub fn simplified(self) -> Option<StringExpr> {
         match self.value(&|_| None) {
             Some(Const::String(text)) => Some(StringExpr::Literal(text)),
@@ -94,7 +94,7 @@ impl StringExpr {
         }
     }
 
-    /// What follows a prefix in a string that is known to begin with it.
+    /// The rest after a prefix, of a string that is known to begin with it.
     pub fn after(&self, prefix: &str) -> Option<StringExpr> {
         let first = |parts: &[StringExpr]| {
             let (first, rest) = parts.split_first()?;
@@ -256,10 +256,10 @@ fn general(x: f32, digits: usize) -> String {
     }
 }
 
-/// Whether a pattern, a POSIX extended regular expression, occurs in the subject.
+/// True if a pattern, a POSIX extended regular expression, occurs in the subject.
 ///
 /// # Errors
-/// What is wrong with the pattern.
+/// The fault of the pattern.
 pub fn matches(pattern: &str, subject: &str) -> Result<bool, String> {
     let regex = RegexBuilder::new(pattern).dot_matches_new_line(true).build().map_err(|e| e.to_string())?;
     Ok(regex.is_match(subject))

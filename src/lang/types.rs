@@ -40,7 +40,7 @@ pub const CAPACITY: u32 = 64;
 pub enum SourceType {
     /// No value.
     Void,
-    /// What comparisons give. It cannot be declared.
+    /// The result of a comparison. It cannot be declared.
     Bool,
     /// A number.
     Float,
@@ -169,17 +169,17 @@ impl SourceType {
         }
     }
 
-    /// Whether it is an array.
+    /// True if it is an array.
     pub fn is_array(self) -> bool {
         matches!(self, SourceType::Array(..) | SourceType::Rows(..))
     }
 
-    /// Whether it is an array whose length the caller decides.
+    /// True if it is an array whose length the caller decides.
     pub fn is_unsized(self) -> bool {
         matches!(self, SourceType::Array(_, OPEN) | SourceType::Rows(_, OPEN, _))
     }
 
-    /// Whether it is an array whose length changes.
+    /// True if it is an array whose length changes.
     pub fn is_resizable(self) -> bool {
         matches!(self, SourceType::Array(_, RESIZABLE))
     }
@@ -195,7 +195,7 @@ impl SourceType {
         }
     }
 
-    /// What `arraylength` gives for an array whose length is known.
+    /// The result of `arraylength` for an array whose length is known.
     pub fn length(self) -> u32 {
         match self {
             SourceType::Rows(_, rows, _) => rows,
@@ -203,12 +203,12 @@ impl SourceType {
         }
     }
 
-    /// Whether it is a point, vector or normal.
+    /// True if it is a point, vector or normal.
     pub fn is_spatial(self) -> bool {
         matches!(self, SourceType::Point | SourceType::Vector | SourceType::Normal)
     }
 
-    /// Whether it has three components.
+    /// True if it has three components.
     pub fn is_triple(self) -> bool {
         self.is_spatial() || self == SourceType::Color
     }

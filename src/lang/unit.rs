@@ -1,4 +1,5 @@
-//! What a shader file compiles to: what the linker and the tools read of it, in any language.
+//! The result of compiling a shader file: what the linker and the tools read of it, in any
+//! language.
 //!
 //! A unit has one of two forms: shaders, each a core that is called by name, or classes, whose
 //! methods become cores once a scene's objects are known. A core takes the declared parameters of
@@ -34,13 +35,13 @@ pub struct ShaderUnit {
     pub module: Module,
     /// The file's shaders, in order.
     pub shaders: Vec<ShaderInfo>,
-    /// What co-shaders of the file's classes can be asked.
+    /// The questions that co-shaders of the file's classes can be asked.
     pub methods: Vec<MethodInfo>,
     /// The file's functions, in order.
     pub functions: Vec<FunctionInfo>,
     /// The warnings.
     pub warnings: Diagnostics,
-    /// Whether something calls `printf`.
+    /// True if something calls `printf`.
     pub prints: bool,
     /// With [`super::Options::debug`], the outlines of all definitions in the module.
     pub outlines: Vec<Outline>,
@@ -49,22 +50,22 @@ pub struct ShaderUnit {
 /// A shader of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderInfo {
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
     /// The name of its core in the module: another one only where a class has shaders of several
     /// kinds.
     pub core: Arc<str>,
-    /// What it is for.
+    /// The kind of shader.
     pub kind: ShaderKind,
-    /// Its declared parameters: the first parameters of the core.
+    /// The declared parameters: the first parameters of the core.
     pub params: Vec<ShaderParam>,
     /// For a light, how it shines.
     pub light: Option<LightKind>,
-    /// What the core's inputs `string.0`, `string.1`, … are.
+    /// The expressions of the core's inputs `string.0`, `string.1`, ….
     pub strings: Vec<StringExpr>,
 }
 
-/// What a co-shader can be asked: one of its public methods, or its public members.
+/// A question that a co-shader can be asked: one of its public methods, or its public members.
 ///
 /// Parameters and outputs of the core whose names begin with [`super::coshaders::ARROW`] belong to
 /// the call: the method's own parameters, and its value, whose name is that alone; or the members.
@@ -81,15 +82,15 @@ pub struct MethodInfo {
 /// A declared parameter of a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderParam {
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type.
     pub ty: SourceType,
-    /// Its storage class.
+    /// The storage class.
     pub class: StorageClass,
-    /// Whether the core returns it.
+    /// True if the core returns it.
     pub output: bool,
-    /// Whether it is an array declared without a length: see [`super::Options::lengths`].
+    /// True if it is an array declared without a length: see [`super::Options::lengths`].
     pub open: bool,
     /// The IR function that computes its default; its parameters, if any, are named inputs
     /// (`space.shader.x`, …).
@@ -110,9 +111,9 @@ pub enum LightKind {
 /// A function of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionInfo {
-    /// Its name in the source.
+    /// The name in the source.
     pub name: Arc<str>,
-    /// Its name in the module, which differs where several functions share a name.
+    /// The name in the module, which differs where several functions share a name.
     pub ir_name: Arc<str>,
     /// Names and types of its parameters, and whether each is an output. The IR function has hidden
     /// inputs after them.
@@ -144,7 +145,7 @@ pub struct Cores {
 pub struct CoreShader {
     /// The name by which a scene finds it.
     pub name: ShaderRef,
-    /// Its kind.
+    /// The kind of shader.
     pub kind: ShaderKind,
     /// For a light, how it shines.
     pub light: Option<LightKind>,

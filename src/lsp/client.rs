@@ -1,4 +1,4 @@
-//! What the editor on the other side can do, from its `initialize` request.
+//! The abilities of the editor on the other side, from its `initialize` request.
 
 use super::text::Encoding;
 use lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind, PositionEncodingKind};
@@ -6,21 +6,21 @@ use lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind, Po
 /// The abilities of a client that change answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Client {
-    /// What columns count.
+    /// The unit that columns count.
     pub encoding: Encoding,
-    /// Whether completions may leave places to fill in.
+    /// True if completions may leave places to fill in.
     pub snippets: bool,
-    /// Whether hover may be formatted.
+    /// True if hover may be formatted.
     pub markdown_hover: bool,
-    /// Whether documentation of completions and signatures may be formatted.
+    /// True if documentation of completions and signatures may be formatted.
     pub markdown_documentation: bool,
-    /// Whether a diagnostic may point to more than one place.
+    /// True if a diagnostic may point to more than one place.
     pub related_information: bool,
-    /// Whether the outline may be a tree.
+    /// True if the outline may be a tree.
     pub hierarchical_outline: bool,
-    /// Whether the parameter of a signature may be given by its place in the label.
+    /// True if the parameter of a signature may be given by its place in the label.
     pub label_offsets: bool,
-    /// Whether the client can be asked to watch files.
+    /// True if the client can be asked to watch files.
     pub watches_files: bool,
 }
 

@@ -29,7 +29,7 @@ struct Document {
     text: Arc<str>,
     /// `None` while it must be analysed again.
     snapshot: Option<Snapshot>,
-    /// Whether the text of this version was reported on.
+    /// True if the text of this version was reported on.
     reported: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Report {
 pub struct Documents {
     open: BTreeMap<String, Document>,
     sent: ByFile,
-    /// Whether something happened since the last [`Documents::refresh`].
+    /// True if something happened since the last [`Documents::refresh`].
     changed: bool,
     options: PreprocessOptions,
     client: Client,
@@ -121,7 +121,7 @@ impl Documents {
         }
     }
 
-    /// Whether [`Self::refresh`] has work to do.
+    /// True if [`Self::refresh`] has work to do.
     pub fn is_stale(&self) -> bool {
         self.changed
     }

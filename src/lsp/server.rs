@@ -31,7 +31,7 @@ const REST: Duration = Duration::from_millis(40);
 /// Extensions of files that shaders include.
 const HEADERS: [&str; 3] = ["slh", "h", "inc"];
 
-/// What the server starts with; an editor may add to it.
+/// The settings that the server starts with; an editor may add to them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
@@ -324,7 +324,7 @@ fn error(id: RequestId, code: ErrorCode, message: &str) -> Response {
     Response::new_err(id, code as i32, message.to_string())
 }
 
-/// Whether a message takes back the request `id`.
+/// True if a message takes back the request `id`.
 fn cancels(message: &Message, id: &RequestId) -> bool {
     let Message::Notification(n) = message else { return false };
     n.method == "$/cancelRequest"

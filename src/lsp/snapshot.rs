@@ -17,9 +17,9 @@ pub struct Snapshot {
     pub uri: Uri,
     /// The text and all files that it includes.
     pub text: Text,
-    /// Its language.
+    /// The language of the document.
     pub language: &'static dyn Language,
-    /// What the language knows of it; none of a text that is too long.
+    /// The language's analysis of the document; none of a text that is too long.
     pub document: Option<Arc<dyn Document>>,
     /// All errors and warnings.
     pub diagnostics: Diagnostics,

@@ -1,4 +1,5 @@
-//! What the tests of this folder share, and that nothing a user types brings the server down.
+//! The helpers that the tests of this folder share, and the test that nothing a user types brings
+//! the server down.
 
 mod rtsl;
 

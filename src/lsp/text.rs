@@ -6,7 +6,7 @@
 
 use lsp_types::{Position, Range};
 
-/// What a column counts.
+/// The unit that a column counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Bytes.

@@ -90,7 +90,7 @@ fn write(output: &Mutex<impl Write>, body: &[u8]) -> io::Result<()> {
     output.flush()
 }
 
-/// What the input holds next.
+/// The next item of the input.
 #[derive(Debug)]
 enum Frame {
     Message(Message),
@@ -184,7 +184,7 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Header> {
 mod tests {
     use super::*;
 
-    /// What a stream holds: methods of messages, and codes of errors.
+    /// The contents of a stream: methods of messages, and codes of errors.
     fn frames(stream: &[u8]) -> Vec<String> {
         let mut input = stream;
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a machine model reports: sections of values and tables, beside published numbers where
+//! The report of a hardware model: sections of values and tables, beside published numbers where
 //! there are any, and charts.
 //!
 //! A report is data. Whoever shows it lays it out as text or JSON.
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// A report, in the order in which it is read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Its sections.
+    /// The sections, in the order in which they are read.
     pub sections: Vec<Section>,
     /// Charts.
     pub charts: Vec<Chart>,
@@ -19,15 +19,15 @@ pub struct Report {
 /// A section.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its name in JSON.
+    /// The name in JSON.
     pub key: &'static str,
-    /// Its heading.
+    /// The heading above the section.
     pub title: String,
-    /// What it has.
+    /// The contents: values, or a table.
     pub body: Body,
 }
 
-/// What a section has.
+/// The contents of a section.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// Values with names.
@@ -44,15 +44,15 @@ pub enum Body {
 /// A value with a name.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name in JSON.
+    /// The name in JSON.
     pub key: &'static str,
-    /// What it is.
+    /// The label in the text report.
     pub label: &'static str,
     /// The value.
     pub value: Cell,
     /// The number that a publication gives for it.
     pub published: Option<Cell>,
-    /// Its unit, and what it means.
+    /// The unit, and the meaning of the value.
     pub note: String,
 }
 

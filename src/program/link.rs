@@ -26,7 +26,7 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
 /// [`link`] with an observer, which sees the module between passes.
 ///
 /// # Errors
-/// Those of [`link`].
+/// The errors of [`link`].
 pub fn link_observed(
     scene: &Scene,
     sources: SourceMap,
@@ -40,7 +40,7 @@ pub fn link_observed(
 /// it compiles. The sources must be those of the program that was linked last.
 ///
 /// # Errors
-/// Those of [`link`].
+/// The errors of [`link`].
 pub fn link_cached(
     scene: &Scene,
     sources: SourceMap,

@@ -35,9 +35,9 @@ pub struct Program {
     pub primitives: Arc<Primitives>,
     /// Number of surface entries.
     pub surface_entries: usize,
-    /// Whether there is an imager entry.
+    /// True if there is an imager entry.
     pub has_imager: bool,
-    /// Whether a shader may print; a program that was linked with [`super::LinkOptions::debug`] then
+    /// True if a shader may print; a program that was linked with [`super::LinkOptions::debug`] then
     /// leaves records of what is printed.
     pub prints: bool,
     /// The program constants.
@@ -51,7 +51,7 @@ pub struct Program {
     pub instances: Arc<[Option<Arc<Instance>>]>,
     /// With [`super::LinkOptions::debug`], the outlines of all that was compiled.
     pub outlines: Arc<[Outline]>,
-    /// What surface shaders bake.
+    /// The calls and files by which surface shaders bake.
     pub baking: Arc<Baking>,
     /// Which facts of the scene are constants of the code.
     pub specialize: Specialize,
@@ -93,27 +93,27 @@ impl Program {
         }
     }
 
-    /// Whether some shader queries options of the scene, so that their values are part of the
+    /// True if some shader queries options of the scene, so that their values are part of the
     /// shading data.
     pub fn reads_options(&self) -> bool {
         let instances = self.instances.iter().flatten();
         instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
     }
 
-    /// Whether a displacement shader reads parameters of the surface shader.
+    /// True if a displacement shader reads parameters of the surface shader.
     pub fn reads_surface(&self, displacement: ShaderId) -> bool {
         let instance = self.instances.get(displacement.0 as usize).and_then(Option::as_ref);
         let mut inputs = instance.into_iter().flat_map(|i| &i.shader.core_params);
         inputs.any(|p| Query::parse(&p.name).is_some_and(|asked| asked.source == QuerySource::Surface))
     }
 
-    /// Whether a shader of the scene changes a predefined variable.
+    /// True if a shader of the scene changes a predefined variable.
     pub fn changes(&self, shader: ShaderId, name: &str) -> bool {
         let instance = self.instances.get(shader.0 as usize).and_then(Option::as_ref);
         instance.is_some_and(|i| i.shader.changes(name))
     }
 
-    /// Whether a shader or class reads the time, so that the image differs between time samples
+    /// True if a shader or class reads the time, so that the image differs between time samples
     /// even of a scene at rest.
     pub fn reads_time(&self) -> bool {
         let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
@@ -121,7 +121,7 @@ impl Program {
             && insts.any(|inst| inst.op == Op::Uniform(slots::TIME.vector))
     }
 
-    /// Whether the camera reads positions on the lens.
+    /// True if the camera reads positions on the lens.
     pub fn reads_lens(&self) -> bool {
         let Some(camera) = self.module.function(CAMERA_ENTRY) else { return false };
         let params = camera.params.iter().zip(camera.param_values());
@@ -141,7 +141,7 @@ impl Program {
         self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
     }
 
-    /// Whether parameters of a shader instance are constants in the code.
+    /// True if parameters of a shader instance are constants in the code.
     fn fixes_parameters_of(&self, scene: &Scene, id: ShaderId) -> bool {
         let shades = |o: &Object| o.surface == Some(id) || o.attributes.displacement == Some(id);
         let lights = || scene.lights.iter().any(|light| light.shader == id) || volume_ids(scene).contains(&id);
@@ -149,7 +149,7 @@ impl Program {
             || self.specialize.has(Fact::LightParameters) && lights()
     }
 
-    /// Whether the code holds for these program constants.
+    /// True if the code holds for these program constants.
     pub fn is_for(&self, constants: &[[f32; 4]]) -> bool {
         self.known.holds(constants)
     }

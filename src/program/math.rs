@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Transcendental functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Math {
-    /// Those of the standard library, with errors near the rounding of single precision: both
-    /// machines compute the same bits.
+    /// The functions of the standard library, with errors near the rounding of single precision:
+    /// both back ends compute the same bits.
     #[default]
     Exact,
     /// In what shaders call themselves, those that look right (Olano 1998, §4.5.3), again the same

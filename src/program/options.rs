@@ -27,12 +27,12 @@ pub struct LinkOptions {
     pub output: Option<Output>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
-    /// What the program is for.
+    /// The purpose of the program.
     pub stage: Stage,
-    /// Whether variables leave `debug` instructions, and the program has outlines and entries for
+    /// True if variables leave `debug` instructions, and the program has outlines and entries for
     /// the globals at a hit. The memory image is the same.
     pub debug: bool,
-    /// Whether textures that cannot be read, and functions that nothing defines, are errors of the
+    /// True if textures that cannot be read, and functions that nothing defines, are errors of the
     /// link; otherwise they are black and 0, and the program's diagnostics have the messages.
     pub strict: bool,
     /// The transcendental functions that shaders call.
@@ -43,7 +43,7 @@ pub struct LinkOptions {
     pub specialize: Specialize,
 }
 
-/// What a program is linked for.
+/// The purpose of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
     /// Images: it has entries for the camera, surfaces and the imager.
@@ -59,7 +59,7 @@ pub enum Stage {
 pub struct LinkError {
     /// The messages.
     pub diagnostics: Diagnostics,
-    /// What they point into.
+    /// The sources that they point into.
     pub sources: SourceMap,
     /// The shaders without which the scene may link ([`Scene::leave_out`]).
     pub unusable: Box<Unusable>,
@@ -119,7 +119,7 @@ impl Output {
         }
     }
 
-    /// Whether averages of it are meaningless, so that a pixel has one sample, at its centre.
+    /// True if averages of it are meaningless, so that a pixel has one sample, at its centre.
     pub fn is_sampled_once(&self) -> bool {
         matches!(self, Self::Depth | Self::ShaderNumber | Self::Baked)
     }

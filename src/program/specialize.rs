@@ -38,9 +38,9 @@ pub enum Fact {
 pub struct FactInfo {
     /// The fact.
     pub fact: Fact,
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What becomes a constant.
+    /// The data that become constants.
     pub description: &'static str,
 }
 
@@ -114,7 +114,7 @@ impl Specialize {
         FACTS.iter().position(|f| f.fact == fact).map_or(0, |i| 1 << i)
     }
 
-    /// Whether a fact is constant.
+    /// True if a fact is constant.
     pub fn has(self, fact: Fact) -> bool {
         self.0 & Self::bit(fact) != 0
     }
@@ -145,13 +145,13 @@ impl Specialize {
         kept.without(Fact::LightParameters).without(Fact::Limits)
     }
 
-    /// Whether functions get variants for constant arguments. Facts of types alone are in the code
+    /// True if functions get variants for constant arguments. Facts of types alone are in the code
     /// that the linker writes.
     pub fn makes_variants(self) -> bool {
         self.0 & !Self::TYPES.0 != 0
     }
 
-    /// Whether some parameter may be a constant.
+    /// True if some parameter may be a constant.
     pub fn fixes_parameters(self) -> bool {
         self.has(Fact::Parameters) || self.has(Fact::Zeros)
     }

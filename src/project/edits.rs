@@ -19,7 +19,7 @@ pub struct InstanceKey {
 /// All edits.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
-    /// Those of options.
+    /// The edits of options.
     pub options: OptionEdits,
     values: HashMap<InstanceKey, Vec<(String, ParamValue)>>,
 }

@@ -48,7 +48,7 @@ impl Source {
     /// Reads the scene.
     ///
     /// # Errors
-    /// Those of [`scene::open`] and [`scene::open_builtin`].
+    /// The errors of [`scene::open`] and [`scene::open_builtin`].
     pub fn open(&self, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
         match self {
             Source::File(path) => scene::open(path, options, sources),
@@ -80,7 +80,7 @@ pub struct Options {
     pub pixels: Option<u64>,
     /// Samples a pixel, where they are not the scene's. Only the choice of the tree looks at it.
     pub samples: Option<u32>,
-    /// Whether the hand-written kernels in `wgsl/` are watched, too, where the program runs from a
+    /// True if the hand-written kernels in `wgsl/` are watched, too, where the program runs from a
     /// checkout.
     pub kernels: bool,
 }
@@ -101,7 +101,7 @@ pub enum Outcome {
 pub struct Failure {
     /// The errors, with warnings between them.
     pub diagnostics: Diagnostics,
-    /// What they point into.
+    /// The sources that they point into.
     pub sources: SourceMap,
 }
 

@@ -10,7 +10,7 @@ pub struct OptionValues {
     pub pixel_samples: [u32; 2],
     /// How many times a ray may spawn another.
     pub max_depth: u32,
-    /// What rays that hit nothing see: linear red, green, blue, and alpha.
+    /// The background, which rays see that hit nothing: linear red, green, blue, and alpha.
     pub background: [f32; 4],
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -23,7 +23,7 @@ pub struct OptionEdits {
     pub pixel_samples: Option<[u32; 2]>,
     /// How many times a ray may spawn another.
     pub max_depth: Option<u32>,
-    /// What rays that hit nothing see: linear red, green, blue, and alpha.
+    /// The background, which rays see that hit nothing: linear red, green, blue, and alpha.
     pub background: Option<[f32; 4]>,
     /// Width and height in pixels.
     pub size: Option<[u32; 2]>,
@@ -35,7 +35,7 @@ const MAX_STRATA: u32 = 256;
 const MAX_DEPTH: u32 = 1000;
 
 impl OptionValues {
-    /// Those of a scene.
+    /// The options of a scene.
     pub fn of(scene: &Scene) -> Self {
         let Scene { pixel_samples, max_depth, background, format, .. } = *scene;
         Self { pixel_samples, max_depth, background, size: [format.width, format.height] }
@@ -73,7 +73,7 @@ impl OptionEdits {
         }
     }
 
-    /// Whether all values are possible.
+    /// True if all values are possible.
     pub(super) fn check(&self) -> Result<(), EditError> {
         let strata = self.pixel_samples.is_none_or(|s| s.iter().all(|n| (1..=MAX_STRATA).contains(n)));
         let size = |[width, height]: [u32; 2]| Format { width, height, ..Format::default() }.is_valid();

@@ -29,16 +29,16 @@ pub struct Parameters {
     pub instances: Vec<Instance>,
     /// The options that the files give.
     pub options: OptionValues,
-    /// What the user gives instead.
+    /// The options that the user gives instead.
     pub option_edits: OptionEdits,
 }
 
 /// A use of a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// Its number.
+    /// The number of the instance.
     pub id: InstanceId,
-    /// What it is used as.
+    /// The kind of shader that it is used as.
     pub kind: ShaderKind,
     /// The request that names it in a scene file.
     pub request: &'static str,
@@ -56,28 +56,28 @@ pub struct Instance {
     /// of a class are followed by those of the objects that it refers to, under names such as
     /// `bricks.mortar`; such an object has none itself.
     pub params: Vec<Parameter>,
-    /// What an object of a class refers to: each reference's name with the handles that the scene
-    /// gives.
+    /// The objects that an object of a class refers to: each reference's name with the handles that
+    /// the scene gives.
     pub references: Vec<(String, Vec<String>)>,
 }
 
 /// A declared parameter of an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name.
+    /// The name in the shader's source.
     pub name: String,
-    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string`, `matrix`,
+    /// The type in the source: `float`, `color`, `point`, `vector`, `normal`, `string`, `matrix`,
     /// or one of RTSL.
     pub type_name: &'static str,
     /// The number of elements, where it is an array.
     pub array: Option<u32>,
-    /// What the shader gives it, or the scene an object that another refers to.
+    /// The value that the shader gives, or that the scene gives an object that another refers to.
     pub default: ParamValue,
-    /// What the scene gives it, as a value of its type.
+    /// The value that the scene gives, converted to the parameter's type.
     pub scene: Option<ParamValue>,
-    /// What the user gives it.
+    /// The value that the user gives.
     pub edited: Option<ParamValue>,
-    /// Whether an edit changes data only; else the program is linked again.
+    /// True if an edit changes data only; else the program is linked again.
     pub dynamic: bool,
     /// Which values make sense.
     pub hint: Hint,
@@ -128,7 +128,7 @@ pub enum EditError {
     WrongType {
         /// The parameter.
         name: String,
-        /// Its type.
+        /// The type of the parameter.
         expected: &'static str,
         /// The type of the value.
         found: &'static str,
@@ -226,8 +226,8 @@ impl Parameters {
     }
 }
 
-/// What the scene gives a parameter of an object that an instance of a class refers to, by the
-/// request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
+/// The value that the scene gives a parameter of an object that an instance of a class refers to,
+/// by the request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
 fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> Option<&'a ParamValue> {
     let (reference, rest) = referred_parameter(name)?;
     let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
@@ -313,7 +313,7 @@ fn from_constants(values: &[Const], type_name: &str) -> ParamValue {
     }
 }
 
-/// What the name, the type, the default and the shader's text say of a parameter's values.
+/// A hint on a parameter's values, from the name, the type, the default and the shader's text.
 fn hint(param: &CompiledParam, default: &ParamValue, choices: impl FnOnce() -> Vec<String>) -> Hint {
     match default {
         ParamValue::String(_) => {

@@ -35,7 +35,7 @@ pub struct Project {
     scene_files: Option<FileLog>,
     /// The scene when it was last without errors.
     read: Option<Read>,
-    /// Whether it has errors now.
+    /// True if it has errors now.
     scene_is_broken: bool,
     /// The compiled shader files.
     units: ShaderCache,
@@ -119,7 +119,7 @@ impl Project {
         self.state.as_ref()
     }
 
-    /// What is wrong with the files now, if anything. Edits do not change it.
+    /// The errors in the files as they are now, if any. Edits do not change them.
     pub fn failure(&self) -> Option<&Arc<Failure>> {
         self.failure.as_ref()
     }
@@ -472,7 +472,7 @@ fn share_meshes(scene: &mut Scene, old: &Scene) {
     }
 }
 
-/// Whether two scenes that share their meshes have the same tree.
+/// True if two scenes that share their meshes have the same tree.
 fn is_same_geometry(a: &Scene, b: &Scene) -> bool {
     let same = |(a, b): (&scene::Object, &scene::Object)| {
         Arc::ptr_eq(&a.mesh, &b.mesh)

@@ -30,14 +30,13 @@ pub struct State {
     pub film: FilmSettings,
     /// The parameters of all shaders, and the scene's options.
     pub parameters: Arc<Parameters>,
-    /// What there was to remark on, in the scene and in the shaders; it points into the program's
-    /// sources.
+    /// Diagnostics of the scene and of the shaders, which point into the program's sources.
     pub diagnostics: Diagnostics,
     /// The triangles that displacement shaders have moved.
     pub displaced_triangles: usize,
     /// The [`shadewright_bvh::kernels::version`] that a GPU is to draw with.
     pub kernels: u64,
-    /// What is not that of the state before.
+    /// The parts that are not those of the state before.
     pub redone: Redone,
     /// How long that took.
     pub times: Times,
@@ -52,7 +51,7 @@ pub struct State {
     pub(super) files: Arc<FileLog>,
 }
 
-/// What was done to come to a state.
+/// The work that was done to come to a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redone {
     /// The files that had changed; none for an edit of a parameter.
@@ -70,7 +69,7 @@ pub struct Redone {
 }
 
 impl Redone {
-    /// Whether the state is an edit of the one before: no file was read for it.
+    /// True if the state is an edit of the one before: no file was read for it.
     pub fn is_edit(&self) -> bool {
         self.files.is_empty() && !self.scene
     }

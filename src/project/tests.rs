@@ -84,7 +84,7 @@ impl Folder {
     }
 }
 
-/// Whether two states have in common: code, shading data, tree.
+/// True if two states have in common: code, shading data, tree.
 fn shared(a: &State, b: &State) -> [bool; 3] {
     [
         Arc::ptr_eq(&a.program.module, &b.program.module),

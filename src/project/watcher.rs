@@ -187,13 +187,13 @@ impl Watch {
         true
     }
 
-    /// Whether a file that had something in it is gone or empty.
+    /// True if a file that had something in it is gone or empty.
     fn is_one_missing(&self) -> bool {
         let has_content = |stamp: &Stamp| stamp.is_some_and(|(bytes, ..)| bytes > 0);
         self.files.iter().any(|(path, old)| has_content(old) && !has_content(&stamp(path)))
     }
 
-    /// Whether an event that names these paths is about one of the files.
+    /// True if an event that names these paths is about one of the files.
     fn concerns(&self, paths: &[PathBuf]) -> bool {
         paths.is_empty() || paths.iter().any(|path| self.aliases.contains(path) || self.folders.contains_key(path))
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// An adapter, for text and JSON output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdapterInfo {
-    /// Its name, from the driver.
+    /// The name that the driver gives.
     pub name: String,
     /// `discrete`, `integrated`, `virtual`, `software` or `unknown`.
     pub kind: &'static str,

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What back ends are opened with; each reads what concerns it.
+/// The options that back ends are opened with; each reads what concerns it.
 #[derive(Clone, Debug, Default)]
 pub struct BackendOptions {
     /// Part of the name of a GPU adapter; `None` for the best one.
@@ -39,15 +39,15 @@ type Open<T> = fn(&BackendInfo, &BackendOptions) -> Result<Box<T>, RenderError>;
 
 /// A row of the table.
 pub struct BackendInfo {
-    /// Its name on the command line and in names of files.
+    /// The name on the command line and in names of files.
     pub name: Cow<'static, str>,
-    /// Its name in running text.
+    /// The name in running text.
     pub title: Cow<'static, str>,
-    /// Its name where a user chooses a device.
+    /// The name where a user chooses a device.
     pub label: Cow<'static, str>,
-    /// What it is, in one line.
+    /// A description in one line.
     pub description: Cow<'static, str>,
-    /// Whether it uses a GPU, and the options that are about one.
+    /// True if it uses a GPU, and the options that are about one.
     pub uses_gpu: bool,
     /// The number format that shaders compute in.
     pub format: Format,
@@ -148,7 +148,8 @@ fn gpu_renderer(options: &BackendOptions) -> Result<GpuRenderer, RenderError> {
 }
 
 impl BackendInfo {
-    /// What the RPU runs with on this CPU, such as the instruction set; empty for a GPU.
+    /// Returns the name of what the RPU runs with on this CPU, such as the instruction set; empty
+    /// for a GPU.
     pub fn runs_with(&self) -> &'static str {
         self.engine.map_or("", |engine| (engine.runs_with)())
     }
@@ -179,8 +180,8 @@ impl Backend {
         BACKENDS.iter().position(is_meant).map(Backend)
     }
 
-    /// Those that the viewer shows, in the order of its toolbar. [`Backend::index`] of each is its
-    /// place here.
+    /// The back ends that the viewer shows, in the order of its toolbar. [`Backend::index`] of each
+    /// is its place here.
     pub const INTERACTIVE: [Backend; 2] = [Backend::GPU, Backend::RPU];
 
     /// All back ends.
@@ -208,27 +209,27 @@ impl Backend {
         (row.check)(row, options, job)
     }
 
-    /// Its row.
+    /// The back end's row of the table.
     pub fn info(self) -> &'static BackendInfo {
         &BACKENDS[self.0]
     }
 
-    /// Its place in the table.
+    /// The back end's place in the table.
     pub fn index(self) -> usize {
         self.0
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         &self.info().name
     }
 
-    /// Its name in running text.
+    /// The name in running text.
     pub fn title(self) -> &'static str {
         &self.info().title
     }
 
-    /// Its name where a user chooses a device.
+    /// The name where a user chooses a device.
     pub fn label(self) -> &'static str {
         &self.info().label
     }

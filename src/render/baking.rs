@@ -1,4 +1,4 @@
-//! What shaders bake (`bake3d`, `bake`), read back from the machine that renders.
+//! The points and samples that shaders bake (`bake3d`, `bake`), read back from the back end.
 //!
 //! A program linked for [`shadewright_program::Output::Baked`] returns one part of a point to each pixel
 //! a pass ([`shadewright_program::Baking`]). The parts are put together here, in the order of pixels, so
@@ -19,13 +19,14 @@ use std::sync::Arc;
 pub struct BakedFile {
     /// The name that the shader gives.
     pub name: Arc<str>,
-    /// What is in it.
+    /// The points or samples in the file.
     pub content: Baked,
-    /// What does not fit: points beyond the limit, and samples of another type than the first.
+    /// The number of those that do not fit: points beyond the limit, and samples of another type
+    /// than the first.
     pub dropped: usize,
 }
 
-/// What a file has.
+/// The content of a baked file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Baked {
     /// Points of `bake3d`.
@@ -64,7 +65,7 @@ impl BakedFile {
 /// the order of their names. Points that are not finite are left out.
 ///
 /// # Errors
-/// Those of the machine.
+/// The errors of the back end.
 pub fn draw(machine: &mut dyn Progressive, job: &Job, progress: Progress<'_>) -> Result<Vec<BakedFile>, RenderError> {
     let baking = job.program.baking.clone();
     let all: u32 = baking.calls.iter().map(|(call, _)| call.parts() as u32).sum();

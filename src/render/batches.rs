@@ -19,7 +19,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Those of `samples` samples, at most 2²⁷.
+    /// The batches of `samples` samples, at most 2²⁷.
     #[must_use]
     pub fn of(samples: u32) -> Self {
         Self { samples }

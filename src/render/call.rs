@@ -78,22 +78,22 @@ pub enum Agreement {
 /// A row of the table of runners.
 #[derive(Clone, Copy, Debug)]
 pub struct RunnerInfo {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub description: &'static str,
     /// How closely its results agree with the evaluator's.
     pub agreement: Agreement,
-    /// Whether it is one of those that are compared where none is named.
+    /// True if it is one of those that are compared where none is named.
     pub is_default: bool,
-    /// Whether it runs on a GPU.
+    /// True if it runs on a GPU.
     pub uses_gpu: bool,
-    /// Whether a software driver takes seconds to compile a function for it.
+    /// True if a software driver takes seconds to compile a function for it.
     pub compiles_slowly: bool,
     kind: RunnerKind,
 }
 
-/// What a row opens.
+/// The kind of runner that a row opens.
 #[derive(Clone, Copy, Debug)]
 enum RunnerKind {
     Evaluator,
@@ -235,7 +235,7 @@ impl TimedRpu {
     /// The results of the calls, and how long they took.
     ///
     /// # Errors
-    /// Those of [`FunctionRunner::run`].
+    /// The errors of [`FunctionRunner::run`].
     pub fn run_with_stats(
         &self,
         module: &Module,

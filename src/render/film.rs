@@ -20,9 +20,9 @@ pub struct FilmSettings {
     pub filter: FilterSampler,
     /// The exposure, applied before the imager.
     pub exposure: Exposure,
-    /// Whether samples have times, so that each pixel takes its samples in an order of its own.
+    /// True if samples have times, so that each pixel takes its samples in an order of its own.
     pub moves: bool,
-    /// Whether the camera reads no positions on the lens: they are the centre then.
+    /// True if the camera reads no positions on the lens: they are the centre then.
     pub is_pinhole: bool,
     /// The sampling pattern over the pixel and the lens.
     pub pattern: Pattern,
@@ -139,7 +139,7 @@ pub struct Film {
     begins: Vec<bool>,
     /// The sums of the batches before the current one.
     sums: Vec<FilmPixel>,
-    /// Those of the current batch. Empty where there is one batch: `sums` holds it.
+    /// The sums of the current batch. Empty where there is one batch: `sums` holds it.
     current: Vec<FilmPixel>,
     /// For each pixel and colour channel, the sum over the batches before of `n (m − M)²`: n is the
     /// number of samples of a batch, m their mean and M that of all of them. Empty unless the film
@@ -161,7 +161,7 @@ impl Film {
     /// An empty film for an image with `samples` samples for each pixel.
     ///
     /// # Errors
-    /// Those of [`Film::new`].
+    /// The errors of [`Film::new`].
     pub fn of_samples(width: u32, height: u32, samples: u32) -> Result<Self, SizeError> {
         let mut film = Self::default();
         film.restart(width, height, samples)?;
@@ -172,7 +172,7 @@ impl Film {
     /// for itself: see [`Film::into_batches`].
     ///
     /// # Errors
-    /// Those of [`Film::new`].
+    /// The errors of [`Film::new`].
     pub fn of_share(width: u32, height: u32, samples: u32, first: u32) -> Result<Self, SizeError> {
         let mut film = Self::of_samples(width, height, samples)?;
         film.first = first;
@@ -404,7 +404,7 @@ impl Film {
         size_of::<FilmPixel>() * (self.sums.len() + self.current.len()) + size_of::<[f32; 3]>() * self.spread.len()
     }
 
-    /// What the film holds, as little-endian floats: for a checkpoint.
+    /// Returns the content of the film as little-endian floats: for a checkpoint.
     pub fn state(&self) -> impl Iterator<Item = [u8; 4]> {
         let planes: [&[f32]; 3] =
             [bytemuck::cast_slice(&self.sums), bytemuck::cast_slice(&self.current), self.spread.as_flattened()];

@@ -118,7 +118,7 @@ impl FilterSampler {
         }
     }
 
-    /// Whether some samples have the weight −1.
+    /// True if some samples have the weight −1.
     pub fn is_signed(&self) -> bool {
         matches!(self, Self::Table(table) if table.negative.is_some())
     }

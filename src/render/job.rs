@@ -64,7 +64,7 @@ pub fn prepare(
 /// [`prepare`] with a BVH of a given quality. The image is the same with any.
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// The errors of [`prepare`].
 pub fn prepare_with_quality(
     program: Program,
     scene: &Scene,
@@ -202,7 +202,7 @@ pub enum RenderError {
     /// The scene or the image exceeds what the device can hold.
     #[error("{what} needs {needed} bytes; this device allows {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The name of the data that is too large.
         what: &'static str,
         /// Bytes it needs.
         needed: u64,
@@ -267,10 +267,10 @@ pub trait Renderer {
     /// afterwards.
     ///
     /// # Errors
-    /// Those of [`Renderer::render`].
+    /// The errors of [`Renderer::render`].
     fn render_into(&mut self, job: &Job, film: &mut Film, progress: Progress<'_>) -> Result<Image, RenderError>;
 
-    /// Whether [`Renderer::report`] has the time of every kernel, from the next image on. Off by
+    /// True if [`Renderer::report`] has the time of every kernel, from the next image on. Off by
     /// default, at no cost.
     fn set_profiling(&mut self, _on: bool) {}
 

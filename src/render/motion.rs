@@ -29,7 +29,7 @@ pub fn time_samples(samples: u32) -> u32 {
 /// 1; all have the same size and samples. The imager is the last job's.
 ///
 /// # Errors
-/// Those of `job_at` and of the renderer.
+/// The errors of `job_at` and of the renderer.
 pub fn draw<E: From<RenderError>>(
     progressive: &mut dyn Progressive,
     slices: u32,
@@ -45,7 +45,7 @@ pub fn draw<E: From<RenderError>>(
 /// no pixels. [`Progressive::finish`] gives the image then.
 ///
 /// # Errors
-/// Those of [`draw`]; [`RenderError::Stopped`] soon after `stop` is set.
+/// The errors of [`draw`]; [`RenderError::Stopped`] soon after `stop` is set.
 pub fn draw_into<E: From<RenderError>>(
     progressive: &mut dyn Progressive,
     slices: u32,

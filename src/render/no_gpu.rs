@@ -29,7 +29,7 @@ pub fn adapters() -> Vec<AdapterInfo> {
     Vec::new()
 }
 
-/// Whether there is an adapter that is not software: no.
+/// True if there is an adapter that is not software: no.
 pub fn has_hardware_adapter() -> bool {
     false
 }

@@ -21,7 +21,7 @@ pub type After<'a> = &'a mut dyn FnMut([&Film; 2], u32) -> ControlFlow<()>;
 /// interrupted first pass is kept as it is.
 ///
 /// # Errors
-/// Those of the renderer.
+/// The errors of the renderer.
 pub fn draw(
     progressive: &mut dyn Progressive,
     film: &mut Film,

@@ -95,7 +95,7 @@ pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
 
 /// The compilation of a job on other threads. Dropping it cancels the rest.
 pub trait BackgroundCompilation: Send {
-    /// Whether it has finished.
+    /// True if it has finished.
     fn is_finished(&self) -> bool;
 
     /// Kernels that are compiled, and their total; 0 of 0 until that is known, or where the driver
@@ -130,11 +130,11 @@ pub trait Progressive: Send {
     /// When the job does not fit the device, or that fails. Nothing is loaded then.
     fn load(&mut self, job: &Job) -> Result<(), RenderError>;
 
-    /// Whether [`Progressive::report`] has the time of every kernel, from the next job on. Off by
+    /// True if [`Progressive::report`] has the time of every kernel, from the next job on. Off by
     /// default, at no cost.
     fn set_profiling(&mut self, _on: bool) {}
 
-    /// Whether it uses the hand-written kernels, and must be opened again when they are edited.
+    /// True if it uses the hand-written kernels, and must be opened again when they are edited.
     fn uses_kernels(&self) -> bool {
         false
     }
@@ -179,7 +179,8 @@ pub trait Progressive: Send {
     /// As [`Progressive::draw`].
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError>;
 
-    /// What was loaded so far, and the kernel times of the last pass where they are measured.
+    /// Returns a report of the jobs loaded so far, with the kernel times of the last pass where
+    /// they are measured.
     fn report(&self) -> Report;
 }
 

@@ -60,7 +60,7 @@ impl Subject {
         }
     }
 
-    /// Its hashes, in the order of the fields.
+    /// The hashes, in the order of the fields.
     pub fn hashes(&self) -> [u64; 4] {
         [self.scene, self.program, self.settings, self.backend]
     }

@@ -18,9 +18,9 @@ pub struct Report {
 /// A phase of the work, timed by the host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
-    /// Its name.
+    /// The name of the phase.
     pub name: &'static str,
-    /// Its time, in milliseconds.
+    /// The time of the phase, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub time: Duration,
 }
@@ -28,7 +28,7 @@ pub struct Phase {
 /// A count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Count {
-    /// Its name.
+    /// The name of what is counted.
     pub name: &'static str,
     /// The count.
     pub count: u64,
@@ -45,7 +45,7 @@ pub enum KernelTimes {
     Unavailable,
     /// Measured by the device.
     Measured {
-        /// Those that ran, the longest first.
+        /// The kernels that ran, the longest first.
         kernels: Vec<KernelTime>,
         /// The time between submissions in which the device had nothing to do, in milliseconds.
         #[serde(rename = "idle_ms", serialize_with = "milliseconds")]
@@ -56,7 +56,7 @@ pub enum KernelTimes {
 /// The time of one kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelTime {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
     /// The time of all its dispatches, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
@@ -64,14 +64,14 @@ pub struct KernelTime {
     /// The longest of them, in milliseconds.
     #[serde(rename = "longest_ms", serialize_with = "milliseconds")]
     pub longest: Duration,
-    /// Its dispatches, empty ones included.
+    /// The number of its dispatches, empty ones included.
     pub dispatches: u64,
 }
 
 /// Serialises a time in milliseconds.
 ///
 /// # Errors
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64() * 1000.0)
 }

@@ -44,7 +44,7 @@ impl RecordWindow {
     }
 }
 
-/// What a run recorded.
+/// The record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// The sample's colour and coverage, as bits.
@@ -68,13 +68,13 @@ pub trait SampleRunner {
     /// as bits.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError>;
 
     /// Runs one sample of a job whose program is instrumented.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     fn record(&mut self, job: &Job, sample: &CameraSample, window: RecordWindow) -> Result<Recorded, RenderError>;
 }
 

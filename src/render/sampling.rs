@@ -292,7 +292,7 @@ pub struct CameraSample {
     pub raster: Vec2,
     /// Position on the lens, in radii.
     pub lens: Vec2,
-    /// Its filter weight: 1, or −1 where the filter is negative.
+    /// The filter weight: 1, or −1 where the filter is negative.
     pub weight: f32,
     /// A hash of the pixel, below 2²⁴.
     pub pixel: u32,

@@ -33,8 +33,8 @@ impl Tracer for Sparse {
     }
 }
 
-/// What each thread leaves, and how many rays were traced; of threads in fixed lanes also which
-/// loaded from outside of their memory.
+/// The words that each thread leaves, and how many rays were traced; of threads in fixed lanes also
+/// which loaded from outside of their memory.
 #[derive(Debug, PartialEq)]
 struct Left {
     threads: Vec<Vec<u32>>,
@@ -151,7 +151,7 @@ fn difference(one: &Left, other: &Left) -> String {
     text
 }
 
-/// Whether a program came to its end, and on which engines not alike.
+/// True if a program came to its end, and on which engines not alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Agreement {
     /// All leave the same bits.

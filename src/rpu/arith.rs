@@ -171,7 +171,7 @@ pub(super) fn execute(registers: &Registers<'_>, steps: &Steps, range: Range<usi
     }
 }
 
-/// What kernels are compiled for: a number format and an instruction set.
+/// The target that kernels are compiled for: a number format and an instruction set.
 trait KernelTarget {
     fn kernels<O: Operation>() -> Kernels;
 }
@@ -280,7 +280,7 @@ fn kernels<W: KernelTarget>(task: Task, modify: Modify) -> Kernels {
     }
 }
 
-/// What a kernel computes.
+/// The operation of a kernel.
 trait Operation {
     fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>);
 }
@@ -337,7 +337,7 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
 
 /// A kind of source modification. Modifiers that it ignores have no effect.
 trait Modification {
-    /// Whether it multiplies.
+    /// True if it multiplies.
     const SCALES: bool = false;
 
     /// A float.
@@ -442,7 +442,7 @@ macro_rules! write_numbers {
 
 /// An operation on floats, of one lane.
 trait FloatOperation {
-    /// Whether its result can be another NaN than what it copies.
+    /// True if its result can be another NaN than what it copies.
     const ROUNDS: bool;
 
     /// The result's pattern, from those of the sources and their modifiers.

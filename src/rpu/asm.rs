@@ -72,7 +72,7 @@ pub fn assemble(text: &str, file: FileId) -> Result<Assembly, Diagnostics> {
 
 type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
 
-/// What is known of a text so far.
+/// The program so far, as read from a text.
 #[derive(Default)]
 struct Assembler {
     file: FileId,
@@ -282,7 +282,7 @@ fn invalid(reason: &IsaError, span: Span) -> Diagnostic {
     Diagnostic::error(reason.to_string()).at(span, "this instruction is not valid")
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind<'a> {
     /// A name: mnemonic, register with components, or label.

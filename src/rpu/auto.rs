@@ -36,7 +36,7 @@ fn fastest() -> Option<&'static EngineInfo> {
     None
 }
 
-/// What a translation came to: none where the engine cannot run the program.
+/// The result of a translation: none where the engine cannot run the program.
 type Translation = Arc<OnceLock<Option<Arc<dyn Code>>>>;
 
 /// A program whose translation begins with its first run.

@@ -51,8 +51,8 @@
 //!
 //! ## Operands
 //!
-//! Those of a split are two heads of arithmetic (bits 18–31 are 0), then the sources of the first
-//! half, then those of the second; its own head has the control fields alone. `texload` and
+//! The operands of a split are two heads of arithmetic (bits 18–31 are 0), then the sources of the
+//! first half, then those of the second; its own head has the control fields alone. `texload` and
 //! `texstore` start with a word that holds the number of the texture (0–255).
 //!
 //! A source is a word, followed by the pattern if it is a literal. The base and offset of `load`,
@@ -156,7 +156,7 @@ impl std::fmt::Display for Place {
 /// A valid program as words.
 ///
 /// # Errors
-/// Those of [`Program::validate`].
+/// The errors of [`Program::validate`].
 pub fn encode(program: &Program) -> Result<Vec<u32>, IsaError> {
     program.validate()?;
     let Program { code, waits, entries, imports, constants, strings } = program;
@@ -191,7 +191,7 @@ fn encode_named(number: u32, text: &str, words: &mut Vec<u32>) {
 /// A valid program as the bytes of a file.
 ///
 /// # Errors
-/// Those of [`Program::validate`].
+/// The errors of [`Program::validate`].
 pub fn to_bytes(program: &Program) -> Result<Vec<u8>, IsaError> {
     Ok(encode(program)?.into_iter().flat_map(u32::to_le_bytes).collect())
 }
@@ -372,7 +372,7 @@ fn address_word(base: Base, offset: i16) -> u32 {
     base | u32::from(offset as u16) << 16
 }
 
-/// What is left to read, and of what.
+/// The words that are left to read, and the part of the file that they belong to.
 struct Reader<'a> {
     words: &'a [u32],
     place: Place,

@@ -359,7 +359,7 @@ impl Block {
         Registers { file: &self.file, pool: self.pool_len(), window: 4 * window as usize }
     }
 
-    /// Whether instructions are counted.
+    /// True if instructions are counted.
     pub(super) fn is_profiled(&self) -> bool {
         self.profile.is_some()
     }
@@ -474,8 +474,8 @@ impl Block {
 
 /// For comparisons.
 impl Block {
-    /// What a lane's thread has left: its registers, the stack and scratch memory, without zeros at
-    /// the ends of those, and the texels that it stored.
+    /// The words that a lane's thread has left: its registers, the stack and scratch memory,
+    /// without zeros at the ends of those, and the texels that it stored.
     pub(super) fn left_by(&self, lane: usize) -> Vec<u32> {
         fn written<'a>(columns: impl DoubleEndedIterator<Item = &'a Column>, lane: usize) -> Vec<u32> {
             let words: Vec<u32> = columns.map(|column| column.get(lane)).collect();

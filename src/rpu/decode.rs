@@ -55,7 +55,7 @@ impl DecodedProgram {
         self.mode.format()
     }
 
-    /// What the function at a code address is called: after its first entry point, where it has one.
+    /// The name of the function at a code address: that of its first entry point, where it has one.
     pub(super) fn function_name(&self, pc: u32) -> String {
         self.entries.get(&pc).cloned().unwrap_or_else(|| format!("function_{pc}"))
     }
@@ -76,7 +76,7 @@ pub(super) struct DecodedInstr {
     pub run: u32,
 }
 
-/// What it does besides control.
+/// The work of an instruction besides control.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     Nothing,
@@ -145,7 +145,7 @@ impl Flow {
         }
     }
 
-    /// Whether it never continues at the next address, not even after a call.
+    /// True if it never continues at the next address, not even after a call.
     pub fn never_falls_through(self) -> bool {
         matches!(self, Flow::Always(DecodedControl::Jmp(_) | DecodedControl::Return))
     }

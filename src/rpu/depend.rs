@@ -30,7 +30,7 @@ const ROWS: usize = 33;
 pub struct Uncovered {
     /// The instruction.
     pub address: usize,
-    /// What it would have to wait for in addition.
+    /// The instructions that it would have to wait for in addition.
     pub missing: Waits,
 }
 
@@ -72,16 +72,16 @@ impl Pending {
         std::mem::replace(self, joined) != joined
     }
 
-    /// Whether a result that is there after `latency` cycles could be there before these.
+    /// True if a result that is there after `latency` cycles could be there before these.
     fn outlasts(self, latency: u32) -> bool {
         self.at != 0 && self.latency > latency.saturating_add(self.at.trailing_zeros() + 1)
     }
 }
 
-/// What is pending in each component of each register at one point of the code.
+/// The pending results in each component of each register at one point of the code.
 type State = [[Pending; 4]; ROWS];
 
-/// What an instruction reads and writes.
+/// The registers that an instruction reads and writes.
 struct Effect {
     reads: Vec<(usize, Mask)>,
     writes: Vec<(usize, Mask)>,
@@ -96,7 +96,7 @@ struct Flow<'a> {
     given: Option<&'a [Waits]>,
     /// For each instruction that starts a block, its block.
     block_at: Vec<Option<usize>>,
-    /// What is pending where each block starts, once it is known to be reached.
+    /// The pending results where each block starts, once it is known to be reached.
     starts: Vec<Option<Box<State>>>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Flow<'a> {
         Flow { program, effects, given, block_at, starts: vec![None; blocks] }
     }
 
-    /// What every instruction has to wait for; nothing where it is unreachable.
+    /// The waits that every instruction needs; none where it is unreachable.
     fn needs(mut self) -> Vec<Waits> {
         let mut needs = vec![Waits::NONE; self.program.code.len()];
         let mut work = Vec::new();
@@ -196,7 +196,7 @@ impl<'a> Flow<'a> {
 }
 
 impl Effect {
-    /// What it has to wait for.
+    /// The waits that the instruction needs.
     fn needs(&self, state: &State) -> Waits {
         let pending = |list: &[(usize, Mask)], matters: &dyn Fn(Pending) -> bool| {
             let components = list.iter().flat_map(|&(row, mask)| mask.components().map(move |c| state[row][c.index()]));

@@ -10,7 +10,7 @@ use super::isa::{
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Display, Write};
 
-/// What an entry point's label starts with.
+/// The prefix of an entry point's label.
 pub const ENTRY_PREFIX: &str = "SUBROUTINE_ENTRY_";
 
 /// The ranges a condition can name, with their texts. The order decides nothing: each set is there
@@ -57,7 +57,7 @@ pub struct CodeLine {
     pub address: usize,
     /// The text.
     pub text: String,
-    /// Whether it names the address; else it is the instruction there.
+    /// True if it names the address; else it is the instruction there.
     pub is_label: bool,
 }
 

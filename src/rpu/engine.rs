@@ -34,7 +34,7 @@ pub trait Code: Debug + Send + Sync {
     /// [`Machine::run_refilled`].
     ///
     /// # Errors
-    /// Those of [`Machine::run`].
+    /// The errors of [`Machine::run`].
     fn run(
         &self,
         machine: &Machine<'_>,
@@ -46,9 +46,9 @@ pub trait Code: Debug + Send + Sync {
 
 /// The threads of a run.
 pub enum Threads<'a, 's> {
-    /// Those of the lanes in a mask.
+    /// The threads of the lanes in a mask.
     Lanes(u64),
-    /// Those that a supply starts, until it starts no more.
+    /// The threads that a supply starts, until it starts no more.
     From(&'a mut Supply<'s>),
 }
 
@@ -81,13 +81,13 @@ pub struct Unsupported {
 /// A row of the table of engines.
 #[derive(Debug)]
 pub struct EngineInfo {
-    /// Its name on the command line and in reports.
+    /// The name on the command line and in reports.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub description: &'static str,
-    /// What it runs with on this CPU, such as the instruction set.
+    /// The features that it runs with on this CPU, such as the instruction set.
     pub runs_with: fn() -> &'static str,
-    /// Whether it runs on this CPU.
+    /// True if it runs on this CPU.
     ///
     /// # Errors
     /// Why it does not.

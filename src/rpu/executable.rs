@@ -82,7 +82,7 @@ impl Executable {
         &self.decoded
     }
 
-    /// What the engine made of it.
+    /// The code that the engine made of the program.
     pub(super) fn code(&self) -> &dyn Code {
         &*self.code
     }
@@ -92,7 +92,7 @@ impl Executable {
         self.decoded.code.len()
     }
 
-    /// Whether there are no instructions.
+    /// True if there are no instructions.
     pub fn is_empty(&self) -> bool {
         self.decoded.code.is_empty()
     }

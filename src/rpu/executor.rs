@@ -46,7 +46,7 @@ struct Tracing {
     hits: HitBlock,
 }
 
-/// What executes instructions of a machine's program.
+/// The executor of the instructions of a machine's program.
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
     program: &'m DecodedProgram,
@@ -410,7 +410,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Traces the rays that were added, and writes their hits to the registers of their lanes.
-    /// Whether there were any.
+    /// True if there were any.
     pub fn trace_rays(&mut self, block: &Block) -> bool {
         let Some(Tracing { rays, hits }) = self.tracing.as_deref_mut() else { return false };
         let mask = rays.rays.active;

@@ -76,7 +76,7 @@ impl Format {
 pub(super) trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
-    /// Whether CPUs have instructions for the format.
+    /// True if CPUs have instructions for the format.
     const IN_HARDWARE: bool;
     /// 1.
     const ONE: Self;
@@ -84,7 +84,7 @@ pub(super) trait Number:
     /// The number nearest to the float with this pattern.
     fn read(bits: u32) -> Self;
 
-    /// Its pattern as an IEEE single.
+    /// The pattern as an IEEE single.
     fn bits(self) -> u32;
 
     /// The nearest number of a signed integer.
@@ -218,8 +218,8 @@ impl F24 {
         f64::from(self.0)
     }
 
-    /// What the adder leaves where a number is subtracted from itself: see the module's remarks on
-    /// equality.
+    /// The result of the adder where a number is subtracted from itself: see the module's remarks
+    /// on equality.
     fn less_itself(self) -> F24 {
         let bits = self.0.to_bits();
         if !self.0.is_finite() {
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!((F24(65537.0) - F24(65537.0).floor()).0, 0.0, "`frac` subtracts exactly");
     }
 
-    /// Whether `r` is nearest to an exact value that compares with `t` as `below(t)` says: true for
+    /// True if `r` is nearest to an exact value that compares with `t` as `below(t)` says: true for
     /// those that it is not below.
     fn is_nearest(r: F24, reached: impl Fn(i128, i32) -> std::cmp::Ordering) -> bool {
         let bits = r.bits();

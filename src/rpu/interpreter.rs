@@ -125,14 +125,14 @@ struct Refill<'b, 's> {
     /// The last loop of the function there, if it has one: new threads reconverge with running ones
     /// in it.
     last_loop: Option<Range<u32>>,
-    /// Whether some lanes have just left it while others stayed.
+    /// True if some lanes have just left it while others stayed.
     diverged: bool,
     /// Lanes that have ended since the supply was last called.
     ended: u64,
 }
 
 impl Refill<'_, '_> {
-    /// Whether of lanes that diverge to these two addresses the first stay in the loop and the
+    /// True if of lanes that diverge to these two addresses the first stay in the loop and the
     /// others leave it.
     fn diverge(&self, stay: u32, leave: u32) -> bool {
         self.last_loop.as_ref().is_some_and(|last| last.contains(&stay) && leave >= last.end)

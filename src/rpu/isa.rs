@@ -75,7 +75,7 @@ impl Component {
         self as usize
     }
 
-    /// Its letter in assembly.
+    /// The letter in assembly.
     pub fn letter(self) -> char {
         ['x', 'y', 'z', 'w'][self.index()]
     }
@@ -110,13 +110,13 @@ impl Mask {
         self.0
     }
 
-    /// Whether it contains `component`.
+    /// True if it contains `component`.
     #[inline(always)]
     pub fn contains(self, component: Component) -> bool {
         self.0 >> component.index() & 1 != 0
     }
 
-    /// Whether it contains nothing.
+    /// True if it contains nothing.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -126,7 +126,7 @@ impl Mask {
         self.0.count_ones() as usize
     }
 
-    /// Whether every component is in `other` too.
+    /// True if every component is in `other` too.
     pub fn is_within(self, other: Mask) -> bool {
         self.0 & !other.0 == 0
     }
@@ -146,7 +146,7 @@ impl Mask {
         Mask(self.0 & !other.0)
     }
 
-    /// Its components in order.
+    /// The components in order.
     pub fn components(self) -> impl Iterator<Item = Component> {
         Component::ALL.into_iter().filter(move |&c| self.contains(c))
     }
@@ -218,10 +218,10 @@ impl Scale {
     }
 }
 
-/// What a source is multiplied by after swizzling: one factor for all components.
+/// The multiplier of a source after swizzling: one factor for all components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Multiplier {
-    /// Whether the sign is flipped (integers: two's complement negation).
+    /// True if the sign is flipped (integers: two's complement negation).
     pub negate: bool,
     /// The magnitude.
     pub scale: Scale,
@@ -269,7 +269,7 @@ pub enum Reg {
 }
 
 impl Reg {
-    /// Whether the register's number exists.
+    /// True if the register's number exists.
     pub fn exists(self) -> bool {
         match self {
             Reg::R(n) => n < GENERAL_REGISTERS,
@@ -314,7 +314,7 @@ impl Src {
     }
 }
 
-/// What `_rcp` or `_rsq` puts into `S`.
+/// The function whose value `_rcp` or `_rsq` puts into `S`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpecialOp {
     /// 1/w.
@@ -348,7 +348,7 @@ macro_rules! operations {
             /// Every operation, in the order of the codes in the binary form.
             pub const ALL: &'static [Op] = &[$(Op::$variant,)*];
 
-            /// Its name in assembly.
+            /// The name in assembly.
             pub fn name(self) -> &'static str {
                 match self { $(Op::$variant => $name,)* }
             }
@@ -418,17 +418,17 @@ operations! {
 }
 
 impl Op {
-    /// Whether its sources are integers.
+    /// True if its sources are integers.
     pub fn reads_integers(self) -> bool {
         matches!(self.class(), OpClass::Integer | OpClass::FromInteger)
     }
 
-    /// Whether its result is an integer, which the condition then tests as a signed one.
+    /// True if its result is an integer, which the condition then tests as a signed one.
     pub fn writes_integer(self) -> bool {
         matches!(self.class(), OpClass::Integer | OpClass::ToInteger)
     }
 
-    /// Whether it works in `w` only.
+    /// True if it works in `w` only.
     pub fn is_scalar(self) -> bool {
         matches!(self.class(), OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger)
     }
@@ -483,9 +483,9 @@ pub struct Dst {
 pub struct Arith {
     /// The operation.
     pub op: Op,
-    /// Whether the result is clamped to [0, 1].
+    /// True if the result is clamped to [0, 1].
     pub sat: bool,
-    /// What is put into `S`.
+    /// The function whose value is put into `S`.
     pub special: Option<SpecialOp>,
     /// Where the result goes.
     pub dst: Dst,
@@ -510,7 +510,7 @@ impl Arith {
     }
 }
 
-/// What a load or store takes its base address from.
+/// The source of the base address of a load or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Base {
     /// A component of `A`.
@@ -521,7 +521,7 @@ pub enum Base {
     HitObj,
 }
 
-/// What an instruction does besides control. Memory is addressed in vectors of four words.
+/// The work of an instruction besides control. Memory is addressed in vectors of four words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primary {
     /// Arithmetic; the only kind that may carry a conditional control operation.
@@ -531,7 +531,7 @@ pub enum Primary {
     Trace {
         /// Where the ray starts (xyz).
         orig: Src,
-        /// Its direction (xyz), of any length; t counts in units of it.
+        /// The direction (xyz), of any length; t counts in units of it.
         dir: Src,
         /// `t_min`, `t_max`, 1 for any hit or 0 for the closest, time.
         arg: Src,
@@ -559,7 +559,7 @@ pub enum Primary {
         base: Base,
         /// n.
         offset: i16,
-        /// What is stored.
+        /// The value that is stored.
         src: Src,
     },
     /// `texload Ii, n, coord`: the texel of texture n at (x, y) of the source, truncated, into
@@ -579,7 +579,7 @@ pub enum Primary {
         texture: u8,
         /// The texel's column and row, in texels, as floats (xy).
         coord: Src,
-        /// What is stored.
+        /// The value that is stored.
         src: Src,
     },
 }
@@ -615,7 +615,7 @@ pub enum Control {
     CallReg {
         /// The register.
         reg: Reg,
-        /// Its component.
+        /// The component of the register.
         component: Component,
         /// The shift, at most [`MAX_PUSH`].
         push: u8,
@@ -667,7 +667,7 @@ impl Ranges {
         Ranges::from_bits(self.0 & other.0)
     }
 
-    /// Whether a float is in one of the ranges. NaN never is.
+    /// True if a float is in one of the ranges. NaN never is.
     pub fn contains(self, value: f32) -> bool {
         let bit = if value < 0.0 {
             1
@@ -801,7 +801,7 @@ impl Instr {
         }
     }
 
-    /// Its arithmetic operations: none, one, or the two halves of a split.
+    /// The arithmetic operations: none, one, or the two halves of a split.
     pub fn ariths(&self) -> impl Iterator<Item = &Arith> {
         let [first, second] = match self {
             Instr::Primary(Primary::Arith(arith)) | Instr::Pair(arith, _, _) => [Some(arith), None],

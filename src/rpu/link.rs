@@ -19,7 +19,7 @@ pub const PROGRAM_CONSTANTS: u8 = 16;
 /// A program to link.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// What messages call it, such as the name of its file.
+    /// The name in messages, such as that of its file.
     pub name: &'a str,
     /// The program; valid.
     pub program: &'a Program,
@@ -43,7 +43,7 @@ pub enum LinkError {
     Undefined {
         /// The calling program.
         program: String,
-        /// What it calls.
+        /// The entry point that it calls.
         entry: String,
     },
     /// Two strings have one identifier.

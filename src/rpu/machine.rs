@@ -99,7 +99,7 @@ pub enum MachineError {
     Stopped,
 }
 
-/// What a run did.
+/// The counts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunReport {
     /// Instructions issued, each for a group of lanes; 0 from an engine that does not count.
@@ -125,7 +125,7 @@ pub struct Machine<'a> {
     pub textures: &'a [Texture],
     /// The code address of each shader that the tracer can return, by its number.
     pub shaders: &'a [u32],
-    /// What traces rays.
+    /// The tracer of the rays.
     pub tracer: &'a dyn Tracer,
     /// Bounds on each thread.
     pub limits: Limits,
@@ -176,7 +176,7 @@ impl Machine<'_> {
     }
 }
 
-/// What programs do, on each engine.
+/// The behavior of programs, on each engine.
 #[cfg(test)]
 #[path = "machine"]
 mod on_interpreter {

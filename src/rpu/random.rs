@@ -20,12 +20,12 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    /// Those of a seed.
+    /// The choices of a seed.
     pub fn from_seed(seed: u32) -> Choices<'a> {
         Choices { bytes: &[], state: hash(seed ^ 0x5eed_0000) }
     }
 
-    /// Those of bytes, then of a fixed seed.
+    /// The choices of bytes, then of a fixed seed.
     pub fn from_bytes(bytes: &'a [u8]) -> Choices<'a> {
         Choices { bytes, ..Choices::from_seed(0) }
     }
@@ -148,7 +148,8 @@ fn copy(c: &mut Choices<'_>) -> Arith {
     Arith::new(Op::Mov, Dst { reg: target(c), mask: mask(c) }, &[from])
 }
 
-/// What sets a component of `A`: an address that all lanes have in common, or one of each.
+/// An instruction that sets a component of `A`: to an address that all lanes have in common, or one
+/// of each.
 fn set_address(c: &mut Choices<'_>) -> Arith {
     let mask = Mask::from_bits(1 << c.below(4));
     let dst = Dst { reg: DstReg::A, mask };

@@ -76,7 +76,7 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// Those that this CPU has, slowest first.
+    /// The instruction sets that this CPU has, slowest first.
     pub fn all() -> Vec<InstructionSet> {
         let mut all = vec![InstructionSet::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -87,7 +87,7 @@ impl InstructionSet {
         all
     }
 
-    /// Its name, for reports.
+    /// The name, for reports.
     pub fn name(self) -> &'static str {
         match self {
             InstructionSet::Portable => "portable",

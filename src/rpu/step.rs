@@ -45,7 +45,7 @@ impl Slot {
         Slot(self.0 + c.index() as u32)
     }
 
-    /// Whether it moves with the window.
+    /// True if it moves with the window.
     #[inline(always)]
     pub fn is_on_stack(self) -> bool {
         self.0 & Slot::STACK != 0
@@ -95,20 +95,20 @@ pub(super) struct Operand {
     pub multiplier: Multiplier,
 }
 
-/// What a step computes.
+/// The computation of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// The pattern of its source.
     Copy,
     /// An operation. Those of dot products have sources `a.x, b.x, a.y, b.y` and so on.
     Op(Op),
-    /// Its source clamped to [0, 1].
+    /// The source clamped to [0, 1].
     Saturate,
     /// A special function of its source.
     Special(SpecialOp),
 }
 
-/// What modifiers a step's sources need.
+/// The modifiers that a step's sources need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Modify {
     Nothing,
@@ -175,7 +175,7 @@ impl Step {
         self.from[source] as usize
     }
 
-    /// What it computes, and how its sources are modified.
+    /// The computation, and the modifiers of the sources.
     pub fn task(&self) -> (Task, Modify) {
         (self.task, self.modify)
     }
@@ -259,7 +259,7 @@ impl Steps {
 /// A condition on results.
 #[derive(Debug, Clone)]
 pub(super) struct Tests {
-    /// Whether all must hold, not one.
+    /// True if all must hold, not one.
     pub all: bool,
     pub each: Vec<Test>,
 }
@@ -292,10 +292,10 @@ impl Recorder {
         Recorder { mode, steps: Vec::new(), pool: Vec::new(), slots: HashMap::new() }
     }
 
-    /// Whether the program so far is not too large.
+    /// True if the program so far is not too large.
     ///
     /// # Errors
-    /// What there is too much of.
+    /// An error that names what there is too much of.
     pub fn check_size(&self) -> Result<(), IsaError> {
         self.check_within(MAX_STEPS, MAX_POOL)
     }
@@ -518,7 +518,7 @@ fn tests(condition: Condition, parts: &[(&Arith, Mask, [Slot; 4])]) -> Option<Bo
     Some(Box::new(Tests { all, each }))
 }
 
-/// Whether an operation reads a register that another one writes.
+/// True if an operation reads a register that another one writes.
 fn reads(arith: &Arith, writer: &Arith) -> bool {
     arith.sources().iter().any(|src| match *src {
         Src::Reg { reg, .. } => reg == Reg::from(writer.dst.reg) || (reg == Reg::Special && writer.special.is_some()),
@@ -526,7 +526,7 @@ fn reads(arith: &Arith, writer: &Arith) -> bool {
     })
 }
 
-/// Whether a needed component of the result reads a component of the destination that is written
+/// True if a needed component of the result reads a component of the destination that is written
 /// before it. `w` counts where only a special function or a condition needs it.
 fn reads_written(arith: &Arith, needed: Mask) -> bool {
     let dst = Reg::from(arith.dst.reg);

@@ -41,7 +41,7 @@ pub struct TexelStore {
     pub lane: u8,
     /// The texel's address.
     pub address: usize,
-    /// Its new value.
+    /// The new value of the texel.
     pub value: [u32; 4],
 }
 

@@ -26,11 +26,11 @@ pub struct Visibility {
     pub diffuse: bool,
     /// Rays between surfaces and lights, and those of `transmission`.
     pub transmission: bool,
-    /// What those find; `None` for the opacity that the surface has for other rays.
+    /// The hit mode of the rays of `transmission`; `None` for the opacity that other rays see.
     pub hit_mode: Option<HitMode>,
-    /// What rays of `occlusion` find, if that is something else.
+    /// The hit mode of the rays of `occlusion`, if it is another one.
     pub diffuse_hit_mode: Option<HitMode>,
-    /// Whether it is a holdout (`Matte`): it hides objects behind it from the camera but is not
+    /// True if it is a holdout (`Matte`): it hides objects behind it from the camera but is not
     /// visible itself.
     pub matte: bool,
 }
@@ -53,7 +53,7 @@ impl Default for Visibility {
 /// A co-shader: other shaders call it by its handle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoShader {
-    /// Its handle.
+    /// The handle by which other shaders call it.
     pub handle: Arc<str>,
     /// The shader, of kind [`super::ShaderKind::CoShader`].
     pub shader: ShaderId,
@@ -68,7 +68,7 @@ pub struct ObjectAttributes {
     /// The displacement bound in world space (`Attribute "displacementbound"`), which shaders may
     /// ask for. Meshes are displaced before BVHs are built, so nothing depends on it.
     pub displacement_bound: f32,
-    /// Whether the mesh is already displaced, so that the displacement shader does not run during
+    /// True if the mesh is already displaced, so that the displacement shader does not run during
     /// shading.
     pub displaced: bool,
     /// `ShadingRate`: area in pixels, above 0.
@@ -79,7 +79,7 @@ pub struct ObjectAttributes {
     pub interior: Option<ShaderId>,
     /// The exterior volume shader, for rays that its surface shader traces away from it.
     pub exterior: Option<ShaderId>,
-    /// Its co-shaders; handles are unique.
+    /// The co-shaders of the object; handles are unique.
     pub coshaders: Arc<[CoShader]>,
     /// The area light that this object is an emitter of, as an index into [`super::Scene::lights`].
     pub emits: Option<u32>,

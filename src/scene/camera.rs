@@ -25,7 +25,7 @@ impl Format {
     /// The largest width and height of an image, in pixels.
     pub const MAX_SIDE: u32 = 16_384;
 
-    /// Whether the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect
+    /// True if the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect
     /// positive and finite.
     pub fn is_valid(&self) -> bool {
         (1..=Self::MAX_SIDE).contains(&self.width)
@@ -118,7 +118,7 @@ pub struct CameraFrame {
     pub half_width: f32,
     /// Half the screen's height, likewise.
     pub half_height: f32,
-    /// Whether the projection is orthographic.
+    /// True if the projection is orthographic.
     pub orthographic: bool,
 }
 
@@ -140,7 +140,7 @@ impl CameraFrame {
 }
 
 impl Camera {
-    /// Whether a clipping plane may hide something.
+    /// True if a clipping plane may hide something.
     pub fn is_clipped(&self) -> bool {
         self.near > 0.0 || self.far.is_finite()
     }

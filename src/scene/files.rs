@@ -81,13 +81,13 @@ pub enum FileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error that the system reports.
         cause: std::io::Error,
     },
 }
 
 impl FileError {
-    /// What the user can do about it, one line each.
+    /// Returns hints on what the user can do about it, one line each.
     pub fn hints(&self) -> Vec<String> {
         match self {
             FileError::Missing { looked_in, .. } => {
@@ -192,7 +192,7 @@ impl FileAccess {
     /// Reads a whole file that the scene names, as [`read_noting`] does.
     ///
     /// # Errors
-    /// Those of [`read`], and when it lies where the scene may not read.
+    /// The errors of [`read`], and when it lies where the scene may not read.
     pub fn read(&self, path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>, FileError> {
         read_noting(&self.permit(path.to_path_buf())?, limit, log)
     }
@@ -200,7 +200,7 @@ impl FileAccess {
     /// Opens a file that the scene names.
     ///
     /// # Errors
-    /// Those of [`FileAccess::read`], but that it is empty or too large.
+    /// The errors of [`FileAccess::read`], but not that it is empty or too large.
     pub fn open(&self, path: &Path) -> Result<File, FileError> {
         let path = self.permit(path.to_path_buf())?;
         disk::open(&path).map_err(|cause| failed(&path, u64::MAX, cause))
@@ -221,7 +221,7 @@ impl FileAccess {
         Err(FileError::Forbidden { path, folder })
     }
 
-    /// Whether a folder that is there lies where the scene may not read.
+    /// True if a folder that is there lies where the scene may not read.
     pub fn forbids_folder(&self, folder: &Path) -> bool {
         folder.canonicalize().is_ok_and(|real| !self.permits(&real))
     }
@@ -260,7 +260,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
 ///
 /// # Errors
 ///
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>, FileError> {
     let raw = read_raw(path, limit);
     match &raw {

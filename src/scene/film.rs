@@ -40,7 +40,7 @@ impl FilterKind {
         ("bessel", FilterKind::Bessel),
     ];
 
-    /// Whether it has negative lobes.
+    /// True if it has negative lobes.
     pub fn has_negative_lobes(self) -> bool {
         matches!(self, FilterKind::CatmullRom | FilterKind::Sinc | FilterKind::Mitchell | FilterKind::Bessel)
     }
@@ -49,9 +49,9 @@ impl FilterKind {
 /// `PixelFilter`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PixelFilter {
-    /// Its shape.
+    /// The shape of the filter.
     pub kind: FilterKind,
-    /// Its full width and height in pixels, above 0.
+    /// The full width and height in pixels, above 0.
     pub width: [f32; 2],
 }
 
@@ -86,10 +86,11 @@ impl Default for Exposure {
 /// An image that a scene asks for (`Display`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Display {
-    /// Its name, without the `+` of those after the first. It never chooses an output path.
+    /// The name of the image, without the `+` of those after the first. It never chooses an output
+    /// path.
     pub name: String,
-    /// What it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`, or an output
-    /// parameter of the surface shaders.
+    /// The channels that it shows: `rgb`, `rgba`, `rgbaz`, `z`, a predefined variable such as `N`,
+    /// or an output parameter of the surface shaders.
     pub mode: String,
     /// The type of its driver: `zfile`, `shadow` and `z` ask for depths, others for an image.
     pub driver: String,
@@ -98,7 +99,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// Whether it is a shadow map: depths in place of colours.
+    /// True if it is a shadow map: depths in place of colours.
     pub fn is_depth(&self) -> bool {
         matches!(self.driver.as_str(), "zfile" | "shadow" | "z") || self.mode == "z"
     }
@@ -118,7 +119,7 @@ pub struct FilmOptions {
     pub crop: Option<[f32; 4]>,
     /// The times at which the shutter opens and closes, in the scene's own unit of time.
     pub shutter: [f32; 2],
-    /// Whether anything moves while the shutter is open.
+    /// True if anything moves while the shutter is open.
     pub moves: bool,
     /// The time sample of the scene, in its own unit.
     pub time: f32,

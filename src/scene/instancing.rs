@@ -33,7 +33,7 @@ pub struct TooManyTriangles {
 }
 
 impl Scene {
-    /// Whether an object's mesh is placed by a transform.
+    /// True if an object's mesh is placed by a transform.
     pub fn has_instances(&self) -> bool {
         self.objects.iter().any(|o| o.mesh_space == MeshSpace::Object && o.procedural.is_none())
     }

@@ -18,7 +18,7 @@ impl Integrator {
     /// All of them.
     pub const ALL: [Integrator; 4] = [Self::Whitted, Self::Path, Self::AmbientOcclusion, Self::Normals];
 
-    /// Its name.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Whitted => "whitted",
@@ -58,7 +58,7 @@ impl Estimator {
     /// All of them.
     pub const ALL: [Estimator; 4] = [Self::Power, Self::Balance, Self::Lights, Self::Scattering];
 
-    /// Its name.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Power => "power",

@@ -107,7 +107,7 @@ fn listed_triangles(bytes: u64) -> usize {
 /// Everything that an image is made of, except compiled shaders.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What the scene is called, for messages: a file name or a built-in scene's name.
+    /// The name of the scene, for messages: a file name or a built-in scene's name.
     pub name: String,
     /// The image's size in pixels.
     pub format: Format,
@@ -129,7 +129,8 @@ pub struct Scene {
     pub estimator: Estimator,
     /// Clamp on indirect path contributions; 0 for no limit.
     pub clamp: f32,
-    /// What `specular` divides by the roughness for its exponent; 1 in RISpec 3.2, §15.6.
+    /// The number that `specular` divides by the roughness for its exponent; 1 in RISpec 3.2,
+    /// §15.6.
     pub specular_sharpness: f32,
     /// Ray bias: distance of ray origins from the surface, if the scene sets it.
     pub ray_bias: Option<f32>,
@@ -137,8 +138,8 @@ pub struct Scene {
     /// Transparent black unless `Option "trace" "color background"` sets it. (`Imager "background"`
     /// is a shader, and acts on the film.)
     pub background: [f32; 4],
-    /// What the scene says of its textures (RIB: by the requests that make them), by the textures'
-    /// names.
+    /// The sources of textures that the scene declares (RIB: by the requests that make them), by
+    /// the textures' names.
     pub textures: BTreeMap<String, TextureSource>,
     /// Files that lie within the scene's own, by names that are found before those of other files.
     pub embedded: BTreeMap<String, Arc<[u8]>>,
@@ -146,7 +147,7 @@ pub struct Scene {
     /// are in: world space, or camera space ([`Current::Camera`]). Always holds `world` and
     /// `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
-    /// Whether nothing says which space is current where other renderers would take the camera's:
+    /// True if nothing says which space is current where other renderers would take the camera's:
     /// components of points then differ from theirs.
     pub current_is_open: bool,
     /// Every shader that something in the scene uses, with its parameters.
@@ -198,7 +199,7 @@ pub struct Object {
     pub name: Arc<str>,
     /// The surface shader; `None` asks for the renderer's default surface.
     pub surface: Option<ShaderId>,
-    /// Its other shaders, and attributes that shaders ask for.
+    /// The other shaders of the object, and attributes that shaders ask for.
     pub attributes: Arc<ObjectAttributes>,
     /// Indices into [`Scene::lights`] of the lights that illuminate it, ascending.
     pub lights: Arc<[u32]>,
@@ -208,7 +209,7 @@ pub struct Object {
     pub color: Vec3,
     /// Opacity (`Os`) where the mesh has none.
     pub opacity: Vec3,
-    /// Its surface. The instances of one retained object hold the same one.
+    /// The surface. The instances of one retained object hold the same one.
     pub mesh: Arc<Mesh>,
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
@@ -218,8 +219,8 @@ pub struct Object {
     /// The number of the solid (`SolidBegin`) of which it is a piece: the pieces of one number
     /// enclose a volume together. `None` for what is no part of a solid.
     pub solid: Option<u32>,
-    /// Its own space: where the primitive was declared, and for an instance its placement. Finite,
-    /// affine and invertible.
+    /// The object's own space: where the primitive was declared, and for an instance its placement.
+    /// Finite, affine and invertible.
     pub object_to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
@@ -243,22 +244,22 @@ pub struct OpenOptions {
     pub fps: Option<f32>,
     /// The glTF animation, by its name or its number; `None` for the first.
     pub animation: Option<String>,
-    /// Whether the scene may run programs (`Procedural "RunProgram"`).
+    /// True if the scene may run programs (`Procedural "RunProgram"`).
     pub allow_run: bool,
     /// How the light along a ray is found; wins over what the scene says, as do the next two.
     pub integrator: Option<Integrator>,
     /// The estimator of direct lighting on paths.
     pub estimator: Option<Estimator>,
-    /// What a contribution to a path is at most ([`Scene::clamp`]).
+    /// The upper limit of a contribution to a path ([`Scene::clamp`]).
     pub clamp: Option<f32>,
     /// Which lights cast shadows.
     pub shadows: Shadows,
     /// The space that shaders of a RIB scene compute in; wins over what the scene says.
     pub current: Option<Current>,
-    /// Whether every error refuses the scene. Otherwise the scene is what remains without the
+    /// True if every error refuses the scene. Otherwise the scene is what remains without the
     /// requests that have errors.
     pub strict: bool,
-    /// Whether a scene without lights gets one at the camera.
+    /// True if a scene without lights gets one at the camera.
     pub headlight: bool,
     /// The triangles that a scene may have beyond those that its files list; curved surfaces of RIB
     /// are diced more coarsely then. `None` for [`DEFAULT_TRIANGLES`].
@@ -292,13 +293,13 @@ impl Current {
 /// Which lights cast ray-traced shadows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shadows {
-    /// Those for which the scene does not turn them off.
+    /// All lights but those for which the scene turns them off.
     #[default]
     On,
     /// None.
     Off,
-    /// Those for which the scene turns them on, as in the RenderMan Interface, whose lights cast no
-    /// shadows of their own.
+    /// Only the lights for which the scene turns them on, as in the RenderMan Interface, whose
+    /// lights cast no shadows of their own.
     Asked,
 }
 
@@ -307,7 +308,7 @@ impl OpenOptions {
         self.max_triangles.unwrap_or(DEFAULT_TRIANGLES)
     }
 
-    /// What they say wins over what the scene says.
+    /// Sets the scene's options to those that are given here, which win over the scene's own.
     fn overrule(&self, mut opened: Opened) -> Opened {
         let scene = &mut opened.scene;
         scene.integrator = self.integrator.unwrap_or(scene.integrator);
@@ -334,7 +335,7 @@ pub struct Opened {
     /// The numbers of the file's frames, in its order; none where it has no `FrameBegin` and no
     /// animation.
     pub frames: Vec<i32>,
-    /// Those of them whose display is a shadow map.
+    /// The frames whose display is a shadow map.
     pub depth_frames: Vec<i32>,
 }
 
@@ -370,7 +371,7 @@ fn read(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<O
     Ok(opened)
 }
 
-/// Whether a path is that of a mesh file (`.obj`, `.ply`), by its extension (under `.gz` too).
+/// True if a path is that of a mesh file (`.obj`, `.ply`), by its extension (under `.gz` too).
 pub fn is_mesh(path: &Path) -> bool {
     meshfile::kind_of(path).is_some()
 }
@@ -395,7 +396,7 @@ pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) 
 ///
 /// # Errors
 ///
-/// Those of [`open`].
+/// The errors of [`open`].
 pub fn open_bytes(
     name: &str,
     bytes: Vec<u8>,
@@ -562,7 +563,7 @@ impl Scene {
         self.objects.iter().filter_map(Object::bounds).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// What a texture's name stands for.
+    /// Returns the source of the texture of that name.
     pub fn texture(&self, name: &str) -> TextureSource {
         self.textures.get(name).cloned().unwrap_or_else(|| TextureSource::image(name))
     }

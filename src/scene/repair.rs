@@ -13,19 +13,19 @@ const NO_LIGHT: &str = "nulllight";
 const LIGHT_PARAMETERS: [&str; 7] =
     ["intensity", "lightcolor", "from", "to", "coneangle", "conedeltaangle", "beamdistribution"];
 
-/// What a scene names that is missing or wrong.
+/// The missing or faulty things that a scene names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unusable {
     /// Shader instances.
     pub shaders: BTreeSet<ShaderId>,
-    /// Whether it is the function that replaces the camera.
+    /// True if it is the function that replaces the camera.
     pub ray_function: bool,
     /// Objects for whose code or parameters there is no room, as indices into [`Scene::objects`].
     pub objects: BTreeSet<usize>,
 }
 
 impl Unusable {
-    /// Whether everything can be used.
+    /// True if everything can be used.
     pub fn is_empty(&self) -> bool {
         self.shaders.is_empty() && !self.ray_function && self.objects.is_empty()
     }
@@ -102,7 +102,7 @@ impl Scene {
         }
     }
 
-    /// Whether an image would show nothing.
+    /// True if an image would show nothing.
     pub fn shows_nothing(&self) -> bool {
         self.objects.is_empty() && self.ray_function.is_none() && self.imager.is_none()
     }

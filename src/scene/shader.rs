@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShaderId(pub u32);
 
-/// What a shader is for.
+/// The kind of shader: its purpose in a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShaderKind {
     /// Colours a surface.
@@ -78,7 +78,7 @@ impl From<abi::ShaderKind> for ShaderKind {
 /// A use of a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderInstance {
-    /// What it is used as.
+    /// The kind of shader that it is used as.
     pub kind: ShaderKind,
     /// The shader that the scene names, searched for on the shader search path.
     pub shader: ShaderRef,
@@ -89,7 +89,7 @@ pub struct ShaderInstance {
     pub to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
-    /// What an object of a class may refer to by handles: the co-shaders declared before it. Empty
+    /// The co-shaders declared before it, which an object of a class may refer to by handles. Empty
     /// for shaders, which look up those of the shaded object at run time.
     pub objects: Arc<[CoShader]>,
 }
@@ -102,7 +102,7 @@ pub(super) fn bytes_of_instance(params: &[(String, ParamValue)]) -> usize {
     3 * size_of::<ShaderInstance>() + params.iter().map(of_param).sum::<usize>()
 }
 
-/// Whether a parameter's name begins with two underscores: exporters and shaders use such
+/// True if a parameter's name begins with two underscores: exporters and shaders use such
 /// parameters among themselves, to group lights for example.
 pub fn is_private(name: &str) -> bool {
     name.starts_with("__")
@@ -203,7 +203,7 @@ impl ParamValue {
         }
     }
 
-    /// Whether there is no element.
+    /// True if there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -265,13 +265,13 @@ impl RayFunction {
 /// A light source of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
-    /// Its shader, of kind [`ShaderKind::Light`].
+    /// The shader, of kind [`ShaderKind::Light`].
     pub shader: ShaderId,
-    /// What the scene calls it: a number or a name.
+    /// The handle in the scene: a number or a name.
     pub handle: String,
-    /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before
+    /// True if surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before
     /// `LightSource`); they do where the scene does not say.
     pub shadows: Option<bool>,
-    /// Whether it is an area light (`AreaLightSource`), with objects as emitters.
+    /// True if it is an area light (`AreaLightSource`), with objects as emitters.
     pub area: bool,
 }

@@ -4,7 +4,8 @@
 use shadewright_image::Reading;
 use shadewright_texture::{DEFAULT_WRAPS, Wraps};
 
-/// What a texture's name stands for. A name that the scene says nothing of is the name of an image.
+/// The source that a texture's name stands for. A name that the scene says nothing of is the name
+/// of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureSource {
     /// An image: a flat texture or a latitude-longitude environment map (`MakeTexture`, `MakeBump`,
@@ -12,9 +13,9 @@ pub enum TextureSource {
     Image {
         /// The file.
         file: String,
-        /// What it shows outside.
+        /// The wrap modes along s and t, for coordinates outside the image.
         wraps: Wraps,
-        /// What its numbers are.
+        /// The encoding of its samples.
         reading: Reading,
     },
     /// A cube environment map: six faces for +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).

@@ -263,7 +263,7 @@ impl Maker<'_> {
     }
 }
 
-/// Whether a mesh file asks for materials.
+/// True if a mesh file asks for materials.
 pub(super) fn has_materials(materials: &MaterialNames) -> bool {
     !materials.libraries.is_empty() && materials.of_triangle.iter().any(|&number| number != NO_MATERIAL)
 }

@@ -39,12 +39,12 @@ const BIAS: f64 = 4.0;
 /// Different names of pieces that the name of a solid lists.
 const NAMES: usize = 3;
 
-/// What encloses one volume.
+/// The objects that enclose one volume.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Its objects, as indices into [`Scene::objects`], ascending.
+    /// The body's objects, as indices into [`Scene::objects`], ascending.
     pub objects: Vec<usize>,
     /// The number of its solid; `None` for an object that is no piece of one.
     pub solid: Option<u32>,
@@ -52,7 +52,7 @@ pub struct Body {
     pub span: Option<Span>,
 }
 
-/// What was found of a body. Volumes are in cubes of the units of the scene's world.
+/// The measured volume of a body. Volumes are in cubes of the units of the scene's world.
 #[derive(Clone, Debug, Serialize)]
 pub struct Volume {
     /// The body's name.
@@ -76,7 +76,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// Whether every ray leaves the body as often as it enters it.
+    /// True if every ray leaves the body as often as it enters it.
     pub fn is_closed(&self) -> bool {
         self.open_edges == 0 && self.rasters.iter().all(|raster| raster.unbalanced == 0)
     }

@@ -31,7 +31,7 @@ impl Axis {
     pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
 }
 
-/// What the rays of a raster found.
+/// The result of the rays of a raster.
 #[derive(Clone, Debug, Serialize)]
 pub struct Raster {
     /// The direction of the rays.

@@ -76,7 +76,7 @@ impl Surface {
         (self.open_edges == 0).then(|| (0..self.triangles.len()).map(|index| self.wedge(index)).sum())
     }
 
-    /// Whether a ray that meets a triangle goes into the body there.
+    /// True if a ray that meets a triangle goes into the body there.
     pub fn enters(&self, crossing: &Crossing) -> bool {
         crossing.enters != self.turned[crossing.prim as usize]
     }
@@ -115,7 +115,7 @@ impl Surface {
         }
     }
 
-    /// Whether a triangle of a shell lies within an odd number of other shells.
+    /// True if a triangle of a shell lies within an odd number of other shells.
     fn is_within(&self, shell: usize, triangle: usize, shells: &Shells, bvh: &Bvh) -> bool {
         let corners = self.triangles[triangle].map(|corner| self.corners[corner as usize]);
         let mut crossings = Vec::new();

@@ -15,7 +15,7 @@ fn solid(operation: &str, requests: &str) -> String {
     format!("SolidBegin \"{operation}\"\n{requests}\nSolidEnd\n")
 }
 
-/// What is found of the bodies of requests inside a world.
+/// The volumes of the bodies of requests inside a world.
 fn volumes(requests: &str) -> Vec<Volume> {
     // A large image, so that quadrics are diced finely.
     let head = "Format 1600 1200 1 Projection \"perspective\" \"fov\" [40] Translate 0 0 5 WorldBegin\n";

@@ -15,7 +15,7 @@ use shadewright_image::file::EXR_ENCODING;
 use shadewright_image::{DecodeError, check_size};
 use std::io::Cursor;
 
-/// What a camera sees, as depths.
+/// The view of a camera, as depths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DepthMap {
     /// Width in pixels.
@@ -43,7 +43,7 @@ impl DepthMap {
     /// The map as the bytes of a file.
     ///
     /// # Errors
-    /// What the encoder reports.
+    /// The message of the encoder.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let attributes = LayerAttributes {
             world_to_camera: Some(self.to_camera.to_cols_array()),

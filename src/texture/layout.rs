@@ -45,7 +45,7 @@ const POINTS: u32 = MISSING_VECTORS + 2;
 /// Depth beyond everything, which a depth map shows outside.
 pub const FARTHEST: f32 = 1e30;
 
-/// What a descriptor describes, as its first vector says.
+/// The kind of texture that a descriptor describes, as its first vector says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {

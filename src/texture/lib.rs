@@ -15,7 +15,7 @@ pub use pyramid::Pyramid;
 
 use thiserror::Error;
 
-/// What a texture shows beyond its image, along one axis.
+/// The values of a texture beyond its image, along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wrap {
     /// Zero in every channel.
@@ -47,5 +47,5 @@ impl std::str::FromStr for Wrap {
 /// The wrap modes along s and t.
 pub type Wraps = [Wrap; 2];
 
-/// What an image that is read by its own name does: it repeats.
+/// The wrap modes of an image that is read by its own name: it repeats.
 pub const DEFAULT_WRAPS: Wraps = [Wrap::Periodic; 2];

@@ -48,7 +48,7 @@ pub fn run(options: Options) -> Result<Statistics, ViewerError> {
     }
 }
 
-/// What exists once the window is open.
+/// The window and its surroundings, once it is open.
 struct Open {
     window: Arc<Window>,
     screen: Screen,

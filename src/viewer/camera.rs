@@ -54,7 +54,7 @@ impl Navigation {
         &self.camera
     }
 
-    /// Whether the camera is where the scene has it.
+    /// True if the camera is where the scene has it.
     pub fn is_home(&self) -> bool {
         self.camera == self.home
     }

@@ -25,7 +25,7 @@ impl ToneMap {
     /// All of them, in the order of the menu.
     pub const ALL: [ToneMap; 3] = [ToneMap::Clip, ToneMap::Reinhard, ToneMap::Filmic];
 
-    /// Its name.
+    /// The name in the menu.
     pub fn name(self) -> &'static str {
         match self {
             ToneMap::Clip => "Clip",

@@ -19,7 +19,7 @@ pub struct Interface {
     workers: Workers,
     chrome: Chrome,
     panels: Panels,
-    /// Whether the worker threads time kernels: while the timings panel is open.
+    /// True if the worker threads time kernels: while the timings panel is open.
     times_kernels: bool,
     /// Where the settings are kept.
     file: Option<PathBuf>,
@@ -50,12 +50,12 @@ impl Interface {
         format!("{} - Shadewright", ui::source_name(&self.model.source))
     }
 
-    /// Whether the user asked to quit.
+    /// True if the user asked to quit.
     pub fn wants_to_close(&self) -> bool {
         self.chrome.close
     }
 
-    /// Whether the user has asked for another device for the window since this was asked last.
+    /// True if the user has asked for another device for the window since this was asked last.
     pub fn wants_another_device(&mut self) -> bool {
         std::mem::take(&mut self.chrome.renew_device)
     }

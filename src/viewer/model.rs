@@ -38,7 +38,7 @@ impl Comparison {
     /// All of them, in the order of the toolbar.
     pub const ALL: [Comparison; 4] = [Comparison::Single, Comparison::Split, Comparison::Blink, Comparison::Difference];
 
-    /// Its name.
+    /// The name in the toolbar.
     pub fn name(self) -> &'static str {
         match self {
             Comparison::Single => "One",
@@ -65,7 +65,7 @@ impl Resolution {
     /// All of them, in the order of the menu.
     pub const ALL: [Resolution; 3] = [Resolution::Fit, Resolution::Half, Resolution::Scene];
 
-    /// Its name.
+    /// The name in the menu.
     pub fn name(self) -> &'static str {
         match self {
             Resolution::Fit => "Fit the window",
@@ -84,7 +84,7 @@ const SIDES: std::ops::RangeInclusive<f32> = 16.0..=4096.0;
 pub struct Display {
     /// The back end whose image is shown alone.
     pub machine: Backend,
-    /// What is shown of the two.
+    /// The way in which the two images are compared.
     pub comparison: Comparison,
     /// Where the divider of [`Comparison::Split`] is, from 0 to 1.
     pub divider: f32,
@@ -109,9 +109,9 @@ impl Default for Display {
 /// The state of a back end.
 #[derive(Clone, Debug)]
 pub struct MachineModel {
-    /// Its latest image.
+    /// The back end's latest image.
     pub shown: Option<Arc<Shown>>,
-    /// Whether it is compiling a program.
+    /// True if it is compiling a program.
     pub preparing: bool,
     /// Kernels compiled, and their total; 0 while unknown.
     pub kernels: [usize; 2],
@@ -139,7 +139,7 @@ pub struct Picked {
     pub sample: u32,
     /// Width and height of the image then.
     pub size: [u32; 2],
-    /// Whether a probe is in progress.
+    /// True if a probe is in progress.
     pub waiting: bool,
     /// The latest probe; a previous pixel's until this one's is complete.
     pub known: Option<Arc<Probed>>,
@@ -150,7 +150,7 @@ pub struct Picked {
 pub struct DivergenceModel {
     /// Column and row of the pixel that was asked for.
     pub asked: Option<[u32; 2]>,
-    /// What was found, of the pixel that was asked for last.
+    /// The result for the pixel that was asked for last.
     pub found: Option<Arc<Diverged>>,
 }
 
@@ -170,7 +170,7 @@ pub struct Inspected {
 pub struct ArrayModel {
     /// The pending request.
     pub asked: Option<ArrayRequest>,
-    /// What is being done about it.
+    /// The stage that the work on it has reached.
     pub stage: Option<Stage>,
     /// The latest simulation; kept until the next.
     pub run: Option<Arc<ArrayRun>>,
@@ -183,7 +183,7 @@ pub struct ArrayModel {
 pub struct Notice {
     /// The text.
     pub text: String,
-    /// Whether something went wrong.
+    /// True if something went wrong.
     pub is_error: bool,
 }
 
@@ -246,12 +246,12 @@ pub enum Action {
     Notify(Notice),
 }
 
-/// What the interface shows.
+/// The state that the interface shows.
 #[derive(Debug)]
 pub struct Model {
     /// The requested scene.
     pub source: Source,
-    /// What the worker threads are busy with.
+    /// The work that keeps the worker threads busy.
     pub busy: Option<String>,
     /// How long the program of the scene took to specialise; `None` while it is not.
     pub specialised_in: Option<Duration>,

@@ -36,7 +36,7 @@ pub struct Screen {
     config: wgpu::SurfaceConfiguration,
     renderer: Renderer,
     fault: Arc<Mutex<Option<String>>>,
-    /// Whether the surface reports that it should be configured again.
+    /// True if the surface reports that it should be configured again.
     stale: bool,
 }
 

@@ -47,7 +47,7 @@ impl Panel {
     /// All of them, in the order of the menu.
     pub const ALL: [Panel; 5] = [Panel::Parameters, Panel::Inspector, Panel::Program, Panel::Timings, Panel::Array];
 
-    /// Its name.
+    /// The name in the menu.
     pub fn name(self) -> &'static str {
         match self {
             Panel::Parameters => "Parameters",
@@ -141,7 +141,7 @@ impl Settings {
         self.recent.truncate(MOST_RECENT);
     }
 
-    /// Whether a panel is shown.
+    /// True if a panel is shown.
     pub fn shows(&self, panel: Panel) -> bool {
         self.panels.contains(&panel)
     }

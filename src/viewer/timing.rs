@@ -64,7 +64,7 @@ impl History {
         self.times.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }

@@ -13,7 +13,7 @@ fn example(name: &str, folder: &Path, args: &[&str]) -> Output {
     )
 }
 
-/// What an example that succeeds prints.
+/// Returns the output of an example that succeeds.
 #[track_caller]
 fn printed(name: &str, folder: &Path, args: &[&str]) -> String {
     let output = example(name, folder, args);

@@ -1,6 +1,6 @@
-//! What goes wrong on a farm: tasks that are killed, run twice, out of order or on another engine;
-//! parts that are missing, damaged or of another image; a full disk. Each time the joined image has
-//! the bits of the image rendered at once, or an error names the part.
+//! Failures on a farm: tasks that are killed, run twice, out of order or on another engine; parts
+//! that are missing, damaged or of another image; a full disk. Each time the joined image has the
+//! bits of the image rendered at once, or an error names the part.
 
 use crate::common::{shadewright, stderr};
 use shadewright::image::file as image_file;
@@ -26,7 +26,7 @@ const OPTIONS: [&str; 6] = ["--size", "24x18", "--spp", "8", "--backend", "rpu"]
 const PARTS: [&str; 4] =
     ["tiles:1/2x1,samples:1/2", "tiles:1/2x1,samples:2/2", "tiles:2/2x1,samples:1/2", "tiles:2/2x1,samples:2/2"];
 
-/// What a part is called in messages.
+/// The name of a part in messages.
 fn called(part: usize) -> String {
     format!("tile {} of 2x1, samples {} of 2", part / 2 + 1, part % 2 + 1)
 }

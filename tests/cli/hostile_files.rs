@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// What stands in files that no scene may read.
+/// The text in files that no scene may read.
 const SECRET: &str = "S3CRETW0RD";
 
 /// A folder with files; folders in their names are made.

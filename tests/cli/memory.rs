@@ -24,8 +24,8 @@ use std::fs;
 const WHOLE: usize = 10_000_000;
 /// Bytes of the smaller files of a usual run, unless the case has other ones.
 const SMALL: usize = 50_000;
-/// What the larger of two small files may take beyond twice what the smaller one takes: allocators
-/// and threads differ from run to run.
+/// The memory that the larger of two small files may take beyond twice that of the smaller one:
+/// allocators and threads differ from run to run.
 const SLACK: u64 = 64 << 20;
 
 /// Files by their names.
@@ -34,9 +34,9 @@ pub type Files = Vec<(&'static str, Vec<u8>)>;
 /// A kind of file that asks for much memory.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// What reads it, as in the table: a reader, or a stage of the compiler.
+    /// The stage that reads it, as in the table: a reader, or a stage of the compiler.
     pub stage: &'static str,
-    /// What it holds much of.
+    /// The thing that it holds much of.
     pub what: &'static str,
     /// Makes files of about so many bytes together.
     pub files: fn(usize) -> Files,
@@ -46,7 +46,7 @@ pub struct Case {
     pub small: usize,
     /// Bytes of the file of the table.
     pub whole: usize,
-    /// Whether a limit bounds it. Code that is copied for each of a scene's objects grows with their
+    /// True if a limit bounds it. Code that is copied for each of a scene's objects grows with their
     /// number and its own size until then, and takes long to compile: usual runs leave it out.
     pub is_limited: bool,
 }

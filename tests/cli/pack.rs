@@ -494,7 +494,7 @@ fn shaders_by_paths_and_in_files_of_other_names_are_found() {
     assert_eq!(paths(&packed), expected);
 }
 
-/// What shaders or programs name cannot be changed: it is reported where it is made.
+/// Names that shaders or programs make cannot be changed: each is reported where it is made.
 #[test]
 fn names_that_are_made_elsewhere_are_reported() {
     let place = Place::new(&[(
@@ -612,7 +612,7 @@ fn a_pack_is_updated_and_no_other_folder_is_replaced() {
     assert_eq!(names.filter(|name| name.to_string_lossy().starts_with('.')).count(), 0, "no temporary folder is left");
 }
 
-/// What other programs and commands call.
+/// The library function, which other programs and commands call.
 #[test]
 fn an_interrupted_pack_leaves_nothing() {
     use shadewright::pack::{Options, PackError, Step, Watch, pack};

@@ -1,4 +1,4 @@
-//! What the tests through the binary share; each uses part of it.
+//! Functions that the tests through the binary share; each test uses part of them.
 #![allow(dead_code, reason = "every test file compiles this module for itself and uses part of it")]
 
 #[cfg(unix)]
@@ -32,7 +32,7 @@ pub fn shadewright(folder: &Path, args: &[&str]) -> Output {
         .expect("the program was built with the tests")
 }
 
-/// What a run said on standard error.
+/// The text that a run wrote to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -83,7 +83,8 @@ pub fn largest_difference(image: &Image, expected: &Image) -> f32 {
 /// When there is no adapter.
 ///
 /// # Errors
-/// What the program says, when it fails or finds that the images differ, or by how much they do.
+/// The message of the program, when it fails or finds that the images differ, or by how much they
+/// do.
 pub fn compare_machines(folder: &Path, args: &[&str], bound: f32) -> Result<f32, String> {
     let adapter = adapter();
     let output = shadewright(folder, &[&["compare", "--images", "compared.exr"], args].concat());
@@ -122,7 +123,7 @@ pub fn bunny() -> PathBuf {
     mesh.canonicalize().unwrap_or(mesh)
 }
 
-/// What a function of the shading language costs on the RPU, and what it gives.
+/// The cost of a function of the shading language on the RPU, and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// Instructions of the function itself, without those that it calls.
@@ -187,7 +188,7 @@ pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], conventi
     }
 }
 
-/// Whether an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals
+/// True if an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals
 /// arrive in `S`, without a number.
 fn moves_the_stack(instruction: &str) -> bool {
     let is_stack =

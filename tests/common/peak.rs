@@ -13,7 +13,7 @@ pub const MAX_MEMORY: u64 = 2 << 30;
 pub struct Run {
     /// The status it ended with; `None` where a signal ended it.
     pub status: Option<i32>,
-    /// What it said on both streams.
+    /// The text that it wrote to both streams.
     pub said: String,
     /// The most memory that it took, in bytes.
     pub peak: u64,

@@ -46,7 +46,7 @@ impl Display {
         Self { server, name, connection, root, keyboard }
     }
 
-    /// What the environment variable `DISPLAY` is to be.
+    /// The value for the environment variable `DISPLAY`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -100,7 +100,7 @@ impl Display {
         self.flush();
     }
 
-    /// What is seen of a window; `None` when it is gone.
+    /// Takes a screenshot of a window; `None` when it is gone.
     pub(super) fn look(&self, window: Window) -> Option<Screenshot> {
         let [width, height] = self.size(window)?;
         let cookie = self.connection.get_image(ImageFormat::Z_PIXMAP, window, 0, 0, width, height, !0).ok()?;

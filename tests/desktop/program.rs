@@ -24,7 +24,7 @@ pub struct Program {
     pub display: Display,
     process: Child,
     window: Window,
-    /// What it wrote to standard output and standard error.
+    /// The text that it wrote to standard output and standard error.
     output: [Arc<Mutex<String>>; 2],
     config: PathBuf,
 }
@@ -82,12 +82,12 @@ impl Program {
         program
     }
 
-    /// Whether it has not ended.
+    /// True if it has not ended.
     pub fn runs(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// What it wrote to standard error.
+    /// The text that it wrote to standard error.
     pub fn messages(&self) -> String {
         self.output[1].lock().expect("the thread that reads them").clone()
     }
@@ -97,12 +97,12 @@ impl Program {
         self.config.join("viewer.json")
     }
 
-    /// Its window's title.
+    /// The title of its window.
     pub fn title(&self) -> String {
         self.display.title(self.window)
     }
 
-    /// Its window's width and height.
+    /// The width and height of its window.
     pub fn size(&self) -> [u32; 2] {
         self.display.size(self.window).map_or([0, 0], |size| size.map(u32::from))
     }
@@ -123,12 +123,12 @@ impl Program {
         self.display.drop_file(self.window, file, patience)
     }
 
-    /// What can be seen of its window; `None` when that is gone.
+    /// Takes a screenshot of its window; `None` when that is gone.
     pub fn glance(&self) -> Option<Screenshot> {
         self.display.look(self.window)
     }
 
-    /// What can be seen of its window.
+    /// Takes a screenshot of its window.
     ///
     /// # Panics
     /// When the program ended or panicked.
@@ -158,7 +158,7 @@ impl Program {
     /// Waits for a while until what is seen is so.
     ///
     /// # Errors
-    /// What was seen last, when it was not so in time.
+    /// The last screenshot, when it was not so in time.
     pub fn within(
         &mut self,
         patience: Duration,

@@ -1,4 +1,4 @@
-//! What can be seen of a window, and questions about it.
+//! Screenshots of a window, and questions about them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Screenshot {
         sum.map(|sum| (sum / f64::max(count, 1.0)) as f32)
     }
 
-    /// Whether a part has this colour, as a whole and within a few codes.
+    /// True if a part has this colour, as a whole and within a few codes.
     pub fn shows(&self, region: Region, color: [u8; 3]) -> bool {
         self.mean(region).into_iter().zip(color).all(|(is, wanted)| (is - f32::from(wanted)).abs() < 12.0)
     }

@@ -42,7 +42,7 @@ struct Exhibit {
     name: String,
     /// The kind of shader.
     kind: &'static str,
-    /// What the shader's first comment says of it, as one line.
+    /// The shader's first comment, as one line.
     about: String,
 }
 
@@ -162,8 +162,8 @@ fn bound(name: &str) -> f64 {
     }
 }
 
-/// What is wrong with a scene: machines that differ by more than the bound on a software driver, or next
-/// to nothing to be seen.
+/// Describes the faults of a scene: back ends that differ by more than the bound on a software
+/// driver, or next to nothing to be seen.
 fn faults(name: &str, job: &Job, gpu: &mut GpuRenderer, (metric, bound): (compare::Metric, f64)) -> String {
     let on_rpu = RpuRenderer::new().render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
     let on_gpu = gpu.render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -239,7 +239,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Its size in pixels.
+    /// The size of the sheet in pixels.
     fn size(&self, images: usize) -> (usize, usize) {
         let Self { columns, tile } = self;
         (columns * (tile.0 + GAP) + GAP, images.div_ceil(*columns) * (tile.1 + GAP) + GAP)

@@ -37,7 +37,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     fs::write(path, text).expect("the folder can be written");
 }
 
-/// What a run of the runner printed.
+/// The status and the output of a run of the runner.
 struct Run {
     status: i32,
     output: String,

@@ -87,7 +87,8 @@ fn on_devices<T: Send>(count: u64, work: impl Fn(&[(RunnerInfo, Box<dyn Function
 struct Draw {
     seed: u64,
     random: Random,
-    /// What the runners run: of even seeds the optimised program, of odd seeds the original.
+    /// The program that the runners run: of even seeds the optimised one, of odd seeds the
+    /// original.
     compiled: Module,
 }
 
@@ -266,7 +267,7 @@ impl AddAssign for Tally {
     }
 }
 
-/// Whether an interval is so narrow that any two numbers in it are within [`BOUND`].
+/// True if an interval is so narrow that any two numbers in it are within [`BOUND`].
 fn is_narrow(interval: Interval) -> bool {
     interval.width() <= BOUND * interval.low.abs().min(interval.high.abs()).max(1.0)
 }
@@ -297,7 +298,7 @@ fn safe_draws(draw: &mut Draw, tally: &mut Tally) -> Vec<(Vec<Const>, Vec<Known>
     safe
 }
 
-/// What is wrong with the words of a runner's results, given what is known of them.
+/// Describes what is wrong with the words of a runner's results, given what is known of them.
 fn complaint(known: &[Known], words: &[u32]) -> Option<String> {
     let mut rest = words.iter();
     for (n, known) in known.iter().enumerate() {

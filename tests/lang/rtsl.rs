@@ -99,8 +99,8 @@ fn listing_5_falls_into_the_papers_sections() {
     assert_eq!([computes(&between) > 0, computes(&first) > 20, computes(&last) > 3], [false, true, true], "{text}");
 }
 
-/// What the program says of a scene with one sphere, whose attributes these are; files lie beside
-/// the scene.
+/// The success and the messages of the program for a scene with one sphere, whose attributes these
+/// are; files lie beside the scene.
 fn said(attributes: &str, files: &[(&str, &str)]) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     for (name, text) in files {

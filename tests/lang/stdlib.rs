@@ -82,7 +82,7 @@ fn exponentials_and_logarithms_are_as_exact_as_is_stated() {
     within("pow", largest_relative_error("pow(x, -3)", [-3.3, 3.3], |x| x.powi(-3)), 5e-6);
 }
 
-/// What `f` gives where its random numbers start at `state`.
+/// The result of `f` where its random numbers start at `state`.
 fn with_state(source: &str, state: f32) -> f32 {
     results(source.to_string(), &[vec![Const::F32(state)]])[0]
 }

@@ -131,7 +131,8 @@ impl Edited {
         (Self { project, _folder: folder }, counts)
     }
 
-    /// What runs when a parameter gets a value, and the shading data afterwards.
+    /// Sets a parameter; returns the counts of the uniform code that runs, and the shading data
+    /// afterwards.
     fn set(&mut self, name: &str, value: f32) -> (UniformCounts, Arc<shadewright::program::MemoryImage>) {
         let state = self.project.state().expect("a state").clone();
         let surface = state.parameters.instances.iter().find(|i| i.shader == "many").expect("the surface");

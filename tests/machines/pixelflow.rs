@@ -6,7 +6,7 @@ use shadewright::image::{Image, file as image_file};
 use std::fs;
 use std::path::Path;
 
-/// What `compile FILE --emit memory` prints.
+/// The output of `compile FILE --emit memory`.
 fn memory(folder: &Path, file: &str, more: &[&str]) -> String {
     let output = shadewright(folder, &[&["compile", file, "--emit", "memory"], more].concat());
     assert!(output.status.success(), "{}", stderr(&output));
@@ -183,7 +183,7 @@ fn textured(shaders: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// What the report says of lookups in a scene of the folder: phases, and lookups of shaders by
+/// The lookups that the report has for a scene of the folder: phases, and lookups of shaders by
 /// themselves; the microseconds of both; those that may overlap.
 fn lookups(folder: &Path, surfaces: &[&str], more: &[&str]) -> ([u64; 2], [f64; 3]) {
     let image = folder.join("s.exr");

@@ -68,7 +68,7 @@ fn stimuli(circuit: &Circuit, text: &str) -> Stimuli {
     Stimuli::parse(circuit, file, text).unwrap_or_else(|_| panic!("{text}"))
 }
 
-/// What leaves in the functional simulation, and in that of the chip.
+/// The output words in the functional simulation, and in that of the chip.
 fn both(circuit: &Circuit, words: &Stimuli) -> [String; 2] {
     let (mut ideal, mut chip) = (words.clone(), words.clone());
     functional::run(circuit, &mut ideal, functional::Limits::default());
@@ -88,7 +88,8 @@ fn chips_of_the_example_programs_compute_what_the_programs_do() {
     }
 }
 
-/// What the example programs do not use: memories, buffers, waits and delays, words of any size.
+/// Programs with devices that the example programs do not use: memories, buffers, waits and delays,
+/// words of any size.
 const DEVICES: [(&str, &str); 6] = [
     (
         "a, o:= asyncSerIn(8, 0), asyncSerOut(8, 0); m:= RAM(5, 8, 7, 6);
@@ -176,7 +177,7 @@ fn tool(folder: &Path, program: &str, arguments: &[&str]) -> String {
     text
 }
 
-/// What leaves the chip in Icarus Verilog within some cycles, by port.
+/// The words that leave the chip in Icarus Verilog within some cycles, by port.
 fn icarus(netlist: &Netlist, feeds: &[verilog::Feed], cycles: u64) -> BTreeMap<String, Vec<String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let limits = serial::Limits { cycles, idle: cycles };
@@ -288,7 +289,7 @@ fn the_command_line_makes_all_of_a_circuit() {
     assert_eq!(missing.status.code(), Some(2));
 }
 
-/// What a command prints for a program with words, and its status.
+/// The output of a command for a program with words, and its status.
 fn emitted(emit: &str, program: &str, words: &str) -> (String, Option<i32>) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {
@@ -352,7 +353,7 @@ fn a_testbench_of_the_command_line_waits_for_long_computations() {
     assert_eq!(lines, ["o 2", "o 300", "o 1"]);
 }
 
-/// What leaves a port of both directions has its own name, by which it is expected.
+/// The output of a port of both directions has its own name, by which it is expected.
 #[test]
 fn words_of_a_port_of_both_directions_are_those_that_can_be_expected() {
     let program = "io:= syncParIO(8);\nDO io.put(io.get + 1)";

@@ -1,5 +1,5 @@
-//! What the benchmarks compare is comparable: routines in plain Rust compute the bits of the RPU,
-//! and the shaders and variants of the compiler's run.
+//! Tests that the benchmarks compare like with like: routines in plain Rust compute the bits of the
+//! RPU, and the shaders and variants of the compiler's run.
 
 #[path = "../../benches/common/mod.rs"]
 mod common;

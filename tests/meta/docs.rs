@@ -151,7 +151,7 @@ fn every_page_has_a_title_and_opens_with_a_sentence() {
     }
 }
 
-/// What `--help` of a subcommand prints, without trailing spaces.
+/// The output of `--help` of a subcommand, without trailing spaces.
 fn help(subcommand: Option<&str>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shadewright"));
     let output = command.args(subcommand).arg("--help").output().expect("the program runs");

@@ -1,6 +1,6 @@
-//! What the structure demands and Cargo cannot say: the page about it lists each crate with those it
-//! uses, only listed files name a shading language, only one module of the renderer knows wgpu, and
-//! files are opened in one place.
+//! Rules of the structure that Cargo cannot express: the page about it lists each crate with those
+//! it uses, only listed files name a shading language, only one module of the renderer knows wgpu,
+//! and files are opened in one place.
 //!
 //! `docs/architecture.md` has the crates in a block with the tag `crates`. The other tests read the
 //! sources outside of comments and strings.
@@ -32,14 +32,14 @@ const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
     ("cli/reference", "rtsl", "prints the language's reference"),
 ];
 
-/// What opens a file by its name to read it, and where another place than `disk` may.
+/// The calls that open a file by its name to read it, and the places other than `disk` that may.
 const OPENS: (&[&str], &[&str]) = (
     &["File::open", "File::options", "fs::read(", "fs::read_to_string(", "OpenOptions::new().read"],
     // A cache and the state of golden images give the options to `disk`.
     &["base/disk"],
 );
 
-/// What reads a file without asking whether a scene may, and who does.
+/// The calls that read a file without asking whether a scene may, and the places that make them.
 const OF_USERS: (&[&str], &[&str]) = (
     &["read_file", "read_noting", "read_shader("],
     &[
@@ -56,7 +56,7 @@ const OF_USERS: (&[&str], &[&str]) = (
     ],
 );
 
-/// What may name wgpu: the GPU back end of the renderer, and the window.
+/// The places that may name wgpu: the GPU back end of the renderer, and the window.
 const OF_WGPU: &[&str] = &["render/gpu", "viewer"];
 
 /// The modules of the linker in order: what all phases share, the phases, their result, their driver.
@@ -222,13 +222,13 @@ fn position(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
 
 /// A file of the library or the program.
 struct Source {
-    /// Its path below `src`, without the extension.
+    /// The path below `src`, without the extension.
     path: PathBuf,
-    /// Its masked text.
+    /// The masked text.
     text: Vec<u8>,
     /// The parts that only tests compile.
     parts_of_tests: Vec<std::ops::Range<usize>>,
-    /// Whether only tests compile it.
+    /// True if only tests compile it.
     is_of_tests: bool,
 }
 

@@ -146,7 +146,7 @@ fn points(count: u32) -> PointCloud {
     cloud
 }
 
-/// What a row of `gathers.sl` asks for.
+/// The settings of a row of `gathers.sl`.
 struct Asked {
     cone: Option<(Vec3, f32)>,
     limit: fn(f32) -> f32,

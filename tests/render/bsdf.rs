@@ -21,9 +21,9 @@ fn grey(x: f32) -> Const {
 /// A material with what is expected of it.
 struct Case {
     material: Material,
-    /// Whether all light that arrives leaves again.
+    /// True if all light that arrives leaves again.
     is_lossless: bool,
-    /// Whether it has another side.
+    /// True if it has another side.
     is_glass: bool,
 }
 

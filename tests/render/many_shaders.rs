@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// What the shaders do with their colour `c` at the position `p`: operations, a branch, a loop, and
-/// calls.
+/// The operations of the shaders on their color `c` at the position `p`: operations, a branch, a
+/// loop, and calls.
 const PATTERNS: [&str; 6] = [
     "c *= mod(floor(3 * xcomp(p)) + floor(3 * ycomp(p)), 2);",
     "if (mod(4 * s, 1) > 0.5) c = color(v, 1, v);",

@@ -108,7 +108,7 @@ fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoI
     seeds.into_iter().map(of_seed).collect()
 }
 
-/// What machines draw of a scene.
+/// The job of a scene, which back ends render.
 fn job(scene: &Path, options: &OpenOptions, sampling: Sampling) -> Job {
     let mut sources = SourceMap::new();
     let scene = scene::open(scene, options, &mut sources).expect("the scene is right").scene;
@@ -118,7 +118,7 @@ fn job(scene: &Path, options: &OpenOptions, sampling: Sampling) -> Job {
     prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("it is small")
 }
 
-/// What the program itself draws of `scene.rib` in a folder, as floats.
+/// The image that the program itself draws of `scene.rib` in a folder, as floats.
 fn by_the_program(folder: &TempDir, more: &[&str]) -> Image {
     let classes = repository("assets/rtsl").display().to_string();
     let args = ["scene.rib", "-I", &classes, "--pattern", "sobol", "--render", "out.exr"];
@@ -331,7 +331,7 @@ fn compared_on(schedule: &str, scene: &Path, more: &[&str]) {
     assert!(output.status.success(), "{schedule}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
 }
 
-/// What the program says of the furnace with another integrator.
+/// The success and the output of the program for the furnace with another integrator.
 fn said(integrator: &str) -> (bool, String, String) {
     said_with(integrator, &[])
 }

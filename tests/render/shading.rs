@@ -60,9 +60,9 @@ struct Case {
     name: &'static str,
     /// A shader file: all shaders of the scene, each found under its own name.
     shaders: &'static [(&'static str, &'static str)],
-    /// What stands before `WorldBegin`.
+    /// The requests before `WorldBegin`.
     options: &'static str,
-    /// What stands in the world.
+    /// The requests in the world.
     world: &'static str,
     /// Red, green and blue, premultiplied, and the coverage.
     expected: [f32; 4],

@@ -32,10 +32,10 @@ void BSDF() {
 }
 ";
 
-/// What is in the scene, a box of diffuse walls around a shelf under a light.
+/// The content of the scene, a box of diffuse walls around a shelf under a light.
 #[derive(Clone, Copy)]
 struct Content {
-    /// What the walls' BSDF is multiplied by.
+    /// The factor of the walls' BSDF.
     walls: f32,
     /// That of the shelf.
     shelf: f32,

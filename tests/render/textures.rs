@@ -47,7 +47,7 @@ fn job(folder: &Path) -> (Job, Diagnostics) {
     (prepare(program, &scene, Window::whole(SIDE, SIDE), sampling, DEFAULT_BUDGET).expect("a small scene"), remarks)
 }
 
-/// What the pixels show, rows from the top: on the RPU, which must give the evaluator's bits.
+/// The colors of the pixels, rows from the top: on the RPU, which must give the evaluator's bits.
 fn pixels(folder: &Path) -> Vec<[f32; 3]> {
     let job = job(folder).0;
     let drawn = RpuRenderer::new().render(&job, &|_| {}).expect("an image");

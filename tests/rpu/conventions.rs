@@ -55,7 +55,7 @@ fn rows() -> Vec<Vec<Const>> {
     (0..8).map(|i| row(i as f32)).collect()
 }
 
-/// What a source costs under each convention.
+/// The costs of a source under each convention.
 fn costs(name: &str, source: &str) -> [Cost; 3] {
     CONVENTIONS.map(|convention| {
         let cost = cost_under(source, &rows(), &["inline"], convention);

@@ -20,7 +20,7 @@ fn job() -> Job {
     state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)
 }
 
-/// What a device that is opened now draws.
+/// The image that a device draws which is opened now.
 fn draw(job: &Job) -> Result<Image, String> {
     let mut gpu = GpuRenderer::new(None).map_err(|e| e.to_string())?;
     gpu.render(job, &|_| {}).map_err(|e| e.to_string())

@@ -113,12 +113,12 @@ fn is_red([r, g, b]: [u8; 3]) -> bool {
     r > 200 && g < 70 && b < 70
 }
 
-/// Whether errors are shown.
+/// True if errors are shown.
 fn shows_errors(seen: &Screenshot) -> bool {
     seen.share(FOOT, is_red) > 0.002
 }
 
-/// Whether the divider of two images stands at this share of the window's width.
+/// True if the divider of two images stands at this share of the window's width.
 fn has_divider(seen: &Screenshot, at: f32) -> bool {
     let near = Region { x: [at - 0.01, at + 0.01], y: MIDDLE.y };
     seen.share(near, |pixel| pixel.into_iter().all(|code| code > 180)) > 0.04

@@ -37,7 +37,7 @@ const CACHED: usize = 4096;
 
 /// Width and height of the texture in texels: 1.4 MB with all levels.
 const TEXTURE_SIDE: u32 = 256;
-/// Its name in `functions.sl`.
+/// The name of the texture in `functions.sl`.
 const TEXTURE: &str = "image";
 
 /// Nanoseconds per point of each function, and the ratios of the RPU to eight lanes of Rust.

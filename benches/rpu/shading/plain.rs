@@ -15,7 +15,7 @@ type H<const N: usize> = [u32; N];
 /// Positions or colours: their components, one a lane.
 type V<const N: usize> = [F<N>; 3];
 
-/// What functions read besides their points.
+/// The data that functions read besides their points.
 pub struct Memory {
     /// The memory image, with a texture.
     pub image: Vec<[u32; 4]>,
@@ -25,7 +25,7 @@ pub struct Memory {
 
 /// A function of `functions.sl`.
 pub trait Shading {
-    /// Its name there.
+    /// The name in `functions.sl`.
     const NAME: &'static str;
 
     /// The colours of `N` points.
@@ -60,7 +60,7 @@ impl Points {
         self.0[0].len()
     }
 
-    /// Those from `at` on, one a lane.
+    /// The points from `at` on, one a lane.
     #[inline(always)]
     pub fn lanes<const N: usize>(&self, at: usize) -> V<N> {
         let mut lanes = [[0.0; N]; 3];

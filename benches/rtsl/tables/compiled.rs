@@ -18,7 +18,7 @@ const PARAMETERS: u32 = 1;
 
 /// A routine on the RPU.
 pub struct Compiled {
-    /// Its program.
+    /// The loaded program.
     pub loaded: Loaded,
     entry: Entry,
     /// Of a primitive: what the origin decides, and the rest.

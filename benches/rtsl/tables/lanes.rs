@@ -103,7 +103,7 @@ impl<const N: usize> Index<usize> for Vector<N> {
 }
 
 impl<const N: usize> Mask<N> {
-    /// Whether some ray has it.
+    /// True if some ray has it.
     #[inline(always)]
     pub fn any(self) -> bool {
         self.0.iter().fold(0, |any, bits| any | bits) != 0
@@ -151,7 +151,7 @@ impl<const N: usize> Wide<N> {
         Self(map(self.0, square_root))
     }
 
-    /// Its size.
+    /// The absolute value.
     #[inline(always)]
     pub fn abs(self) -> Self {
         Self(map(self.0, f32::abs))

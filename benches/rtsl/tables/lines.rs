@@ -12,8 +12,8 @@ use shadewright::lang::rtsl::{self, Object, Unit};
 use shadewright::rpu::disasm;
 use std::collections::BTreeSet;
 
-/// What the paper's table 4 lists, by the names there: the file and the class here. Its film light
-/// is a light of the same kind.
+/// The classes that the paper's table 4 lists, by the names there: the file and the class here. Its
+/// film light is a light of the same kind.
 pub const CLASSES: [(&str, &str, &str); 11] = [
     ("Sphere", "primitives.rtsl", "Sphere"),
     ("Bilinear", "primitives.rtsl", "BilinearPatch"),

@@ -9,7 +9,7 @@ use std::f32::consts::PI;
 
 /// The file of the classes.
 const FILE: &str = "pbr.rtsl";
-/// What `BSDF` gets.
+/// The inputs of `BSDF`.
 const SCATTERED: &[Input] =
     &[(input::RAY_DIRECTION, Type::Vec3), ("N", Type::Vec3), ("Ng", Type::Vec3), (input::LIGHT_DIRECTION, Type::Vec3)];
 /// The same, and the tangent along which a surface is brushed.

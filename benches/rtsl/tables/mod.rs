@@ -45,17 +45,17 @@ type Parameter = (&'static str, [f32; 3]);
 
 /// A method of a class of `assets/rtsl`, and the same by hand.
 pub trait Routine {
-    /// What the paper's tables call it.
+    /// The name in the paper's tables.
     const NAME: &'static str;
     /// The file and the class.
     const CLASS: (&'static str, &'static str);
     /// The method.
     const METHOD: Method;
-    /// What it gets: a column for each component.
+    /// The inputs: a column for each component.
     const INPUTS: &'static [Input];
     /// How many numbers it gives, at most six.
     const OUTPUTS: usize;
-    /// What the object is made of.
+    /// The parameters of the object.
     const PARAMETERS: &'static [Parameter];
 
     /// The same by hand.
@@ -65,7 +65,7 @@ pub trait Routine {
 /// Numbers of rays, an array for each.
 type Columns = Vec<Vec<f32>>;
 
-/// What `N` neighbours get.
+/// The inputs of `N` neighbors.
 pub struct Row<'a, const N: usize> {
     columns: &'a [Vec<f32>],
     at: usize,
@@ -80,7 +80,7 @@ impl<const N: usize> Row<'_, N> {
         Wide(lanes)
     }
 
-    /// Those of three columns.
+    /// The vectors of three columns.
     #[inline(always)]
     fn vector(&self, column: usize) -> Vector<N> {
         Vector([self.number(column), self.number(column + 1), self.number(column + 2)])
@@ -115,7 +115,7 @@ fn by_hand_here<R: Routine, const N: usize>(inputs: &Columns, outputs: &mut Colu
     }
 }
 
-/// What a routine gets for an image of so many rays a side.
+/// The inputs of a routine for an image of so many rays a side.
 fn inputs<R: Routine>(side: usize) -> Columns {
     let components = |ty: Type| ty.words() as usize;
     let count = R::INPUTS.iter().map(|(_, ty)| components(*ty)).sum();
@@ -134,8 +134,8 @@ fn inputs<R: Routine>(side: usize) -> Columns {
     columns
 }
 
-/// What a method gets at a place in the image: a camera before a primitive, or a ball of which a
-/// part is seen from within, under a light.
+/// The value of a method's input at a place in the image: a camera before a primitive, or a ball of
+/// which a part is seen from within, under a light.
 fn input(method: Method, name: &str, u: f32, v: f32) -> Vec3 {
     let direction = Vec3::new(0.8 * u - 0.4, 0.8 * v - 0.4, 1.0);
     match (name, method) {

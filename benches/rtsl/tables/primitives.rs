@@ -8,7 +8,7 @@ use shadewright::lang::rtsl::state::Method;
 
 /// The file of the classes.
 const FILE: &str = "primitives.rtsl";
-/// What `intersect` gets of a ray.
+/// The inputs of `intersect` that belong to a ray.
 const RAY: &[Input] = &[
     (input::RAY_ORIGIN, Type::Vec3),
     (input::RAY_DIRECTION, Type::Vec3),

@@ -16,7 +16,7 @@ const LEAST: f64 = 360.0;
 /// One bar in each group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Its name.
+    /// The name in the legend.
     pub name: String,
     /// A value for each group; `None` where there is none.
     pub values: Vec<Option<f64>>,

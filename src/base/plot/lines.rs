@@ -10,9 +10,9 @@ const SIZE: [f64; 2] = [480.0, 240.0];
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// Its name.
+    /// The name in the legend.
     pub name: String,
-    /// Its points, in order.
+    /// The points, in order.
     pub points: Vec<[f64; 2]>,
 }
 

@@ -3,9 +3,9 @@
 /// How an axis is labelled and divided.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it shows, with the unit.
+    /// The quantity that it shows, with the unit.
     pub label: String,
-    /// Whether equal ratios have equal lengths; values that are not positive are left out then.
+    /// True if equal ratios have equal lengths; values that are not positive are left out then.
     pub logarithmic: bool,
 }
 
@@ -48,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// Whether the axis can show a value.
+    /// True if the axis can show a value.
     pub fn shows(&self, value: f64) -> bool {
         value.is_finite() && (!self.logarithmic || value > 0.0)
     }

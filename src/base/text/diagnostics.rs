@@ -38,7 +38,7 @@ pub struct Label {
     pub span: Span,
     /// The label text; may be empty.
     pub message: String,
-    /// Whether this is the place of the error itself.
+    /// True if this is the place of the error itself.
     pub primary: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Label {
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
     /// Places, the primary one first.
     pub labels: Vec<Label>,
@@ -73,7 +73,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
-    /// Whether it is an error.
+    /// True if it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -176,7 +176,7 @@ impl Diagnostics {
         }
     }
 
-    /// Whether any is an error.
+    /// True if any is an error.
     pub fn has_errors(&self) -> bool {
         let is_error = |severity: &Severity| *severity == Severity::Error;
         self.alike.keys().map(|(severity, _)| severity).chain(self.others.keys()).any(is_error)
@@ -197,7 +197,7 @@ impl Diagnostics {
         alike.map(|(_, (kept, more))| kept.len() + more).sum::<usize>() + self.others.get(&severity).unwrap_or(&0)
     }
 
-    /// Whether there is nothing to report.
+    /// True if there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -277,7 +277,7 @@ fn render_without_excerpts(diagnostic: &Diagnostic, sources: &SourceMap) -> Stri
     text + "\n"
 }
 
-/// Whether the line at `span` is longer than [`MAX_LINE`].
+/// True if the line at `span` is longer than [`MAX_LINE`].
 fn is_on_long_line(span: Span, sources: &SourceMap) -> bool {
     let Some(text) = sources.get(span.file).map(|f| f.text.as_bytes()) else { return false };
     let at = (span.start as usize).min(text.len());

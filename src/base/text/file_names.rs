@@ -42,7 +42,7 @@ fn is_refused(c: char) -> bool {
     matches!(c, '<' | '>' | ':' | '"' | '/' | '\\' | '|' | '?' | '*' | '\n' | '\t') || is_hidden(c)
 }
 
-/// Whether Windows has a device of this name, whatever its extension.
+/// True if Windows has a device of this name, whatever its extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let port = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));

@@ -98,7 +98,7 @@ impl FileLog {
         self.listed.extend(other.listed.iter().map(|(key, hash)| (key.clone(), *hash)));
     }
 
-    /// Whether the file was there.
+    /// True if the file was there.
     pub fn was_read(&self, path: &Path) -> bool {
         self.seen.get(path).is_some_and(|sight| sight.content.is_some())
     }

@@ -26,9 +26,9 @@ pub enum SettingsError {
     Kind {
         /// The key, with its table.
         key: String,
-        /// What it is.
+        /// The kind that it has.
         found: &'static str,
-        /// What it must be.
+        /// The kind that it must have.
         wanted: &'static str,
     },
     /// A number out of range.
@@ -43,7 +43,7 @@ pub enum SettingsError {
         /// The most allowed.
         max: String,
     },
-    /// What TOML's reader or the model says of the values together.
+    /// The message of TOML's reader or of the model about the values together.
     #[error("{0}")]
     Value(String),
 }
@@ -75,7 +75,7 @@ pub fn parse<T: DeserializeOwned>(defaults: &str, text: &str, open: &[&str]) -> 
     merged.try_into().map_err(|e| SettingsError::Value(e.to_string()))
 }
 
-/// What TOML's reader says of a text, with the line.
+/// The message of TOML's reader about a text, with the line.
 fn syntax(text: &str, error: &toml::de::Error) -> String {
     let message = format!("this is not TOML: {}", error.message());
     let Some(range) = error.span() else { return message };
@@ -108,7 +108,7 @@ fn merge(into: &mut Table, from: Table, path: &str, open: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// What a value in the place of this one must be.
+/// The kind that a value in the place of this one must have.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Integer(_) => "a whole number",

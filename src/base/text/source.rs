@@ -148,12 +148,12 @@ impl SourceMap {
         self.closed = Some(files);
     }
 
-    /// Whether the disk still counts.
+    /// True if the disk still counts.
     pub fn is_open(&self) -> bool {
         self.closed.is_none()
     }
 
-    /// Whether there is a file, which [`SourceMap::held`] gives where the map is closed. One that
+    /// True if there is a file, which [`SourceMap::held`] gives where the map is closed. One that
     /// is not is noted.
     pub fn has_file(&mut self, path: &Path) -> bool {
         let there = match &self.closed {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character does something in place of being seen: a control character but the end of a
+/// True if a character does something in place of being seen: a control character but the end of a
 /// line and the tab, a separator of lines, or a control of the direction of text.
 pub fn is_hidden(c: char) -> bool {
     let is_direction =

@@ -16,7 +16,7 @@ pub struct Graph {
     pub position: Vec<Option<u32>>,
 }
 
-/// What happens where lanes diverge at a branch.
+/// The region and the joins where lanes diverge at a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The nodes that run before all lanes reconverge: those between the branch and the node at
@@ -33,7 +33,7 @@ pub struct Loops {
     pub all: Vec<Loop>,
     /// The innermost loop that holds each node.
     pub innermost: Vec<Option<u32>>,
-    /// Whether some cycle is entered at several nodes: then it is no natural loop.
+    /// True if some cycle is entered at several nodes: then it is no natural loop.
     pub is_irreducible: bool,
 }
 
@@ -94,8 +94,8 @@ impl Graph {
         region.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// What happens where lanes diverge at `branch`, given the node at which all paths from it join,
-    /// if there is one.
+    /// The region and the joins where lanes diverge at `branch`, given the node at which all paths
+    /// from it join, if there is one.
     pub fn split(&self, branch: u32, meet: Option<u32>) -> Split {
         let region = self.region(branch, meet);
         let joins = self.joins(branch, &region, meet);
@@ -202,7 +202,7 @@ impl Loops {
         std::iter::successors(self.innermost[node as usize], |l| self.all[*l as usize].parent)
     }
 
-    /// Whether a loop holds a node.
+    /// True if a loop holds a node.
     pub fn holds(&self, number: u32, node: u32) -> bool {
         self.around(node).any(|l| l == number)
     }

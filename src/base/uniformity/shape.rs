@@ -33,7 +33,7 @@ impl Shape {
         Shape::Affine { stride: 0, align: bits.trailing_zeros() as u8 }
     }
 
-    /// Whether all lanes have the same bits.
+    /// True if all lanes have the same bits.
     pub fn is_uniform(self) -> bool {
         self.stride() == Some(0)
     }
@@ -85,7 +85,8 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What an operation computes, as far as shapes are concerned. Integers have 32 bits and wrap.
+/// The function that an operation computes, as far as shapes are concerned. Integers have 32 bits
+/// and wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Any function of the operands alone.
@@ -104,7 +105,7 @@ pub enum Rule {
     ShiftRight,
     /// `a & b`
     And,
-    /// Whether the bits of two operands are equal.
+    /// True if the bits of two operands are equal.
     Equal,
     /// `condition, a, b → a or b`
     Select,
@@ -113,7 +114,7 @@ pub enum Rule {
     /// `index, element →` writes an element of an array, which is the result; see
     /// [`super::Flow`].
     Store,
-    /// What the function of that number makes of the operands.
+    /// The result of the function of that number for the operands.
     Call(usize),
 }
 

@@ -25,13 +25,13 @@ pub struct Flow {
 pub struct Node {
     /// Values that each edge to the node gives.
     pub params: Vec<u32>,
-    /// What it computes, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
     /// The value that decides which edge is taken, when there are several.
     pub condition: Option<u32>,
     /// Where it leads to.
     pub edges: Vec<Edge>,
-    /// Whether lanes that enter the program at different times join here.
+    /// True if lanes that enter the program at different times join here.
     pub is_mixed: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Edge {
 /// while each store writes a uniform element at a uniform index with all lanes.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it computes.
+    /// The rule of the operation.
     pub rule: Rule,
     /// The operands.
     pub args: Vec<u32>,
@@ -58,22 +58,22 @@ pub struct Step {
     pub results: Vec<u32>,
 }
 
-/// What the analysis found.
+/// The results of the analysis.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The shape of each value among the lanes that compute it together; `None` for values that
     /// are never computed.
     pub shapes: Vec<Option<Shape>>,
-    /// Whether lanes diverge at the end of each node.
+    /// True if lanes diverge at the end of each node.
     pub diverges: Vec<bool>,
-    /// Whether a branch that diverges decides which lanes run each node: it runs under a mask.
+    /// True if a branch that diverges decides which lanes run each node: it runs under a mask.
     pub is_masked: Vec<bool>,
     /// For each node, the closest other node that every path from it to an exit passes; for one at
     /// which lanes diverge, the one at which they reconverge.
     pub reconvergence: Vec<Option<u32>>,
     /// The loops.
     pub loops: Loops,
-    /// Whether lanes leave each loop in different iterations.
+    /// True if lanes leave each loop in different iterations.
     pub leaves_apart: Vec<bool>,
     /// The graph.
     pub graph: Graph,
@@ -89,7 +89,7 @@ impl Solution {
         Some(if self.is_left_apart(value, node) { Shape::Varying } else { shape })
     }
 
-    /// Whether a value is defined in a loop that lanes leave in different iterations, and a node is
+    /// True if a value is defined in a loop that lanes leave in different iterations, and a node is
     /// after it.
     pub fn is_left_apart(&self, value: u32, node: u32) -> bool {
         let Some(definition) = self.definitions[value as usize] else { return false };
@@ -171,9 +171,9 @@ fn choices(flow: &Flow) -> Vec<Vec<bool>> {
 
 struct Solver<'a> {
     flow: &'a Flow,
-    /// Whether edges give different values to each parameter of each node.
+    /// True if edges give different values to each parameter of each node.
     choices: Vec<Vec<bool>>,
-    /// Whether lanes join at each node that came to it on different paths.
+    /// True if lanes join at each node that came to it on different paths.
     is_join: Vec<bool>,
     solution: Solution,
 }

@@ -41,13 +41,13 @@ impl Aabb {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// What both have in common; inverted where that is nothing.
+    /// The part that both have in common; inverted where that is nothing.
     #[inline]
     pub fn meet(self, other: Self) -> Self {
         Self { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
 
-    /// Whether there is no point in the box.
+    /// True if there is no point in the box.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.min.truncate().cmpgt(self.max.truncate()).any()

@@ -44,7 +44,7 @@ pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Built {
     Built { nodes, prims, triangles: finite }
 }
 
-/// What a first look at the triangles gives.
+/// The results of a first look at the triangles.
 struct Middles {
     /// The box of the finite triangles.
     bounds: Aabb,
@@ -114,7 +114,7 @@ fn spread(x: u32) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
-/// What stays the same during a build.
+/// The data that stays the same during a build.
 struct Builder<'a> {
     triangles: &'a [Triangle],
     /// The bits of a key that are the triangle's index.

@@ -44,7 +44,7 @@ const TASK: usize = 8 * 1024;
 /// With spatial splits, at most this times as many more references than triangles.
 const ROOM: f64 = 0.5;
 
-/// What can go wrong in a build.
+/// The errors of a build.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BuildError {
     /// The input is larger than a tree can address.
@@ -91,7 +91,7 @@ impl Default for BuildOptions<'_> {
     }
 }
 
-/// What a builder makes.
+/// The result of a builder.
 pub(super) struct Built {
     /// The tree, root first; leaves name places in `prims`.
     pub nodes: Vec<Node>,

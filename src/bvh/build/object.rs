@@ -26,7 +26,7 @@ pub struct ObjectSplit {
 enum Rule {
     /// The first.
     First,
-    /// Those in a bin up to this one, on an axis.
+    /// The references in a bin up to this one, on an axis.
     Bins { binning: Binning, axis: usize, last: usize },
 }
 

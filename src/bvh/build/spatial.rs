@@ -145,8 +145,8 @@ impl Grid {
     }
 }
 
-/// What is in the bins of all three axes: the box of it, and how many triangles begin and end
-/// there.
+/// The contents of the bins of all three axes: the box of each, and how many triangles begin and
+/// end there.
 struct Bins {
     boxes: [[Aabb; BINS]; 3],
     begin: [[u32; BINS]; 3],

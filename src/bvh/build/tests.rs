@@ -1,4 +1,4 @@
-//! What holds of every tree, whichever builder made it.
+//! The properties that hold of every tree, whichever builder made it.
 
 use super::super::gpu_layout;
 use super::super::node::{Child, Link, MAX_DEPTH, Node};

@@ -61,7 +61,7 @@ fn compact(nodes: &mut [Node], index: u32, slots: &[Reference], prims: &mut Vec<
     }
 }
 
-/// What stays the same during a build.
+/// The data that stays the same during a build.
 struct Builder<'a> {
     options: BuildOptions<'a>,
     frame: Frame,

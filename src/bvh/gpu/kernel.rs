@@ -65,7 +65,7 @@ pub enum Store {
     Texture,
 }
 
-/// What nodes a kernel traverses.
+/// The kind of nodes that a kernel traverses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// [`Node`](super::super::node::Node)s, of two children.
@@ -100,7 +100,7 @@ impl Stack {
     }
 }
 
-/// What a kernel keeps where.
+/// The places where a kernel keeps its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Places {
     /// The nodes.
@@ -111,7 +111,7 @@ pub struct Places {
     pub stack: Stack,
 }
 
-/// What a kernel expects of the tables.
+/// The contents of the tables that a kernel expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Levels {
     /// One tree.
@@ -166,7 +166,7 @@ pub fn measure_memory(places: Places) -> String {
     [places.nodes.declare("nodes", 1), join(&[LINKS]), stack, join(&[MEASURE])].concat()
 }
 
-/// What a kernel meets beside triangles.
+/// The primitives that a kernel meets beside triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaves {
     /// Nothing.
@@ -224,7 +224,7 @@ impl Variant {
         Self::GeneratedIfIf,
     ];
 
-    /// Its name in tables and on the command line.
+    /// The name in tables and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::WhileWhile => "while-while",
@@ -246,18 +246,18 @@ impl Variant {
         }
     }
 
-    /// Whether its text differs with [`PassKernel::subgroups`].
+    /// True if its text differs with [`PassKernel::subgroups`].
     pub fn uses_subgroups(self) -> bool {
         matches!(self, Self::Persistent | Self::Speculative)
     }
 }
 
-/// What a kernel knows of the BVH that it traverses.
+/// The facts that a kernel knows of the BVH that it traverses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeFacts {
     /// Pages of four links that a walk may need in memory, at most 16.
     pub pages: u32,
-    /// Whether some triangles are one-sided.
+    /// True if some triangles are one-sided.
     pub culls: bool,
 }
 
@@ -295,14 +295,14 @@ const CULLING: &str = "let culled = (second.w & CULL_BACK) != 0u && det * ray.sh
 pub struct PassKernel {
     /// How it works.
     pub variant: Variant,
-    /// Whether lanes talk to each other by subgroup operations; else by workgroup memory, or not at
+    /// True if lanes talk to each other by subgroup operations; else by workgroup memory, or not at
     /// all.
     pub subgroups: bool,
-    /// What is where.
+    /// The places of the nodes, the triangles and the stack.
     pub places: Places,
-    /// What the tables hold.
+    /// The contents of the tables.
     pub levels: Levels,
-    /// What is known of the BVH.
+    /// The facts that are known of the BVH.
     pub facts: TreeFacts,
     /// In a scene with procedural primitives, the WGSL of `intersect_procedural`, which [`answer`]
     /// calls, and everything that it calls.

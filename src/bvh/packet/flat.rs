@@ -18,7 +18,7 @@ use super::{GROUP, Left};
 /// The most triangles of a tree that is not traversed.
 const FEW_TRIANGLES: usize = 48;
 
-/// Whether a tree is not to be traversed.
+/// True if a tree is not to be traversed.
 #[inline]
 pub fn is_flat(tree: WideTree<'_>) -> bool {
     let triangles = match tree {

@@ -73,7 +73,7 @@ pub struct Frusta<L> {
     /// `offset`.
     slope: [[L; 2]; 4],
     offset: [[L; 2]; 4],
-    /// Whether a plane is the farthest out at the end of a box, or else at its start.
+    /// True if a plane is the farthest out at the end of a box, or else at its start.
     at_end: [bool; 4],
     start: [L; 2],
     end: [L; 2],
@@ -122,7 +122,7 @@ impl<L: Rows> Frusta<L> {
         while plane < 4 {
             let outward = if plane % 2 == 0 { -1.0 } else { 1.0 };
             let mut slope = hull.slope[plane];
-            // Whether the plane of any group leads outward. If so, no plane may lead inward: all
+            // True if the plane of any group leads outward. If so, no plane may lead inward: all
             // are compared at one end of a box.
             let at_end =
                 greatest4([slope[0] * outward, slope[1] * outward, slope[2] * outward, slope[3] * outward]) > 0.0;

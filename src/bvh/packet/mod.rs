@@ -62,7 +62,8 @@ const GROUP: usize = 16;
 /// Groups of a batch.
 const GROUPS: usize = BATCH / GROUP;
 
-/// What frusta are for, as measured with rays of a camera at 16² to 1024² pixels.
+/// The limits within which frusta are worthwhile, as measured with rays of a camera at 16² to 1024²
+/// pixels.
 ///
 /// Where triangles are small, a frustum of this width is slower than a ray stream, where they are
 /// large much faster: the effort stops the frusta that do not pay. Primary rays at 1024² take 50 of
@@ -88,7 +89,7 @@ pub struct Scene<'a> {
 pub struct Left {
     /// The rays, as bits.
     pub rays: u64,
-    /// Those of them that have hits already, which may not be the closest.
+    /// The rays among them that have hits already, which may not be the closest.
     pub hit: u64,
 }
 

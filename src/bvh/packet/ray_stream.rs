@@ -1,11 +1,11 @@
 //! Ray streams: rays that traverse the tree together, whatever their directions, and singly where
 //! few are left.
 //!
-//! What waits in the stack is a node with the mask of the rays that meet it, as in Barringer &
-//! Akenine-Möller, "Dynamic Ray Stream Traversal" (2014). A node's boxes are tested ray by ray, as
-//! by the kernel for single rays; but the tests of one node do not wait for each other, its boxes
-//! are loaded once, and there is one branch for all rays instead of one each. Below a mask of
-//! [`FEW`] rays, each continues by itself.
+//! An entry that waits in the stack is a node with the mask of the rays that meet it, as in
+//! Barringer & Akenine-Möller, "Dynamic Ray Stream Traversal" (2014). A node's boxes are tested ray
+//! by ray, as by the kernel for single rays; but the tests of one node do not wait for each other,
+//! its boxes are loaded once, and there is one branch for all rays instead of one each. Below a
+//! mask of [`FEW`] rays, each continues by itself.
 
 use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch, lanes};
 use super::super::wide::intersect::ShearedBatch;
@@ -161,7 +161,8 @@ impl RayStream {
     }
 }
 
-/// What waits: a distance in the upper half and a link in the lower one, and the rays, as bits.
+/// An entry of the stack: a distance in the upper half and a link in the lower one, and the rays,
+/// as bits.
 #[derive(Clone, Copy)]
 struct Entry {
     key: u64,

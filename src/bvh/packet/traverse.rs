@@ -28,11 +28,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether a batch is worth a closer look: not if already its first two rays are too far from
+    /// True if a batch is worth a closer look: not if already its first two rays are too far from
     /// each other.
     ///
-    /// What it saves of ambient occlusion and diffuse rays, which are as good as never traced in
-    /// frusta, is 5 % of their time.
+    /// The check saves 5 % of the time of ambient occlusion and diffuse rays, which are as good as
+    /// never traced in frusta.
     #[inline(always)]
     fn may_hold(&self, rays: &RayBatch) -> bool {
         let first = rays.active.trailing_zeros() as usize;
@@ -47,9 +47,9 @@ impl Limits {
 
 /// Traces frusta for closest hits; what it gives are the rays that are left.
 pub struct ClosestHits<'a> {
-    /// What is traced.
+    /// The scene that is traced.
     pub scene: Scene<'a>,
-    /// What to leave.
+    /// The limits beyond which rays are left.
     pub limits: Limits,
     /// The rays.
     pub rays: &'a RayBatch,
@@ -73,9 +73,9 @@ impl Work for ClosestHits<'_> {
 /// Traces frusta for any hits; what it gives are the rays that are left and, elsewhere than in
 /// [`ClosestHits`], all that hit something, which are not left.
 pub struct AnyHits<'a> {
-    /// What is traced.
+    /// The scene that is traced.
     pub scene: Scene<'a>,
-    /// What to leave.
+    /// The limits beyond which rays are left.
     pub limits: Limits,
     /// The rays.
     pub rays: &'a RayBatch,
@@ -144,9 +144,9 @@ fn trace<const W: usize, S: Simd, const ANY: bool>(
     result
 }
 
-/// What waits: from the top 31 bits of the depth at which its box starts (the bits of floats that
-/// are not negative are in order), 29 of the link, which the rest of its bits repeat, and one a
-/// group.
+/// An entry of the stack: from the top, 31 bits of the depth at which its box starts (the bits of
+/// floats that are not negative are in order), 29 of the link, which the rest of its bits repeat,
+/// and one a group.
 #[inline(always)]
 fn entry(depth: f32, link: u32, groups: u32) -> u64 {
     u64::from(depth.to_bits()) << 33 | u64::from(link & 0x1fff_ffff) << 4 | u64::from(groups)

@@ -24,7 +24,7 @@ use super::{Placed, TwoLevel};
 use bytemuck::{bytes_of, cast_slice, pod_read_unaligned};
 use std::borrow::Cow;
 
-/// What a kernel reads of a tree, as bytes.
+/// The tables of a tree that a kernel reads, as bytes.
 #[derive(Clone, Debug)]
 pub struct Tables<'a> {
     /// Nodes, and instances.

@@ -50,7 +50,7 @@ pub struct Placement {
     pub object_to_world: Mat4,
 }
 
-/// What can go wrong in a build.
+/// The errors of a build.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TwoLevelError {
     /// One of the trees could not be built.
@@ -134,7 +134,7 @@ impl TwoLevel {
         &self.plain
     }
 
-    /// Whether anything is placed by an instance.
+    /// True if anything is placed by an instance.
     pub fn has_instances(&self) -> bool {
         self.placed.is_some()
     }

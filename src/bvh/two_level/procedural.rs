@@ -18,7 +18,7 @@ pub struct ProceduralBounds {
     pub bounds: (Vec3, Vec3),
     /// Object to world: an affine transform with an inverse.
     pub object_to_world: Mat4,
-    /// Its primitive number.
+    /// The primitive number.
     pub number: u32,
     /// The argument `data` of its intersection shader.
     pub data: u32,
@@ -69,7 +69,7 @@ impl ProceduralBvh {
         Ok(Self { upper: Some(Upper::new(&instances, reach)?) })
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.upper.is_none()
     }

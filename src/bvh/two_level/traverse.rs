@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
         done
     }
 
-    /// Whether ray `lane` comes to the middle of `a` before that of `b`.
+    /// True if ray `lane` comes to the middle of `a` before that of `b`.
     fn is_behind(&self, a: &Child, b: &Child, lane: usize) -> bool {
         let rays = self.rays;
         let dir = [rays.dx[lane], rays.dy[lane], rays.dz[lane]];

@@ -126,8 +126,8 @@ impl<L: Lanes<16>> LaneShear<L> {
     }
 }
 
-/// What [`Sheared`] has of a batch's rays besides their origins, in structure of arrays: sixteen
-/// rays are prepared at a time.
+/// The data that [`Sheared`] has of a batch's rays besides their origins, in structure of arrays:
+/// sixteen rays are prepared at a time.
 pub struct ShearedBatch {
     sx: [f32; BATCH],
     sy: [f32; BATCH],

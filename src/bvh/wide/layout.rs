@@ -102,7 +102,7 @@ impl<const W: usize> Block<W> {
         self.marked_prims[lane] & !ONE_SIDED
     }
 
-    /// Whether primitive `lane` is one-sided.
+    /// True if primitive `lane` is one-sided.
     #[inline(always)]
     pub fn is_one_sided(&self, lane: usize) -> bool {
         self.marked_prims[lane] & ONE_SIDED != 0

@@ -9,7 +9,7 @@
 
 use super::super::node::{Child, Link, Node};
 
-/// What a leaf of the wide tree holds and costs, where testing a node's boxes costs one.
+/// The contents and the cost of a leaf of the wide tree, where testing a node's boxes costs one.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Leaves {
     /// The most triangles in a leaf.
@@ -28,12 +28,12 @@ impl Leaves {
     }
 }
 
-/// What is below a binary node.
+/// The triangles and the costs below a binary node.
 #[derive(Clone, Copy)]
 struct Below<const W: usize> {
     /// The triangles, `first` and count.
     range: (u32, u32),
-    /// Whether it is to be one leaf.
+    /// True if it is to be one leaf.
     leaf: bool,
     /// In place `i`, the least cost of a forest of at most `i + 1` wide subtrees.
     costs: [f32; W],
@@ -66,7 +66,7 @@ impl<'a, const W: usize> Plan<'a, W> {
         plan
     }
 
-    /// What is below a child, costs of one subtree included.
+    /// The triangles and the costs below a child, costs of one subtree included.
     fn below(&self, child: &Child) -> Below<W> {
         let area = (half_area(child) * self.scale) as f32;
         let mut below = match child.link() {

@@ -28,7 +28,7 @@ pub fn closest_into(tree: WideTree<'_>, isa: Isa, ray: &Ray, best: &mut Hit) -> 
     isa.run(ClosestInto { tree, ray, best, stack: &mut [0; STACK] })
 }
 
-/// Whether `ray` hits anything.
+/// True if `ray` hits anything.
 #[inline]
 pub fn occluded(tree: WideTree<'_>, isa: Isa, ray: &Ray) -> bool {
     isa.run(Occluded { tree, ray, stack: &mut [0; STACK] })

@@ -391,7 +391,7 @@ pub enum TreeQuality {
 }
 
 impl TreeQuality {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             TreeQuality::Fast => "fast",

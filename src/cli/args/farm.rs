@@ -90,7 +90,7 @@ pub enum FarmBackend {
 }
 
 impl FarmBackend {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             FarmBackend::Rpu => "rpu",

@@ -94,7 +94,7 @@ pub struct SimulateArgs {
 }
 
 impl SimulateArgs {
-    /// Those of drawing a scene on a machine, into a file.
+    /// The arguments for drawing a scene with a hardware model, into a file.
     pub fn of_render(args: &RenderArgs, model: Model, out: &Path) -> Self {
         Self {
             out: Some(out.to_path_buf()),
@@ -140,7 +140,7 @@ pub struct DrawingArgs {
 }
 
 impl DrawingArgs {
-    /// Whether any is given.
+    /// True if any is given.
     pub fn is_some(&self) -> bool {
         self.edges.is_some() || self.hidden_lines.is_some() || self.stroke_width.is_some()
     }
@@ -206,7 +206,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// Whether it shows polygons, and traces no rays.
+    /// True if it shows polygons, and traces no rays.
     pub fn shows_polygons(self) -> bool {
         matches!(
             self,

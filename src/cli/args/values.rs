@@ -129,13 +129,13 @@ impl FromStr for TextureSource {
     }
 }
 
-/// What a register of the RPU holds at the start, written `REG=VALUES`: a register with or without
+/// The value of an RPU register at the start, written `REG=VALUES`: a register with or without
 /// components, and a value for each or one for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterValue {
     /// The register.
     pub reg: Reg,
-    /// Its components with their bit patterns.
+    /// The register's components with their bit patterns.
     pub words: Vec<(Component, u32)>,
 }
 

@@ -10,13 +10,13 @@ use shadewright::render::rpu::{RayImage, RayProgram};
 use shadewright::rpu::Block;
 use shadewright::rpu::engine::{self, EngineInfo};
 
-/// What the names of generated kernels begin with.
+/// The start of the names of generated kernels.
 pub const GENERATED: &str = "generated";
 
 /// Generated traversal on an engine of the RPU.
 #[derive(Debug)]
 pub struct Programs<'i> {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: String,
     closest: RayProgram<'i>,
     any: RayProgram<'i>,

@@ -175,7 +175,7 @@ fn expected(bvh: &Bvh, set: &RaySet) -> Vec<GpuHit> {
     hits
 }
 
-/// Whether a hit equals the CPU's: bit for bit, or on hardware nearly.
+/// True if a hit equals the CPU's: bit for bit, or on hardware nearly.
 fn same(hit: &GpuHit, expected: &GpuHit, hardware: bool) -> bool {
     if hardware {
         return hit.prim == expected.prim && (hit.t - expected.t).abs() <= HARDWARE_TOLERANCE * expected.t.abs();

@@ -35,7 +35,7 @@ fn refuse_engine(machine: &MachineArgs) -> Result<(), Failure> {
 /// Runs a measurement and prints its results.
 ///
 /// # Errors
-/// Those of the measurement.
+/// The errors of the measurement.
 pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
     match benchmark {
         Benchmark::Rays(args) => {

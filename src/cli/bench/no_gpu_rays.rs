@@ -1,4 +1,4 @@
-//! What stands in for `bench rays` on the GPU in builds without the feature `gpu`.
+//! The substitute for `bench rays` on the GPU in builds without the feature `gpu`.
 
 use super::rays::Subject;
 use crate::cli::args::RaysArgs;

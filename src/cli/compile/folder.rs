@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 16;
 /// Files that the summary names for each reason.
 const MAX_LISTED: usize = 5;
 
-/// What came out.
+/// A summary of the results.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
     /// Files that were read.
@@ -45,7 +45,7 @@ struct Summary {
     left_out: BTreeMap<String, usize>,
 }
 
-/// What a folder holds.
+/// The content of a folder.
 #[derive(Debug, Default)]
 struct Found {
     /// The shader files, by name.
@@ -54,7 +54,7 @@ struct Found {
     include_folders: Vec<PathBuf>,
     /// Files by their names, where only one has the name.
     unique: HashMap<String, Option<PathBuf>>,
-    /// What was not read.
+    /// The number of files and folders that were not read, by the reason.
     left_out: BTreeMap<String, usize>,
 }
 

@@ -13,7 +13,7 @@ use shadewright::ir::{Module, print_module};
 use shadewright::rpu::disasm;
 use std::path::Path;
 
-/// What is generated, in place of a file.
+/// A program that is generated, in place of a file.
 pub enum Generated<'a> {
     /// A traversal of that name.
     Traversal(&'a str),
@@ -22,7 +22,7 @@ pub enum Generated<'a> {
 }
 
 impl<'a> Generated<'a> {
-    /// What a name in place of a file asks for, if that is generated.
+    /// The generated program that a name in place of a file asks for, if it asks for one.
     pub fn of(path: &'a Path) -> Option<Self> {
         let (what, name) = path.to_str()?.split_once(':')?;
         match what {

@@ -39,9 +39,9 @@ pub enum End {
 pub struct Ended {
     /// How.
     pub end: End,
-    /// What it printed to standard output.
+    /// The bytes that it printed to standard output.
     pub output: Vec<u8>,
-    /// What it printed to standard error, [`visible`].
+    /// The text that it printed to standard error, [`visible`].
     pub messages: String,
     /// How long it took.
     pub time: Duration,
@@ -105,7 +105,7 @@ fn kill(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// What a process writes, read by a thread.
+/// The output of a process, read by a thread.
 struct Pipe {
     kept: Arc<Mutex<Vec<u8>>>,
     done: Receiver<()>,
@@ -132,7 +132,7 @@ impl Pipe {
         Self { kept, done }
     }
 
-    /// What was read.
+    /// Returns the bytes that were read.
     fn take(self) -> Vec<u8> {
         let _ = self.done.recv_timeout(PATIENCE);
         std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))

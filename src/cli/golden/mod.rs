@@ -101,7 +101,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     outcome(&entries)
 }
 
-/// Whether annotations of GitHub are wanted.
+/// True if annotations of GitHub are wanted.
 fn is_github(args: &GoldenArgs) -> bool {
     match args.annotations {
         Some(Annotations::Github) => true,

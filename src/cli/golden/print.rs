@@ -1,4 +1,4 @@
-//! What `golden` prints: a line for each image as it is finished, and a summary.
+//! The output of `golden`: a line for each image as it is finished, and a summary.
 
 use super::super::args::{DEFAULT_OUT, GoldenArgs};
 use super::super::failure::Failure;
@@ -69,7 +69,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What is still rendered after a while.
+    /// Prints the number of images that are done, and the one that has been rendered longest.
     pub fn waiting(&self, running: &[Option<Instant>], done: usize) {
         let longest = running.iter().enumerate().filter_map(|(i, begun)| Some((begun.as_ref()?.elapsed(), i))).max();
         if let Some((time, number)) = longest {
@@ -89,7 +89,7 @@ impl<'a> Printer<'a> {
         eprintln!("not blessed: {} on {}: {}", entry.case.name, entry.case.machine, harmless(why));
     }
 
-    /// What is done of a run that was interrupted, for programs.
+    /// Prints the results so far of a run that was interrupted, for programs.
     ///
     /// # Errors
     /// When the results cannot be written as JSON.

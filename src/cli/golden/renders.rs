@@ -61,7 +61,7 @@ impl Devices {
         Ok(Self { adapters: document.and_then(|mut document| document.get_mut("adapters").map(Value::take)) })
     }
 
-    /// What distinguishes the device of a machine from others.
+    /// A text that tells the device of a back end from others.
     fn describe(&self, machine: &str) -> String {
         match (uses_gpu(machine), &self.adapters) {
             (true, Some(adapters)) => adapters.to_string(),
@@ -70,7 +70,7 @@ impl Devices {
         }
     }
 
-    /// Whether it is known that no adapter is there.
+    /// True if it is known that no adapter is there.
     fn has_no_adapter(&self) -> bool {
         matches!(&self.adapters, Some(Value::Array(adapters)) if adapters.is_empty())
     }
@@ -88,7 +88,7 @@ pub struct Finished {
     pub record: Option<Record>,
 }
 
-/// What all renders have in common.
+/// The state that all renders share.
 pub struct Runner<'a> {
     /// The list's folder, in which renders run.
     pub folder: PathBuf,
@@ -338,7 +338,7 @@ impl<'a> Runner<'a> {
         Some(Ok((Outcome::rendered(render, messages), files)))
     }
 
-    /// What a comparison depends on.
+    /// A hash of the input of a comparison.
     fn judged(&self, case: &Case, record: &Record, contents: &Contents) -> String {
         let reference = contents.of(&self.folder.join(&case.reference));
         let of = (&record.content, reference, case.criterion.to_string(), &case.reference);

@@ -15,7 +15,7 @@ use shadewright::image::file as image_file;
 use shadewright::rpu::timed::Stats;
 use std::path::Path;
 
-/// What a run prints: texts as they come, or with `--json` one record at the end.
+/// The output of a run: texts as they come, or with `--json` one record at the end.
 struct Output {
     record: Option<Map<String, Value>>,
 }

@@ -157,7 +157,7 @@ fn colors_of(config: &hidden_lines::Config) -> Colors {
     }
 }
 
-/// Whether a file's name asks for SVG.
+/// True if a file's name asks for SVG.
 fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
 }
@@ -185,9 +185,9 @@ fn default_text(model: Model) -> &'static str {
     }
 }
 
-/// What a machine makes of a scene.
+/// The result of a hardware model for a scene.
 struct Drawn {
-    /// What it showed.
+    /// The polygons that it showed, as a model.
     model: Polygons,
     image: Image,
     report: Report,

@@ -142,12 +142,12 @@ fn default_text(model: Model) -> &'static str {
     }
 }
 
-/// What a machine renders: the image, the data of the heat map, and the report.
+/// The result of a hardware model: the image, the data of the heat map, and the report.
 type Rendered = (Image, Heat, Report);
 
 /// Data of a heat map.
 struct Heat {
-    /// What a value is.
+    /// The meaning of a value.
     what: &'static str,
     /// Columns and rows.
     size: [u32; 2],

@@ -19,7 +19,7 @@ pub struct Test {
     pub cond: Condition,
     /// The opposite, where the machine has it.
     pub inverse: Option<Condition>,
-    /// Whether the two targets change places.
+    /// True if the two targets change places.
     pub swap: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Bit {
     pub of: MSrc,
     /// The bit, a power of two.
     pub mask: u32,
-    /// Whether the answer is yes when it is set.
+    /// True if the answer is yes when it is set.
     pub is_set: bool,
 }
 

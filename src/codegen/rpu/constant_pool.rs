@@ -77,7 +77,7 @@ impl Usage {
     }
 }
 
-/// Whether one literal is the whole constant.
+/// True if one literal is the whole constant.
 fn is_uniform(bits: &[u32]) -> bool {
     bits.iter().all(|b| *b == bits[0])
 }

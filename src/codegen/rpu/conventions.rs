@@ -23,7 +23,7 @@ pub enum Convention {
     /// `R8`–`R14` come back as they were, but for arguments and results: a function that uses them
     /// saves them first (§7.3). Programs that are linked must all be compiled so.
     Mixed,
-    /// Those that the called function, with all that it calls, was seen to change (§7.3).
+    /// The registers that the called function, with all that it calls, was seen to change (§7.3).
     /// `call_shader` may reach every entry of the module that is called like a surface, and no
     /// other; recursion changes everything.
     Interprocedural,
@@ -44,7 +44,8 @@ pub type Preserved = [Mask; ALLOCATABLE as usize];
 /// Nothing has to be preserved.
 pub const NOTHING: Preserved = [Mask::NONE; ALLOCATABLE as usize];
 
-/// What a call may change besides memory, the stack above the pushed part and the junk register.
+/// The registers that a call may change, besides memory, the stack above the pushed part and the
+/// junk register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clobbers {
     general: [Mask; ALLOCATABLE as usize],
@@ -119,17 +120,17 @@ struct Signature {
     results: Vec<(u8, Mask)>,
 }
 
-/// What the functions of a module may expect of each other.
+/// The conventions that the functions of a module may expect of each other.
 #[derive(Debug)]
 pub struct Plan {
     convention: Convention,
     signatures: Vec<Signature>,
     /// Functions that other functions of the module call, by name or as shaders.
     called: Vec<bool>,
-    /// What `call_shader` may reach, where that is known.
+    /// The functions that `call_shader` may reach, where they are known.
     shaders: Option<Vec<usize>>,
     order: Vec<usize>,
-    /// What functions change, once they are compiled.
+    /// The registers that functions change, once they are compiled.
     known: Vec<Option<Clobbers>>,
 }
 
@@ -179,7 +180,7 @@ impl Plan {
         self.order.clone()
     }
 
-    /// What a call may change. Results always count as changed.
+    /// The registers that a call may change. Results always count as changed.
     pub fn clobbers(&self, callee: Callee) -> Clobbers {
         match (self.convention, callee, &self.shaders) {
             (Convention::Simple, ..) | (_, Callee::HitShader, None) => Clobbers::ALL,
@@ -193,7 +194,8 @@ impl Plan {
         }
     }
 
-    /// What a function must leave as it was: nothing, if it is called from outside only.
+    /// The components of registers that a function must leave as they were: none, if it is called
+    /// from outside only.
     pub fn preserved(&self, function: usize) -> Preserved {
         if self.convention == Convention::Mixed && self.called[function] {
             let changed = mixed(&self.signatures[function]).general;
@@ -203,7 +205,7 @@ impl Plan {
         }
     }
 
-    /// Whether callers of a function profit from registers that it does not use.
+    /// True if callers of a function profit from registers that it does not use.
     pub fn is_frugal(&self, function: usize) -> bool {
         self.convention == Convention::Interprocedural && self.called[function]
     }
@@ -225,7 +227,7 @@ impl Signature {
     }
 }
 
-/// What a function may change under [`Convention::Mixed`].
+/// The registers that a function may change under [`Convention::Mixed`].
 fn mixed(signature: &Signature) -> Clobbers {
     let mut c = Clobbers::ALL;
     c.general[usize::from(FIRST_PRESERVED)..].fill(Mask::NONE);
@@ -233,7 +235,7 @@ fn mixed(signature: &Signature) -> Clobbers {
     c
 }
 
-/// Whether `call_shader` may reach a function.
+/// True if `call_shader` may reach a function.
 fn is_surface(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Entry(EntryPoint::Surface(_)))
 }

@@ -1,6 +1,6 @@
-//! What orders the instructions of a straight piece of code (Węgrzanowski 2006, §9, §13.6): takes
-//! instructions on the machine's registers, gives a graph whose edges say how many cycles after one
-//! instruction another may issue.
+//! The dependences between the instructions of a straight piece of code (Węgrzanowski 2006, §9,
+//! §13.6): takes instructions on the RPU's registers, gives a graph whose edges say how many cycles
+//! after one instruction another may issue.
 //!
 //! A read after a write waits for the result. A write after a read only keeps the order, and may
 //! share a slot with it, since sources are read before anything is written. A write after a write
@@ -31,7 +31,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Those of an instruction; `tested` are the positions that a paired condition looks at.
+    /// The accesses of an instruction; `tested` are the positions that a paired condition looks at.
     pub fn of(inst: &MInst, tested: Mask) -> Access {
         let mut access = Access::default();
         inst.for_each_use(tested, |place, mask| {

@@ -123,7 +123,7 @@ impl Graph {
         b
     }
 
-    /// Whether a block does nothing but return.
+    /// True if a block does nothing but return.
     fn only_returns(&self, b: usize) -> bool {
         self.f.blocks[b].insts.is_empty() && matches!(self.f.blocks[b].term, MTerm::Return(_))
     }

@@ -12,7 +12,7 @@ use shadewright_rpu::isa::{Base, Component, Mask, Multiplier, Op, Reg, Scale, Sw
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-/// What a component equals.
+/// The source that a component equals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fact {
     place: Place,
@@ -23,7 +23,8 @@ struct Fact {
 /// A component of a place that a fact is about.
 type Key = (Place, Component);
 
-/// What is known at one point, and which facts refer to each place: a write looks at those alone.
+/// The facts that are known at one point, and which of them refer to each place: a write looks at
+/// those alone.
 #[derive(Clone, Debug, Default)]
 struct Facts {
     known: HashMap<Key, Fact>,
@@ -193,7 +194,7 @@ fn update(inst: &MInst, facts: &mut Facts) {
     }
 }
 
-/// Whether writing `mask` of `place` changes what a fact refers to. `HIT` registers change all
+/// True if writing `mask` of `place` changes what a fact refers to. `HIT` registers change all
 /// together.
 fn hit_any(fact: &Fact, place: Place, mask: Mask) -> bool {
     fact.place.node() == place.node()

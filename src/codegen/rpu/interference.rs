@@ -126,7 +126,7 @@ fn product(a: Mask, b: Mask) -> Pairs {
     a.components().fold(0, |pairs, c| pairs | Pairs::from(b.bits()) << (4 * c.index()))
 }
 
-/// Whether a node takes part in allocation: a virtual register or `R0`–`R14`.
+/// True if a node takes part in allocation: a virtual register or `R0`–`R14`.
 fn takes_part(node: usize) -> bool {
     node < ALLOCATABLE as usize || node >= PHYSICAL_NODES
 }
@@ -271,7 +271,7 @@ fn merge_affinities(affinities: &mut Vec<Affinity>) {
     });
 }
 
-/// Whether what is live of a node after a call lives across it: the call does not write all of it.
+/// True if what is live of a node after a call lives across it: the call does not write all of it.
 fn lives_across(call: &MInst, node: usize, live: Mask) -> bool {
     let mut left = live.bits();
     call.for_each_def(|p, m| left &= if p.node() == Some(node) { !m.bits() } else { Mask::XYZW.bits() });

@@ -150,8 +150,8 @@ fn any_hit_argument(e: &mut Emitter, arg: Value, defs: &HashMap<Value, Inst>) ->
     }
 }
 
-/// What is known about array indices: a value's largest value by its definition, and exclusive
-/// bounds that comparisons put on values in the blocks after them.
+/// The bounds of array indices: a value's largest value by its definition, and exclusive bounds
+/// that comparisons put on values in the blocks after them.
 struct IndexBounds {
     defs: HashMap<Value, Inst>,
     after: HashMap<(BlockId, Value), u32>,
@@ -201,7 +201,7 @@ impl IndexBounds {
         }
     }
 
-    /// Whether an index in a block is below `len`.
+    /// True if an index in a block is below `len`.
     fn inside(&self, block: BlockId, index: Value, len: u32) -> bool {
         self.largest(index) < len || self.after.get(&(block, index)).is_some_and(|&bound| bound <= len)
     }
@@ -511,12 +511,12 @@ fn finish_block(f: &mut Function, b: BlockId, params: Vec<Value>, insts: Vec<Ins
 
 // --- truth values ---
 
-/// Whether an operation compares.
+/// True if an operation compares.
 pub fn is_comparison(op: &Op) -> bool {
     matches!(op, Op::Lt | Op::Le | Op::Eq | Op::Ne | Op::ILt | Op::IEq)
 }
 
-/// Whether an operation combines truth values.
+/// True if an operation combines truth values.
 pub fn is_connective(op: &Op) -> bool {
     matches!(op, Op::Not | Op::And | Op::Or)
 }

@@ -95,7 +95,7 @@ pub fn step(block: &MBlock, i: usize, live: &mut LiveSet) {
     });
 }
 
-/// What is live before each block of a function.
+/// The components that are live before each block of a function.
 #[derive(Debug)]
 pub struct Liveness(Vec<Box<[(u32, Mask)]>>);
 
@@ -123,7 +123,7 @@ impl Liveness {
     }
 }
 
-/// Whether an instruction's results are all dead; registers outside general and virtual ones are
+/// True if an instruction's results are all dead; registers outside general and virtual ones are
 /// looked at like any.
 fn is_dead(block: &MBlock, i: usize, live: &LiveSet) -> bool {
     if block.insts[i].has_effect() || !block.tested(i).is_empty() {
@@ -138,7 +138,8 @@ fn is_dead(block: &MBlock, i: usize, live: &LiveSet) -> bool {
     dead
 }
 
-/// What is live before each block. Dead instructions use nothing when `ignore_dead` holds.
+/// The components that are live before each block. Dead instructions use nothing when `ignore_dead`
+/// holds.
 ///
 /// Blocks are looked at from the end of the function to its start, and again where what is live after
 /// them has grown. Sets only grow, so one with as many components as before is the same.

@@ -10,7 +10,7 @@ use shadewright_rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
 pub enum NotLowered {
     /// It has a virtual register, or writes what cannot be written.
     Virtual,
-    /// Its offset does not fit.
+    /// The offset does not fit.
     Offset,
     /// It is more than one instruction.
     Call,

@@ -56,7 +56,7 @@ fn use_counts(f: &MFunc) -> HashMap<VReg, usize> {
     uses
 }
 
-/// Whether an instruction between two positions (both excluded) writes something that `inst` reads,
+/// True if an instruction between two positions (both excluded) writes something that `inst` reads,
 /// or, for `dst`, reads or writes it.
 fn disturbed(block: &MBlock, from: usize, to: usize, inst: &MInst, dst: Option<(Place, Mask)>) -> bool {
     let mut reads: Vec<(Place, Mask)> = Vec::new();
@@ -222,7 +222,7 @@ fn compute_in_place(block: &mut MBlock, single: &impl Fn(Place) -> bool, uses: &
     }
 }
 
-/// Whether the result is the same in all components.
+/// True if the result is the same in all components.
 fn is_uniform(a: &MArith) -> bool {
     a.op.class() == OpClass::Dot || a.src.iter().all(is_splat)
 }
@@ -268,7 +268,7 @@ pub fn widen(block: &mut MBlock) {
     }
 }
 
-/// Whether the later instruction reads what the earlier one writes.
+/// True if the later instruction reads what the earlier one writes.
 fn own_write_read(earlier: &MInst, later: &MInst) -> bool {
     let mut hit = false;
     earlier.for_each_def(|p, m| {

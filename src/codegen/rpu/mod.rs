@@ -72,7 +72,7 @@ pub enum Abi {
 pub struct Passes {
     /// Jumps lead around blocks that only test what they are given.
     pub thread: bool,
-    /// What the expansion of operations computes twice is computed once.
+    /// Values that the expansion of operations computes twice are computed once.
     pub share: bool,
     /// Computations that one side of a selection needs move there.
     pub sink: bool,
@@ -245,7 +245,7 @@ pub enum Error {
     /// A program constant that has no register.
     #[error("there is no program constant {index}")]
     UniformOutOfRange {
-        /// Its number.
+        /// The number of the constant.
         index: u32,
     },
     /// Registers could not be allocated: an error of the compiler.

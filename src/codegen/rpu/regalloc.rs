@@ -39,14 +39,14 @@ impl Spot {
     }
 }
 
-/// What allocation has to keep to.
+/// The rules that allocation has to keep to.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Copies whose sides end in one place go.
     pub coalesce: bool,
     /// The input register that selection left for reloads, if it did.
     pub spill_register: Option<u8>,
-    /// What the function must leave as it was.
+    /// The components of registers that the function must leave as they were.
     pub preserved: Preserved,
     /// Whether to use few registers rather than to balance them, because callers keep values in the
     /// others.
@@ -200,7 +200,7 @@ fn accesses(f: &MFunc) -> Vec<u64> {
     accesses
 }
 
-/// What was done for registers without a place.
+/// The measures for registers without a place.
 #[derive(Default)]
 struct Relief {
     /// Registers that spilling made. They are short and must not be spilled again.
@@ -295,7 +295,7 @@ struct Colouring<'a> {
     spots: Vec<Option<Spot>>,
     /// Number of registers in each component of each row, to balance.
     load: Vec<[u32; 4]>,
-    /// Whether everything that lives across calls could have a register of the stack window to
+    /// True if everything that lives across calls could have a register of the stack window to
     /// itself.
     roomy: bool,
     /// Number of scalars across calls in each component.
@@ -484,7 +484,7 @@ impl Colouring<'_> {
         best.map(|(.., spot)| spot).ok_or(port)
     }
 
-    /// Whether no register that is read together with the node is in another register of the stack.
+    /// True if no register that is read together with the node is in another register of the stack.
     fn port_is_free(&self, node: usize, spot: Spot) -> bool {
         self.graph.ports[node]
             .keys()
@@ -644,7 +644,7 @@ fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[Class]
     }
 }
 
-/// Whether an instruction copies a place to itself.
+/// True if an instruction copies a place to itself.
 fn is_useless(a: &MArith) -> bool {
     a.is_copy()
         && match a.src[0] {

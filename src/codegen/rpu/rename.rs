@@ -27,7 +27,7 @@ pub struct Renamer {
     accesses: Vec<Access>,
     /// For each cell, the number of instructions still to be scheduled that read or write it.
     touches: Vec<u32>,
-    /// Whether a cell is needed after the piece, or must not be used at all.
+    /// True if a cell is needed after the piece, or must not be used at all.
     taken: Vec<bool>,
 }
 
@@ -162,7 +162,7 @@ impl Web {
     }
 }
 
-/// What happens to a cell, by the number of the instruction: whether it is read, and whether it is
+/// The events of a cell, by the number of the instruction: whether it is read, and whether it is
 /// written.
 type Events = BTreeMap<usize, (bool, bool)>;
 

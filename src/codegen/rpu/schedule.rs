@@ -20,15 +20,15 @@ use shadewright_rpu::isa::{Mask, Reg};
 use shadewright_rpu::timed::Latencies;
 use std::cmp::Reverse;
 
-/// What the instruction that a condition tests counts beyond its latency, in cycles: the thread
+/// The weight of the instruction that a condition tests beyond its latency, in cycles: the thread
 /// waits for it, while the block's other results can come later.
 const CONDITION_WEIGHT: u32 = 8;
 
-/// What an instruction that cannot carry control counts at least, in cycles: more than arithmetic,
+/// The least weight of an instruction that cannot carry control, in cycles: more than arithmetic,
 /// so that a jump finds some to ride on.
 const CARRIER_WEIGHT: u32 = 9;
 
-/// What a slot counts against a cycle of one thread when ways to schedule are compared.
+/// The cost of a slot, in cycles of one thread, when ways to schedule are compared.
 const SLOT_COST: u32 = 8;
 
 /// How many of the most wanted instructions are tried when a pair is looked for.
@@ -40,7 +40,7 @@ struct Policy {
     /// How many cycles an instruction may be held back for a partner; `None` for one instruction a
     /// slot.
     patience: Option<u32>,
-    /// Whether a pair goes before a single instruction that is wanted more.
+    /// True if a pair goes before a single instruction that is wanted more.
     pairs_first: bool,
 }
 
@@ -53,15 +53,16 @@ const PAIRED: [Policy; 4] = [
     Policy { patience: Some(1000), pairs_first: true },
 ];
 
-/// What scheduling may do.
+/// The rules of scheduling.
 pub struct Rules<'a> {
-    /// Whether two operations may share an issue slot.
+    /// True if two operations may share an issue slot.
     pub split: bool,
     /// When results are there.
     pub latencies: &'a Latencies,
-    /// What the function must leave as it was, unless it changes it already.
+    /// The components of registers that the function must leave as they were, unless it changes
+    /// them already.
     pub preserved: &'a Preserved,
-    /// Whether callers profit from registers that the function does not use.
+    /// True if callers profit from registers that the function does not use.
     pub frugal: bool,
 }
 
@@ -131,7 +132,7 @@ struct Piece {
     insts: Vec<MInst>,
     /// The call after it.
     call: Option<MInst>,
-    /// Whether each cell is needed after it, or must not be used at all.
+    /// True if each cell is needed after it, or must not be used at all.
     taken: Vec<bool>,
 }
 
@@ -168,7 +169,7 @@ struct Task {
     insts: Vec<MInst>,
     /// The positions of the last instruction's result that the condition tests.
     tested: Mask,
-    /// Whether each cell is needed after it, or must not be used at all.
+    /// True if each cell is needed after it, or must not be used at all.
     taken: Vec<bool>,
     /// For each cell, the cycle in which its value from before can be read.
     available: Vec<u32>,
@@ -302,8 +303,8 @@ impl List<'_> {
         self.issue(best, None);
     }
 
-    /// What goes first, greatest first: long computations, then what many wait for, then the slow,
-    /// then the first (§9).
+    /// The priority of an instruction, greatest first: long computations, then what many wait for,
+    /// then the slow, then the first (§9).
     fn priority(&self, i: usize) -> (u32, usize, u32, Reverse<usize>) {
         (self.path[i], self.graph.successors[i].len(), self.latencies[i], Reverse(i))
     }

@@ -19,7 +19,7 @@ use shadewright_rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, Special
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a value is to its users.
+/// The form of a value for its users.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// A source that any instruction can have.
@@ -28,14 +28,14 @@ pub enum Operand {
     Parts(Vec<u32>),
 }
 
-/// What selection needs to know besides the function.
+/// The data that selection needs besides the function.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Function indices by name.
     pub index: &'a HashMap<Arc<str>, usize>,
     /// Conventions for shaders.
     pub abi: Abi,
-    /// What calls may change.
+    /// The plan, which knows what calls may change.
     pub plan: &'a Plan,
     /// Which passes run.
     pub passes: &'a Passes,
@@ -747,7 +747,7 @@ impl Selector<'_> {
     }
 }
 
-/// What comparing needs of the selector.
+/// The part of the selector that comparing needs.
 pub struct Comparands<'a, 'b> {
     selector: &'a Selector<'b>,
     condition: Value,
@@ -799,7 +799,7 @@ impl Comparands<'_, '_> {
     }
 }
 
-/// Whether an operation can be done on the way to a clamp or reciprocal.
+/// True if an operation can be done on the way to a clamp or reciprocal.
 fn is_foldable(op: &Op) -> bool {
     matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Frac | Op::Dot)
 }

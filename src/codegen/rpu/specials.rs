@@ -78,7 +78,7 @@ fn part_shared_results(f: &mut MFunc) {
     }
 }
 
-/// What stands between special registers.
+/// The interference graph of special registers.
 #[derive(Default)]
 struct Graph {
     neighbours: BTreeMap<VReg, BTreeSet<VReg>>,
@@ -192,7 +192,7 @@ impl Graph {
     }
 }
 
-/// Whether a destination's components cannot be chosen.
+/// True if a destination's components cannot be chosen.
 fn is_fixed(f: &MFunc, dst: Place) -> bool {
     match dst {
         Place::V(v) => f.vregs[v.0 as usize] == Class::Wide,

@@ -1,4 +1,4 @@
-//! What happens to values that no register is free for: they live in the thread's scratch memory
+//! The handling of values that no register is free for: they live in the thread's scratch memory
 //! and are loaded before each use.
 //!
 //! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads
@@ -147,7 +147,7 @@ pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: 
 /// Where a register is in memory.
 struct Home {
     class: Class,
-    /// Its vector in the frame.
+    /// The vector in the frame.
     offset: i32,
     /// The components that any instruction writes.
     whole: Mask,

@@ -1,4 +1,4 @@
-//! What the passes on the IR should know of the RPU.
+//! The properties of the RPU that the passes on the IR should know.
 
 use super::vcode::ALLOCATABLE;
 use shadewright_ir::target::TargetInfo;

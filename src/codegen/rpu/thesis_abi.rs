@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub struct Unbound {
     /// The shader.
     pub shader: Arc<str>,
-    /// Its input.
+    /// The name of the input.
     pub input: Arc<str>,
 }
 

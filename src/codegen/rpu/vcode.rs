@@ -13,7 +13,7 @@ use shadewright_rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, Reg
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VReg(pub u32);
 
-/// What a virtual register can be allocated to.
+/// The registers that a virtual register can be allocated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// One word. It is written as component `w`, and may be allocated to any component of a
@@ -152,7 +152,7 @@ impl MSrc {
     }
 }
 
-/// What an instruction puts into `S`: a function of component `w` of its result.
+/// The value that an instruction puts into `S`: a function of component `w` of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Special {
     /// The function.
@@ -176,9 +176,9 @@ impl Special {
 pub struct MArith {
     /// The operation.
     pub op: Op,
-    /// Whether the result is clamped to [0, 1].
+    /// True if the result is clamped to [0, 1].
     pub sat: bool,
-    /// What goes to `S`.
+    /// The value that goes to `S`.
     pub special: Option<Special>,
     /// Where the result goes.
     pub dst: Place,
@@ -194,7 +194,7 @@ impl MArith {
         MArith { op, sat: false, special: None, dst, mask, src: src.to_vec() }
     }
 
-    /// Whether it only copies bits.
+    /// True if it only copies bits.
     pub fn is_copy(&self) -> bool {
         self.op == Op::Mov
             && !self.sat
@@ -222,7 +222,7 @@ pub struct MSplit {
     pub second: MArith,
 }
 
-/// What is called.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// The function of that index in the module.
@@ -231,7 +231,7 @@ pub enum Callee {
     HitShader,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MOp {
     /// Arithmetic.
@@ -251,7 +251,7 @@ pub enum MOp {
         base: Base,
         /// Vectors after the base.
         offset: i32,
-        /// Whether the address is in scratch memory, which stores change.
+        /// True if the address is in scratch memory, which stores change.
         scratch: bool,
     },
     /// Writes a vector to scratch memory.
@@ -260,14 +260,14 @@ pub enum MOp {
         base: Base,
         /// Vectors after the base.
         offset: i32,
-        /// What is written.
+        /// The value that is written.
         src: MSrc,
         /// The positions that matter.
         mask: Mask,
     },
     /// Appends a vector to the record of the thread.
     Record {
-        /// What is appended.
+        /// The value that is appended.
         src: MSrc,
         /// The positions that matter.
         mask: Mask,
@@ -278,7 +278,7 @@ pub enum MOp {
         callee: Callee,
         /// Parts of general registers that hold arguments.
         args: Vec<(u8, Mask)>,
-        /// What the call may change; `A.w` is not among it.
+        /// The registers that the call may change; `A.w` is not among them.
         clobbers: Clobbers,
         /// How far the stack window moves; set by register allocation.
         push: u8,
@@ -288,7 +288,7 @@ pub enum MOp {
 /// An instruction and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MInst {
-    /// What it does.
+    /// The operation.
     pub op: MOp,
     /// The place in the source.
     pub loc: Loc,
@@ -387,7 +387,7 @@ impl MInst {
         }
     }
 
-    /// Whether it does something besides writing registers.
+    /// True if it does something besides writing registers.
     pub fn has_effect(&self) -> bool {
         matches!(self.op, MOp::Trace { .. } | MOp::Store { .. } | MOp::Record { .. } | MOp::Call { .. })
     }

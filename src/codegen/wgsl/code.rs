@@ -208,7 +208,7 @@ pub(super) fn loc_of(span: Span) -> Loc {
     if range.is_empty() { Loc(range.start as u32) } else { Loc::NONE }
 }
 
-/// What an expression computes with.
+/// The operands that an expression computes with.
 pub(super) fn operands(expr: &Expression) -> Vec<Expr> {
     match *expr {
         Expression::Compose { ref components, .. } => components.clone(),

@@ -15,7 +15,7 @@ use shadewright_ir::{Module, Type};
 /// -> t`, below 0 for a miss.
 const INTERSECT: &str = "intersect_procedural";
 
-/// What it takes, as each of the entries does.
+/// The parameters of the function, which each of the entries has too.
 const PARAMETERS: [(&str, Type); 5] =
     [("origin", Type::Vec3), ("dir", Type::Vec3), ("t_min", Type::F32), ("t_max", Type::F32), ("data", Type::Ref)];
 

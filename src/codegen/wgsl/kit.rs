@@ -18,7 +18,7 @@ pub(super) struct Kit {
 /// The scalar type of a bit pattern in a frame.
 pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 
-/// What both schedules share.
+/// The text that both schedules share.
 const STEPS: Kernel = Kernel::named("section/steps.wgsl");
 
 /// The functions that find the triangle and the object of a hit.
@@ -118,7 +118,7 @@ impl Kit {
         Ok(self.intern(TypeInner::Array { base, size: ArraySize::Constant(len), stride }))
     }
 
-    /// What a function with these results returns: nothing, the one, or a structure.
+    /// The type that a function with these results returns: nothing, the one, or a structure.
     pub fn result_ty(&mut self, results: &[Type]) -> Result<Option<Handle<naga::Type>>, Error> {
         let members = match results {
             [] => return Ok(None),

@@ -38,12 +38,12 @@ impl Locations {
     }
 }
 
-/// What a call becomes.
+/// The target of a call after lowering.
 #[derive(Clone, Copy)]
 pub(super) enum Callee {
     /// A call of a function that was lowered already.
     Lowered {
-        /// What it is in the module.
+        /// The function in the module.
         function: Handle<naga::Function>,
         /// Calls that a call of it makes, itself included, if no loop repeats one.
         calls: u32,
@@ -78,7 +78,7 @@ pub(super) trait Ending {
     fn finish(&self, lower: &mut Lower, values: &[Value]) -> Result<(), Error>;
     /// Emits the end of the function on a path that was stopped.
     fn stop(&self, code: &mut Code) -> Result<(), Error>;
-    /// Whether back edges and calls take from a budget.
+    /// True if back edges and calls take from a budget.
     fn has_budget(&self) -> bool {
         true
     }
@@ -598,7 +598,7 @@ pub(super) fn identifier(name: &str) -> String {
 
 /// The end of a plain function.
 pub(super) struct Plain {
-    /// What it returns.
+    /// The type that the function returns.
     pub result: Option<Handle<naga::Type>>,
     /// The IR function's results.
     pub count: usize,

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// Name of the entry point.
 const ENTRY_POINT: &str = "run_paths";
 
-/// What a megakernel is made with besides the program.
+/// The options that a megakernel is made with besides the program.
 #[derive(Clone, Copy, Debug)]
 pub struct MegakernelOptions<'a> {
     /// How deep rays may be traced: what [`super::Interface::stack_words`] takes.

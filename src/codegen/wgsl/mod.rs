@@ -45,7 +45,7 @@ pub struct Options {
     /// The function that shades a hit, for each shader index (component x of an object's record).
     /// Each must take what `call_shader` passes and give `(Ci, Oi)`.
     pub shaders: Vec<String>,
-    /// Whether the scene has instances: hits are looked up in their table then.
+    /// True if the scene has instances: hits are looked up in their table then.
     pub instances: bool,
     /// The entries that intersect rays with primitives, for each kind of these, if the scene has
     /// any.
@@ -289,7 +289,7 @@ fn stack(
     sums
 }
 
-/// Whether the function `name` is on a cycle of the call graph.
+/// True if the function `name` is on a cycle of the call graph.
 fn reaches_itself(graph: &HashMap<&str, Vec<&str>>, name: &str) -> bool {
     let (mut seen, mut work) = (HashSet::new(), graph[name].clone());
     while let Some(next) = work.pop() {

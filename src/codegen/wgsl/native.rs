@@ -27,8 +27,8 @@ pub(super) fn of(func: &Function) -> Option<Math> {
     (func.inlining == Inlining::Native).then(rows)?.map(|(_, own)| *own)
 }
 
-/// Its value. The library clamps what arc sine and arc cosine take, so that rounding never makes
-/// them undefined.
+/// The value of the GPU's own function. The library clamps what arc sine and arc cosine take, so
+/// that rounding never makes them undefined.
 pub(super) fn call(code: &mut Code, own: Math, x: Expr) -> Expr {
     let x = match own {
         Math::Asin | Math::Acos => {

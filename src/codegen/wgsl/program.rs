@@ -1,5 +1,5 @@
-//! What the GPU back end hands to the renderer: kernels, entry sections, sizes, and the layout of
-//! everything the kernels share.
+//! The data that the GPU back end hands to the renderer: kernels, entry sections, sizes, and the
+//! layout of everything the kernels share.
 //!
 //! All kernels of sections have one bind group, number 0, with the same nine bindings (see
 //! [`binding`]): one uniform buffer and eight storage buffers. The megakernel has fewer
@@ -164,7 +164,7 @@ pub enum TrapCode {
 /// largest word stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Trap {
-    /// What happened.
+    /// The kind of the trap.
     pub code: TrapCode,
     /// Where: an index into [`Interface::locations`].
     pub location: u32,
@@ -238,7 +238,7 @@ pub struct Megakernel {
     pub sections: u32,
     /// Words of frames a path has: what [`Params::frame_words`] must say.
     pub frame_words: u32,
-    /// Whether frames, rays and hits are in the kernel's own memory while it runs, rather than in
+    /// True if frames, rays and hits are in the kernel's own memory while it runs, rather than in
     /// storage.
     pub private_frames: bool,
     /// Loops in it, each counted as often as it is reached by calls: what one iteration of the loop
@@ -259,7 +259,7 @@ pub struct ShaderStart {
     pub trap: u32,
 }
 
-/// What whoever runs a program must know, whatever the schedule.
+/// The data that whoever runs a program must know, whatever the schedule.
 #[derive(Clone, Debug)]
 pub struct Interface {
     /// The section that each entry starts with.
@@ -270,7 +270,7 @@ pub struct Interface {
     pub max_rays_per_path: u32,
     /// Frame words of the functions, by how often they may be active at once.
     pub(super) stack: StackWords,
-    /// What trap locations stand for.
+    /// The source locations that trap locations stand for.
     pub locations: Vec<Loc>,
 }
 

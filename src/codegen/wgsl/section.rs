@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Name of the entry point of a section's kernel.
 pub(super) const ENTRY_POINT: &str = "run_section";
 
-/// What exits must know of the rest of the program.
+/// The data that exits must know of the rest of the program.
 pub(super) struct Program {
     pub sections: Sections,
     /// Words that an activation of each function needs.

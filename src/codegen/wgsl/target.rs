@@ -1,4 +1,4 @@
-//! What the passes on the IR should know of GPUs.
+//! The properties of GPUs that the passes on the IR should know.
 
 use shadewright_ir::target::TargetInfo;
 

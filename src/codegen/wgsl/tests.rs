@@ -1,4 +1,4 @@
-//! What the kernels look like, and that naga accepts them.
+//! The form of the kernels, and the check that naga accepts them.
 
 use super::*;
 use shadewright_base::text::source::FileId;

@@ -21,7 +21,7 @@ pub struct DisplayImage {
     pub rgba: Vec<[f32; 4]>,
 }
 
-/// What a pixel that is not finite becomes in the first and in the second image.
+/// The colors of a pixel that is not finite, in the first and in the second image.
 const BLACK: [f32; 4] = [0.0; 4];
 const WHITE: [f32; 4] = [1.0; 4];
 

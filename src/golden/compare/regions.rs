@@ -28,11 +28,11 @@ pub struct Region {
     pub width: u32,
     /// Rows of the rectangle around it.
     pub height: u32,
-    /// Its pixels.
+    /// The number of pixels.
     pub pixels: u64,
     /// Means of red, green and blue of the first image over its pixels, linear.
     pub first: [f64; 3],
-    /// Those of the second image.
+    /// The means of the second image.
     pub second: [f64; 3],
     /// The channel in which its worst block differs most.
     pub channel: &'static str,

@@ -92,7 +92,7 @@ impl<'a> Pair<'a> {
 pub struct Significance {
     /// The significance that was asked for.
     pub significance: f64,
-    /// Whether the images had the same random numbers.
+    /// True if the images had the same random numbers.
     pub paired: bool,
     /// The smallest probability of any test, corrected for the number of tests: the probability that
     /// images with the same means differ as much somewhere.
@@ -203,7 +203,7 @@ pub(super) struct Statistic {
     pub is_significant: bool,
 }
 
-/// What the statistics of all blocks have in common.
+/// The values that the statistics of all blocks have in common.
 struct Model {
     /// Of each image's variances.
     degrees: [f64; 2],
@@ -303,7 +303,7 @@ impl Scale {
 struct Block {
     all: [Sums; 3],
     rest: [Sums; 3],
-    /// Whether `rest` is less than `all`.
+    /// True if `rest` is less than `all`.
     is_reduced: bool,
 }
 
@@ -351,7 +351,7 @@ pub(super) struct Tested {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub statistic: Statistic,
-    /// Whether the second image is brighter, over all channels.
+    /// True if the second image is brighter, over all channels.
     pub is_brighter: bool,
 }
 

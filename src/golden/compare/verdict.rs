@@ -118,13 +118,13 @@ impl Metric {
         (self == Self::Z).then_some(DEFAULT_SIGNIFICANCE)
     }
 
-    /// Whether more of it means that the images are more alike.
+    /// True if more of it means that the images are more alike.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
         matches!(self, Self::Psnr | Self::Ssim | Self::Z)
     }
 
-    /// Whether a value is at least as good as the threshold; NaN never is.
+    /// True if a value is at least as good as the threshold; NaN never is.
     #[must_use]
     pub fn passes(self, value: f64, threshold: f64) -> bool {
         if self.higher_is_better() { value >= threshold } else { value <= threshold }
@@ -158,7 +158,7 @@ impl fmt::Display for Metric {
 /// The name of the check by [`Metric::Z`].
 const P_OF_Z: &str = "p of the z test";
 
-/// What a value must be to pass, with respect to its limit.
+/// The relation to its limit that a value must have to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
@@ -183,20 +183,20 @@ impl fmt::Display for Relation {
 /// One value held against its limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
-    /// What was checked, for people.
+    /// The name of the checked quantity, for people.
     pub name: String,
-    /// What it was.
+    /// The value that was measured.
     pub value: f64,
-    /// What it had to be with respect to the limit.
+    /// The relation to the limit that it had to have.
     pub relation: Relation,
     /// The limit.
     pub limit: f64,
-    /// Whether it was.
+    /// True if it was.
     pub passed: bool,
 }
 
 impl Check {
-    /// Whether the value is a probability, of which 0 means less than can be computed.
+    /// True if the value is a probability, of which 0 means less than can be computed.
     #[must_use]
     pub fn is_probability(&self) -> bool {
         self.name == P_OF_Z
@@ -206,7 +206,7 @@ impl Check {
 /// The outcome of a judgement. `Display` says it in one line for each check, the outcome first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Whether all checks passed and all pixels are finite.
+    /// True if all checks passed and all pixels are finite.
     pub passed: bool,
     /// Every check, passed or not.
     pub checks: Vec<Check>,

@@ -39,7 +39,7 @@ fn shown(list: &List) -> Vec<String> {
     list.cases.iter().map(one).collect()
 }
 
-/// What a list in a folder with the scenes `a.rib` and `b.rib` says.
+/// Reads a list in a folder with the scenes `a.rib` and `b.rib`.
 fn read(text: &str) -> Result<List, String> {
     let dir = folder(&[("golden.toml", text), ("a.rib", ""), ("b.rib", ""), ("sub/c.gltf", ""), ("sub/notes.txt", "")]);
     opened(dir.path(), &[]).map_err(|text| text.replace(&dir.path().display().to_string(), "DIR"))

@@ -22,7 +22,7 @@ pub const MAX_IMAGES: usize = 48 << 20;
 /// Most bytes of the messages of an image.
 const MAX_MESSAGES: usize = 16 << 10;
 
-/// What the page says of the run.
+/// The facts about the run that the page shows.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     /// The list or folder of scenes.

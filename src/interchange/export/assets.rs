@@ -24,13 +24,13 @@ const MAX_IMAGE_BYTES: u64 = 1 << 30;
 /// A file that is copied.
 #[derive(Clone, Debug)]
 pub struct Copied {
-    /// Its path from the exported file, with slashes.
+    /// The path from the exported file, with slashes.
     pub name: String,
-    /// Its content.
+    /// The content of the file.
     pub bytes: Arc<[u8]>,
 }
 
-/// What an export takes along.
+/// The files that an export takes along.
 #[derive(Debug, Default)]
 pub struct Assets {
     /// The textures that are there, by the names that shaders ask for; the files of each are those

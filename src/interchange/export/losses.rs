@@ -1,4 +1,4 @@
-//! What an export cannot keep.
+//! Warnings about parts of a scene that an export cannot keep.
 
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_scene::{Object, ShaderInstance};

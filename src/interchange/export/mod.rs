@@ -108,9 +108,9 @@ pub struct Options {
 /// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What is in it.
+    /// The content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -119,8 +119,8 @@ pub struct OutputFile {
 pub struct Exported {
     /// The files, the scene itself last.
     pub files: Vec<OutputFile>,
-    /// What is lost or only similar, as warnings, with the name of the object or shader; and what
-    /// the shaders' compiler reports. They point into [`Exported::sources`].
+    /// Warnings about parts that are lost or only similar, with the name of the object or shader;
+    /// and the messages of the shaders' compiler. They point into [`Exported::sources`].
     pub diagnostics: Diagnostics,
     /// How many of these are losses.
     pub losses: usize,

@@ -20,18 +20,18 @@ const CHUNK: usize = 1 << 18;
 pub struct Target {
     /// The folder, absolute and without links.
     folder: PathBuf,
-    /// What it holds now.
+    /// The manifest of the pack that it holds now.
     earlier: Option<Manifest>,
 }
 
-/// What writing a file gives.
+/// The result of writing a file.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// Its bytes.
+    /// The number of bytes in the file.
     pub bytes: u64,
     /// Their hash.
     pub sha256: String,
-    /// Whether the earlier pack had the same file.
+    /// True if the earlier pack had the same file.
     pub kept: bool,
 }
 
@@ -68,7 +68,7 @@ impl Target {
         Ok(Self { folder, earlier })
     }
 
-    /// Whether a file lies in the folder.
+    /// True if a file lies in the folder.
     pub fn holds(&self, real: &Path) -> bool {
         real.starts_with(&self.folder)
     }
@@ -102,7 +102,7 @@ pub struct Stage<'t> {
 }
 
 impl Stage<'_> {
-    /// Its folder.
+    /// The temporary folder of the pack.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

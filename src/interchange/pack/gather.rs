@@ -43,7 +43,7 @@ pub enum Form {
 /// New strings in a file.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What the file is.
+    /// The form of the file.
     pub form: Form,
     /// The strings.
     pub edits: Edits,
@@ -168,11 +168,11 @@ struct Gatherer<'a> {
     changes: BTreeMap<usize, Change>,
     /// Search paths that differ, each with a scene that looks for images along it.
     lists: Vec<(SearchPaths, Scene)>,
-    /// Those of frames.
+    /// The numbers of frames' lists.
     of_frames: BTreeMap<Option<i32>, usize>,
     /// Files of textures, by list and name.
     textures: HashMap<(usize, Arc<str>), Option<PathBuf>>,
-    /// Whether folders in names of textures are there.
+    /// True if folders in names of textures are there.
     folders: HashMap<(usize, String), bool>,
     /// New names of textures.
     renamed: BTreeMap<Arc<str>, String>,
@@ -310,7 +310,7 @@ impl Gatherer<'_> {
         self.textures.insert(key, path);
     }
 
-    /// Whether the folder in a name may be there. A scene may have many strings that name no file, and
+    /// True if the folder in a name may be there. A scene may have many strings that name no file, and
     /// each is looked for with all endings that images have.
     fn has_folder_of(&mut self, list: usize, name: &str) -> bool {
         let Some((folder, _)) = name.rsplit_once('/').filter(|_| !lookup::is_absolute(name) && !name.contains('\\'))
@@ -474,7 +474,7 @@ struct Reference {
     name: String,
     place: (usize, usize),
     found: PathBuf,
-    /// Whether it is a library of materials, which names textures itself.
+    /// True if it is a library of materials, which names textures itself.
     is_library: bool,
 }
 

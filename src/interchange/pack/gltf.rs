@@ -5,7 +5,7 @@ use super::replace::{Decoding, Edits, replaced};
 /// Deepest nest of values.
 const MAX_DEPTH: usize = 256;
 
-/// What a binary file begins with; the document is its first chunk.
+/// The magic bytes of a binary file; the document is its first chunk.
 const MAGIC: &[u8] = b"glTF";
 /// Bytes of the header of a binary file: magic, version, length of all.
 const HEADER: usize = 12;

@@ -12,7 +12,7 @@ pub enum Found {
     Outside,
 }
 
-/// Whether a name is a path from a root or a drive.
+/// True if a name is a path from a root or a drive.
 pub fn is_absolute(name: &str) -> bool {
     name.starts_with(['/', '\\']) || name.as_bytes().get(1) == Some(&b':')
 }
@@ -55,14 +55,14 @@ pub fn relative(from_folder: &str, path: &str) -> String {
     up.chain(to[common..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a name leads into a folder and out of it again: both must exist for that.
+/// True if a name leads into a folder and out of it again: both must exist for that.
 fn turns_back(name: &str) -> bool {
     let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
     parts.skip_while(|part| *part == "..").any(|part| part == "..")
 }
 
-/// What a name finds in folders, as [`shadewright_scene::FileAccess::find`] looks for it. `is_file` and
-/// `is_folder` are for paths of the pack.
+/// Finds the file of a name in folders, as [`shadewright_scene::FileAccess::find`] looks for it.
+/// `is_file` and `is_folder` are for paths of the pack.
 pub fn find<'a>(
     name: &str,
     folders: impl IntoIterator<Item = &'a str> + Clone,

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 256 << 20;
 /// The manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What the file is.
+    /// The name of the file's format.
     pub format: String,
     /// The version of its format.
     pub version: u32,
@@ -35,15 +35,15 @@ pub struct Manifest {
 /// A packed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// Its path, relative to the packed folder.
+    /// The path, relative to the packed folder.
     pub path: String,
     /// The file that was copied.
     pub original: String,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
     /// The hash of its bytes.
     pub sha256: String,
-    /// Whether paths in it were rewritten.
+    /// True if paths in it were rewritten.
     pub rewritten: bool,
 }
 

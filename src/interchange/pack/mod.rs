@@ -49,7 +49,7 @@ pub const MANIFEST: &str = "shadewright-pack.json";
 /// Most bytes of a text that is rewritten, as the reader of scenes has it.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// What gzip begins with.
+/// The magic bytes of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// How a scene is packed.
@@ -62,11 +62,11 @@ pub struct Options {
     /// The first frame and the last that are read; all by default. Files that other frames name are
     /// packed, too, as far as their names are known without reading them.
     pub frames: Option<[i32; 2]>,
-    /// Whether nothing is written.
+    /// True if nothing is written.
     pub dry_run: bool,
 }
 
-/// What packing is at.
+/// The step that packing has reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Reads the scene.
@@ -92,7 +92,8 @@ pub enum Step {
     },
 }
 
-/// What is called before each step; a break ends packing with [`PackError::Interrupted`].
+/// A function that is called before each step; a break ends packing with
+/// [`PackError::Interrupted`].
 #[derive(Clone, Copy)]
 pub struct Watch<'a>(pub &'a dyn Fn(Step) -> ControlFlow<()>);
 
@@ -137,7 +138,7 @@ pub enum PackError {
     Scene {
         /// All messages.
         diagnostics: Box<Diagnostics>,
-        /// What they point into.
+        /// The sources that they point into.
         sources: Box<SourceMap>,
     },
     /// The scene has more than is packed.
@@ -156,7 +157,7 @@ pub enum PackError {
     NoParent {
         /// The folder to write.
         out: PathBuf,
-        /// Its parent.
+        /// The parent of that folder.
         parent: PathBuf,
     },
     /// The path is a file.
@@ -250,13 +251,13 @@ pub struct Packed {
     pub folder: PathBuf,
     /// The packed scene.
     pub scene: PathBuf,
-    /// What it holds. Of a dry run the hashes are empty.
+    /// The manifest of the pack. Of a dry run the hashes are empty.
     pub manifest: Manifest,
     /// Files that the earlier pack had already.
     pub kept: usize,
-    /// What renderers report of the scene, and what is not in the pack.
+    /// Messages of renderers about the scene, and about what is not in the pack.
     pub diagnostics: Diagnostics,
-    /// What the diagnostics point into.
+    /// The sources that the diagnostics point into.
     pub sources: SourceMap,
 }
 

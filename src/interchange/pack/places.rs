@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 /// A file and its path in the pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Its path in the pack.
+    /// The path in the pack.
     pub path: String,
     /// The file that is copied.
     pub source: PathBuf,
@@ -28,7 +28,7 @@ struct Root {
     named: PathBuf,
     /// Without links.
     real: PathBuf,
-    /// Its path in the pack.
+    /// The path in the pack.
     packed: String,
 }
 
@@ -90,7 +90,7 @@ impl Places {
         self.by_path.get(path).copied()
     }
 
-    /// Whether files are below a folder of the pack.
+    /// True if files are below a folder of the pack.
     pub fn has_folder(&self, folder: &str) -> bool {
         folder.is_empty() || self.folders.contains(folder)
     }

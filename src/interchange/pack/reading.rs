@@ -22,15 +22,15 @@ use std::sync::Arc;
 /// A frame that was read.
 #[derive(Debug)]
 pub struct Frame {
-    /// Its number; `None` of a scene without frames.
+    /// The number of the frame; `None` of a scene without frames.
     pub number: Option<i32>,
-    /// Its search paths.
+    /// The search paths of the frame.
     pub lists: SearchPaths,
     /// The files that it reads, as they were found; frames that read the same share them.
     pub read: Arc<BTreeSet<PathBuf>>,
 }
 
-/// What reading a scene gives.
+/// The result of reading a scene.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// The texts of RIB files and shaders.
@@ -213,7 +213,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a file of an earlier frame holds.
+/// The kind of data in a file of an earlier frame.
 #[derive(Clone, Copy)]
 enum Form {
     Colors,

@@ -1,4 +1,4 @@
-//! What a RIB file says of other files: its requests and strings that may name one, with their
+//! References of a RIB file to other files: its requests and strings that may name one, with their
 //! places. No request has an effect here; `walk` follows them.
 
 use shadewright_base::text::source::{FileId, Span};
@@ -31,9 +31,9 @@ pub enum SearchPath {
 /// A string and where it stands, with its quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quoted {
-    /// Its value.
+    /// The value of the string.
     pub value: Arc<str>,
-    /// Its place.
+    /// The place of the string.
     pub span: Span,
 }
 
@@ -63,13 +63,13 @@ pub enum Event {
 /// A string that may name a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// What it would be the name of.
+    /// The kind of thing that it would name.
     pub kind: NameKind,
     /// The string.
     pub quoted: Quoted,
 }
 
-/// What a string would name.
+/// The kind of thing that a string would name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameKind {
     /// An image, or another file that shaders read.
@@ -84,7 +84,7 @@ pub enum NameKind {
     Condition,
 }
 
-/// What a file says.
+/// The requests and strings of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// Requests in their order, each with the place of its name.
@@ -135,7 +135,7 @@ pub fn read(file: FileId, text: &str) -> Contents {
     }
 }
 
-/// Whether a word within an array ends it, as the reader of scenes continues after errors.
+/// True if a word within an array ends it, as the reader of scenes continues after errors.
 fn is_request(word: &str) -> bool {
     word == "version" || word.starts_with(|c: char| c.is_ascii_uppercase())
 }

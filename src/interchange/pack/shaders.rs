@@ -1,4 +1,4 @@
-//! What a shader's text says of other files: the headers that it includes, and its strings.
+//! References of a shader's text to other files: the headers that it includes, and its strings.
 
 use shadewright_base::scan::{RawKind, RawToken, scan};
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -24,7 +24,7 @@ pub struct Include {
     pub span: Span,
     /// The name; `None` where a macro gives it.
     pub name: Option<String>,
-    /// Whether the folder of the file comes before the search path: a name in quotes.
+    /// True if the folder of the file comes before the search path: a name in quotes.
     pub beside_first: bool,
     /// The header.
     pub found: PathBuf,
@@ -120,7 +120,7 @@ pub fn strings(file: FileId, text: &str) -> Strings {
     out
 }
 
-/// Whether a string has both its quotes.
+/// True if a string has both its quotes.
 fn is_whole(text: &str, token: &RawToken) -> bool {
     let written = text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default();
     written.len() > 1 && written.ends_with('"')

@@ -28,11 +28,11 @@ pub type Scope = Option<i32>;
 /// A file of RIB.
 #[derive(Debug)]
 pub struct RibFile {
-    /// Its path, as it was found.
+    /// The path, as it was found.
     pub path: PathBuf,
-    /// Its text.
+    /// The text of the file.
     pub id: FileId,
-    /// What it says.
+    /// The requests and strings of the file.
     pub contents: Contents,
 }
 
@@ -54,7 +54,7 @@ pub struct ArchiveUse {
 /// A part of a file that is read for some images: the file, the first byte and the last, the images.
 pub type Piece = (usize, u32, u32, Scope);
 
-/// What was found.
+/// The result of the walk.
 #[derive(Debug, Default)]
 pub struct Walk {
     /// The files, the scene itself first.

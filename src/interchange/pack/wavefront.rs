@@ -13,7 +13,7 @@ const MAX_WORDS: usize = 64;
 pub struct Named {
     /// The name, with slashes.
     pub name: String,
-    /// Its place.
+    /// The place in the file's bytes.
     pub place: Range<usize>,
 }
 

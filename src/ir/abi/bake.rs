@@ -1,9 +1,9 @@
-//! What a shader bakes: the description that front ends pass with each call to the linker.
+//! The data that a shader bakes: the description that front ends pass with each call to the linker.
 
 use super::DataType;
 use std::fmt;
 
-/// What a call writes.
+/// The kind of data that a call writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BakeKind {
     /// `bake3d`: points of a cloud.
@@ -26,14 +26,14 @@ impl BakeKind {
 
 /// A call of `bake3d` or `bake` in a shader.
 ///
-/// What it writes reaches the renderer in *parts*, one a run of the program: part 0 is the file
-/// ([`super::Intrinsic::BakeFile`]), and zero where the call did not run; the others are the
+/// The data that it writes reach the renderer in *parts*, one a run of the program: part 0 is the
+/// file ([`super::Intrinsic::BakeFile`]), and zero where the call did not run; the others are the
 /// numbers of [`BakeKind::numbers`] and of the channels, three a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BakeCall {
-    /// Its number among those of its file, so that no two calls of a shader are the same.
+    /// The number among the calls of its file, so that no two calls of a shader are the same.
     pub number: u32,
-    /// What it writes.
+    /// The kind of data that it writes.
     pub kind: BakeKind,
     /// The types and names of the values.
     pub channels: Vec<(DataType, String)>,

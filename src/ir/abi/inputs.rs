@@ -76,7 +76,7 @@ pub enum Axis {
     Origin,
 }
 
-/// What the name of an input means.
+/// The meaning of the name of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
     /// A predefined variable (RISpec 3.2, tables 11.1 to 11.4), or one of the inputs named in
@@ -107,13 +107,13 @@ impl ShaderSpace {
     }
 }
 
-/// What the names of [`Input::String`] start with.
+/// The prefix of the names of [`Input::String`].
 const STRING: &str = "string.";
 
-/// What the names of [`Input::Uniform`] start with.
+/// The prefix of the names of [`Input::Uniform`].
 const UNIFORM: &str = "uniform.";
 
-/// What the names of [`Input::Scratch`] start with.
+/// The prefix of the names of [`Input::Scratch`].
 const SCRATCH: &str = "scratch.";
 
 impl<'a> Input<'a> {
@@ -135,7 +135,7 @@ impl<'a> Input<'a> {
             .unwrap_or(Input::Variable(name))
     }
 
-    /// Whether text in a shader can name it: it is a predefined variable of the language.
+    /// True if text in a shader can name it: it is a predefined variable of the language.
     pub fn is_predefined(self) -> bool {
         matches!(self, Input::Variable(name) if !name.contains('.'))
     }
@@ -213,7 +213,7 @@ pub struct Query<'a> {
     pub name: &'a str,
     /// Of an array, the element's index and the number of elements.
     pub element: Option<(u32, u32)>,
-    /// Whether the input is the presence of a value (`f32`, 1 or 0), instead of the value.
+    /// True if the input is the presence of a value (`f32`, 1 or 0), instead of the value.
     pub found: bool,
 }
 

@@ -37,7 +37,7 @@ impl DataType {
         (DataType::Matrix, "m"),
     ];
 
-    /// Its letter.
+    /// The letter that stands for the type in names.
     pub fn letter(self) -> &'static str {
         Self::LETTERS.iter().find(|l| l.0 == self).map_or("", |l| l.1)
     }
@@ -115,18 +115,18 @@ pub enum Intrinsic {
     GatherOutput {
         /// `Float`, or `Vector` for all triples.
         ty: DataType,
-        /// Whether the value before the shader runs is meant.
+        /// True if the value before the shader runs is meant.
         of_primitive: bool,
         /// The name of the variable.
         name: Arc<str>,
     },
 }
 
-/// What the names of [`Intrinsic::LightMessage`] start with.
+/// The prefix of the names of [`Intrinsic::LightMessage`].
 const MESSAGE: &str = "lights.message.";
-/// What the names of [`Intrinsic::LightEnvironment`] start with.
+/// The prefix of the names of [`Intrinsic::LightEnvironment`].
 const ENVIRONMENT: &str = "lights.environment.";
-/// What the names of [`Intrinsic::GatherOutput`] start with.
+/// The prefix of the names of [`Intrinsic::GatherOutput`].
 const GATHER: &str = "rays.question.";
 
 impl Intrinsic {
@@ -177,7 +177,7 @@ impl Intrinsic {
         Some(Intrinsic::GatherOutput { ty, of_primitive: word == "primitive", name: name.into() })
     }
 
-    /// Whether a function is this one, specialised or not.
+    /// True if a function is this one, specialised or not.
     pub fn is(&self, function: &str) -> bool {
         Self::parse(function).as_ref() == Some(self)
     }
@@ -203,12 +203,12 @@ impl From<Intrinsic> for Arc<str> {
     }
 }
 
-/// What the names of functions' copies for specialisation `n` end with.
+/// The suffix of the names of functions' copies for specialization `n`.
 pub fn specialisation_suffix(n: usize) -> String {
     format!("@{n}")
 }
 
-/// What stands in the names of functions' copies that compute derivatives, too, before their number.
+/// The part of the names of functions' copies that compute derivatives, too, before their number.
 pub const DERIVED: &str = ".derived";
 
 /// The name of the function of which one is a copy that computes derivatives, too; the name itself

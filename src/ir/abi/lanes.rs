@@ -39,7 +39,7 @@ pub enum Reduction {
     Max,
 }
 
-/// What the names start with.
+/// The prefix of the names.
 const LANES: &str = "lanes.";
 
 impl LaneIntrinsic {
@@ -57,7 +57,7 @@ impl LaneIntrinsic {
         LaneIntrinsic::Reduce(Reduction::Max),
     ];
 
-    /// Whether its name ends with the type of its first operand.
+    /// True if its name ends with the type of its first operand.
     pub fn is_typed(self) -> bool {
         matches!(self, LaneIntrinsic::Shuffle | LaneIntrinsic::Extract | LaneIntrinsic::Reduce(_))
     }

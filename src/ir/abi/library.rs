@@ -12,7 +12,7 @@ pub fn name(source: &str) -> String {
     format!("{NAMESPACE}{source}")
 }
 
-/// Whether a function of a module without [origins](crate::FunctionOrigin), such as an RPU
+/// True if a function of a module without [origins](crate::FunctionOrigin), such as an RPU
 /// program, is the library's.
 pub fn is_library(name: &str) -> bool {
     name.starts_with(NAMESPACE)
@@ -22,9 +22,9 @@ pub fn is_library(name: &str) -> bool {
 /// (vec3 color, f32 alpha)`. The parameter `alpha` is the start value of the output and is not
 /// read.
 pub const CAMERA: &str = "std.__camera";
-/// What a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32 spread, f32 reach, f32
-/// clipped, f32 mattes, f32 pixel, f32 index, f32 alpha) → (vec3 color, f32 alpha)`. The parameter
-/// `alpha` is not read.
+/// The color and alpha that a camera ray sees: `(vec3 origin, vec3 direction, f32 width, f32
+/// spread, f32 reach, f32 clipped, f32 mattes, f32 pixel, f32 index, f32 alpha) → (vec3 color, f32
+/// alpha)`. The parameter `alpha` is not read.
 pub const CAMERA_RAY: &str = "std.__camera_radiance";
 /// The integrator: the radiance along a ray. Where nothing else defines it, it is the one that
 /// composites surfaces.
@@ -46,7 +46,7 @@ pub fn unit(ty: impl Display) -> String {
     format!("{UNIT}{ty}")
 }
 
-/// Whether a function is one of [`unit()`].
+/// True if a function is one of [`unit()`].
 pub fn is_unit(name: &str) -> bool {
     name.starts_with(UNIT)
 }
@@ -55,13 +55,13 @@ pub fn is_unit(name: &str) -> bool {
 pub const TRANSCENDENTAL: [&str; 13] =
     ["sin", "cos", "tan", "asin", "acos", "atan.f.f", "atan.ff.f", "exp", "exp2", "log.f.f", "log.ff.f", "log2", "pow"];
 
-/// What the name of one of [`TRANSCENDENTAL`] has before it in that of its fast version.
+/// The prefix of the name of one of [`TRANSCENDENTAL`] in that of its fast version.
 pub const FAST: &str = "fast";
 
 /// Start of the names of the functions that apply one of floats component by component.
 const TUPLE: &str = "std.__tuple_";
 
-/// Whether a function applies one of floats component by component, as a shader asks.
+/// True if a function applies one of floats component by component, as a shader asks.
 pub fn is_componentwise(name: &str) -> bool {
     name.starts_with(TUPLE)
 }
@@ -78,10 +78,10 @@ pub const RANDOM: &str = "std.__random";
 /// Four numbers of a scrambled Sobol sequence: `(f32 index, f32 pixel, f32 dimension) → vec4`.
 pub const SOBOL: &str = "std.__sobol";
 
-/// What the names of the functions that filter textures start with.
+/// The prefix of the names of the functions that filter textures.
 const TEXTURES: &str = "std.texture.";
 
-/// Whether a function of the library looks up a texture.
+/// True if a function of the library looks up a texture.
 pub fn is_texture_lookup(name: &str) -> bool {
     name.starts_with(TEXTURES)
 }

@@ -94,7 +94,7 @@ pub fn common_origin_entries(n: usize) -> [String; 2] {
     [format!("@intersect.{n}.origin"), format!("@intersect.{n}.rest")]
 }
 
-/// What an entry point is called for.
+/// The purpose for which an entry point is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryPoint {
     /// Renders one sample.

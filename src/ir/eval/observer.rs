@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Ray {
     /// Where `t` is 0.
     pub origin: [f32; 3],
-    /// Its direction, of any length.
+    /// The direction, of any length.
     pub direction: [f32; 3],
     /// The open interval of `t` that it looks at.
     pub interval: [f32; 2],
@@ -22,16 +22,16 @@ impl Ray {
     }
 }
 
-/// What an observer gets for a ray.
+/// The answer that an observer gets for a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// Of `trace`: what it hit, or [`Hit::MISS`].
     Hit(Hit),
     /// Of `occluded` and `visible`.
     Shadow {
-        /// Whether anything lies on it.
+        /// True if anything lies on it.
         blocked: bool,
-        /// Its number among the rays of one `visible`.
+        /// The number among the rays of one `visible`.
         number: u32,
     },
 }

@@ -11,7 +11,7 @@ use crate::{BlockId, Const, EmptyWorld, Function, Inst, Limits, Module, Op, Valu
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a call may take to be worked out while compiling: about as much as a table of 16 noise
+/// The limits of a call that is worked out while compiling: about as much as a table of 16 noise
 /// values.
 const LIMITS: Limits = Limits { fuel: 4096, depth: 32 };
 
@@ -39,7 +39,7 @@ fn names_of(pure: &HashMap<Arc<str>, Purity>) -> HashSet<Arc<str>> {
     pure.iter().filter(|(_, purity)| **purity > Purity::None).map(|(name, _)| name.clone()).collect()
 }
 
-/// What the results of a function depend on.
+/// The dependencies of the results of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purity {
     /// On what happened before, or it does something besides giving results.
@@ -125,7 +125,7 @@ fn work_out(module: &mut Module, pure: &HashMap<Arc<str>, Purity>) -> usize {
     found.len()
 }
 
-/// What makes two calls equal: the function and its arguments.
+/// The key by which two calls are equal: the function and its arguments.
 type Call = (Arc<str>, Vec<Value>);
 
 /// Merges the equal calls of one function.

@@ -2,7 +2,7 @@
 
 use crate::{Op, Type};
 
-/// Whether an operation is worth a register that keeps its result longer, or a move between
+/// True if an operation is worth a register that keeps its result longer, or a move between
 /// registers.
 ///
 /// It is not for constants, program constants and choices of components or signs, which both

@@ -22,8 +22,8 @@ pub fn run(func: &mut Function) -> usize {
     removed + retain_params(func, |v| live.values[v.0 as usize]) + remove_slots(func)
 }
 
-/// What is used, found from the effects backwards (so that a ring of values that only feed each
-/// other is not).
+/// The used values and slots, found from the effects backwards (so that a ring of values that only
+/// feed each other is not).
 struct Liveness {
     values: Vec<bool>,
     /// Slots that something reads: writes to others are dead.

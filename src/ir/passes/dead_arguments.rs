@@ -55,7 +55,7 @@ pub fn eliminate_dead_arguments(module: &mut Module) -> usize {
     gone.iter().flatten().filter(|g| **g).count()
 }
 
-/// Whether the function is an entry point that is called for a hit by [`ShaderCall::Ray`], or like
+/// True if the function is an entry point that is called for a hit by [`ShaderCall::Ray`], or like
 /// that.
 fn takes_ray(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Entry(EntryPoint::Surface(_) | EntryPoint::Displacement(_)))
@@ -82,11 +82,11 @@ pub(super) fn fix_params(func: &mut Function, values: &[Option<Const>]) {
     entry.insts.splice(0..0, constants);
 }
 
-/// What results and effects depend on, across calls.
+/// The parameters, and the ray, that results and effects depend on, across calls.
 struct Needed {
     /// For each function and parameter, whether it is needed.
     params: Vec<Vec<bool>>,
-    /// Whether some surface needs the ray.
+    /// True if some surface needs the ray.
     ray: bool,
 }
 

@@ -15,10 +15,10 @@
 //! whose results need shadows goes to a copy of the callee that has more parameters and results
 //! ([`copy`]). Block parameters and array slots have shadows as values have.
 //!
-//! What is not differentiable counts as constant: `floor`, comparisons, integers, reads of memory,
-//! and what rays bring back. `select` and branches are those of the point itself. A derivative of a
-//! derivative counts as 0 too: the width of a filter changes slowly, and a bumped surface may be
-//! made of filtered noise. Where what rays bring back is asked for, it is said.
+//! Everything that is not differentiable counts as constant: `floor`, comparisons, integers, reads
+//! of memory, and what rays bring back. `select` and branches are those of the point itself. A
+//! derivative of a derivative counts as 0 too: the width of a filter changes slowly, and a bumped
+//! surface may be made of filtered noise. Where what rays bring back is asked for, it is said.
 
 mod activity;
 mod copy;
@@ -31,7 +31,7 @@ use super::replace::Replacements;
 use crate::{Const, Function, Loc, Module, Op};
 use copy::Copies;
 
-/// What [`expand`] did.
+/// The effects of [`expand`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// Instructions replaced, and functions copied.
@@ -44,14 +44,14 @@ fn is_operation(op: &Op) -> bool {
     matches!(op, Op::Du | Op::Dv | Op::Seed)
 }
 
-/// Whether a function asks for a derivative by itself. One with seeds asks only when it is
+/// True if a function asks for a derivative by itself. One with seeds asks only when it is
 /// differentiated: they say by what rule.
 fn asks(func: &Function) -> bool {
     let has = |op: fn(&Op) -> bool| func.blocks.iter().flat_map(|b| &b.insts).any(|i| op(&i.op));
     has(|op| matches!(op, Op::Du | Op::Dv)) && !has(|op| *op == Op::Seed)
 }
 
-/// Whether something in the module asks for a derivative, so that seeds are worth computing.
+/// True if something in the module asks for a derivative, so that seeds are worth computing.
 pub fn is_needed(module: &Module) -> bool {
     module.functions.iter().any(asks)
 }

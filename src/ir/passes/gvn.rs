@@ -145,7 +145,7 @@ impl Pass {
         }
     }
 
-    /// Whether no dominating value is congruent to this one, which then stands for its number from
+    /// True if no dominating value is congruent to this one, which then stands for its number from
     /// here on; else it is replaced.
     fn is_new(&mut self, value: Value) -> bool {
         let number = self.numbering.of(value);

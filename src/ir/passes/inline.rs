@@ -25,7 +25,7 @@ pub struct InlinePolicy {
     pub medium: usize,
     /// A function does not grow beyond this many instructions by inlining.
     pub max_size: usize,
-    /// Whether functions with one call are inlined.
+    /// True if functions with one call are inlined.
     pub once: bool,
 }
 
@@ -111,7 +111,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
     inlined
 }
 
-/// Whether a function takes or gives so much that it must become a part of its callers.
+/// True if a function takes or gives so much that it must become a part of its callers.
 fn passes_too_much(func: &Function, target: &TargetInfo) -> bool {
     let (params, results) = (func.params.iter().map(|p| p.ty), func.results.iter().map(|r| r.ty));
     registers(params).max(registers(results)) > target.call_registers
@@ -139,7 +139,7 @@ fn branches(func: &Function) -> usize {
     func.blocks.iter().filter(|b| matches!(b.term, Terminator::Branch(..))).count()
 }
 
-/// Whether a function may wait for rays itself.
+/// True if a function may wait for rays itself.
 fn waits(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends())
 }
@@ -157,7 +157,7 @@ fn constants(func: &Function) -> HashSet<Value> {
     insts.filter(|i| matches!(i.op, Op::Const(_))).filter_map(|i| i.results.first().copied()).collect()
 }
 
-/// Whether a function shoots shadow rays itself.
+/// True if a function shoots shadow rays itself.
 fn shoots(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Visible(_)))
 }

@@ -23,13 +23,13 @@ pub struct KnownMemory {
 /// A program constant of which some components never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownConstant {
-    /// Its number.
+    /// The number of the constant.
     pub number: u32,
     /// The words that are known.
     pub words: [Option<u32>; 4],
 }
 
-/// What is known when a program is compiled.
+/// The data that are known when a program is compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownData {
     memory: Vec<KnownMemory>,
@@ -44,7 +44,7 @@ impl KnownData {
         Self { memory, constants }
     }
 
-    /// Whether nothing is known.
+    /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
         self.memory.is_empty() && self.constants.is_empty()
     }
@@ -61,7 +61,7 @@ impl KnownData {
         self.constants.iter().find(|known| known.number == number).map(|known| known.words)
     }
 
-    /// Whether these program constants have the values that are known.
+    /// True if these program constants have the values that are known.
     pub fn holds(&self, constants: &[[f32; 4]]) -> bool {
         self.constants.iter().all(|known| {
             let words = constants.get(known.number as usize).map(|vector| vector.map(f32::to_bits));

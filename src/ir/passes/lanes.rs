@@ -1,5 +1,5 @@
-//! What operations between lanes ([`LaneIntrinsic`]) mean in code that runs for one sample: there
-//! is one lane, whose number is 0.
+//! The meaning of operations between lanes ([`LaneIntrinsic`]) in code that runs for one sample:
+//! there is one lane, whose number is 0.
 
 use crate::abi::{LaneIntrinsic, Reduction};
 use crate::{Function, FunctionBuilder, Module, Op, Type};

@@ -97,7 +97,7 @@ struct Look<'a> {
     func: &'a Function,
     tree: &'a Dominators,
     found: &'a NaturalLoop,
-    /// Whether each block lies in the loop.
+    /// True if each block lies in the loop.
     inside: &'a [bool],
     /// Where each value is defined.
     home: &'a [BlockId],
@@ -128,7 +128,7 @@ impl Look<'_> {
         !self.is_inside(self.home[value.0 as usize])
     }
 
-    /// What is invariant: results of pure operations on values from outside, or on each other.
+    /// The invariant values: results of pure operations on values from outside, or on each other.
     fn invariant(&self) -> HashSet<Value> {
         let dominates_all = |b: BlockId, others: &[BlockId]| others.iter().all(|&o| self.tree.dominates(b, o));
         let leaves = |b: &BlockId| self.func.block(*b).term.targets().any(|t| !self.is_inside(t.block));
@@ -149,7 +149,7 @@ impl Look<'_> {
         invariant
     }
 
-    /// Those invariant values that are worth moving, and those that they are made from.
+    /// The invariant values that are worth moving, and those that they are made from.
     fn closure(&self, invariant: &HashSet<Value>) -> HashSet<Value> {
         let mut chosen: HashSet<Value> = HashSet::new();
         let insts = in_order(self.tree, self.found).into_iter().flat_map(|b| &self.func.block(b).insts);
@@ -180,7 +180,7 @@ impl Look<'_> {
         used.iter().map(|&v| self.func.ty(v).words()).sum()
     }
 
-    /// Whether an iteration may call or suspend.
+    /// True if an iteration may call or suspend.
     fn suspends(&self) -> bool {
         self.insts().any(|i| i.op.suspends() || matches!(i.op, Op::Call(_)))
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub struct Pass {
     /// The name by which it is switched off and reported.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The description, in one line.
     pub description: &'static str,
     work: Work,
 }
@@ -135,9 +135,9 @@ pub const PASSES: [Pass; 19] = [
 /// A choice of passes and their settings. The default is all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline {
-    /// Whether each pass of [`PASSES`] runs.
+    /// True if each pass of [`PASSES`] runs.
     enabled: [bool; PASSES.len()],
-    /// What the inliner copies.
+    /// The rules of the inliner: which calls are inlined.
     pub inline: InlinePolicy,
     /// Which variants of functions are made.
     pub variants: VariantPolicy,
@@ -198,10 +198,10 @@ pub trait Observer {
 /// Looks at nothing.
 impl Observer for () {}
 
-/// What one pass did in all rounds.
+/// The report on one pass in all rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassReport {
-    /// Its name.
+    /// The name of the pass.
     pub name: &'static str,
     /// How often it ran.
     pub runs: usize,
@@ -211,7 +211,7 @@ pub struct PassReport {
     pub time: Duration,
 }
 
-/// What a pipeline did.
+/// The report on the run of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Report {
     /// The passes that ran, in order.
@@ -270,7 +270,7 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Whether the linker splits shaders ([`super::uniform`]).
+    /// True if the linker splits shaders ([`super::uniform`]).
     pub fn splits_uniform_code(&self) -> bool {
         self.passes().any(|p| matches!(p.work, Work::Linker))
     }

@@ -114,7 +114,8 @@ fn lower_slots(func: &mut Function) -> Vec<u32> {
     numbers
 }
 
-/// What an instruction becomes. Rows that another value holds already are noted in `same`.
+/// The instructions that an instruction becomes. Rows that another value holds already are noted in
+/// `same`.
 fn lower_inst(mut inst: Inst, rows: &Rows, slots: &[u32], same: &mut Replacements) -> Vec<Inst> {
     if let Op::SlotLoad(s) | Op::SlotStore(s) | Op::Visible(s) = &mut inst.op {
         *s = SlotId(slots[s.0 as usize]);

@@ -1,6 +1,6 @@
-//! What a packet of rays saves in the intersection with a primitive (Parker et al., "RTSL: a Ray
-//! Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet,
-//! and directions of length 1 make squares of lengths and divisions by them vanish.
+//! The savings of a packet of rays in the intersection with a primitive (Parker et al., "RTSL: a
+//! Ray Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a
+//! packet, and directions of length 1 make squares of lengths and divisions by them vanish.
 //!
 //! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and
 //! returns how many operations on floats one ray costs; [`split()`] parts a function into what the
@@ -21,7 +21,7 @@ const DIRECTION: &str = input::RAY_DIRECTION;
 /// Inputs that differ from ray to ray, but for the origin, which may not.
 const OF_A_RAY: [&str; 4] = [DIRECTION, input::RAY_T, input::RAY_T_MIN, input::RAY_TIME];
 
-/// What the rays of a packet have in common.
+/// The properties that the rays of a packet have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// All start at one point, as those of a pinhole camera do.
@@ -50,7 +50,7 @@ pub struct Operations {
     pub expensive: u32,
 }
 
-/// What a function costs each ray of a packet.
+/// The cost of a function for each ray of a packet.
 pub fn operations(func: &Function, packet: Packet) -> Operations {
     let mut func = func.clone();
     if packet.unit_directions {
@@ -67,13 +67,13 @@ pub fn shorten(func: &mut Function) {
     while passes.iter().map(|pass| pass(func)).sum::<usize>() > 0 {}
 }
 
-/// Whether an input of a core is the same for all rays of a packet.
+/// True if an input of a core is the same for all rays of a packet.
 fn is_common(input: &str, common_origin: bool) -> bool {
     !OF_A_RAY.contains(&input) && (input != ORIGIN || common_origin)
 }
 
-/// What the core of an `intersect` method can work out once for a packet with a common origin: how
-/// many numbers; 0 where it is not worth parting it.
+/// The count of the numbers that the core of an `intersect` method can work out once for a packet
+/// with a common origin; 0 where it is not worth parting it.
 pub fn shared_numbers(func: &Function, target: &TargetInfo) -> u32 {
     let common: Vec<&str> = func.params.iter().map(|p| &*p.name).filter(|name| is_common(name, true)).collect();
     let parts = split(func, &common, ["shared".to_string(), "rest".to_string()], Once::Numbers(target));

@@ -91,8 +91,8 @@ struct Way {
     /// The block whose end holds the jump now, and which of its two ways it is: one that was made
     /// for it, if there was need.
     place: (BlockId, usize),
-    /// What values of the join are when control comes this way; those without an entry are not
-    /// known there.
+    /// The values that those of the join are when control comes this way; those without an entry
+    /// are not known there.
     there: HashMap<Value, Value>,
 }
 

@@ -43,18 +43,18 @@ impl Range {
         Range::hull(&[self.low, self.high, other.low, other.high])
     }
 
-    /// Whether every number of this range is below every one of the other or has the same bits.
+    /// True if every number of this range is below every one of the other or has the same bits.
     pub(super) fn is_below(self, other: Range) -> bool {
         let is_same_zero = self.is_not_negative() && other.is_not_negative();
         self.high < other.low || self.high == other.low && (self.high != 0.0 || is_same_zero)
     }
 
-    /// Whether every number of the range lies in 0 to 1, without −0.
+    /// True if every number of the range lies in 0 to 1, without −0.
     pub(super) fn is_saturated(self) -> bool {
         self.is_not_negative() && self.high <= 1.0
     }
 
-    /// Whether no number of the range has the sign bit.
+    /// True if no number of the range has the sign bit.
     pub(super) fn is_not_negative(self) -> bool {
         self.low.is_sign_positive()
     }

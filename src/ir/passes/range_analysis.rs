@@ -65,9 +65,9 @@ pub fn run(func: &mut Function) -> usize {
     decided
 }
 
-/// What ranges say of an instruction.
+/// The decision on an instruction that follows from ranges.
 enum Decision {
-    /// Its result is this operand.
+    /// The result is this operand.
     Is(Value),
     /// The difference it tests never is so, NaN included; its result is this.
     Never(bool),

@@ -39,11 +39,12 @@ const START: u32 = 0x811c_9dc5;
 /// A piece of a block that runs without a ray or a call of an instrumented function in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its function, by the place in the module.
+    /// The function, by its place in the module.
     pub function: usize,
-    /// Its block.
+    /// The block.
     pub block: BlockId,
-    /// Its instructions in the block. The results of the ray or call before them belong to it.
+    /// The instructions in the block. The results of the ray or call before them belong to the
+    /// segment.
     pub insts: Range<usize>,
     /// How it ends.
     pub end: End,
@@ -69,21 +70,21 @@ pub struct Segments {
     pub list: Vec<Segment>,
 }
 
-/// What a module records.
+/// The data that a module records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording<'a> {
     /// Each segment records [`HASH_WORDS`] words.
     Hashes {
         /// The segments whose values are hashed; the others record that they are executed.
         of: &'a HashSet<u32>,
-        /// Whether all NaN hash alike, and zeros of both signs.
+        /// True if all NaN hash alike, and zeros of both signs.
         canonical: bool,
         /// Which values are in the hash of decisions; that of results leaves inner ones out.
         decisions: Detail,
     },
     /// One segment records the words of its [`Segments::items`].
     Values {
-        /// Its number.
+        /// The number of the segment.
         segment: u32,
         /// Which of them.
         detail: Detail,
@@ -95,11 +96,11 @@ pub enum Recording<'a> {
 pub enum Detail {
     /// All of them.
     All,
-    /// Those that are not inner.
+    /// The values that are not inner.
     Outer,
 }
 
-/// What an item of a segment is.
+/// The kind of an item of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// A value that the segment reads and that is from before it.
@@ -117,9 +118,9 @@ pub enum What {
 /// A value that a segment records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What it is.
+    /// The kind of item.
     pub what: What,
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// How many words of it are recorded, from the first on.
     pub words: u32,
@@ -161,8 +162,8 @@ impl Segments {
         Self { list }
     }
 
-    /// What a segment records of itself: first what it reads, then its results in the order of
-    /// execution.
+    /// The items that a segment records of itself: first what it reads, then its results in the
+    /// order of execution.
     pub fn items(&self, module: &Module, number: u32, detail: Detail) -> Vec<Item> {
         let segment = &self.list[number as usize];
         let func = &module.functions[segment.function];
@@ -212,7 +213,7 @@ fn reached(module: &Module, roots: &[&str]) -> HashSet<usize> {
     seen
 }
 
-/// What is known of a function's values.
+/// The facts that are known of a function's values.
 struct Facts {
     /// Constants, which no machine computes.
     constants: HashSet<Value>,
@@ -327,7 +328,7 @@ fn items(func: &Function, segment: &Segment, facts: &Facts, detail: Detail) -> V
     inputs
 }
 
-/// Whether a result goes into the hash of its segment. Copies do not: what they copy does, or what
+/// True if a result goes into the hash of its segment. Copies do not: what they copy does, or what
 /// is computed from them. [`Recording::Values`] has them all.
 pub fn is_hashed(op: &Op) -> bool {
     !matches!(
@@ -353,12 +354,12 @@ pub fn is_hashed(op: &Op) -> bool {
     )
 }
 
-/// Whether a result decides what happens next: which way a branch goes, which element is taken.
+/// True if a result decides what happens next: which way a branch goes, which element is taken.
 pub fn is_decision(op: &Op) -> bool {
     matches!(op, Op::Lt | Op::Le | Op::Eq | Op::Ne | Op::ILt | Op::IEq | Op::ToInt | Op::Occluded | Op::Visible(_))
 }
 
-/// Whether an item is in the hash of a segment's results, if it is not an inner value.
+/// True if an item is in the hash of a segment's results, if it is not an inner value.
 fn is_in_hash(func: &Function, segment: &Segment, item: &Item) -> bool {
     match item.what {
         What::Result(_, at) => is_hashed(&func.block(segment.block).insts[at].op),
@@ -367,7 +368,7 @@ fn is_in_hash(func: &Function, segment: &Segment, item: &Item) -> bool {
     }
 }
 
-/// Whether an item is a decision.
+/// True if an item is a decision.
 fn decides(func: &Function, segment: &Segment, item: &Item) -> bool {
     match item.what {
         What::Result(_, at) => is_decision(&func.block(segment.block).insts[at].op),
@@ -511,7 +512,7 @@ impl Instrumenter {
             What::Hit(_) | What::HitTriangle(_) | What::HitObject(_) => true,
         };
         let mut all_items = items(func, segment, &self.facts, Detail::All);
-        // Whether each is among the results and the decisions.
+        // True if each is among the results and the decisions.
         let kinds = |item: &Item| {
             let is_outer = is_outer(item, &self.facts.inner);
             let is_result = is_outer && is_in_hash(func, segment, item);
@@ -601,7 +602,7 @@ mod tests {
     use crate::random::{self, Random, Shape};
     use crate::verify;
 
-    /// What a module records.
+    /// An observer that keeps the words that a module records.
     #[derive(Default)]
     struct Reader(Vec<Vec<u32>>);
 

@@ -4,7 +4,7 @@ use crate::{Function, Value};
 
 /// A set of replacements, collected while a pass looks at the function and applied at its end.
 pub(super) struct Replacements {
-    /// What each value is replaced by; itself when it stays.
+    /// The replacement of each value; the value itself when it stays.
     by: Vec<Value>,
     count: usize,
 }

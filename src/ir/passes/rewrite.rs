@@ -4,9 +4,9 @@
 use super::replace::Replacements;
 use crate::{Const, Function, Inst, Op, Type, Value};
 
-/// What a rule makes of an instruction.
+/// The result of a rule for an instruction.
 pub(super) enum Rewrite {
-    /// Its result is this value.
+    /// The instruction's result is this value.
     Value(Value),
     /// It computes this instead.
     Inst(Op, Vec<Value>),

@@ -22,7 +22,7 @@ pub fn run(func: &mut Function) -> usize {
     apply(func, states, &reached)
 }
 
-/// What is believed of a value; it only ever moves downwards.
+/// The belief about a value; it only ever moves downwards.
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     /// Nothing contradicts any belief yet.
@@ -192,7 +192,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// What is known of a value that is one of two.
+/// The state of a value that is one of two.
 fn meet(a: &State, b: &State) -> State {
     match (a, b) {
         (State::Unseen, x) | (x, State::Unseen) => x.clone(),

@@ -8,8 +8,8 @@
 //! exit takes. Loops around a suspend point are split; a section that resumes inside a loop may
 //! enter the rest of it at a second place ([`super::reducible`] gives it one entry).
 //!
-//! What is cheap to compute from constants is recomputed rather than kept in the frame, and with
-//! [`Again::All`] everything that can be. Array slots that a later section loads from are kept
+//! Values that are cheap to compute from constants are recomputed rather than kept in the frame,
+//! and with [`Again::All`] all that can be. Array slots that a later section loads from are kept
 //! element by element. Shaders with equal first sections can share them ([`share`]).
 
 mod build;
@@ -27,10 +27,10 @@ use std::sync::Arc;
 /// Words of the result area: no function that suspends, and no entry, may return more.
 pub const RESULT_WORDS: u32 = 16;
 
-/// What a section computes again when it resumes, rather than to find it in its frame.
+/// The values that a section computes again when it resumes, rather than to find them in its frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Again {
-    /// What takes a few operations on constants and on the memory image at known places.
+    /// Values that take a few operations on constants and on the memory image at known places.
     #[default]
     Constants,
     /// All that pure operations and calls of pure functions give. A section then starts with what
@@ -40,8 +40,8 @@ pub enum Again {
 }
 
 impl Again {
-    /// What suits a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what they
-    /// can share is worth computing twice.
+    /// The choice for a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what
+    /// they can share is worth computing twice.
     pub fn of(shaders: usize, target: &TargetInfo) -> Self {
         if shaders < target.sharing_shaders { Self::Constants } else { Self::All }
     }
@@ -79,16 +79,16 @@ pub struct Section {
     pub body: Function,
     /// Types of the values in the frame, word after word.
     pub frame: Vec<Type>,
-    /// What it waited for.
+    /// The event that it waited for.
     pub resume: Resume,
     /// How it may end.
     pub exits: Vec<Exit>,
-    /// Whether several shaders start with it. The sections that its exits name as resuming then
+    /// True if several shaders start with it. The sections that its exits name as resuming then
     /// stand for those of the current hit's shader ([`Sections::resumes`]).
     pub shared: bool,
 }
 
-/// What a section waits for, and so which parameters follow those of the frame.
+/// The event that a section waits for, and so which parameters follow those of the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
     /// Nothing: it starts the function, and the frame holds the parameters.
@@ -106,13 +106,13 @@ pub enum Resume {
 /// One way in which a section ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exit {
-    /// What happens.
+    /// The kind of exit.
     pub kind: ExitKind,
     /// The instruction that suspends, for messages.
     pub loc: Loc,
 }
 
-/// What happens at the end of a section, and which values it takes.
+/// The event at the end of a section, and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExitKind {
     /// The function is done: its results.
@@ -121,7 +121,7 @@ pub enum ExitKind {
     /// (`trace`, `occluded`, `visible`); for `visible` then as many elements of its slot as it may
     /// shoot rays.
     Wait {
-        /// What is shot.
+        /// The rays that are shot.
         rays: Rays,
         /// The section that continues.
         resume: u32,
@@ -135,7 +135,7 @@ pub enum ExitKind {
     },
 }
 
-/// What a waiting section shoots.
+/// The rays that a waiting section shoots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rays {
     /// One ray that sets the current hit.
@@ -161,7 +161,7 @@ pub enum SectionsError {
     /// An entry or a callee is not in the module.
     #[error("there is no function `{name}`")]
     NoFunction {
-        /// Its name.
+        /// The name of the missing function.
         name: Arc<str>,
     },
     /// The results do not fit the result area.

@@ -66,7 +66,7 @@ impl FunctionShapes {
         self.solution.shapes[value.0 as usize].unwrap_or(Shape::UNIFORM)
     }
 
-    /// Whether lanes that left a loop in different iterations took different values with them.
+    /// True if lanes that left a loop in different iterations took different values with them.
     pub fn is_left_apart(&self, value: Value, block: BlockId) -> bool {
         self.solution.is_left_apart(value.0, block.0)
     }
@@ -81,17 +81,17 @@ impl FunctionShapes {
         self.results.iter().map(|r| r.unwrap_or(Shape::UNIFORM)).collect()
     }
 
-    /// Whether lanes diverge at the end of a block.
+    /// True if lanes diverge at the end of a block.
     pub fn diverges(&self, block: BlockId) -> bool {
         self.solution.diverges[block.0 as usize]
     }
 
-    /// Whether a branch that diverges decides which lanes run a block.
+    /// True if a branch that diverges decides which lanes run a block.
     pub fn is_masked(&self, block: BlockId) -> bool {
         self.solution.is_masked[block.0 as usize]
     }
 
-    /// What the analysis found, in terms of the graph: a node is a block, and the one after the
+    /// The result of the analysis, in terms of the graph: a node is a block, and the one after the
     /// last is the end of the function.
     pub fn solution(&self) -> &Solution {
         &self.solution

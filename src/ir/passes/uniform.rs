@@ -34,7 +34,7 @@ pub struct Split {
     pub rest: Function,
     /// The uniform code.
     pub stages: Vec<Stage>,
-    /// What the parameters are that the rest has more: vectors of four words, from left to right.
+    /// The parameters that the rest has more: vectors of four words, from left to right.
     pub inputs: Vec<Vec<Piece>>,
     /// Functions that these call beside those of the module.
     pub callees: Vec<Function>,
@@ -60,7 +60,8 @@ pub struct Piece {
     pub result: usize,
     /// The type.
     pub ty: Type,
-    /// What it computes: values with equal keys are equal wherever parameters of equal names are.
+    /// The key of the value's computation: values with equal keys are equal wherever parameters of
+    /// equal names are.
     pub key: u128,
 }
 

@@ -75,7 +75,7 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
 /// A value of a function of the module.
 type Place = (usize, Value);
 
-/// Whether an instruction declares that a vector has length 1.
+/// True if an instruction declares that a vector has length 1.
 fn is_declaration(inst: &Inst) -> bool {
     matches!(&inst.op, Op::Call(name) if library::is_unit(name))
 }
@@ -84,11 +84,11 @@ fn is_vector_type(ty: Type) -> bool {
     matches!(ty, Type::Vec2 | Type::Vec3 | Type::Vec4)
 }
 
-/// What is known of the vectors of a module, by function and value.
+/// The facts that are known of the vectors of a module, by function and value.
 struct Units {
-    /// Whether it has length 1 or 0 up to rounding.
+    /// True if it has length 1 or 0 up to rounding.
     is_unit: Vec<Vec<bool>>,
-    /// Whether a vector that is declared to have length 1 flows into it.
+    /// True if a vector that is declared to have length 1 flows into it.
     is_declared: Vec<Vec<bool>>,
 }
 
@@ -110,14 +110,14 @@ impl Units {
         Self { is_unit, is_declared }
     }
 
-    /// Whether a vector is not normalised again. Those of two and four components are only where
+    /// True if a vector is not normalised again. Those of two and four components are only where
     /// the program declares them.
     fn is_normalized(&self, func: &Function, (f, value): Place) -> bool {
         let i = value.0 as usize;
         self.is_unit[f][i] && (func.ty(value) == Type::Vec3 || self.is_declared[f][i])
     }
 
-    /// Whether the square of a vector is 1.
+    /// True if the square of a vector is 1.
     fn has_square(&self, (f, value): Place) -> bool {
         let i = value.0 as usize;
         self.is_unit[f][i] && self.is_declared[f][i]
@@ -208,7 +208,7 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> (Vec<Vec<
     (is_unit, flows)
 }
 
-/// What flows into a callee and back.
+/// Calls `flow` for the values that flow into a callee and back.
 fn call(
     module: &Module,
     (f, args, results): (usize, &[Value], &[Value]),

@@ -23,7 +23,7 @@ pub struct UnrollPolicy {
     pub max_trips: u32,
     /// A loop whose copies would have more instructions than this together stays.
     pub max_copies: usize,
-    /// Whether loops that floats count are unrolled.
+    /// True if loops that floats count are unrolled.
     pub floats: bool,
 }
 

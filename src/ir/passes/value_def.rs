@@ -2,7 +2,7 @@
 
 use crate::{BlockId, Function};
 
-/// What defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueDef {
     /// Nothing defines it.

@@ -38,7 +38,7 @@ pub(super) struct Numbering {
     known: HashMap<Key, Number>,
 }
 
-/// What makes values congruent.
+/// The key that congruent values share.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Op(Op, Vec<Number>, Type),
@@ -80,7 +80,7 @@ impl Key {
     }
 }
 
-/// What a walk does with parameters of blocks.
+/// The treatment of parameters of blocks in a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
     /// Compares their arguments, those that come around loops as numbered so far.
@@ -234,7 +234,7 @@ pub(super) fn jumps(func: &Function, tree: &Dominators) -> Vec<Vec<(BlockId, usi
     jumps
 }
 
-/// Whether the operation leaves another current hit.
+/// True if the operation leaves another current hit.
 fn changes_hit(op: &Op) -> bool {
     op.suspends() || matches!(op, Op::Call(_))
 }

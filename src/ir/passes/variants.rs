@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Which variants are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantPolicy {
-    /// Whether functions without a filter get variants.
+    /// True if functions without a filter get variants.
     pub automatic: bool,
     /// Variants of a function, at most.
     pub most: usize,
@@ -36,7 +36,7 @@ impl VariantPolicy {
     pub const OF_SCENE: VariantPolicy = VariantPolicy { automatic: true, ..Self::FILTERS };
 }
 
-/// What specialisation did, across the runs of a pipeline.
+/// The log of specialization, across the runs of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// How many variants were made.
@@ -184,7 +184,7 @@ pub fn run(module: &mut Module, policy: &VariantPolicy, log: &mut Log) -> usize 
     changes
 }
 
-/// Whether calls of a function with these arguments go to variants.
+/// True if calls of a function with these arguments go to variants.
 fn is_specialised(callee: &Function, values: &[Option<Const>], policy: &VariantPolicy) -> bool {
     if matches!(callee.inlining, Inlining::Native | Inlining::Late) || callee.host.is_some() || callee.kind.is_entry() {
         return false;
@@ -222,7 +222,7 @@ impl Log {
         std::iter::successors(Some(of), |origin| self.origins.get(&origin.caller)).take(self.origins.len() + 1)
     }
 
-    /// Whether a call is one of a function in a variant of itself, through others or not.
+    /// True if a call is one of a function in a variant of itself, through others or not.
     fn is_recursion(&self, origin: &Origin) -> bool {
         self.ancestors(origin).skip(1).any(|other| root(&other.callee) == root(&origin.callee))
     }
@@ -344,7 +344,7 @@ mod tests {
     use super::*;
     use crate::passes::Pipeline;
 
-    /// What a pipeline with this policy makes of a text, and what it did.
+    /// The module that a pipeline with this policy makes of a text, and the log of the variants.
     fn specialised(text: &str, variants: VariantPolicy) -> (Module, Log) {
         let mut m = module(text);
         let mut pipeline = Pipeline::default();

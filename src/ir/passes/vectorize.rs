@@ -40,7 +40,7 @@ pub enum VectorizeError {
     /// A function is not in the module.
     #[error("there is no function `{name}`")]
     NoFunction {
-        /// Its name.
+        /// The name of the missing function.
         name: Arc<str>,
     },
     /// There cannot be that many lanes.
@@ -66,7 +66,7 @@ pub enum VectorizeError {
         function: Arc<str>,
         /// The instruction.
         what: String,
-        /// What is wrong with it.
+        /// The reason, as the end of the message.
         reason: &'static str,
         /// Where it comes from.
         loc: Loc,

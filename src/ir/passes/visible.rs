@@ -15,7 +15,7 @@ use crate::dominators::Dominators;
 use crate::{BlockId, Const, Function, Inst, Op, SlotId, Value};
 use std::collections::HashMap;
 
-/// What makes two batches of rays equal: the origin and the elements.
+/// The key by which two batches of rays are equal: the origin and the elements.
 type Rays = (Value, Vec<Value>);
 
 /// A place in a function: a block, and the number of the instruction.
@@ -69,7 +69,7 @@ fn instructions(func: &Function) -> impl Iterator<Item = (Place, &Inst)> {
     func.block_ids().flat_map(|b| func.block(b).insts.iter().enumerate().map(move |(i, inst)| ((b, i), inst)))
 }
 
-/// What is known of the arrays of a function.
+/// The facts that are known of the arrays of a function.
 struct Elements {
     /// Values of `u32` constants.
     constants: HashMap<Value, u32>,

@@ -87,7 +87,7 @@ impl BinaryOp {
         (BinaryOp::Or, "||", 1),
     ];
 
-    /// Its sign.
+    /// The sign of the operator.
     pub fn symbol(self) -> &'static str {
         Self::ALL.iter().find(|o| o.0 == self).map_or("", |o| o.1)
     }
@@ -106,13 +106,13 @@ pub const ASSIGNMENTS: [(&str, Option<BinaryOp>); 6] = [
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// `1`
@@ -127,11 +127,11 @@ pub enum ExprKind {
     Unary(UnaryOp, ExprId),
     /// `++x`, `x--`: the place, whether it is raised, and whether the value is that afterwards.
     Step {
-        /// What is changed.
+        /// The place that is changed.
         place: ExprId,
         /// `++`
         up: bool,
-        /// Whether the operator is a prefix.
+        /// True if the operator is a prefix.
         before: bool,
     },
     /// An operator on two values.
@@ -168,7 +168,7 @@ impl ExprKind {
     }
 }
 
-/// What happens to a shader's parameter before the shader runs.
+/// The change of a shader's parameter before the shader runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modifier {
     /// `unit`: it is normalised.
@@ -196,7 +196,7 @@ impl Modifier {
         ("transform_as_texture", Modifier::Texture),
     ];
 
-    /// Its word.
+    /// The word in the source.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|m| m.1 == self).map_or("", |m| m.0)
     }
@@ -205,30 +205,30 @@ impl Modifier {
 /// A variable, or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name; prototypes may leave it out.
+    /// The name; prototypes may leave it out.
     pub name: Ident,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// Its storage class, where a word says it.
+    /// The storage class, where a word says it.
     pub class: Option<StorageClass>,
-    /// What happens to a parameter, as it is written.
+    /// The changes of a parameter, as they are written.
     pub modifiers: Vec<Modifier>,
-    /// Whether it is an output.
+    /// True if it is an output.
     pub output: bool,
-    /// Its value at first, or its default.
+    /// The initial value, or the default.
     pub init: Option<ExprId>,
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StmtKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// Variables.
@@ -244,7 +244,7 @@ pub enum StmtKind {
     /// `do s until (c);`, or, as C has it, `do s while (c);`: whether the loop ends where the
     /// condition holds.
     Do {
-        /// What is repeated.
+        /// The statement that is repeated.
         body: Box<Stmt>,
         /// Tested after each turn.
         condition: ExprId,
@@ -259,7 +259,7 @@ pub enum StmtKind {
         condition: Option<ExprId>,
         /// Runs after each turn.
         step: Option<ExprId>,
-        /// What is repeated.
+        /// The statement that is repeated.
         body: Box<Stmt>,
     },
     /// `break;`
@@ -286,11 +286,11 @@ pub struct Linkage {
 /// A function, or a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its place, from its type to its last brace.
+    /// The place, from the type to the last brace.
     pub span: Span,
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
-    /// What kind of shader it is, if it is one.
+    /// The kind of shader, if it is one.
     pub shader: Option<ShaderKind>,
     /// Where it lies, where `extern` says that.
     pub linkage: Option<(Linkage, Span)>,
@@ -298,9 +298,9 @@ pub struct Function {
     pub result: Type,
     /// The storage class of its value, where a word says it.
     pub class: Option<StorageClass>,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<Variable>,
-    /// Its statements; none of a prototype.
+    /// The statements; none of a prototype.
     pub body: Option<Vec<Stmt>>,
     /// The brace that ends it.
     pub end: Span,

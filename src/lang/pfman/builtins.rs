@@ -14,11 +14,11 @@ use shadewright_ir::{self as ir, Const, Op, Value};
 /// A function.
 #[derive(Debug)]
 pub struct Builtin {
-    /// Its name.
+    /// The name in the language.
     pub name: &'static str,
-    /// What it takes and gives.
+    /// The types of the parameters, a colon, and the type of the result.
     pub signature: &'static str,
-    /// What a call becomes.
+    /// The code that a call becomes.
     pub emit: Emit,
     /// A line for editors.
     pub about: &'static str,
@@ -27,7 +27,7 @@ pub struct Builtin {
 /// Emits a call: of the values of the arguments, those of the result.
 pub type Code = fn(&mut Lowerer<'_>, &[Vec<Value>]) -> Vec<Value>;
 
-/// What a call becomes.
+/// The code that a call of a built-in function becomes.
 #[derive(Clone, Copy, Debug)]
 pub enum Emit {
     /// A call of a function of the standard library, by its name in the IR; element by element of

@@ -168,7 +168,7 @@ struct Check<'c> {
     ast: &'c Ast,
     file: &'c File,
     declaration: &'c ast::Function,
-    /// Whether the file had syntax errors: names may then be unknown because their declaration could
+    /// True if the file had syntax errors: names may then be unknown because their declaration could
     /// not be read.
     broken: bool,
     diags: &'c mut Diagnostics,
@@ -181,9 +181,9 @@ struct Check<'c> {
     places: Vec<Span>,
     /// Loops around the current statement.
     loops: usize,
-    /// Whether the current statement runs for some samples only.
+    /// True if the current statement runs for some samples only.
     diverges: bool,
-    /// Whether it is in the body of `illuminance`.
+    /// True if it is in the body of `illuminance`.
     in_light: bool,
 }
 

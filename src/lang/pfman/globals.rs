@@ -10,7 +10,7 @@ use crate::globals::{GLOBALS, letter};
 use crate::types::SourceType;
 use shadewright_ir::abi::{Input, input};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A predefined variable of RenderMan, of the same name.
@@ -32,7 +32,7 @@ pub enum Meaning {
 pub struct Name {
     /// The name.
     pub name: &'static str,
-    /// What it stands for.
+    /// The meaning.
     pub meaning: Meaning,
     /// The predefined variables that it is made of, by the names that cores have for them.
     pub reads: &'static [&'static str],
@@ -40,7 +40,7 @@ pub struct Name {
     pub count: u32,
     /// The kinds of shaders that have it, by the letters of [`letter`].
     kinds: &'static str,
-    /// Whether shaders write it.
+    /// True if shaders write it.
     pub is_output: bool,
     /// A line for editors.
     pub about: &'static str,
@@ -114,7 +114,7 @@ impl Name {
         if self.count == 1 { Type::FLOAT } else { Type::floats(self.count) }
     }
 
-    /// Whether shaders of a kind have it.
+    /// True if shaders of a kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
         self.kinds.contains(letter(kind))
     }
@@ -125,7 +125,7 @@ pub fn all() -> impl Iterator<Item = &'static Name> {
     SYSTEM.iter().chain(PREDEFINED.iter())
 }
 
-/// What a name stands for in shaders of a kind; in a function, where there is none, in any.
+/// Finds what a name stands for in shaders of a kind; in a function, where there is none, in any.
 pub fn find(text: &str, kind: Option<ShaderKind>) -> Option<&'static Name> {
     all().find(|name| name.name == text && kind.is_none_or(|kind| name.in_kind(kind)))
 }

@@ -29,17 +29,17 @@ mod statements;
 
 pub use shaders::{default_name, source_type};
 
-/// What lowering makes, for all functions of a file.
+/// The state of lowering, for all functions of a file.
 pub struct Lowering<'a> {
     file: &'a File,
     /// The functions of the standard library that are called.
     library: &'a Module,
-    /// Whether assignments to variables leave `debug` instructions.
+    /// True if assignments to variables leave `debug` instructions.
     debug: bool,
     places: Places,
 }
 
-/// What was made so far, with the places of its instructions.
+/// The module made so far, with the places of its instructions.
 #[derive(Default)]
 struct Places {
     module: Module,

@@ -106,7 +106,7 @@ fn library_inputs(library: &Module, name: &str) -> Vec<&'static str> {
     functions.flat_map(|(f, count)| f.params.iter().skip(count)).filter_map(|p| input_name(&p.name)).collect()
 }
 
-/// Whether a function of the library is built as IR, and is in no source.
+/// True if a function of the library is built as IR, and is in no source.
 fn is_built(name: &str) -> bool {
     matches!(name, "noise" | "cellnoise" | "texture")
 }
@@ -187,7 +187,7 @@ fn light_kind(f: &Function) -> Option<LightKind> {
     })
 }
 
-/// What tools read of a function whose values are numbers or triples of floats.
+/// The description for tools of a function whose values are numbers or triples of floats.
 fn function_info(f: &Function) -> Option<FunctionInfo> {
     let declaration = &f.declaration;
     if declaration.shader.is_some() {

@@ -26,7 +26,7 @@ pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
-    /// Whether the text ended within a block.
+    /// True if the text ended within a block.
     unclosed: bool,
     /// How deep the tree below each expression is.
     depths: Vec<usize>,
@@ -35,7 +35,7 @@ struct Parser<'a> {
     ast: Ast,
 }
 
-/// What stands before the name of a variable or a function.
+/// The words before the name of a variable or a function.
 #[derive(Clone, Debug, Default)]
 struct Specification {
     /// The basic type; `None` where there are modifiers only.
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         self.types.get(name).map(|t| t.0.clone()).or_else(|| predefined(name))
     }
 
-    /// Whether a specification of a type starts at a token: a name that means a type must be
+    /// True if a specification of a type starts at a token: a name that means a type must be
     /// followed by what can follow a type.
     fn is_type_ahead(&self, n: usize) -> bool {
         match self.cursor.tok_ahead(n) {
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether what follows a predefined type's name is `[n] name`, as in `Color[3] x`, or a
+    /// True if what follows a predefined type's name is `[n] name`, as in `Color[3] x`, or a
     /// parenthesis that closes a cast.
     fn is_array_of_type(&self, n: usize) -> bool {
         let mut at = n + 1;

@@ -1,4 +1,4 @@
-//! What functions compute, and what is refused.
+//! The results of functions, and the programs that are refused.
 
 use super::types::{Fixed, Scalar, Type};
 use super::{Pfman, compile};

@@ -23,19 +23,19 @@ pub struct VariableId(pub u32);
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// The kind of expression.
     pub kind: NodeKind,
-    /// Its type. Of fixed-point results, what is kept of them.
+    /// The type. Of fixed-point results, that of the part that is kept.
     pub ty: Type,
     /// The type that loses nothing.
     pub exact: Type,
     /// How often it may differ.
     pub class: StorageClass,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     /// Known numbers, in order.
@@ -77,11 +77,11 @@ pub enum NodeKind {
     /// `x++`: the place, its new value, in which [`NodeKind::Old`] stands for the one before, and
     /// whether the old one is that of the expression.
     Step {
-        /// What is changed.
+        /// The place that is changed.
         place: Place,
         /// The new value.
         new: NodeId,
-        /// Whether the value of the expression is the one before.
+        /// True if the value of the expression is the one before.
         gives_old: bool,
     },
     /// The value of the place that is changed, before.
@@ -120,17 +120,17 @@ pub enum Origin {
 /// A variable.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// Its storage class.
+    /// The storage class.
     pub class: StorageClass,
     /// Where its value comes from.
     pub origin: Origin,
     /// Where it was declared; the renderer's have no place unless a shader declares them.
     pub declared: Option<Span>,
-    /// What happens to a parameter before the shader runs.
+    /// The changes of a parameter before the shader runs.
     pub modifiers: Vec<Modifier>,
     /// Where it can be named.
     pub scope: Span,
@@ -139,13 +139,13 @@ pub struct Variable {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StatementKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// A variable begins, with its value at first.
@@ -160,13 +160,13 @@ pub enum StatementKind {
     Loop {
         /// Absent means for ever.
         condition: Option<NodeId>,
-        /// Whether the loop ends where the condition holds.
+        /// True if the loop ends where the condition holds.
         until: bool,
-        /// Whether the first turn runs untested.
+        /// True if the first turn runs untested.
         runs_once: bool,
         /// Runs after each turn.
         step: Option<NodeId>,
-        /// What is repeated.
+        /// The statement that is repeated.
         body: Box<Statement>,
     },
     /// `break`
@@ -189,11 +189,11 @@ pub enum StatementKind {
 /// The checked statements of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    /// Its expressions.
+    /// The expressions.
     pub nodes: Vec<Node>,
-    /// Its variables: the parameters first.
+    /// The variables: the parameters first.
     pub variables: Vec<Variable>,
-    /// Its statements.
+    /// The statements.
     pub statements: Vec<Statement>,
     /// The predefined variables that it needs, those of functions that it calls among them, by the
     /// names that cores have for them.
@@ -230,9 +230,9 @@ impl Body {
 /// A function with its statements.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// What it is, as the file says.
+    /// The declaration in the file.
     pub declaration: Declaration,
-    /// Its name in the IR.
+    /// The name in the IR.
     pub ir_name: Arc<str>,
     /// The host's function of the name, of one that is declared alone.
     pub host: Option<HostFunction>,

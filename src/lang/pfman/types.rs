@@ -24,7 +24,7 @@ pub const MAX_EXPONENT: i32 = 126;
 /// A class of fixed-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fixed {
-    /// Whether there are negative ones.
+    /// True if there are negative ones.
     pub signed: bool,
     /// Bits without the sign.
     pub size: u32,
@@ -72,8 +72,8 @@ impl Fixed {
         stored * 2f64.powi(-self.exponent)
     }
 
-    /// What is stored for a value: the digits beyond the last are cut off. `None` for a value that
-    /// the type does not hold.
+    /// The number that is stored for a value: the digits beyond the last are cut off. `None` for a
+    /// value that the type does not hold.
     pub fn stored(self, value: f64) -> Option<i64> {
         let stored = (value * 2f64.powi(self.exponent)).trunc();
         let value = self.scaled(stored);
@@ -145,7 +145,7 @@ impl Fixed {
         Self::of(self.signed, whole, self.exponent.min(result.exponent))
     }
 
-    /// What a register holds of it: digits after the point go first.
+    /// The type of the part that a register holds: digits after the point go first.
     pub fn in_register(self) -> Self {
         let excess = self.bits().saturating_sub(MAX_BITS);
         Self { size: self.size - excess, exponent: self.exponent - excess as i32, ..self }
@@ -162,7 +162,7 @@ impl fmt::Display for Fixed {
 /// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
-    /// What comparisons give: 0 or 1. It cannot be declared.
+    /// The result of a comparison: 0 or 1. It cannot be declared.
     Bool,
     /// Single precision.
     Float,
@@ -229,7 +229,7 @@ pub enum Type {
 impl Type {
     /// A number in single precision.
     pub const FLOAT: Type = Type::Numbers(Scalar::Float, Vec::new());
-    /// What comparisons give.
+    /// The type of the result of a comparison.
     pub const BOOL: Type = Type::Numbers(Scalar::Bool, Vec::new());
 
     /// A number of a type.
@@ -258,7 +258,7 @@ impl Type {
         }
     }
 
-    /// Whether it is one number.
+    /// True if it is one number.
     pub fn is_number(&self) -> bool {
         matches!(self, Type::Numbers(_, dims) if dims.is_empty())
     }
@@ -279,7 +279,7 @@ impl Type {
         }
     }
 
-    /// What `n` indices give of it.
+    /// The type that `n` indices give.
     pub fn element(&self, n: usize) -> Self {
         Type::Numbers(self.scalar(), self.dims().get(n..).unwrap_or_default().to_vec())
     }

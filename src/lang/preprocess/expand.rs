@@ -191,7 +191,7 @@ fn next(frames: &mut Vec<Frame>, active: &mut HashSet<Arc<str>>) -> Option<RawTo
     None
 }
 
-/// Whether the next token is `(`.
+/// True if the next token is `(`.
 fn peek_is_open(frames: &[Frame]) -> bool {
     let next = frames.iter().rev().find_map(|f| f.tokens.get(f.next));
     next.is_some_and(|t| t.is_punct("("))

@@ -46,7 +46,7 @@ fn no_front_end_imports_another() {
         for file in files {
             let text = fs::read_to_string(&file).expect("a source file");
             for other in LANGUAGES.iter().filter(|other| *other != own) {
-                assert!(!text.contains(&format!("lang::{}", other.id())), "{}", file.display());
+                assert!(!text.contains(&format!("crate::{}", other.id())), "{}", file.display());
             }
         }
     }

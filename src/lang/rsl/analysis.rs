@@ -36,7 +36,8 @@ pub struct Analysis {
     pub definitions: Vec<Definition>,
     /// Variables, each after those that it shadows.
     pub variables: Vec<Variable>,
-    /// What calls mean, by the place of the function's name. Calls with errors are missing.
+    /// The signatures that calls mean, by the place of the function's name. Calls with errors are
+    /// missing.
     pub calls: HashMap<Span, Signature>,
     /// All functions that the file may call, by name.
     pub functions: BTreeMap<Arc<str>, Vec<Signature>>,
@@ -57,9 +58,9 @@ pub struct Signature {
     pub result: SourceType,
     /// The parameters.
     pub params: Vec<Parameter>,
-    /// Whether the last parameter may be repeated.
+    /// True if the last parameter may be repeated.
     pub variadic: bool,
-    /// What a call may give by name after the parameters.
+    /// The options that a call may give by name after the parameters.
     pub options: &'static [NamedOption],
     /// The place of the name in its definition; `None` for functions that are built in.
     pub declared: Option<Span>,
@@ -72,7 +73,7 @@ pub struct Parameter {
     pub name: Option<Arc<str>>,
     /// The type.
     pub ty: SourceType,
-    /// Whether it is written.
+    /// True if it is written.
     pub output: bool,
 }
 

@@ -92,7 +92,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether it is `+`, `-`, `*` or `/`.
+    /// True if it is `+`, `-`, `*` or `/`.
     pub fn is_arithmetic(self) -> bool {
         matches!(self, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Add | BinaryOp::Sub)
     }
@@ -101,13 +101,13 @@ impl BinaryOp {
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// `1.5`
@@ -195,13 +195,13 @@ pub struct Decl {
     pub structure: Option<Ident>,
     /// `uniform` or `varying`, when written.
     pub class: Option<StorageClass>,
-    /// Whether `output` is written.
+    /// True if `output` is written.
     pub output: bool,
-    /// Whether `extern` is written: the variable is declared outside the function.
+    /// True if `extern` is written: the variable is declared outside the function.
     pub external: bool,
     /// The default or first value.
     pub init: Option<ExprId>,
-    /// Whether it is a parameter that is an array declared without a length, which has one that
+    /// True if it is a parameter that is an array declared without a length, which has one that
     /// others have decided on (`rsl::lengths`, [`crate::types::OPEN`]).
     pub open: bool,
 }
@@ -216,13 +216,13 @@ impl Decl {
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StmtKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// Variables.
@@ -243,7 +243,7 @@ pub enum StmtKind {
         condition: Option<ExprId>,
         /// Runs after each iteration.
         step: Option<ExprId>,
-        /// What is repeated.
+        /// The statement that is repeated.
         body: Box<Stmt>,
     },
     /// `break n`
@@ -379,8 +379,8 @@ impl Ast {
         &self.exprs[id.0 as usize]
     }
 
-    /// What an expression names, when it can stand left of `=`. What looks like a product of names
-    /// may be the member of a struct: `s.a`.
+    /// The place that an expression names, when it can stand left of `=`. A term that looks like a
+    /// product of names may be the member of a struct: `s.a`.
     pub fn place(&self, e: ExprId) -> Option<Place> {
         let mut links = Vec::new();
         let mut at = e;

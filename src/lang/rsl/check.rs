@@ -20,13 +20,13 @@ pub fn missing_type(wanted: Option<SourceType>) -> SourceType {
     wanted.filter(|ty| ty.ir().is_some() && !ty.is_array()).unwrap_or(SourceType::Float)
 }
 
-/// What variables are visible: given by the code that walks the statements.
+/// The visible variables: given by the code that walks the statements.
 pub trait Names {
     /// The type of the variable of that name, if there is one.
     fn type_of_name(&self, name: &str) -> Option<SourceType>;
 }
 
-/// What a call means, or why it means nothing.
+/// The meaning of a call, or the reason why it has none.
 #[derive(Clone, Debug)]
 pub enum Resolution {
     /// This function.
@@ -130,7 +130,7 @@ fn dots(t: SourceType) -> bool {
     t.is_spatial() || t == SourceType::Float
 }
 
-/// Whether a value of this type may be tested.
+/// True if a value of this type may be tested.
 pub fn condition(t: SourceType) -> bool {
     matches!(t, SourceType::Bool | SourceType::Float)
 }
@@ -231,12 +231,12 @@ impl<'a> Checker<'a> {
         self.program.callees(name, self.in_library).is_empty().then_some(ty)
     }
 
-    /// Whether a call of that name prints.
+    /// True if a call of that name prints.
     pub fn is_printf(&self, name: &str) -> bool {
         name == "printf" && self.program.callees(name, self.in_library).is_empty()
     }
 
-    /// Whether a call of a function that nothing defines is 0.
+    /// True if a call of a function that nothing defines is 0.
     pub fn is_zero(&self, f: &Ident) -> bool {
         self.program.missing_are_zero && !self.in_library && !f.name.starts_with("__")
     }
@@ -253,7 +253,7 @@ impl<'a> Checker<'a> {
         (self.type_of(names, a, a_wanted), self.type_of(names, b, b_wanted))
     }
 
-    /// What the two values of `?:` are wanted to be.
+    /// The types that the two values of `?:` are wanted to have.
     pub fn branch_wants(
         &mut self,
         names: &impl Names,
@@ -279,7 +279,7 @@ impl<'a> Checker<'a> {
         Some(ty)
     }
 
-    /// What the parts of a chain are wanted to be.
+    /// The types that the parts of a chain are wanted to have.
     pub fn chain_wants(
         &mut self,
         names: &impl Names,
@@ -302,7 +302,7 @@ impl<'a> Checker<'a> {
         ChainWants { first: want, links: list }
     }
 
-    /// Whether the type of `e` depends on its context.
+    /// True if the type of `e` depends on its context.
     fn is_open(&mut self, e: ExprId) -> bool {
         let ast = self.program.ast;
         match &ast.expr(e).kind {
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What the call `e` means where `wanted` is wanted.
+    /// The meaning of the call `e` where the type `wanted` is wanted.
     pub fn resolve(&mut self, names: &impl Names, e: ExprId, wanted: Option<SourceType>) -> Resolution {
         if let Some(known) = self.calls.get(&(e, wanted)) {
             return known.clone();
@@ -433,7 +433,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What the parts of a chain of operators are wanted to be.
+/// The types that the parts of a chain of operators are wanted to have.
 #[derive(Debug)]
 pub struct ChainWants {
     /// The first operand.
@@ -442,8 +442,8 @@ pub struct ChainWants {
     pub links: Vec<Option<SourceType>>,
 }
 
-/// What the right operand is wanted to be, given what the operator's result is wanted to be and the
-/// left operand's type.
+/// The type that the right operand is wanted to have, given the wanted type of the operator's
+/// result and the left operand's type.
 pub fn right_want(op: BinaryOp, wanted: Option<SourceType>, left: SourceType) -> Option<SourceType> {
     match op {
         BinaryOp::Dot | BinaryOp::Cross => Some(SourceType::Vector),

@@ -62,17 +62,17 @@ impl Call {
         }
     }
 
-    /// Whether the type of the value is what its place wants.
+    /// True if the type of the value is what its place wants.
     pub fn is_open(self) -> bool {
         matches!(self, Self::For(CoShaderQuery::Member | CoShaderQuery::Method))
     }
 
-    /// Whether it may change variables among the arguments.
+    /// True if it may change variables among the arguments.
     pub fn writes(self) -> bool {
         matches!(self, Self::Variable | Self::For(CoShaderQuery::Method | CoShaderQuery::Run))
     }
 
-    /// Whether the shader that is asked runs, so that it is given
+    /// True if the shader that is asked runs, so that it is given
     /// [`inputs`](crate::coshaders::inputs).
     pub fn runs(self) -> bool {
         match self {

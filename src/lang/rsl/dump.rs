@@ -97,8 +97,8 @@ fn statement(ast: &Ast, s: &Stmt, level: usize, out: &mut String) {
     }
 }
 
-/// What is still to be written, last first: a list instead of recursion, as chains of operators may
-/// be very long.
+/// A piece that is still to be written. The pieces are in a list, last first, instead of recursion,
+/// as chains of operators may be very long.
 enum Piece {
     Expr(ExprId),
     Text(String),

@@ -25,12 +25,13 @@ pub struct Effects {
     pub reads: BTreeSet<&'static str>,
     /// Written.
     pub writes: BTreeSet<&'static str>,
-    /// Whether co-shaders run, which see what there is of [`coshaders::inputs`].
+    /// True if co-shaders run, which see what there is of [`coshaders::inputs`].
     pub runs_coshaders: bool,
 }
 
 impl Effects {
-    /// Those that are inputs of a function: it passes on what it does not write on every path.
+    /// The variables that are inputs of a function: it passes on those that it does not write on
+    /// every path.
     pub fn inputs(&self) -> BTreeSet<&'static str> {
         let mut inputs = self.needed();
         if self.runs_coshaders {
@@ -278,7 +279,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a call of `occlusion` or `indirectdiffuse` needs where it names a point cloud: the
+    /// Adds the needs of a call of `occlusion` or `indirectdiffuse` that names a point cloud: the
     /// look-up, and the function that traces rays, with fewer arguments.
     fn baked_light(&mut self, args: &[ExprId]) {
         let Some((_, rest)) = self.ast.without_pairs(args, &FILE_PAIRS) else { return };
@@ -292,8 +293,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What a call of one of [`POINT_CLOUDS`] reads and writes: the library's functions of which it
-    /// is made, variables that follow names, and what surfaces bake.
+    /// Adds the reads and writes of a call of one of [`POINT_CLOUDS`]: the library's functions of
+    /// which it is made, variables that follow names, and what surfaces bake.
     fn point_cloud(&mut self, name: &str, args: &[ExprId]) {
         if name == "texture3d" {
             self.calls.extend(TEXTURE3D_CALLS.map(|(name, count)| (name.into(), count)));
@@ -321,8 +322,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What `transform` with these arguments reads: where the name of a system is known only when
-    /// the shader runs, it may be any.
+    /// Adds the reads of `transform` with these arguments: where the name of a system is known only
+    /// when the shader runs, it may be any.
     fn transform(&mut self, args: &[ExprId]) {
         for &e in args.iter().rev().skip(1) {
             match &self.ast.expr(e).kind {
@@ -333,7 +334,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an argument that is a matrix or the name of a system is a matrix for sure.
+    /// True if an argument that is a matrix or the name of a system is a matrix for sure.
     fn is_matrix(&self, e: ExprId) -> bool {
         match &self.ast.expr(e).kind {
             ExprKind::Name(name) => self.type_of(name) == Some(SourceType::Matrix),
@@ -354,7 +355,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether some function of that name has output parameters.
+    /// True if some function of that name has output parameters.
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)

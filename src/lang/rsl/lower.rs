@@ -49,33 +49,34 @@ const MAX_ERRORS: usize = 100;
 /// Most parameters of a shader.
 const MAX_PARAMETERS: usize = 8192;
 
-/// What lowering makes and needs, for the whole compilation.
+/// The inputs and the results of lowering, for the whole compilation.
 pub struct Lowering<'a> {
     /// The functions.
     pub program: &'a Program<'a>,
-    /// What was made so far.
+    /// The module made so far.
     pub module: Module,
     /// Messages.
     pub diags: Diagnostics,
-    /// Whether assignments to variables leave `debug` instructions.
+    /// True if assignments to variables leave `debug` instructions.
     pub debug: bool,
-    /// Whether `"world"` names a coordinate system of the scene.
+    /// True if `"world"` names a coordinate system of the scene.
     pub world_is_named: bool,
-    /// Whether reads of components in the current space are reported.
+    /// True if reads of components in the current space are reported.
     pub current_is_open: bool,
-    /// Whether the file had syntax errors: names may then be unknown because their declaration
+    /// True if the file had syntax errors: names may then be unknown because their declaration
     /// could not be read.
     pub broken: bool,
     /// Functions of the library that are called, and functions that are made for each length of an
     /// array.
     pub needed: BTreeSet<Version>,
-    /// Whether something calls `printf`.
+    /// True if something calls `printf`.
     pub prints: bool,
     /// How many calls bake points or samples.
     pub bakes: u32,
-    /// What editors ask for; `None` where nobody does.
+    /// The symbols that editors ask for; `None` where nobody does.
     pub symbols: Option<Symbols>,
-    /// What the shaders' named inputs `string.0`, `string.1`, … are, by the number of the definition.
+    /// The expressions of the shaders' named inputs `string.0`, `string.1`, …, by the number of the
+    /// definition.
     pub strings: HashMap<usize, Vec<StringExpr>>,
     /// Elements of arrays that were copied or passed so far.
     copied: usize,
@@ -95,15 +96,15 @@ struct Var {
     slot: Option<SlotId>,
     ty: SourceType,
     class: StorageClass,
-    /// Whether it was declared `uniform` in so many words.
+    /// True if it was declared `uniform` in so many words.
     strict: bool,
-    /// What it holds, where that is known for an instance.
+    /// The string that it holds, where that is known for an instance.
     text: Option<StringExpr>,
     /// Where it was declared; predefined variables have no place.
     declared: Option<Span>,
-    /// Whether it is an array whose length others decide on: callers, or a scene.
+    /// True if it is an array whose length others decide on: callers, or a scene.
     open: bool,
-    /// Whether it stands for a predefined variable that this kind of shader does not have.
+    /// True if it stands for a predefined variable that this kind of shader does not have.
     absent: bool,
 }
 
@@ -175,19 +176,19 @@ struct Body<'c, 'a> {
     named: HashMap<Arc<str>, Value>,
     /// Variables whose values are returned after the function's own value.
     outputs: Vec<Var>,
-    /// Whether it belongs to the standard library.
+    /// True if it belongs to the standard library.
     in_library: bool,
     /// Variables that it changes.
     changed: BTreeSet<Arc<str>>,
     /// Texts that the linker works out, with the inputs that they arrive as.
     strings: Vec<(StringExpr, Value)>,
-    /// Whether a read of a component in the current space is still to be reported.
+    /// True if a read of a component in the current space is still to be reported.
     warns_of_components: bool,
     /// The functions whose statements are being lowered in place of calls, the innermost last.
     inlined: Vec<inline::Inlined>,
     /// How many calls were replaced so far.
     inlined_calls: usize,
-    /// Whether it is a function that shaders have in place of calls: what it asks for is found
+    /// True if it is a function that shaders have in place of calls: what it asks for is found
     /// there.
     is_inlined: bool,
 }
@@ -493,7 +494,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
-    /// Whether the variable is an output of the shader that is no input.
+    /// True if the variable is an output of the shader that is no input.
     fn starts_itself(&self, name: &str) -> bool {
         matches!(
             (self.shader, name),
@@ -515,7 +516,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
-    /// What such an output holds before it is written: black, and for the opacity the surface's
+    /// The value of such an output before it is written: black, and for the opacity the surface's
     /// own. The incident ray of a light is that from the eye to the point that it lights.
     fn start_value(&mut self, global: &Global) -> Value {
         let mut given = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));

@@ -77,7 +77,7 @@ pub fn componentwise(b: &mut FunctionBuilder, op: Op, l: Value, r: Value) -> Val
     b.op(Op::Compose, &results)
 }
 
-/// Whether all numbers are equal.
+/// True if all numbers are equal.
 pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
     let (left, right) = (rows(b, l), rows(b, r));
     let mut all = None;
@@ -91,7 +91,7 @@ pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
     all.unwrap_or_else(|| b.constant(shadewright_ir::Const::Bool(true)))
 }
 
-/// What the inverse and the determinant of a matrix are made of: the 2×2 determinants of Lengyel,
+/// The parts of the inverse and the determinant of a matrix: the 2×2 determinants of Lengyel,
 /// Foundations of Game Engine Development 1 (2016), §1.7.5, for the transposed matrix, whose
 /// columns are our rows.
 struct Minors {

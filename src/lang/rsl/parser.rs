@@ -52,7 +52,7 @@ fn resized(tokens: &[Token]) -> HashSet<Arc<str>> {
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
-    /// Whether the text ended within a block.
+    /// True if the text ended within a block.
     unclosed: bool,
     /// The definitions that are being read, the innermost last.
     around: Vec<Around>,
@@ -75,9 +75,9 @@ struct Around {
 
 /// A nested function, of a function or a shader.
 struct Inner {
-    /// Its name in the text.
+    /// The name in the text.
     name: Arc<str>,
-    /// Its name among all definitions.
+    /// The name among all definitions.
     full: Arc<str>,
     /// The variables around it that it uses.
     captured: Vec<Decl>,
@@ -292,7 +292,7 @@ impl Parser<'_> {
         self.ast.structs.iter().any(|s| *s.name.name == *name)
     }
 
-    /// Whether the next word is `constant` and starts a declaration: it is no keyword.
+    /// True if the next word is `constant` and starts a declaration: it is no keyword.
     fn is_constant(&self) -> bool {
         matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(word), Tok::Keyword(_)) if &**word == "constant")
     }
@@ -382,7 +382,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows the name of a variable: `[length]`, and `=` with a value, or values in braces.
+    /// Parses what follows the name of a variable: `[length]`, and `=` with a value, or values in
+    /// braces.
     fn rest_of_variable(&mut self, ty: SourceType) -> Parse<(SourceType, Option<ExprId>)> {
         let start = self.cursor.span();
         let len = if self.cursor.accept("[") { Some(self.length(start)?) } else { None };

@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// A function or shader with what the compiler has found out about it.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name in the IR.
+    /// The name in the IR.
     pub ir_name: Arc<str>,
     /// Predefined variables that it touches.
     pub effects: Effects,
-    /// Whether it belongs to the standard library.
+    /// True if it belongs to the standard library.
     pub library: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Program<'a> {
     pub ast: &'a Ast,
     /// One a definition, in the same order.
     pub functions: Vec<Function>,
-    /// Whether calls of functions that nothing defines are 0 with a warning.
+    /// True if calls of functions that nothing defines are 0 with a warning.
     pub missing_are_zero: bool,
     by_name: HashMap<Arc<str>, Vec<usize>>,
     /// Functions of the user whose calls in shaders become their statements.
@@ -48,8 +48,8 @@ pub enum Callee {
 /// How a callee takes the arguments of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// What the first arguments are: their types, and whether each is an output. The arguments
-    /// after them are pairs of a name, which is a string literal, and the value of that option.
+    /// The first arguments: their types, and whether each is an output. The arguments after them
+    /// are pairs of a name, which is a string literal, and the value of that option.
     pub positional: Vec<(SourceType, bool)>,
     /// The options that the callee knows.
     pub options: &'static [NamedOption],
@@ -138,7 +138,7 @@ impl<'a> Program<'a> {
         self.inlined = inlined;
     }
 
-    /// Whether a call of the function in a shader is replaced by its statements.
+    /// True if a call of the function in a shader is replaced by its statements.
     pub fn is_inlined(&self, function: usize) -> bool {
         self.inlined.contains(&function)
     }
@@ -148,8 +148,8 @@ impl<'a> Program<'a> {
         &self.ast.definitions[function]
     }
 
-    /// What a call of `name` may mean. A user's functions hide those of the library. Names that
-    /// start with `__` mean something in the library only.
+    /// The functions that a call of `name` may mean. A user's functions hide those of the library.
+    /// Names that start with `__` mean something in the library only.
     pub fn callees(&self, name: &str, in_library: bool) -> Vec<Callee> {
         let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let own: Vec<usize> = all.iter().copied().filter(|&i| !self.functions[i].library).collect();
@@ -163,12 +163,12 @@ impl<'a> Program<'a> {
         builtins::by_name(name).iter().map(Callee::Builtin).chain(library).collect()
     }
 
-    /// Whether the user defines a function of that name.
+    /// True if the user defines a function of that name.
     pub fn defines(&self, name: &str) -> bool {
         self.by_name.get(name).is_some_and(|all| all.iter().any(|&i| !self.functions[i].library))
     }
 
-    /// Whether a callee has outputs among its arguments.
+    /// True if a callee has outputs among its arguments.
     pub fn writes_arguments(&self, callee: Callee) -> bool {
         match callee {
             Callee::Function(i) => self.definition(i).declared().iter().any(|p| p.output),

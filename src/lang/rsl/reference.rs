@@ -432,13 +432,13 @@ pub const LIGHT_STATEMENTS: [(&str, &[&[&str]]); 3] = [
     ("solar", &[&[], &["vector axis", "float angle"]]),
 ];
 
-/// What a built-in function gives.
+/// The description of a built-in function.
 pub fn function(name: &str) -> Option<&'static str> {
     FUNCTIONS.iter().find(|f| f.0 == name).map(|f| f.1)
 }
 
-/// What a predefined variable means in a kind of shader; in a function, that of all kinds that have
-/// it.
+/// The description of a predefined variable in a kind of shader; in a function, that of all kinds
+/// that have it.
 pub fn variable(name: &str, kind: Option<ShaderKind>) -> Option<String> {
     let letter = kind.map(globals::letter);
     let rows: Vec<&str> =
@@ -446,12 +446,12 @@ pub fn variable(name: &str, kind: Option<ShaderKind>) -> Option<String> {
     (!rows.is_empty()).then(|| rows.join(" · "))
 }
 
-/// What a keyword does.
+/// The description of a keyword.
 pub fn keyword(word: &str) -> Option<&'static str> {
     KEYWORDS.iter().find(|k| k.0 == word).map(|k| k.1)
 }
 
-/// What a kind of shader is for, by the word that starts it.
+/// The description of a kind of shader, for the word that starts it.
 pub fn shader(kind: ShaderKind) -> &'static str {
     match kind {
         ShaderKind::Surface => {

@@ -10,7 +10,7 @@ use crate::types::SourceType;
 use shadewright_ir::abi::{Intrinsic, ShaderSpace};
 use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 
-/// What a name of a coordinate system means to the compiler.
+/// The meaning of a coordinate system's name to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The space that shaders compute in.
@@ -29,7 +29,7 @@ pub enum Space {
 /// The name of world space, which is the current one unless the scene says otherwise.
 pub const WORLD: &str = "world";
 
-/// What a name of a coordinate system means, where world space is the current one.
+/// The meaning of a coordinate system's name, where world space is the current one.
 pub fn space(name: &str) -> Space {
     match name {
         "current" | WORLD => Space::Current,
@@ -56,7 +56,7 @@ pub fn named(b: &mut FunctionBuilder, name: Value) -> Axes {
     [parts[0], parts[1], parts[2], parts[3]]
 }
 
-/// What is given in a system, in the current one.
+/// Converts a value that is given in a system to the current one.
 pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: SourceType) -> Value {
     if ty == SourceType::Normal {
         return matrices::normal(b, [x, y, z], v);
@@ -71,7 +71,7 @@ pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: So
     if ty == SourceType::Point { b.op(Op::Add, &[sum, origin]) } else { sum }
 }
 
-/// What is given in the current system, in another: the inverse of [`out_of`].
+/// Converts a value that is given in the current system to another: the inverse of [`out_of`].
 pub fn into(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: SourceType) -> Value {
     if ty == SourceType::Normal {
         let parts = [x, y, z].map(|axis| b.op(Op::Dot, &[v, axis]));

@@ -19,7 +19,7 @@ pub enum Role {
     Output,
     /// A variable of a block.
     Local,
-    /// What `illuminance` provides about the light: `L`, `Cl`.
+    /// A variable that `illuminance` provides about the light: `L`, `Cl`.
     Light,
 }
 
@@ -30,9 +30,9 @@ pub struct Variable {
     pub name: Arc<str>,
     /// The type.
     pub ty: SourceType,
-    /// Its storage class.
+    /// The storage class.
     pub class: StorageClass,
-    /// Its role.
+    /// The role.
     pub role: Role,
     /// The name's place in the declaration, if it has one.
     pub declared: Option<Span>,
@@ -48,7 +48,7 @@ pub struct Variable {
 pub struct Symbols {
     /// Variables, each after those that it shadows.
     pub variables: Vec<Variable>,
-    /// What calls mean, by the place of the function's name.
+    /// The callees that calls mean, by the place of the function's name.
     pub calls: HashMap<Span, Callee>,
     open: Vec<Span>,
 }

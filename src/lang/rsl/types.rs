@@ -11,8 +11,8 @@ impl SourceType {
         Self::DECLARABLE.into_iter().find(|t| t.name() == word)
     }
 
-    /// What `count` indices after a variable of this type choose: an element of an array, a
-    /// component of a triple or (two of them) of a matrix.
+    /// The type that `count` indices after a variable of this type choose: an element of an array,
+    /// a component of a triple or (two of them) of a matrix.
     pub(in crate::rsl) fn indexed(self, count: usize) -> Option<SourceType> {
         match (self, count) {
             (ty, 0) => Some(ty),
@@ -43,7 +43,7 @@ impl SourceType {
         }
     }
 
-    /// Whether a cast may make a value of this type one of type `to`.
+    /// True if a cast may make a value of this type one of type `to`.
     pub(in crate::rsl) fn casts_to(self, to: SourceType) -> bool {
         self.conversion(to).is_some() || (self.is_triple() && to.is_triple())
     }

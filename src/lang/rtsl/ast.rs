@@ -19,11 +19,11 @@ pub struct TypeName {
     pub base: BaseType,
     /// The numbers of elements of an array: outermost first; `None` where it is left open.
     pub lengths: Vec<Option<ExprId>>,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a type's name means.
+/// The meaning of a type's name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BaseType {
     /// A type of the language.
@@ -111,7 +111,7 @@ impl BinaryOp {
         (BinaryOp::Or, "||", 1),
     ];
 
-    /// Its sign.
+    /// The sign of the operator.
     pub fn symbol(self) -> &'static str {
         Self::ALL.iter().find(|o| o.0 == self).map_or("", |o| o.1)
     }
@@ -120,13 +120,13 @@ impl BinaryOp {
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// `1`
@@ -147,11 +147,11 @@ pub enum ExprKind {
     Unary(UnaryOp, ExprId),
     /// `++x`, `x--`: the place, whether it is raised, and whether the value is that afterwards.
     Step {
-        /// What is changed.
+        /// The place that is changed.
         place: ExprId,
         /// `++`
         up: bool,
-        /// Whether the operator is a prefix.
+        /// True if the operator is a prefix.
         before: bool,
     },
     /// An operator on two values.
@@ -216,15 +216,15 @@ pub enum Qualifier {
 /// A variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
-    /// Its type.
+    /// The type, as it is written.
     pub ty: TypeName,
-    /// Its storage qualifier.
+    /// The storage qualifier.
     pub qualifier: Qualifier,
-    /// Whether `unit` says that it is a vector of length 1.
+    /// True if `unit` says that it is a vector of length 1.
     pub unit: bool,
-    /// Its value at first.
+    /// The initial value.
     pub init: Option<ExprId>,
 }
 
@@ -242,28 +242,28 @@ pub enum Direction {
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name; declarations may leave it out.
+    /// The name; declarations may leave it out.
     pub name: Option<Ident>,
-    /// Its type.
+    /// The type, as it is written.
     pub ty: TypeName,
     /// Which way it goes.
     pub direction: Direction,
-    /// Whether `const` says that the function does not change it.
+    /// True if `const` says that the function does not change it.
     pub constant: bool,
-    /// Whether `unit` says that it is a vector of length 1.
+    /// True if `unit` says that it is a vector of length 1.
     pub unit: bool,
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StmtKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// Variables.
@@ -286,7 +286,7 @@ pub enum StmtKind {
         condition: Option<ExprId>,
         /// Runs after each iteration.
         step: Option<ExprId>,
-        /// What is repeated.
+        /// The statement that is repeated.
         body: Box<Stmt>,
     },
     /// `break;`
@@ -304,37 +304,37 @@ pub enum StmtKind {
 /// A function, or a method of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its place, from its type to its last brace.
+    /// The place, from the type to the last brace.
     pub span: Span,
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
     /// The type of its value.
     pub result: TypeName,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<Parameter>,
-    /// Its statements; none of a declaration.
+    /// The statements; none of a declaration.
     pub body: Option<Vec<Stmt>>,
 }
 
 /// A struct.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Struct {
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
-    /// Its members.
+    /// The members.
     pub members: Vec<Variable>,
 }
 
 /// A class: everything after its head, up to the next class or the end of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
     /// The base class and the interfaces, as they are written.
     pub bases: Vec<Ident>,
-    /// Its variables.
+    /// The variables.
     pub variables: Vec<Variable>,
-    /// Its methods, the constructors among them.
+    /// The methods, the constructors among them.
     pub methods: Vec<Function>,
     /// The structs that are declared in it.
     pub structs: Vec<Struct>,

@@ -1,5 +1,5 @@
-//! What the language has built in: GLSL's functions (GLSL 1.20, chapter 8) without those for
-//! rasterisation, and RTSL's (§3.2).
+//! The built-in functions of the language: GLSL's (GLSL 1.20, chapter 8) without those for
+//! rasterization, and RTSL's (§3.2).
 //!
 //! A row has a name, what it takes and gives, and what a call becomes. In signatures, after which
 //! a colon the result stands: `g` is `float`, `vec2` to `vec4` or `color`, `v` the same without
@@ -230,12 +230,12 @@ pub fn unsupported(name: &str) -> Option<&'static str> {
     UNSUPPORTED.iter().find(|l| l.0 == name).map(|l| l.1)
 }
 
-/// Whether the language has a function of that name.
+/// True if the language has a function of that name.
 pub fn is_known(name: &str) -> bool {
     SHAPED.contains(&name) || ROWS.iter().any(|r| r.name == name)
 }
 
-/// Whether calls of it do nothing but compute a little.
+/// True if calls of it do nothing but compute a little.
 pub fn is_simple(name: &str) -> bool {
     !SHAPED.contains(&name) && !name.starts_with("noise")
 }
@@ -350,7 +350,7 @@ impl Fit {
     }
 }
 
-/// Whether a letter can stand for a type.
+/// True if a letter can stand for a type.
 fn is_of(letter: char, ty: BasicType) -> bool {
     match letter {
         'g' => matches!(ty, BasicType::Scalar(Scalar::Float) | BasicType::Vector(Scalar::Float, _) | BasicType::Color),

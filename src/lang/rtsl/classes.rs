@@ -22,13 +22,13 @@ pub enum FunctionId {
 /// A class with what it inherits.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// Its name.
+    /// The name, with its place.
     pub name: Ident,
     /// The base class.
     pub base: Option<usize>,
-    /// What it is for, inherited interfaces first.
+    /// The interfaces, inherited ones first.
     pub interfaces: Vec<Interface>,
-    /// Its variables, inherited ones first: each with the number of the class that declares it and
+    /// The variables, inherited ones first: each with the number of the class that declares it and
     /// its number there.
     pub variables: Vec<(usize, usize)>,
 }
@@ -171,12 +171,12 @@ impl File {
         std::iter::successors(Some(class), |c| self.classes[*c].base)
     }
 
-    /// Whether a class is another one, or is derived from it.
+    /// True if a class is another one, or is derived from it.
     pub fn comes_from(&self, class: usize, base: usize) -> bool {
         self.lineage(class).any(|c| c == base)
     }
 
-    /// What a name means as a function in a class: methods of the class, those of its bases that it
+    /// The functions that a name means in a class: methods of the class, those of its bases that it
     /// does not override, then functions before the first class.
     pub fn functions(&self, class: Option<usize>, name: &str) -> Vec<FunctionId> {
         let mut found: Vec<FunctionId> = Vec::new();
@@ -208,8 +208,8 @@ impl File {
         self.functions(Some(class), CONSTRUCTOR).into_iter().filter(|f| matches!(f, FunctionId::Method(..))).collect()
     }
 
-    /// What a scene gives an object: the parameters of its constructor, or without one its public
-    /// variables.
+    /// The values that a scene gives an object: the parameters of its constructor, or without one
+    /// its public variables.
     pub fn parameters(&self, class: usize, constructor: Option<FunctionId>) -> Vec<(Arc<str>, &TypeName)> {
         match constructor {
             Some(id) => {
@@ -229,7 +229,7 @@ impl File {
         methods.chain(&self.ast.functions).map(|f| &*f.name.name)
     }
 
-    /// What a type's name means in a class, but for the lengths of arrays.
+    /// The type that a name means in a class, but for the lengths of arrays.
     ///
     /// # Errors
     /// A diagnostic that names the type, when no interface, structure or class of this name is
@@ -277,7 +277,7 @@ impl File {
         }
     }
 
-    /// Whether a reference of one type may refer to an object that another one refers to.
+    /// True if a reference of one type may refer to an object that another one refers to.
     pub fn refers(&self, to: Reference, from: Reference) -> bool {
         match (to, from) {
             (_, Reference::Null) => true,
@@ -346,7 +346,7 @@ impl File {
     }
 }
 
-/// Whether two functions take the same.
+/// True if two functions take the same.
 fn same_types(a: &Function, b: &Function) -> bool {
     let same =
         |(x, y): (&ast::Parameter, &ast::Parameter)| x.ty.base == y.ty.base && x.ty.lengths.len() == y.ty.lengths.len();

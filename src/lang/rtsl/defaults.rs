@@ -81,7 +81,7 @@ struct Section {
     /// Where its tokens end.
     end: usize,
     name: String,
-    /// Its interfaces and base classes.
+    /// The interfaces and base classes.
     bases: Vec<String>,
     /// The functions that it defines.
     functions: Vec<String>,
@@ -143,7 +143,7 @@ fn sections(tokens: &[Token]) -> Option<Vec<Section>> {
     (depth == 0).then_some(sections)
 }
 
-/// What a class lacks.
+/// The texts that a class lacks.
 fn missing(sections: &[Section], section: &Section) -> Vec<&'static str> {
     let lineage = lineage(sections, section);
     let is_material = lineage.iter().any(|s| s.bases.iter().any(|b| b == Interface::Material.name()));

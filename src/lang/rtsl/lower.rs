@@ -58,7 +58,7 @@ pub struct Object {
     /// The constructor that makes it; none of a class without, whose public variables are its
     /// parameters.
     pub constructor: Option<FunctionId>,
-    /// What the parameters that are references, or arrays of them, refer to: an object or nothing
+    /// The targets of the parameters that are references, or arrays of them: an object or nothing
     /// for each. Those that are not given are null.
     pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
     /// Public variables that are strings and keep their declared values, so that code for other
@@ -67,19 +67,19 @@ pub struct Object {
     /// Public variables that are strings and are given, none of them empty, so that code for empty
     /// ones is removed.
     pub written: Vec<Arc<str>>,
-    /// What its `scratch` variables, and those of all that it refers to, hold when a method of its
-    /// material begins.
+    /// The values that its `scratch` variables, and those of all that it refers to, hold when a
+    /// method of its material begins.
     pub scratch: Scratch,
 }
 
-/// What `scratch` variables hold when a method of a material begins.
+/// The values of `scratch` variables when a method of a material begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scratch {
-    /// What their declarations say.
+    /// The values in their declarations.
     #[default]
     Declared,
-    /// What `intersect` has left at the hit: the object is primitive and material in one. They are
-    /// inputs of the core, which [`super::AtHit::Scratch`] computes.
+    /// The values that `intersect` has left at the hit: the object is primitive and material in
+    /// one. They are inputs of the core, which [`super::AtHit::Scratch`] computes.
     OfHit,
 }
 
@@ -98,7 +98,7 @@ impl Object {
         }
     }
 
-    /// Whether its methods, or those of an object that it refers to, leave something for each
+    /// True if its methods, or those of an object that it refers to, leave something for each
     /// other.
     pub(super) fn has_scratch(&self) -> bool {
         let count = self.file.classes[self.class].variables.len();
@@ -106,7 +106,7 @@ impl Object {
             || self.references.iter().flat_map(|r| &r.1).flatten().any(Object::has_scratch)
     }
 
-    /// Whether a name occurs in its class or in a base class.
+    /// True if a name occurs in its class or in a base class.
     pub(super) fn mentions(&self, name: &str) -> bool {
         let ast = &self.file.ast;
         let is_named = |e: &&ast::Expr| matches!(&e.kind, ExprKind::Name(n) if **n == *name);
@@ -124,7 +124,7 @@ pub struct Built {
     pub module: Module,
     /// The core's name.
     pub core: Arc<str>,
-    /// What the scene gives: the core's first parameters.
+    /// The parameters that the scene gives: the core's first parameters.
     pub params: Vec<BuiltParam>,
     /// The names of the parameters that refer to objects, and are none of the core's.
     pub references: Vec<String>,
@@ -133,20 +133,20 @@ pub struct Built {
 /// A parameter that a scene may give: of a constructor, or a public variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuiltParam {
-    /// Its name; of an object that another one refers to, after that parameter's name and a dot.
+    /// The name; of an object that another one refers to, after that parameter's name and a dot.
     pub name: String,
-    /// Its type in the IR; of an array, that of an element.
+    /// The type in the IR; of an array, that of an element.
     pub ty: ir::Type,
     /// The number of elements of an array.
     pub array: Option<u32>,
-    /// Its type in the language.
+    /// The type in the language.
     pub type_name: &'static str,
     /// The function of [`Built::module`] that gives its value where the scene gives none; zero if
     /// there is no such function.
     pub default: Arc<str>,
 }
 
-/// What the code of a function is part of, which decides what it may read and write.
+/// The role of the code of a function, which decides what it may read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Making an object.
@@ -161,9 +161,9 @@ enum Role {
 struct Live<'a> {
     file: &'a File,
     class: usize,
-    /// What precedes the names of its parameters.
+    /// The prefix of the names of its parameters.
     path: String,
-    /// Its variables, in the order of [`super::classes::Class::variables`].
+    /// The variables, in the order of [`super::classes::Class::variables`].
     fields: Vec<Local>,
 }
 
@@ -214,7 +214,7 @@ pub(super) struct Body<'a> {
     inputs: HashMap<Arc<str>, Value>,
     /// The method that is made; none where classes are only checked.
     method: Option<Method>,
-    /// Whether references may refer to what is not known.
+    /// True if references may refer to what is not known.
     is_open: bool,
     /// Constants that are handles of objects.
     handles: HashMap<Value, u32>,
@@ -224,7 +224,7 @@ pub(super) struct Body<'a> {
     params: Vec<BuiltParam>,
     references: Vec<String>,
     locs: HashMap<Span, Loc>,
-    /// Whether the code has more than [`MAX_VALUES`].
+    /// True if the code has more than [`MAX_VALUES`].
     is_too_large: bool,
     /// How deep the current expression or statement lies.
     depth: usize,
@@ -278,7 +278,7 @@ pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
 /// were compiled with.
 ///
 /// # Errors
-/// What only the scene shows: a class that lacks the method, code that is too large.
+/// The errors that only the scene shows: a class that lacks the method, code that is too large.
 pub fn build(object: &Object, method: Method, library: &Module, name: &str) -> Result<Built, Diagnostics> {
     build_of_several(object, &[method], Results::State(state_inputs::outputs(method)), library, name)
 }
@@ -590,7 +590,7 @@ impl<'a> Body<'a> {
         number
     }
 
-    /// What a parameter refers to, if it is a reference or an array of them.
+    /// The objects that a parameter refers to, if it is a reference or an array of them.
     fn referred(&mut self, object: &'a Object, name: &str, ty: &Type, span: Span, path: &str) -> Option<Typed> {
         let given = object.references.iter().find(|r| *r.0 == *name).map(|r| &r.1);
         let targets = given.map_or(&[][..], |given| given);

@@ -36,10 +36,10 @@ use shadewright_base::text::source::{FileId, SourceMap, Span};
 use shadewright_ir::Module;
 use std::sync::Arc;
 
-/// What a file compiles to.
+/// The result of compiling a file.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Its classes with their functions.
+    /// The classes with their functions.
     pub file: Arc<File>,
     /// The functions of the standard library that classes call.
     pub library: Arc<Module>,

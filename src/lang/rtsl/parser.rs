@@ -13,7 +13,7 @@ use shadewright_base::tokens::{Cursor, Parse, Stop, Tok, Token};
 mod expressions;
 mod statements;
 
-/// What GLSL has for rasterisation only, and why it has no place here.
+/// The words of GLSL for rasterization only, and the reasons why they have no place here.
 const UNSUPPORTED: [(&str, &str); 9] = [
     ("attribute", "objects have no attributes of vertices: a class has `public` variables"),
     ("varying", "nothing is interpolated between programs: a class has `scratch` variables"),

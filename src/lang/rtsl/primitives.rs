@@ -10,7 +10,7 @@ use super::state::{Interface, Method};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_ir::Module;
 
-/// What is asked of a primitive where it was hit.
+/// The kind of question to a primitive about the point where it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtHit {
     /// `Ng` and `N`; of a class without `computeNormal` also `dPdu` and `dPdv`, whose cross product
@@ -43,7 +43,7 @@ const TEXTURE: &[(&str, &str)] = &[
 
 const PDF: &[(&str, &str)] = &[("pdf", "rt_PDF")];
 
-/// What to say of a class that has one of the two methods by which its light is found, and lacks
+/// The message about a class that has one of the two methods by which its light is found, and lacks
 /// the other.
 fn missing_sampling_method(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
     let (class, name) = (&object.file.classes[object.class].name, &object.file.function(own).name);
@@ -60,7 +60,7 @@ impl AtHit {
     /// All of them.
     pub const ALL: [AtHit; 5] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Pdf, AtHit::Scratch];
 
-    /// Its name in those of cores.
+    /// The name as a part of the names of cores.
     pub fn name(self) -> &'static str {
         match self {
             AtHit::Normal => "normal",
@@ -76,8 +76,8 @@ impl AtHit {
     /// the hit's distance, and `intersect` finds it again from `ray.t_min` on.
     ///
     /// # Errors
-    /// What only the scene shows, a class that sets no normal, and one that has `generateSample`
-    /// without `samplePDF`, or the reverse.
+    /// The errors that only the scene shows, a class that sets no normal, and one that has
+    /// `generateSample` without `samplePDF`, or the reverse.
     pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
         if self == AtHit::Scratch {
             let is_material = object.file.classes[object.class].interfaces.contains(&Interface::Material);

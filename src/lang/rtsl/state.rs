@@ -13,7 +13,7 @@
 use super::types::{BasicType, Scalar};
 use std::fmt;
 
-/// What a class can be for.
+/// The purpose of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Interface {
     /// Makes rays.
@@ -33,7 +33,7 @@ impl Interface {
     pub const ALL: [Interface; 5] =
         [Interface::Camera, Interface::Primitive, Interface::Texture, Interface::Material, Interface::Light];
 
-    /// Its name in the language.
+    /// The name in the language.
     pub fn name(self) -> &'static str {
         match self {
             Interface::Camera => "rt_Camera",
@@ -49,7 +49,7 @@ impl Interface {
         Self::ALL.into_iter().find(|i| i.name() == name)
     }
 
-    /// Its methods.
+    /// The methods.
     pub fn methods(self) -> impl Iterator<Item = Method> {
         Method::ALL.into_iter().filter(move |m| m.interface() == self)
     }
@@ -126,7 +126,7 @@ impl Method {
         Illumination,
     ];
 
-    /// Its name in the language.
+    /// The name in the language.
     pub fn name(self) -> &'static str {
         match self {
             GenerateRay => "generateRay",
@@ -174,25 +174,25 @@ impl Method {
 /// A variable of the renderer's state.
 #[derive(Debug, PartialEq, Eq)]
 pub struct StateVariable {
-    /// Its name, with `rt_`.
+    /// The name, with `rt_`.
     pub name: &'static str,
-    /// Its type.
+    /// The type.
     pub ty: BasicType,
     /// The methods that may read it, beside those that may write it.
     reads: &'static [Method],
     /// The methods that may write it.
     writes: &'static [Method],
-    /// What it is.
+    /// The meaning, in words.
     pub meaning: &'static str,
 }
 
 impl StateVariable {
-    /// Whether a method, or what it calls, may read it.
+    /// True if a method, or what it calls, may read it.
     pub fn is_read_in(&self, method: Method) -> bool {
         self.reads.contains(&method) || self.is_written_in(method)
     }
 
-    /// Whether a method, or what it calls, may write it.
+    /// True if a method, or what it calls, may write it.
     pub fn is_written_in(&self, method: Method) -> bool {
         self.writes.contains(&method)
     }
@@ -269,13 +269,13 @@ const GENERATED_OR_OF_RAY: &[Method] = &[
     Opacity,
 ];
 
-/// What looks at a place that is shaded.
+/// The methods that look at a place that is shaded.
 const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
 /// The same, and what makes the ray.
 const GENERATED_OR_SHADING: &[Method] = &[GenerateRay, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
-/// What calls textures: materials, and lights.
+/// The methods that call textures: those of materials, and of lights.
 const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination];
 
 const ANYWHERE: &[Method] = &Method::ALL;

@@ -1,5 +1,5 @@
-//! What the language means: expressions and statements by their values, errors by their messages,
-//! and the listings of the paper as they are printed.
+//! The meaning of the language: expressions and statements by their values, errors by their
+//! messages, and the listings of the paper as they are printed.
 
 use super::state::Method;
 use super::*;
@@ -35,7 +35,7 @@ fn alone(unit: &Unit, class: &str) -> Object {
     Object::alone(&unit.file, unit.file.class(class).expect("the class"))
 }
 
-/// What a method leaves: the core's results, where inputs have the values that are given by name,
+/// The results of a method: those of the core, where inputs have the values that are given by name,
 /// and are zero without.
 fn run(unit: &Unit, object: &Object, method: Method, inputs: &[(&str, Const)]) -> Vec<Const> {
     let built = build(object, method, &unit.library, "core").unwrap_or_else(|d| panic!("{d:?}"));
@@ -49,7 +49,7 @@ fn run(unit: &Unit, object: &Object, method: Method, inputs: &[(&str, Const)]) -
     eval(&built.module, &built.core, &args, &mut EmptyWorld, Limits::default()).expect("it ends")
 }
 
-/// What statements leave in `r`.
+/// The value of `r` after statements.
 fn after(statements: &str) -> f32 {
     let text = format!(
         "struct Pair {{ vec2 a; float b[2]; }};

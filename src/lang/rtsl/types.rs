@@ -4,7 +4,7 @@ use super::state::Interface;
 use shadewright_ir as ir;
 use std::fmt;
 
-/// What a number is.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {
     /// `bool`
@@ -74,12 +74,12 @@ impl BasicType {
         NAMES.iter().find(|(n, _)| *n == name).map(|(_, ty)| *ty)
     }
 
-    /// Its name; of a square matrix the short one.
+    /// The name; of a square matrix the short one.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, ty)| *ty == self).map_or("void", |(name, _)| name)
     }
 
-    /// What its components are; a matrix's and a colour's are floats.
+    /// The kind of the components; a matrix's and a color's are floats.
     pub fn scalar(self) -> Option<Scalar> {
         match self {
             BasicType::Void | BasicType::String => None,
@@ -105,7 +105,7 @@ impl fmt::Display for BasicType {
     }
 }
 
-/// What a reference refers to.
+/// The kind of object that a reference refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// No object: the type of `null`.

@@ -25,7 +25,7 @@ pub(super) const OUTPUT_KEYS: [u32; 3] = [0x27d4_eb2f, 0x1656_67b1, 0x5851_f42d]
 /// Multiplier of a hash round ("lowbias32", Wellons 2018).
 const ROUND: u32 = 0x7feb_352d;
 
-/// What a noise function does with the lattice.
+/// The use that a noise function makes of the lattice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Gradients at lattice points, blended.

@@ -40,7 +40,7 @@ pub struct Config {
     pub reliability: Reliability,
     /// Faults.
     pub faults: Faults,
-    /// What is kept for animations.
+    /// The events that are kept for animations.
     pub trace: TraceConfig,
 }
 
@@ -123,7 +123,7 @@ pub struct UnitConfig {
     pub cycle: f64,
     /// Words of a pointer.
     pub pointer_words: u32,
-    /// What results are computed in.
+    /// The arithmetic that results are computed in.
     pub arithmetic: Unit,
     /// An arithmetic operation.
     pub operation: f64,
@@ -133,7 +133,7 @@ pub struct UnitConfig {
     pub depths: [u32; 4],
     /// Polygons between stages 2 and 5.
     pub slots: u32,
-    /// Whether polygons are dropped early.
+    /// True if polygons are dropped early.
     pub kill: Kill,
     /// The best distance at the start.
     pub bound: Bound,
@@ -187,11 +187,11 @@ pub struct ImageConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reliability {
-    /// Whether links repeat what is lost.
+    /// True if links repeat what is lost.
     pub links: Links,
     /// Until a message is sent again.
     pub timeout: f64,
-    /// Whether the array survives the death of a node.
+    /// True if the array survives the death of a node.
     pub recovery: Recovery,
     /// Until a death is known.
     pub detect: f64,
@@ -207,7 +207,7 @@ pub enum Links {
     Acknowledged,
 }
 
-/// Whether what a dead node had is done again.
+/// True if what a dead node had is done again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
@@ -231,7 +231,7 @@ pub struct Faults {
     pub deaths: Vec<[f64; 3]>,
 }
 
-/// What is kept for animations.
+/// The events that are kept for animations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {

@@ -69,7 +69,7 @@ pub enum ArrayError {
 /// An image by the array.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// What it took.
+    /// The times and counts of the simulation.
     pub statistics: Statistics,
     /// The sum of the results of each sample, as the frame buffer has them; that of the shaders'
     /// tree, but for the order of the sums. Not used where rays return.
@@ -110,7 +110,7 @@ struct Engine<'a, O> {
     space: &'a Space<'a, O>,
     world: World<'a>,
     sites: Vec<Site>,
-    /// What the links of each node could send next.
+    /// The item that each link of each node could send next.
     offers: Vec<[Offer; 4]>,
     unit: Unit,
     agenda: Calendar<(u32, Event)>,

@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is a ray that goes from cell to cell.
+    /// True if it is a ray that goes from cell to cell.
     pub fn walks(self) -> bool {
         matches!(self, Self::Vision | Self::Shadow)
     }
@@ -66,7 +66,7 @@ impl Kind {
 /// A message or the record of a hit, in a buffer of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item {
-    /// What it is.
+    /// The kind of the item.
     pub kind: Kind,
     /// The ray that it is, comes from, or is the result of.
     pub ray: u32,

@@ -1,4 +1,4 @@
-//! What a node does with messages: a state machine without time.
+//! The protocol by which a node handles messages: a state machine without time.
 //!
 //! A node has buffers, and each item (a message, or the record of a hit that still has messages to
 //! send) is in one of them, in one of five places: it waits for the processor, for the intersection
@@ -17,7 +17,7 @@ use super::ranks::{Admission, Ranks};
 use super::routes::Routes;
 use std::collections::VecDeque;
 
-/// What all nodes know.
+/// The layout, routes and tables that all nodes know.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Nodes and cells.
@@ -97,7 +97,7 @@ pub enum Part {
     Ray(u32),
 }
 
-/// What the rays do. The simulation takes it from a scene, the search from small examples.
+/// The behavior of the rays. The simulation takes it from a scene, the search from small examples.
 pub trait Rays {
     /// The cell where a ray enters space, and its heading; `None` if it passes by.
     fn entry(&self, ray: u32) -> Option<(u32, Heading)>;
@@ -121,7 +121,7 @@ pub enum Crossing {
     Gone,
 }
 
-/// What an item became when it was placed.
+/// The state of an item after it was placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// It waits in the node.
@@ -146,16 +146,16 @@ pub struct Tally {
 pub struct Task {
     /// The item.
     pub item: Item,
-    /// Whether it is the record of a hit, of which the next message is made.
+    /// True if it is the record of a hit, of which the next message is made.
     pub is_record: bool,
-    /// Whether a buffer for that message is set aside.
+    /// True if a buffer for that message is set aside.
     reserved: bool,
 }
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// Its number.
+    /// The number of the node.
     pub index: u16,
     /// Buffers in use, those for messages that are on their way in included.
     pub used: u16,
@@ -185,12 +185,12 @@ impl Node {
         Self { index, pending, tally, ..Self::default() }
     }
 
-    /// Whether it has nothing to do and nothing in its buffers.
+    /// True if it has nothing to do and nothing in its buffers.
     pub fn is_idle(&self) -> bool {
         self.used == 0 && self.pending.is_empty()
     }
 
-    /// Whether it would give a buffer to a message of this rank.
+    /// True if it would give a buffer to a message of this rank.
     pub fn admits(&self, network: &Network, rank: u16) -> bool {
         let free = network.buffers.saturating_sub(self.used);
         network.admission.admits(free, rank, network.ranks.count())
@@ -229,7 +229,7 @@ impl Node {
         Task { item, is_record: false, reserved: false }
     }
 
-    /// Whether the next message of a record can be made: the last needs no buffer.
+    /// True if the next message of a record can be made: the last needs no buffer.
     pub fn can_make(&self, network: &Network, rays: &impl Rays, record: &Item) -> bool {
         match self.part_of(rays, record) {
             Some((item, false)) => self.admits(network, network.rank(&item, self.index)),

@@ -130,7 +130,7 @@ pub enum Admission {
 }
 
 impl Admission {
-    /// Whether a message of this rank gets one of the `free` buffers.
+    /// True if a message of this rank gets one of the `free` buffers.
     pub fn admits(self, free: u16, rank: u16, ranks: u16) -> bool {
         match self {
             Self::Ranked => free >= ranks.saturating_sub(rank),

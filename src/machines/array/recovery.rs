@@ -31,8 +31,8 @@ use super::workload::{Ray, Workload};
 /// The share of a whole sample.
 pub const WHOLE: u64 = 1 << 62;
 
-/// What is sent back of each ray's share with its result, given the parts of each ray; `None` if a
-/// share is too small to be divided, which takes more than 60 hits with two rays each.
+/// The part of each ray's share that is sent back with its result, given the parts of each ray;
+/// `None` if a share is too small to be divided, which takes more than 60 hits with two rays each.
 pub fn shares(load: &Workload, parts: &dyn Fn(u32) -> Vec<Part>) -> Option<Vec<u64>> {
     let mut shares = vec![0u64; load.rays.len()];
     for sample in &load.samples {
@@ -61,12 +61,12 @@ pub fn shares(load: &Workload, parts: &dyn Fn(u32) -> Vec<Part>) -> Option<Vec<u
     Some(shares)
 }
 
-/// What the array knows of its samples.
+/// The account that the array keeps of its samples.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// The share that has come back of each.
     returned: Vec<u64>,
-    /// Whether the owner's buddy has the colour.
+    /// True if the owner's buddy has the colour.
     copied: Vec<bool>,
 }
 
@@ -88,7 +88,7 @@ impl Ledger {
         self.copied[sample as usize] = true;
     }
 
-    /// Whether a sample has to be begun again, given whether its owner died. If so, what has come of
+    /// True if a sample has to be begun again, given whether its owner died. If so, what has come of
     /// it is forgotten.
     pub fn restarts(&mut self, sample: u32, owner_died: bool) -> bool {
         let index = sample as usize;
@@ -100,13 +100,13 @@ impl Ledger {
         !is_safe
     }
 
-    /// Whether all of a sample has come.
+    /// True if all of a sample has come.
     pub fn is_complete(&self, sample: u32) -> bool {
         self.returned[sample as usize] == WHOLE
     }
 }
 
-/// Whether a ray's end sends anything to its pixel where only colours count.
+/// True if a ray's end sends anything to its pixel where only colours count.
 pub(super) fn shows(ray: &Ray) -> bool {
     ray.direct.iter().any(|&x| x != 0.0)
 }

@@ -26,7 +26,7 @@ pub struct Receiver {
     expected: u16,
 }
 
-/// What a receiver does with a message.
+/// The decision of a receiver on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// It is new.

@@ -1,4 +1,4 @@
-//! What an image by the array reports.
+//! The report on an image by the array.
 
 use super::config::Config;
 use super::estimate;
@@ -216,7 +216,8 @@ fn notes(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config, notes
     notes.push(sections::left_out(model));
 }
 
-/// What each node did, for a heat map: the part of the time in which it was busy, in thousandths.
+/// The activity of each node, for a heat map: the part of the time in which it was busy, in
+/// thousandths.
 pub fn busy_of_nodes(statistics: &Statistics) -> Vec<u64> {
     statistics.nodes.iter().map(|node| (1000.0 * node.time.busy()).round() as u64).collect()
 }

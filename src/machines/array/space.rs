@@ -30,7 +30,7 @@ pub struct Space<'a, O> {
     order: [usize; 3],
 }
 
-/// What a ray did in a node.
+/// The visit of a ray to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
     /// The intersection unit's part; nothing if the first cell is empty.

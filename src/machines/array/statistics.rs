@@ -1,4 +1,4 @@
-//! What a simulation counts.
+//! The counts of a simulation.
 
 use super::mapping::Layout;
 use super::message::Kind;
@@ -18,14 +18,14 @@ pub enum Ending {
     Unnoticed,
 }
 
-/// What a node is doing.
+/// The activity of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
-    /// Its processor and its intersection unit work.
+    /// The processor and the intersection unit work.
     Both,
-    /// Its processor works.
+    /// The processor works.
     Processor,
-    /// Its intersection unit works.
+    /// The intersection unit works.
     Unit,
     /// Neither, while messages wait for links or buffers.
     Waiting,
@@ -59,7 +59,7 @@ impl NodeTime {
 /// A node's counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct NodeCounts {
-    /// Its time.
+    /// The time by activity.
     pub time: NodeTime,
     /// Rays that came to its cells, once for each visit.
     pub rays: u64,
@@ -67,7 +67,7 @@ pub struct NodeCounts {
     pub entered: u64,
     /// Cells that they were in.
     pub cells: u64,
-    /// Its intersection unit's tests.
+    /// Tests of the intersection unit.
     pub tests: u64,
     /// Hits that it shaded.
     pub hits: u64,
@@ -103,7 +103,7 @@ pub struct KindCounts {
     pub most_hops: u32,
 }
 
-/// What faults did.
+/// The effects of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultCounts {
     /// Transfers with errors.
@@ -134,7 +134,7 @@ pub struct FaultCounts {
     pub thrown_away: u64,
 }
 
-/// What a simulation found.
+/// The results of a simulation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Statistics {
     /// How it ended.
@@ -155,7 +155,7 @@ pub struct Statistics {
     pub links: Vec<[LinkCounts; 4]>,
     /// Messages by kind, in the order of [`Kind::ALL`].
     pub kinds: [KindCounts; 7],
-    /// What the intersection units did.
+    /// The counts of the intersection units.
     pub unit: Counts,
     /// Rays that came to an end: hits and misses.
     pub rays: u64,
@@ -167,7 +167,7 @@ pub struct Statistics {
     pub ranks: u16,
     /// Buffers of each node.
     pub buffers: u16,
-    /// What faults did.
+    /// The effects of faults.
     pub faults: FaultCounts,
 }
 

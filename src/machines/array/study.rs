@@ -224,7 +224,7 @@ fn ray_at_a_time(config: &mut Config) {
     config.unit = UnitConfig { kill: Kill::Early, next_ray: NextRay::Drained, ..config.unit };
 }
 
-/// What the microprocessor does takes no time, of itself and of the memory; nor do handshakes and
+/// The work of the microprocessor takes no time, of itself and of the memory; nor do handshakes and
 /// the pointers of lists. There are buffers for the rays of all pixels, which such nodes emit at
 /// once.
 fn without_processor(config: &mut Config) {

@@ -41,13 +41,13 @@ pub struct Counting {
     /// How many of them have answered.
     answers: u16,
     sum: Tally,
-    /// Whether a round asks the node, and it has not answered.
+    /// True if a round asks the node, and it has not answered.
     asked: bool,
     /// At the root: what had ended by the round before.
     previous: Option<u64>,
 }
 
-/// What a node does when it has counted.
+/// The action of a node when it has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// Sends the sums to the node above it.
@@ -75,7 +75,7 @@ impl Counting {
         self.sum = sum(self.sum, tally);
     }
 
-    /// Whether all have answered that the node waits for, so that it [counts](Self::count) as soon as
+    /// True if all have answered that the node waits for, so that it [counts](Self::count) as soon as
     /// it is idle.
     pub fn is_ready(&self) -> bool {
         self.asked && self.answers == self.children

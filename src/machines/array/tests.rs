@@ -112,7 +112,7 @@ fn run(scene: &Model, load: &Workload, config: &Config) -> Simulation {
     simulate(load, scene, config).expect("it runs")
 }
 
-/// What the tree of rays adds up to.
+/// The colors that the tree of rays adds up to.
 fn expected(load: &Workload) -> Vec<[f32; 4]> {
     let mut colors: Vec<[f32; 4]> = load.samples.iter().map(|s| s.direct).collect();
     for ray in &load.rays {

@@ -3,7 +3,7 @@
 use super::mapping::Direction;
 use super::message::Kind;
 
-/// What happened to a message.
+/// The kind of an event of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happening {
     /// A ray from the eye was made.
@@ -35,9 +35,9 @@ pub struct TraceEvent {
     pub ray: u32,
     /// In which node.
     pub node: u16,
-    /// What the message was.
+    /// The kind of the message.
     pub kind: Kind,
-    /// What happened.
+    /// The kind of the event.
     pub happening: Happening,
 }
 
@@ -46,7 +46,7 @@ pub struct TraceEvent {
 pub struct Trace {
     /// The events.
     pub events: Vec<TraceEvent>,
-    /// Those that were not kept.
+    /// The number of events that were not kept.
     pub left_out: u64,
     most: usize,
 }

@@ -37,7 +37,7 @@ use std::collections::VecDeque;
 /// Words of a polygon that stage 2 fetches.
 const WORDS_OF_DISTANCE: u32 = 4;
 
-/// Whether polygons are dropped as soon as it is known that the ray does not hit them.
+/// True if polygons are dropped as soon as it is known that the ray does not hit them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kill {
@@ -63,7 +63,7 @@ pub struct UnitTimes {
     pub interval: Picoseconds,
     /// Polygons between stages 2 and 5; at least 1.
     pub slots: usize,
-    /// Whether polygons are dropped early.
+    /// True if polygons are dropped early.
     pub kill: Kill,
 }
 
@@ -94,7 +94,7 @@ pub struct Nearest {
     pub v: f32,
 }
 
-/// What a ray took.
+/// The counts of the work on a ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Primitives that stage 1 read.
@@ -162,7 +162,7 @@ pub struct Passage {
     pub latency: Picoseconds,
     /// Until stage 2 has fetched the last polygon and the next ray could follow.
     pub front: Picoseconds,
-    /// What it took.
+    /// The counts of the work on the ray.
     pub counts: Counts,
     /// The nearest hit below the bound.
     pub nearest: Option<Nearest>,
@@ -259,7 +259,7 @@ impl Unit {
     }
 }
 
-/// What a ray looks for.
+/// The goal of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// The nearest hit.
@@ -337,7 +337,7 @@ impl<T: Tests> Run<'_, T> {
         false
     }
 
-    /// Whether a stage wants an access now.
+    /// True if a stage wants an access now.
     fn is_ready(&self, stage: Fetch) -> bool {
         let port = &self.ports[stage as usize];
         let comes = |list: &VecDeque<Moving>| list.front().is_some_and(|m| m.time <= self.now);
@@ -423,7 +423,8 @@ impl<T: Tests> Run<'_, T> {
         self.ports[stage as usize] = port;
     }
 
-    /// What a stage fetches for a primitive. Stage 2 fetches all of one that is no polygon.
+    /// The memory accesses of a stage for a primitive. Stage 2 fetches all of one that is no
+    /// polygon.
     fn accesses(&self, stage: Fetch, place: u32) -> u32 {
         let [pointer, t, u, v] = self.times.accesses;
         let polygon = match stage {

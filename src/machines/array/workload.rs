@@ -31,13 +31,13 @@ pub struct Ray {
     pub sample: u32,
     /// The most it can add.
     pub color: [f32; 3],
-    /// What is sent to the pixel at its end.
+    /// The color and alpha that the ray sends to the pixel at its end.
     pub direct: [f32; 4],
     /// The hit that its shader saw.
     pub hit: Option<Found>,
     /// The rays that start at its hit.
     pub children: Range<u32>,
-    /// Its hit's look-ups in maps, as a range of [`Workload::look_ups`].
+    /// The hit's look-ups in maps, as a range of [`Workload::look_ups`].
     pub look_ups: Range<u32>,
 }
 
@@ -46,11 +46,11 @@ pub struct Ray {
 pub struct Sample {
     /// The pixel, across and down.
     pub pixel: [u32; 2],
-    /// Its first ray.
+    /// The first ray.
     pub root: Option<u32>,
-    /// What it is without any ray.
+    /// The color and alpha without any ray.
     pub direct: [f32; 4],
-    /// Its rays follow one another from the first, so many of them, where rays return
+    /// The number of rays, which follow one another from the first, where rays return
     /// ([`Way::Answers`]).
     pub rays: u32,
 }

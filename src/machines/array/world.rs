@@ -10,7 +10,7 @@ use super::workload::{Way, Workload};
 use crate::rays::arithmetic::Operations;
 use rayon::prelude::*;
 
-/// What follows from each ray, and where its pixel is.
+/// The messages that follow from each ray, and the node of its pixel.
 pub(super) struct World<'a> {
     pub load: &'a Workload,
     entries: Vec<Option<(u32, Heading)>>,
@@ -50,7 +50,7 @@ impl<'a> World<'a> {
         &self.parts[self.starts[ray as usize] as usize..self.starts[ray as usize + 1] as usize]
     }
 
-    /// Whether something follows when a shadow ray is blocked: it goes on dimmed, or gives back its
+    /// True if something follows when a shadow ray is blocked: it goes on dimmed, or gives back its
     /// share.
     pub fn follows(&self, ray: u32) -> bool {
         let is_dimmed = self.parts(ray).iter().any(|part| matches!(part, Part::Ray(_)));

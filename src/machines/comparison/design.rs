@@ -2,7 +2,7 @@
 
 use super::{Assumptions, Chip};
 
-/// What a ray takes of a machine on average, in one image.
+/// The average cost of a ray on a hardware design, in one image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// The machine.
@@ -24,7 +24,7 @@ pub struct Design {
     pub units: Units,
 }
 
-/// What would be built of a design.
+/// The units that would be built of a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Units {
     /// As many arithmetic units as the chip has.
@@ -44,7 +44,7 @@ pub enum Units {
     },
 }
 
-/// What limits a design.
+/// The resource that limits a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Arithmetic.
@@ -60,7 +60,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Its name.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Limit::Arithmetic => "arithmetic",
@@ -77,7 +77,7 @@ impl Limit {
 pub struct Bound {
     /// Rays in a microsecond.
     pub rays: f64,
-    /// What limits it.
+    /// The resource that limits the design.
     pub limit: Limit,
     /// Chips that it needs.
     pub chips: f64,

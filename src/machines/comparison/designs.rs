@@ -1,4 +1,4 @@
-//! What a ray takes of each machine, from simulations of one image.
+//! The cost of a ray on each hardware model, from simulations of one image.
 
 use super::design::{Design, Units};
 use crate::array::config::Config as ArrayConfig;

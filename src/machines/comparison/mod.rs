@@ -19,7 +19,7 @@ use shadewright_base::text::settings::{self, SettingsError};
 /// The text of the assumptions, with their sources.
 pub const DEFAULT_TEXT: &str = include_str!("today.toml");
 
-/// What today's chip has.
+/// The assumptions about today's chip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumptions {

@@ -21,7 +21,7 @@ pub struct Scene {
     pub latency: f64,
 }
 
-/// What a ray costs on average, and what that follows from.
+/// The average cost of a ray, and the numbers that it follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// `n_s`: cells on an axis.

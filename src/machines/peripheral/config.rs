@@ -37,7 +37,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Intersector {
-    /// Its arithmetic.
+    /// The arithmetic of the pipeline.
     pub arithmetic: Unit,
     /// How additions shift.
     pub adder: Adder,

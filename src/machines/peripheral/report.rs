@@ -1,4 +1,4 @@
-//! What a render through the peripheral reports, and the estimate beside it.
+//! The report on a render through the peripheral, and the estimate beside it.
 
 use super::analysis::{self, Scene};
 use super::config::Config;

@@ -21,17 +21,17 @@ const MOST_ENTRIES: usize = 1 << 27;
 pub enum Choice {
     /// Every polygon, for every ray (Ullner 1983, §2.3.2).
     All,
-    /// Those of a grid's cells (§2.3.4).
+    /// The polygons in a grid's cells (§2.3.4).
     Grid,
     /// By oriented bounding boxes (Rubin & Whitted 1980).
     Boxes,
-    /// Those of an octree's cells (Reddy & Rubin 1978).
+    /// The polygons in an octree's cells (Reddy & Rubin 1978).
     Octree,
     /// By our own BVH, built for the least expected cost of a ray.
     Bvh,
 }
 
-/// What chooses polygons for a scene.
+/// The structure that chooses polygons for a scene.
 #[derive(Debug)]
 pub enum Chooser {
     /// [`Choice::All`].

@@ -81,7 +81,7 @@ pub struct RayTimes {
 }
 
 impl RayTimes {
-    /// Those of a configuration.
+    /// The times of a configuration.
     pub fn of(config: &Config) -> Self {
         let (step, test) = (config.grid.step, 1.0 / config.intersector.rate);
         Self {
@@ -93,7 +93,7 @@ impl RayTimes {
         }
     }
 
-    /// What a ray takes.
+    /// The times that a ray takes.
     pub fn service(&self, waits: Waits, work: &Work) -> Service {
         let slots = f64::from(work.tests + work.slots.all());
         let intersections = slots + f64::from(work.boxes) * self.box_tests;
@@ -104,7 +104,8 @@ impl RayTimes {
         Service { occupancy: picoseconds(occupancy), latency: picoseconds(whole) }
     }
 
-    /// What rays occupy the machine for, together, in microseconds, for each of [`WAITS`].
+    /// The time for which rays occupy the hardware model, together, in microseconds, for each of
+    /// [`WAITS`].
     fn occupied<'a>(&self, works: impl Iterator<Item = &'a Work> + Clone) -> [f64; 3] {
         WAITS.map(|waits| microseconds(works.clone().map(|work| self.service(waits, work).occupancy).sum()))
     }
@@ -117,7 +118,7 @@ pub struct SweepPoint {
     pub cells: u32,
     /// Cells that a ray enters, n_d.
     pub entered: f64,
-    /// Those of them with polygons, n_c.
+    /// Entered cells with polygons, n_c.
     pub occupied: f64,
     /// Primitives that are tested, n_i.
     pub tests: f64,

@@ -14,7 +14,7 @@ pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 pub struct Config {
     /// The intersection processors.
     pub processors: Processors,
-    /// What connects them.
+    /// The connections between the processors.
     pub links: Links,
     /// The lighting processor.
     pub lighting: Lighting,
@@ -34,7 +34,7 @@ pub struct Processors {
     pub chips: u32,
 }
 
-/// What connects the processors.
+/// The connections between the processors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Links {

@@ -1,4 +1,4 @@
-//! What a render through the pipeline reports.
+//! The report on a render through the pipeline.
 
 use super::config::Config;
 use super::simulate::Simulation;

@@ -20,7 +20,7 @@ pub struct Simulation {
     pub totals: Totals,
     /// Intersection processors.
     pub processors: u32,
-    /// Those that hold a polygon, a quadric or an edge.
+    /// Processors among them that hold a polygon, a quadric or an edge.
     pub held: u32,
     /// The host's times.
     pub host: HostTimes,

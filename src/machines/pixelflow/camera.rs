@@ -22,7 +22,7 @@ pub struct Seen {
     pub args: Vec<u32>,
 }
 
-/// What a sample shows.
+/// The surface that a sample shows, or the background.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The surface, if there is one.
@@ -64,7 +64,7 @@ impl Camera {
         Ok(Self { module, probe, words })
     }
 
-    /// What the sample with these arguments shows.
+    /// Finds what the sample with these arguments shows.
     ///
     /// # Errors
     /// A camera that does not end within the job's budget.

@@ -34,7 +34,7 @@ pub struct Compiled {
     pub lifetimes: Lifetimes,
     /// The first byte of each array.
     pub slots: Vec<u32>,
-    /// What source variables the values are.
+    /// The source variable that each value is, where it is one.
     pub names: Vec<Option<Arc<str>>>,
     /// The instructions that compute vectors, and values that are computed where they are used.
     pub definitions: HashMap<Value, Inst>,

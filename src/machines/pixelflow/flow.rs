@@ -56,12 +56,12 @@ impl Flow {
         Self { order, position, depth, loops, post_dominator }
     }
 
-    /// Whether an edge leads backwards.
+    /// True if an edge leads backwards.
     pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
         self.position[to.0 as usize] <= self.position[from.0 as usize]
     }
 
-    /// Whether a branch at the end of `from` decides if a loop goes on: `stays` is in one with it,
+    /// True if a branch at the end of `from` decides if a loop goes on: `stays` is in one with it,
     /// and `leaves` is not.
     pub fn ends_loop(&self, from: BlockId, stays: BlockId, leaves: BlockId) -> bool {
         self.loops.iter().any(|l| l.contains(&from) && l.contains(&stays) && !l.contains(&leaves))

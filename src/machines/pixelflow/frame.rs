@@ -29,10 +29,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The name of the machine in messages.
 const NAME: &str = "PixelFlow";
 
-/// What a shader did in a frame.
+/// The work of a shader in a frame.
 #[derive(Clone, Debug)]
 pub struct ShaderUse {
-    /// What it takes and needs.
+    /// The compiled shader, with the bytes that it needs.
     pub code: ShaderCode,
     /// Regions in which it ran, once for each sample.
     pub regions: u64,
@@ -50,7 +50,7 @@ pub struct ShaderUse {
     pub separate_executions: u64,
 }
 
-/// What a region took.
+/// The pixels and the times of a region.
 #[derive(Clone, Debug, Default)]
 struct RegionReport {
     /// The film's pixels that its samples belong to, and their colours.
@@ -59,9 +59,9 @@ struct RegionReport {
     post_rasterise: u64,
     /// The phases of surfaces' shaders.
     phases: Phases,
-    /// What follows the surfaces' shaders.
+    /// The time of the work that follows the surfaces' shaders.
     fog: u64,
-    /// What each shader did.
+    /// The work of each shader.
     shaders: BTreeMap<Arc<str>, ShaderUse>,
     /// The highest byte that a pixel used.
     top: u32,
@@ -77,7 +77,7 @@ struct RegionReport {
 pub struct Frame {
     /// The image.
     pub image: Image,
-    /// What all regions took, in order.
+    /// The time of each region, in order.
     pub regions: Vec<u64>,
     /// Regions of one sample of the image.
     pub regions_of_sample: usize,
@@ -85,7 +85,7 @@ pub struct Frame {
     pub post_rasterise: u64,
     /// The phases of shading.
     pub phases: Phases,
-    /// What follows the surfaces' shaders.
+    /// The time of the work that follows the surfaces' shaders.
     pub fog: u64,
     /// Expanding memory maps after composition; compressing them takes rendering nodes as long.
     pub expansion: u64,
@@ -99,9 +99,9 @@ pub struct Frame {
     pub transfers: Vec<u32>,
     /// Pixels that show a surface.
     pub shaded: u64,
-    /// Those through which light passes: what lies behind is not shown.
+    /// Pixels among them through which light passes: what lies behind is not shown.
     pub transparent: u64,
-    /// What the image lacks.
+    /// The effects that the image lacks, as text.
     pub left_out: Vec<String>,
 }
 
@@ -224,8 +224,7 @@ impl ShaderUse {
     }
 }
 
-/// What a stream of instructions is generated from: a shader, and its arguments where they are
-/// uniform.
+/// The source of a stream of instructions: a shader, and its arguments where they are uniform.
 type Stream = (Arc<str>, Vec<Option<u32>>);
 
 /// A surface entry in execution for the pixels that show one object.
@@ -251,7 +250,7 @@ impl Machine<'_> {
         regions
     }
 
-    /// What the image lacks for reasons that the program shows.
+    /// The effects that the image lacks for reasons that the program shows.
     fn left_out(&self) -> Vec<String> {
         let mut found = Vec::new();
         let cores = self.shaders.cores.keys().filter(|name| self.shaders.prepared.rays.contains(*name));

@@ -98,7 +98,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Those of a function.
+    /// The sources of the values of a function.
     pub fn new(f: &Function, flow: &Flow, homes: &[Home]) -> Self {
         let mut of: Vec<Vec<Value>> = vec![Vec::new(); f.values.len()];
         for block in flow.order.iter().map(|&id| f.block(id)) {

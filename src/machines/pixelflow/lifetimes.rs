@@ -23,7 +23,7 @@ pub struct Lifetimes {
     pub end: u32,
 }
 
-/// What a terminator reads, as values of the frame: its condition, what it returns, and the
+/// The values of the frame that a terminator reads: its condition, what it returns, and the
 /// arguments of parameters that are in the frame or results.
 pub fn terminator_reads(f: &Function, homes: &[Home], sources: &Sources, term: &Terminator) -> Vec<Value> {
     let mut reads = Vec::new();
@@ -85,7 +85,7 @@ pub fn live_out(f: &Function, flow: &Flow, homes: &[Home], sources: &Sources) ->
 }
 
 impl Lifetimes {
-    /// Those of a function.
+    /// The lifetimes of the values of a function.
     pub fn new(f: &Function, flow: &Flow, homes: &[Home]) -> Self {
         let sources = Sources::new(f, flow, homes);
         let live_out = live_out(f, flow, homes, &sources);
@@ -148,7 +148,7 @@ impl Lifetimes {
     }
 }
 
-/// Whether two lists of intervals have a point in common.
+/// True if two lists of intervals have a point in common.
 pub fn overlap(a: &Intervals, b: &Intervals) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {

@@ -9,9 +9,9 @@ pub const MOST_BYTES: u32 = 8192;
 /// A value in pixel memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Its first byte.
+    /// The first byte.
     pub first: u32,
-    /// Its bytes.
+    /// The number of bytes, and whether loading extends the sign.
     pub width: Width,
 }
 

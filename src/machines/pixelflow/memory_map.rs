@@ -16,7 +16,7 @@ pub struct Totals {
     pub varying: u32,
 }
 
-/// What the values of a function would take if each had memory of its own.
+/// The bytes that the values of a function would take if each had memory of its own.
 pub fn totals(c: &Compiled) -> Totals {
     let mut totals = Totals::default();
     let mut add = |v: Value| {
@@ -98,7 +98,7 @@ fn map(c: &Compiled) -> String {
     text
 }
 
-/// Whether the pixel processors run an instruction.
+/// True if the pixel processors run an instruction.
 pub fn is_of_pixels(c: &Compiled, inst: &Inst) -> bool {
     let varies = |v: &Value| c.varying[v.0 as usize];
     inst.results.iter().chain(&inst.args).any(varies)

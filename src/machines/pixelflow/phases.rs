@@ -116,7 +116,7 @@ struct Shared {
     results: Vec<Option<Address>>,
     /// The time that it takes if each that waits runs its own, where several wait for a lookup.
     separate: Option<u64>,
-    /// Whether only shaders wait that have not called for a light.
+    /// True if only shaders wait that have not called for a light.
     is_early: bool,
 }
 
@@ -126,9 +126,9 @@ enum State {
     Done,
 }
 
-/// What a waiting shader can share with others: the function, and the number of the light or the
-/// name of the shadow map. With maps of their own pixels would read more words that say where the
-/// four texels of a comparison lie than texels.
+/// The key of the work that a waiting shader can share with others: the function, and the number of
+/// the light or the name of the shadow map. With maps of their own pixels would read more words
+/// that say where the four texels of a comparison lie than texels.
 type Key = (Arc<str>, Option<u32>);
 
 fn key(call: &Call) -> Key {

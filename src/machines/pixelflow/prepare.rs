@@ -77,43 +77,43 @@ fn is_one_of(function: &str, names: &[&str]) -> bool {
     })
 }
 
-/// Whether the machine has the function as an operation.
+/// True if the machine has the function as an operation.
 pub fn is_operation(function: &str) -> bool {
     is_one_of(function, &OPERATIONS)
 }
 
-/// Whether a function is one that the linker supplies, or a copy of it that computes derivatives:
+/// True if a function is one that the linker supplies, or a copy of it that computes derivatives:
 /// lights that look up textures ask for derivatives of the point that they light.
 fn is_or_derives(function: &str, intrinsic: &Intrinsic) -> bool {
     intrinsic.is(underived_name(generic_name(function)))
 }
 
-/// Whether it is one of the lights' functions: what runs in the light phases.
+/// True if it is one of the lights' functions: what runs in the light phases.
 pub fn is_light(function: &str) -> bool {
     is_sample(function) || is_or_derives(function, &Intrinsic::LightAmbient)
 }
 
-/// Whether it samples a light.
+/// True if it samples a light.
 fn is_sample(function: &str) -> bool {
     is_or_derives(function, &Intrinsic::LightSample)
 }
 
-/// Whether shaders that call the function share one execution: lights, and the Phong phase.
+/// True if shaders that call the function share one execution: lights, and the Phong phase.
 pub fn is_shared(function: &str) -> bool {
     is_light(function) || is_one_of(function, &SHARED)
 }
 
-/// Whether it reads texture memory at a place: what runs in the texture phases.
+/// True if it reads texture memory at a place: what runs in the texture phases.
 pub fn is_lookup(function: &str) -> bool {
     is_one_of(function, &FILTER) || is_compare(function)
 }
 
-/// Whether it looks up a shadow map.
+/// True if it looks up a shadow map.
 pub fn is_compare(function: &str) -> bool {
     is_one_of(function, &COMPARE)
 }
 
-/// Whether a call runs in a phase of the region, if an argument `varies` or none does. A lookup at
+/// True if a call runs in a phase of the region, if an argument `varies` or none does. A lookup at
 /// one place for all pixels is the microprocessor's work.
 pub fn is_phase(function: &str, varies: bool) -> bool {
     is_shared(function) || varies && is_lookup(function)
@@ -208,7 +208,7 @@ fn add_callers(module: &Module, set: &mut HashSet<Arc<str>>) {
     }
 }
 
-/// Whether it is a function that shades what a ray hits.
+/// True if it is a function that shades what a ray hits.
 fn is_camera(function: &str) -> bool {
     [library::CAMERA, library::CAMERA_RAY, library::RADIANCE].contains(&generic_name(function))
 }

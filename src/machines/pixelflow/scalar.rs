@@ -1,7 +1,7 @@
 //! Splits vectors: a pixel processor works on one number at a time, so each component is a value of
 //! its own with a lifetime of its own.
 //!
-//! What is left of vectors are the results of `load`, `uniform` and `hit`, which only `extract`
+//! The vectors that are left are the results of `load`, `uniform` and `hit`, which only `extract`
 //! instructions read.
 
 use shadewright_ir::{

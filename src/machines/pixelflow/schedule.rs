@@ -19,9 +19,9 @@ use std::collections::HashMap;
 const TRIES: usize = 120;
 const WORK: usize = 30_000;
 
-/// What the scheduler knows of a function.
+/// The facts that the scheduler knows of a function.
 pub struct Facts<'a> {
-    /// Its shape.
+    /// The shape of the function.
     pub flow: &'a Flow,
     /// Where values are kept.
     pub homes: &'a [Home],
@@ -38,7 +38,7 @@ impl Facts<'_> {
     }
 }
 
-/// Whether an instruction may be moved among others.
+/// True if an instruction may be moved among others.
 fn is_movable(inst: &Inst) -> bool {
     (inst.op.is_pure() || matches!(inst.op, Op::Call(_))) && !matches!(inst.op, Op::Const(_))
 }
@@ -109,7 +109,7 @@ pub fn order(f: &mut Function, facts: &Facts<'_>, frame_of: &dyn Fn(&Inst) -> u3
     }
 }
 
-/// What an order costs, the most important first.
+/// The cost of an order, the most important part first.
 type Cost = (i64, i64, i64);
 
 struct Block<'a> {
@@ -118,7 +118,7 @@ struct Block<'a> {
     /// For each instruction, the values of the frame that it reads and writes.
     reads: Vec<Vec<Value>>,
     writes: Vec<Vec<Value>>,
-    /// Those that come before it, and how many come after it.
+    /// For each instruction, those that come before it, and how many come after it.
     before: Vec<Vec<usize>>,
     after: Vec<usize>,
     frames: Vec<i64>,

@@ -27,17 +27,17 @@ pub fn shader_name(core: &str) -> &str {
     }
 }
 
-/// What a shader takes and needs.
+/// The compiled code of a shader, and the bytes of its parameters and results.
 #[derive(Clone, Debug)]
 pub struct ShaderCode {
-    /// Its core.
+    /// The name of the core.
     pub name: Arc<str>,
     /// The compiled core.
     pub code: Arc<Compiled>,
     /// The bytes of its varying parameters.
     pub params: u32,
-    /// Those of them that the composition network sends: the position, and what follows from it
-    /// and the camera, is computed again from the depth (§4.5.4).
+    /// The bytes among them that the composition network sends: the position, and what follows from
+    /// it and the camera, is computed again from the depth (§4.5.4).
     pub sent: u32,
     /// The bytes of its uniform parameters, which a shader instance binds.
     pub bound: u32,
@@ -61,14 +61,15 @@ impl ShaderCode {
         Self { name: name.clone(), params: of_params(true), sent, bound: of_params(false), results, code }
     }
 
-    /// What is left of the pixel memory while the shader runs: negative where it does not fit.
+    /// The bytes of the pixel memory that are left while the shader runs: negative where it does
+    /// not fit.
     pub fn free(&self, budget: &Budget) -> i64 {
         let fixed = budget.header + self.params + self.results + budget.light_area;
         i64::from(budget.memory) - i64::from(fixed) - i64::from(self.code.depth)
     }
 }
 
-/// Whether a parameter follows from the depth and the position of a pixel: the surface's position,
+/// True if a parameter follows from the depth and the position of a pixel: the surface's position,
 /// and the vector to it from the camera.
 fn is_recomputed(param: &str) -> bool {
     let name = param.split_once('.').map_or(param, |(name, _)| name);
@@ -94,7 +95,8 @@ impl Default for Budget {
 }
 
 impl Shaders {
-    /// Those of a module that was linked without passes; the functions in `keep` stay functions.
+    /// The shaders of a module that was linked without passes; the functions in `keep` stay
+    /// functions.
     ///
     /// # Errors
     /// A pass that leaves the module invalid, which is an internal error.

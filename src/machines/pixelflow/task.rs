@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Calls within calls, at most.
 const MAX_DEPTH: usize = 64;
 
-/// What tasks read beside pixel memory.
+/// The data that tasks read beside pixel memory.
 pub struct World<'a> {
     /// The functions.
     pub compiler: &'a Compiler<'a>,
@@ -35,9 +35,9 @@ pub struct World<'a> {
     pub constants: &'a [[f32; 4]],
     /// The memory image.
     pub image: &'a [[u32; 4]],
-    /// What each lane sees; empty where nothing asks.
+    /// The hit that each lane sees; empty where nothing asks.
     pub hits: &'a [Hit],
-    /// What operations take.
+    /// The times of the operations.
     pub times: &'a Times,
     /// Back edges and calls that a task may take.
     pub budget: u32,
@@ -57,7 +57,7 @@ pub enum Holder {
 pub struct Call {
     /// The function.
     pub name: Arc<str>,
-    /// Its arguments.
+    /// The places of the arguments.
     pub args: Vec<Holder>,
     /// Where its results are wanted: `None` where they are uniform.
     pub results: Vec<Option<Address>>,
@@ -114,7 +114,7 @@ pub struct Task {
     pub time: u64,
     /// The highest byte that a frame reached.
     pub top: u32,
-    /// What is uniform of the results, when the task is done.
+    /// The uniform results, when the task is done.
     pub returned: Vec<u32>,
 }
 

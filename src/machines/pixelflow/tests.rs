@@ -59,7 +59,7 @@ fn run(module: &Module, args: &[Vec<Const>], varying: &[bool], budget: u32) -> R
     Ok(lanes.iter().map(|&lane| (0..results.len()).map(|k| word(lane, k)).collect()).collect())
 }
 
-/// Whether a value is alive at the start of each block, found path by path: an independent
+/// True if a value is alive at the start of each block, found path by path: an independent
 /// computation of what the allocator takes from `Lifetimes`.
 fn alive_after(c: &Compiled, v: Value) -> HashSet<(u32, usize)> {
     // Walks from each use backwards to the definition.

@@ -1,5 +1,5 @@
-//! What the machine's operations take, and its other numbers: `default.toml` has each with its
-//! source.
+//! The times of the hardware model's operations, and its other numbers: `default.toml` has each
+//! with its source.
 
 use super::compile::Compiled;
 use super::shaders::Budget;

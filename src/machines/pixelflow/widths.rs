@@ -10,9 +10,9 @@ use shadewright_ir::{Const, Function, Op, Type, Value};
 /// How a value lies in pixel memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
-    /// Its bytes, 1 to 4.
+    /// The number of bytes, 1 to 4.
     pub bytes: u8,
-    /// Whether loading repeats the uppermost bit.
+    /// True if loading repeats the uppermost bit.
     pub signed: bool,
 }
 

@@ -6,7 +6,8 @@ use glam::{Mat4, Vec3, Vec4};
 /// A polygon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polygon {
-    /// Its corners in order around it, in world space; the last of a triangle repeats the third.
+    /// The corners in order around the polygon, in world space; the last of a triangle repeats the
+    /// third.
     pub corners: [Vec3; 4],
     /// How many corners it has: 3 or 4.
     pub count: usize,
@@ -22,7 +23,7 @@ pub struct Polygon {
 }
 
 impl Polygon {
-    /// Its corners.
+    /// The corners, 3 or 4.
     pub fn corners(&self) -> &[Vec3] {
         &self.corners[..self.count.min(4)]
     }

@@ -11,7 +11,7 @@ use shadewright_render::{Job, RenderError};
 use shadewright_scene::params::Params;
 use shadewright_scene::{CameraFrame, Integrator, Object, Scene};
 
-/// What messages call the machines.
+/// The name of the hardware models in messages.
 pub const MACHINE: &str = "the polygon machine";
 
 /// Where the colours at corners come from.
@@ -251,7 +251,7 @@ struct Corners {
 }
 
 impl Corners {
-    /// Those of a polygon that stands for triangles of an object, whose first has a number.
+    /// The corners of a polygon that stands for triangles of an object, whose first has a number.
     fn of(face: &Face, object: &Object, first: u32) -> Option<Self> {
         let triangles = face.triangles();
         let (mesh, placement) = (&object.mesh, object.mesh_to_world());

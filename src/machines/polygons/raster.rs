@@ -79,7 +79,7 @@ impl RasterPolygon {
         self.vertices.len()
     }
 
-    /// Whether it has no vertices.
+    /// True if it has no vertices.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }

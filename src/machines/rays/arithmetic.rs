@@ -35,7 +35,8 @@ pub enum Unit {
     Ieee,
 }
 
-/// What a unit computes. The intersector is generic over it, and so is compiled once for each unit.
+/// The operations of an arithmetic unit. The intersector is generic over them, and so is compiled
+/// once for each unit.
 pub trait Operations: Copy + Sync {
     /// `a·b`.
     fn mul(self, a: f32, b: f32) -> f32;

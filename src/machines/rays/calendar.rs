@@ -22,12 +22,13 @@ const YEAR: u64 = 2048;
 /// Days of a word of [`Calendar::filled`].
 const WORD: u64 = u64::BITS as u64;
 
-/// What happens when. Events of the same time come in the order in which they were added.
+/// A queue of events by their time. Events of the same time come in the order in which they were
+/// added.
 #[derive(Debug)]
 pub struct Calendar<E> {
     /// Events of today in the opposite order: the next is the last.
     today: Vec<Entry<E>>,
-    /// Those of the days of the year that begins with today, by the day's remainder.
+    /// Events of the days of the year that begins with today, by the day's remainder.
     days: Vec<Vec<Entry<E>>>,
     /// A bit for each of these days that has events.
     filled: [u64; (YEAR / WORD) as usize],
@@ -94,7 +95,7 @@ impl<E> Calendar<E> {
         self.now
     }
 
-    /// Whether no event is to come.
+    /// True if no event is to come.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

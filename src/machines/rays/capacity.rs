@@ -119,7 +119,7 @@ impl Subvolumes {
     }
 }
 
-/// What the machine computes for a ray in each subvolume of its path.
+/// The time for which the hardware model computes on a ray in each subvolume of its path.
 fn share(recording: &Recording, ray: usize, parts: usize, service: &dyn Fn(&Traced) -> Picoseconds) -> Picoseconds {
     service(&recording.rays[ray]) / parts.max(1) as u64
 }

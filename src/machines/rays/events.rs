@@ -31,7 +31,7 @@ impl<T> Queue<T> {
         Self { items: VecDeque::new(), capacity, peak: 0 }
     }
 
-    /// Whether another item has room.
+    /// True if another item has room.
     pub fn has_room(&self) -> bool {
         self.items.len() < self.capacity
     }
@@ -59,7 +59,7 @@ impl<T> Queue<T> {
         self.items.len()
     }
 
-    /// Whether it holds nothing.
+    /// True if it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -15,7 +15,7 @@ use super::surfaces::general;
 use super::surfaces::placement::{self, LocalRay, Placement};
 use super::surfaces::quadric::{self, Middle, Quadric};
 
-/// What a node computes.
+/// The kind of a node: an input, a wire, or an arithmetic device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
     /// A word of the polygon or of the ray.
@@ -47,7 +47,7 @@ impl Device {
         }
     }
 
-    /// Whether it counts as an arithmetic operation.
+    /// True if it counts as an arithmetic operation.
     fn is_operation(self) -> bool {
         !matches!(self, Device::Input | Device::Negation)
     }
@@ -56,7 +56,7 @@ impl Device {
 /// A node of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it computes.
+    /// The kind of the node.
     pub device: Device,
     /// The nodes that it takes its operands from, all with lower indices; twice the same for a
     /// device with one operand. The node itself for an input.
@@ -143,7 +143,7 @@ pub fn surface_operations(quadrics: u64, edges: u64) -> f64 {
 }
 
 impl Flow {
-    /// What a quadric takes ([`Quadric::hits`]), the placement included.
+    /// The arithmetic of a test of a quadric ([`Quadric::hits`]), the placement included.
     pub fn quadric() -> Flow {
         let recorder = Mutex::new(Vec::new());
         let ops = Recording(&recorder);
@@ -156,8 +156,8 @@ impl Flow {
         Flow::recorded(recorder, ends)
     }
 
-    /// What an edge of a general polygon takes, with the planes and the placement before all edges, and
-    /// the hit after them ([`General::hit`](super::surfaces::general::General::hit)).
+    /// The arithmetic of an edge of a general polygon, with the planes and the placement before all
+    /// edges, and the hit after them ([`General::hit`](super::surfaces::general::General::hit)).
     pub fn edge() -> Flow {
         let recorder = Mutex::new(Vec::new());
         let ops = Recording(&recorder);
@@ -172,7 +172,7 @@ impl Flow {
         Flow::recorded(recorder, vec![index(t)])
     }
 
-    /// Those of the primitives that are no polygons: of a quadric and of an edge.
+    /// The flows of the primitives that are no polygons: of a quadric and of an edge.
     pub fn of_surfaces() -> [Flow; 2] {
         [Flow::quadric(), Flow::edge()]
     }

@@ -15,7 +15,7 @@ use super::recording::{Recording, Traced};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What the host's tasks take, in microseconds.
+/// The times of the host's tasks, in microseconds, and the capacities of its queues.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HostTimes {
@@ -31,7 +31,7 @@ pub struct HostTimes {
     pub results: u32,
 }
 
-/// What a ray takes in the machine.
+/// The times that a ray takes in the hardware model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
     /// From its start until the machine takes the next ray.

@@ -1,7 +1,7 @@
 //! The intersector: where a ray meets a polygon, in the arithmetic of a machine (Ullner 1983,
 //! §2.3.2, figs. 2-12 to 2-16).
 //!
-//! Its three steps are functions of their own, which the models of the pipeline and the array run
+//! The three steps are functions of their own, which the models of the pipeline and the array run
 //! in separate stages: [`distance`], [`point`] and [`coordinate`]. [`intersect`] runs all of them
 //! and stops at the first that rejects the polygon. The peripheral computes everything and clears
 //! validity bits; the results are the same.
@@ -106,7 +106,7 @@ pub fn intersect<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay, bes
     Outcome::Hit(Intersection { t: distance.t, point, u, v })
 }
 
-/// Whether a hit at that distance would count.
+/// True if a hit at that distance would count.
 #[inline(always)]
 pub fn accepts(polygon: &Polygon, distance: Distance, best: f32) -> bool {
     distance.t >= 0.0 && distance.t < best && (!polygon.one_sided || distance.facing > 0.0)

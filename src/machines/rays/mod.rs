@@ -1,5 +1,5 @@
-//! What the ray-tracing machines of Ullner ("Parallel Machines for Computer Graphics", 1983,
-//! chapter 2) have in common.
+//! The parts that the ray-tracing machines of Ullner ("Parallel Machines for Computer Graphics",
+//! 1983, chapter 2) have in common.
 //!
 //! A scene is a list of convex planar quadrilaterals and other surfaces ([`model`], [`polygon`],
 //! [`surfaces`]), which pipelined arithmetic ([`arithmetic`], [`graph`]) intersects with rays

@@ -37,7 +37,7 @@ const WORD_BYTES: u64 = 4;
 pub struct Face {
     /// The corners in order around it: p₀₀, p₁₀, p₁₁, p₀₁.
     pub corners: [Vec3; 4],
-    /// Its triangles: each its primitive number, and which corners its vertices are.
+    /// The triangles: each its primitive number, and which corners its vertices are.
     triangles: [(u32, [u8; 3]); 2],
     /// 1 or 2; 0 where it is of the procedural primitive of the first number.
     count: u8,
@@ -46,7 +46,7 @@ pub struct Face {
 /// Where a hit lies on a primitive of the scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resolved {
-    /// Its primitive number.
+    /// The primitive number.
     pub primitive: u32,
     /// Weight of a triangle's second vertex, 0 to 1; 0 on a procedural primitive.
     pub u: f32,
@@ -57,11 +57,11 @@ pub struct Resolved {
 /// A surface in a machine's memory, and the host's side of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedSurface {
-    /// What the machine stores.
+    /// The surface as the hardware model stores it.
     pub surface: Surface,
     /// The body around it in the world.
     pub extent: Extent,
-    /// Its primitive number.
+    /// The primitive number.
     pub primitive: u32,
 }
 
@@ -81,7 +81,7 @@ pub struct Model {
     /// Which of the scene's procedural primitives are held, in their order; the host intersects the
     /// others.
     held: Vec<bool>,
-    /// What the machine does not hold.
+    /// The parts of the scene that the hardware model does not hold, as text.
     pub left_out: Vec<String>,
 }
 
@@ -172,12 +172,12 @@ impl Model {
         self.polygons.len() + self.surfaces.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the host intersects some of the scene's primitives.
+    /// True if the host intersects some of the scene's primitives.
     pub fn leaves_some(&self) -> bool {
         self.held.contains(&false)
     }
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// What testing all surfaces takes.
+    /// The intersector slots that testing all surfaces takes.
     pub fn slots(&self) -> Slots {
         self.surfaces.iter().map(|placed| placed.surface.slots()).fold(Slots::default(), Slots::plus)
     }
@@ -321,7 +321,7 @@ impl Model {
     }
 }
 
-/// What a procedural primitive may be in a machine's memory.
+/// The forms in which a hardware model may hold a procedural primitive.
 struct Candidate {
     polygons: Vec<(Polygon, [Vec3; 4])>,
     surface: Option<(Surface, Extent)>,
@@ -355,7 +355,7 @@ impl Candidate {
         polygons.chain(surface).reduce(f32::min)
     }
 
-    /// Whether rays hit it where a `shader` has them hit; both in the primitive's own space, in which
+    /// True if rays hit it where a `shader` has them hit; both in the primitive's own space, in which
     /// the shader's box has these corners. Rays come from around the box and from inside. Half of them
     /// go anywhere in it, and the others to places that were hit: so small surfaces in large boxes are
     /// met, too. What is never hit is not known to be the same.
@@ -464,7 +464,7 @@ impl Face {
     }
 }
 
-/// Whether both coordinates are quotients. A root of 12 bits is wrong by a part of itself, and far from
+/// True if both coordinates are quotients. A root of 12 bits is wrong by a part of itself, and far from
 /// the polygon roots are large: points many sizes away would count as hits.
 fn needs_no_root(polygon: &Polygon) -> bool {
     [polygon.u.case, polygon.v.case] == [Case::Parallel; 2]

@@ -1,4 +1,4 @@
-//! What a host sends to a ray-tracing machine, and what comes back.
+//! The rays that a host sends to a hardware model, and the hits that come back.
 
 use glam::Vec3;
 
@@ -7,7 +7,7 @@ use glam::Vec3;
 pub enum RayKind {
     /// The nearest hit: vision, reflection and refraction rays.
     Nearest,
-    /// Whether there is a hit at all: the shadow flag (Ullner 1983, §2.3.1).
+    /// True if there is a hit at all: the shadow flag (Ullner 1983, §2.3.1).
     Any,
 }
 

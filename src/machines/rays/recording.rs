@@ -24,12 +24,12 @@ use std::sync::{Mutex, PoisonError};
 /// Most bytes of recorded rays.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// What it took to find a ray's hit.
+/// The work of finding a ray's hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Cells of a grid or an octree that the ray entered.
     pub cells: u32,
-    /// Those of them that have polygons.
+    /// Entered cells that have polygons.
     pub occupied: u32,
     /// How often what follows depends on tests that are under way: after cells and after boxes.
     pub waits: u32,
@@ -37,7 +37,7 @@ pub struct Work {
     pub boxes: u32,
     /// Polygons that were tested.
     pub tests: u32,
-    /// What tests of other primitives took.
+    /// Intersector slots that tests of other primitives took.
     pub slots: Slots,
     /// Tests that found a nearer hit.
     pub updates: u32,
@@ -68,9 +68,9 @@ pub trait Finder: Sync {
 pub struct Traced {
     /// The ray.
     pub request: Request,
-    /// Its hit.
+    /// The hit, if there is one.
     pub hit: Option<Found>,
-    /// What it took.
+    /// The work of finding the hit.
     pub work: Work,
 }
 
@@ -98,7 +98,7 @@ pub struct Totals {
     pub hits: u64,
     /// Cells that rays entered.
     pub cells: u64,
-    /// Those of them that have polygons.
+    /// Entered cells that have polygons.
     pub occupied: u64,
     /// How often what follows depends on tests that are under way.
     pub waits: u64,
@@ -176,14 +176,14 @@ impl Recording {
     }
 }
 
-/// What is rendered.
+/// The subject of a rendering: a job, its program and its scene.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The job.
     pub job: &'a Job,
-    /// Its program.
+    /// The program of the job.
     pub loaded: &'a Loaded,
-    /// Its scene in the machine's form.
+    /// The scene in the form of the hardware model.
     pub model: &'a Model,
     /// Chooses the samples; `None` for those of the job.
     pub sampler: Option<&'a AdaptiveSampler>,

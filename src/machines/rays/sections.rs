@@ -28,7 +28,7 @@ pub fn scene(model: &Model, image: &Image) -> Section {
     Section::entries("scene", "scene", entries)
 }
 
-/// What surfaces there are.
+/// The counts of the surfaces by kind, as text.
 fn surfaces(model: &Model) -> String {
     let mut counts = [0; 3];
     for placed in &model.surfaces {
@@ -110,7 +110,7 @@ pub fn host(times: &HostTimes, timeline: &Timeline, totals: &Totals) -> Section 
     )
 }
 
-/// What the machine does not hold, as a note.
+/// A note on the parts of the scene that the hardware model does not hold.
 pub fn left_out(model: &Model) -> String {
     match model.left_out.is_empty() {
         true => "left out: nothing".to_string(),

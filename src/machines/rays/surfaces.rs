@@ -34,22 +34,22 @@ use quadric::Quadric;
 pub struct Surface {
     /// From the world to its box.
     pub placement: Placement,
-    /// What is in the box.
+    /// The shape in the box.
     pub shape: Shape,
 }
 
-/// What is in the box.
+/// The shape in the box of a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// The part of a quadric within the box.
     Quadric(Quadric),
-    /// What several quadrics enclose within the box.
+    /// The volume that several quadrics enclose within the box.
     Net(Net),
     /// A general polygon.
     General(General),
 }
 
-/// What a test of a surface takes of its intersector.
+/// The slots of its intersector that a test of a surface takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
     /// Quadrics.
@@ -82,7 +82,7 @@ impl Surface {
         }
     }
 
-    /// What a test takes.
+    /// The intersector slots that a test takes.
     pub fn slots(&self) -> Slots {
         match &self.shape {
             Shape::Quadric(_) => Slots { quadrics: 1, edges: 0 },

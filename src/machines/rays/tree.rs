@@ -49,7 +49,7 @@ const BACKEND: &str = "the ray tracing array";
 /// In place of the number of a ray: there is none.
 pub const NO_RAY: u32 = u32::MAX;
 
-/// What a ray is for.
+/// The purpose of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It brings the colour of what it hits: a camera's, or one for reflection or refraction.
@@ -66,7 +66,7 @@ pub enum Kind {
 pub struct Ray {
     /// The ray. One that continues another starts just behind the surface.
     pub request: Request,
-    /// What it is for.
+    /// The purpose of the ray.
     pub kind: Kind,
     /// The ray at whose hit it starts, or [`NO_RAY`].
     pub parent: u32,
@@ -76,9 +76,9 @@ pub struct Ray {
     pub depth: u32,
     /// `c`: by how much what it brings counts; of a shadow ray, what it adds if it arrives.
     pub color: [f32; 3],
-    /// Its hit, in terms of `request`.
+    /// The hit, in terms of `request`.
     pub hit: Option<Found>,
-    /// What that took.
+    /// The work of finding the hit.
     pub work: Work,
     /// The result that is sent to the pixel: colour, and the share of the pixel's alpha. At a hit
     /// of a vision ray it is the surface's own light; for a shadow ray that arrives its colour; for
@@ -95,9 +95,9 @@ pub struct Ray {
 pub struct Sample {
     /// The sample.
     pub number: SampleNumber,
-    /// Its camera ray, or [`NO_RAY`].
+    /// The camera ray, or [`NO_RAY`].
     pub root: u32,
-    /// Its colour and alpha without any ray.
+    /// The color and alpha without any ray.
     pub direct: [f32; 4],
 }
 

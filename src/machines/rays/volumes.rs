@@ -126,13 +126,13 @@ pub enum StructureError {
     /// A polygon that is not inside the grid's box.
     #[error("polygon {polygon} is not inside the grid's box")]
     Outside {
-        /// Its index.
+        /// The index of the polygon.
         polygon: u32,
     },
     /// Nodes that do not form a tree, or refer to entries out of range.
     #[error("node {node} of the hierarchy is malformed")]
     NoTree {
-        /// Its index.
+        /// The index of the node.
         node: u32,
     },
     /// The traversal stack is too small for the hierarchy.

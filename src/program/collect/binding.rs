@@ -79,12 +79,12 @@ pub struct Binder<'a> {
     compiled: HashMap<Arc<str>, Arc<CompiledShader>>,
 }
 
-/// What shades an object.
+/// The material of an object: the shader that shades it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Material {
     /// The instance that gives its parameters.
     id: ShaderId,
-    /// Whether it is the object's primitive, too.
+    /// True if it is the object's primitive, too.
     scratch: Scratch,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Binder<'a> {
         Self { scene, diagnostics, shaders, bound, methods, unusable, primitives, parameters, compiled }
     }
 
-    /// What was bound, and what could not be.
+    /// Returns the bound shaders, and those that could not be bound.
     pub fn finish(self) -> (BoundShaders, Unusable) {
         (self.bound, self.unusable)
     }
@@ -146,9 +146,9 @@ impl<'a> Binder<'a> {
         bound
     }
 
-    /// What shades an object, if not the default surface or that of the integrator. A procedural
-    /// primitive whose class is a material shades itself unless it has a surface; where the
-    /// surface is of its own class, they are one object, too.
+    /// The material of an object, if that is not the default surface or that of the integrator. A
+    /// procedural primitive whose class is a material shades itself unless it has a surface; where
+    /// the surface is of its own class, they are one object, too.
     fn material(&mut self, object: &Object) -> Option<Material> {
         if integrator_surface(self.scene.integrator).is_some() {
             return None;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub const LIGHT_FUNCTIONS: [Intrinsic; 4] =
     [Intrinsic::LightCount, Intrinsic::LightSample, Intrinsic::LightAmbient, Intrinsic::LightCategory];
 
-/// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2,
+/// The values that shaders read of lights beside their light: message passing (RISpec 3.2,
 /// §15.8), and categories.
 #[derive(Debug, Default)]
 pub struct LightMessages {
@@ -24,7 +24,7 @@ pub struct LightMessages {
 }
 
 impl LightMessages {
-    /// Those of a module, whose shaders have these string parameters.
+    /// The messages of a module, whose shaders have these string parameters.
     pub fn of<'a>(module: &Module, strings: impl Iterator<Item = &'a Arc<str>>) -> Self {
         let mut messages = Self::default();
         let mut exclude = |string: &str| messages.excluded.extend(string.strip_prefix('-').map(Arc::from));
@@ -63,7 +63,7 @@ pub(crate) fn copied(module: &Module) -> HashSet<Arc<str>> {
     copied
 }
 
-/// Whether it is a core that entries call under the name of its copy.
+/// True if it is a core that entries call under the name of its copy.
 pub(crate) fn is_core_of_object(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Core(ShaderKind::Surface | ShaderKind::Displacement | ShaderKind::Volume))
 }

@@ -10,8 +10,8 @@ use shadewright_scene::{CoShader, Object, ShaderId, Visibility};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// What the cores of an object's shaders are specialised for: the functions that they call by these
-/// differ from object to object, so a core that calls one is copied for each key.
+/// The key that the cores of an object's shaders are specialised for: the functions that they call
+/// by it differ from object to object, so a core that calls one is copied for each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpecialisationKey {
     /// The lights that illuminate the object, as indices into the scene's.
@@ -48,7 +48,7 @@ impl SpecialisationKey {
 pub struct SpecialisationKeys {
     /// The number of each.
     pub numbers: BTreeMap<SpecialisationKey, usize>,
-    /// Those of objects, by the addresses of their lists: objects share them.
+    /// The numbers of objects' keys, by the addresses of their lists: objects share them.
     of_lists: HashMap<ListsKey, usize>,
 }
 
@@ -116,9 +116,9 @@ pub struct SurfaceEntry {
 pub struct BoundDisplacement {
     /// The shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// Whether it has moved the points of the mesh already.
+    /// True if it has moved the points of the mesh already.
     pub is_done: bool,
-    /// Whether it is the class that the surface shader is, too.
+    /// True if it is the class that the surface shader is, too.
     pub is_surface: bool,
 }
 
@@ -128,7 +128,7 @@ impl SurfaceEntry {
         std::iter::once(&self.instance).chain(self.displacement.iter().map(|d| &d.instance))
     }
 
-    /// What distinguishes it.
+    /// The key that distinguishes the entry.
     pub(in crate::collect) fn key(&self) -> EntryKey {
         let core = |instance: &Instance| instance.shader.core.clone();
         EntryKey {
@@ -145,7 +145,7 @@ impl SurfaceEntry {
     }
 }
 
-/// What distinguishes surface entries.
+/// The key that distinguishes surface entries.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(in crate::collect) struct EntryKey {
     surface: Arc<str>,

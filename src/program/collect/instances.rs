@@ -85,7 +85,7 @@ impl Instance {
             .collect()
     }
 
-    /// What [`Input::Uniform`] `n` holds, from the vectors of the block that hold its pieces.
+    /// The value of [`Input::Uniform`] `n`, from the vectors of the block that hold its pieces.
     fn uniform_input(
         &self,
         b: &mut FunctionBuilder,
@@ -129,7 +129,7 @@ impl Instance {
         })
     }
 
-    /// Whether another instance has the same core, and its values at the same places of its block.
+    /// True if another instance has the same core, and its values at the same places of its block.
     pub fn lies_like(&self, other: &Instance) -> bool {
         self.shader.core == other.shader.core && self.uniform == other.uniform
     }
@@ -183,7 +183,7 @@ impl Instance {
     }
 
     /// The instance of a shader and those of other methods of its object, which share its block.
-    /// What several of them compute from the parameters is there once.
+    /// Values that several of them compute from the parameters are there once.
     pub fn with_methods(mut self, methods: Vec<Instance>) -> (Self, Vec<Instance>) {
         let mut known: HashMap<u128, (u32, u8)> = HashMap::new();
         if let Some(code) = &self.shader.uniform {
@@ -246,7 +246,7 @@ impl Instance {
     }
 }
 
-/// Whether a named input of a core is known when the scene is linked, so that it follows the
+/// True if a named input of a core is known when the scene is linked, so that it follows the
 /// parameters.
 pub fn is_known(input: &str) -> bool {
     matches!(Input::parse(input), Input::Space(..) | Input::String(_)) || is_query(input)

@@ -20,7 +20,7 @@ pub enum Shadows {
 /// A light with its shader bound.
 #[derive(Clone, Debug)]
 pub struct BoundLight {
-    /// Its shader with its parameters.
+    /// The shader with its parameters.
     pub instance: Arc<Instance>,
     /// How surfaces shadow it.
     pub shadows: Shadows,
@@ -43,12 +43,12 @@ impl BoundLight {
         }
     }
 
-    /// Whether its shader gives a direction: `solar` or `illuminate`.
+    /// True if its shader gives a direction: `solar` or `illuminate`.
     pub fn has_direction(&self) -> bool {
         self.instance.shader.light != LightKind::Ambient
     }
 
-    /// Whether it is an environment light: it gives the radiance that arrives from each direction.
+    /// True if it is an environment light: it gives the radiance that arrives from each direction.
     pub fn is_environment(&self) -> bool {
         !self.has_direction() && self.categories().contains(&ENVIRONMENT)
     }
@@ -60,7 +60,7 @@ impl BoundLight {
         categories.split(',').map(str::trim).filter(|c| !c.is_empty()).collect()
     }
 
-    /// Its block: the parameters, then the points.
+    /// The light's block: the parameters, then the points.
     pub fn block(&self) -> ParamBlock {
         [&self.instance.block[..], &self.points].concat()
     }

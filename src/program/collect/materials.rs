@@ -39,7 +39,7 @@ impl MaterialMethods {
         self.of_scattering().chain(&self.emission).chain(&self.opacity)
     }
 
-    /// Those that are evaluated several times at one shading point.
+    /// The methods that are evaluated several times at one shading point.
     pub fn evaluated_repeatedly(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
     }
@@ -63,18 +63,18 @@ impl MaterialMethods {
     }
 }
 
-/// Whether an `emission` is black everywhere, as that of a base class may be: the values of its
+/// True if an `emission` is black everywhere, as that of a base class may be: the values of its
 /// parameters are known.
 pub fn is_black(emission: &Instance) -> bool {
     is_always(emission, "emission", Const::zero(Type::Vec3))
 }
 
-/// Whether an `opacity` is 1 everywhere.
+/// True if an `opacity` is 1 everywhere.
 pub fn is_opaque(opacity: &Instance) -> bool {
     is_always(opacity, "opacity", Const::Vec3([1.0; 3]))
 }
 
-/// Whether a method returns one colour everywhere.
+/// True if a method returns one colour everywhere.
 fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     let shader = &method.shader;
     let reduced = shader.reduced.get_or_init(|| Arc::new(Reduced::new(method, output)));
@@ -93,18 +93,18 @@ pub struct Reduced {
     /// The function [`METHOD`] and what it calls; `None` where the method has no such output, or the
     /// passes fail.
     module: Option<Module>,
-    /// What is known where there is no module.
+    /// The answer where there is no module.
     otherwise: bool,
     /// The vectors of the block that the function reads, with the numbers of its parameters.
     read: Vec<(usize, usize)>,
-    /// What is known of instances, by these vectors.
+    /// The answers for instances, by these vectors.
     known: Mutex<HashMap<Vec<[u32; 4]>, bool>>,
 }
 
 /// The name of the function that calls a method.
 const METHOD: &str = "method";
 
-/// What the names of parameters begin with that are vectors of a block.
+/// The start of the names of parameters that are vectors of a block.
 const VECTOR: &str = "block.";
 
 impl Reduced {
@@ -155,7 +155,7 @@ impl Reduced {
         reduced
     }
 
-    /// Whether this is of an instance's method, and its block is laid out so.
+    /// True if this is of an instance's method, and its block is laid out so.
     fn is_of(&self, method: &Instance) -> bool {
         self.core_params == method.shader.core_params && self.uniform == method.uniform
     }
@@ -180,7 +180,7 @@ impl Reduced {
     }
 }
 
-/// Whether all results of a function are one constant.
+/// True if all results of a function are one constant.
 pub fn returns_always(function: &Function, constant: &Const) -> bool {
     let insts = function.blocks.iter().flat_map(|block| &block.insts);
     let is_constant = |i: &&Inst| matches!(&i.op, Op::Const(c) if c == constant);

@@ -43,7 +43,7 @@ use shadewright_scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a scene names, compiled and bound.
+/// The shaders and objects of a scene, compiled and bound.
 #[derive(Debug)]
 pub struct Collected {
     /// The scene's shader instances with their compiled shaders.
@@ -58,17 +58,17 @@ pub struct Collected {
     pub objects: Vec<BoundObject>,
     /// The surface entries that the objects need, in the order of their numbers.
     pub entries: Vec<SurfaceEntry>,
-    /// What cores are specialised for, each with its number.
+    /// The keys that cores are specialised for, each with its number.
     pub specialisations: BTreeMap<SpecialisationKey, usize>,
     /// The kinds of procedural primitives, in the order of their intersection entries.
     pub primitive_kinds: Vec<Arc<PrimitiveCores>>,
-    /// What makes the camera's rays.
+    /// The source of the camera's rays.
     pub camera: CameraSource,
     /// The imager shader, if the image has one.
     pub imager: Option<Arc<Instance>>,
-    /// Whether surfaces are path traced.
+    /// True if surfaces are path traced.
     pub traces_paths: bool,
-    /// Whether some object is invisible to some rays, or transmits light ([`visibility`]).
+    /// True if some object is invisible to some rays, or transmits light ([`visibility`]).
     pub is_selective: bool,
 }
 
@@ -83,11 +83,11 @@ pub struct BoundObject {
     pub visibility: Visibility,
     /// How its records lie.
     pub layout: RecordLayout,
-    /// What it is in place of a mesh, if it is a procedural primitive.
+    /// The primitive in place of a mesh, if the object is procedural.
     pub primitive: Option<BoundPrimitive>,
 }
 
-/// What makes the rays of a camera.
+/// The source of a camera's rays.
 #[derive(Debug)]
 pub enum CameraSource {
     /// The standard library, from the scene's `Projection`.
@@ -212,7 +212,7 @@ impl Needed {
     }
 }
 
-/// What is bound before objects are.
+/// The parts that are bound before objects are.
 #[derive(Clone, Copy)]
 struct BoundBefore<'a> {
     /// The surface shader of each object.

@@ -15,7 +15,7 @@ use shadewright_scene::{HitMode, Object, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the opacity of a surface shader depends on.
+/// The way in which a surface shader sets its opacity.
 #[derive(Debug)]
 enum Opacity {
     /// The shader never sets it: the surface is opaque.
@@ -30,7 +30,7 @@ enum Opacity {
 #[derive(Debug, Default)]
 pub struct Opacities {
     shaders: HashMap<Arc<str>, Opacity>,
-    /// Whether instances are opaque whose parameters of these names differ over their objects.
+    /// True if instances are opaque whose parameters of these names differ over their objects.
     instances: HashMap<(*const Instance, Vec<Arc<str>>), bool>,
 }
 
@@ -75,7 +75,7 @@ fn has_primvar(mesh: &Mesh, name: &str) -> bool {
     mesh.primvars.iter().any(|p| *p.kind.name == *name)
 }
 
-/// What the opacity of an instance's shader depends on.
+/// Finds the way in which an instance's shader sets its opacity.
 fn opacity_of(surface: &Instance) -> Opacity {
     let shader = &surface.shader;
     let Some(result) = shader.core_results.iter().position(|r| &*r.name == "Oi") else { return Opacity::Opaque };
@@ -101,7 +101,7 @@ fn opacity_of(surface: &Instance) -> Opacity {
     Opacity::Computed(Box::new(function))
 }
 
-/// Whether the opacity is one for the parameters of an instance, but those of some names.
+/// True if the opacity is one for the parameters of an instance, but those of some names.
 fn is_one(opacity: &Function, surface: &Instance, varying: &[Arc<str>]) -> bool {
     let mut function = opacity.clone();
     let mut values = surface.values.iter().enumerate();

@@ -25,7 +25,7 @@ pub fn left_by_displacement(parameter: &str) -> String {
     format!("displacement:{parameter}")
 }
 
-/// Whether a shader reads a variable of that kind as a message of the displacement shader.
+/// True if a shader reads a variable of that kind as a message of the displacement shader.
 fn reads_message(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
     let asked = shader
         .core_params
@@ -158,7 +158,7 @@ pub struct PrimvarMismatches {
 }
 
 impl PrimvarMismatches {
-    /// Those of one object.
+    /// The warnings of one object.
     pub fn of(&mut self, object: &Object, instance: &Instance) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
         for primvar in &object.mesh.primvars {

@@ -74,7 +74,7 @@ impl PrimitiveCores {
 /// A procedural primitive with its parameters bound.
 #[derive(Clone, Debug)]
 pub struct BoundPrimitive {
-    /// Its cores.
+    /// The cores of the primitive.
     pub cores: Arc<PrimitiveCores>,
     /// The corners of its bounding box in its own space.
     pub bounds: (Vec3, Vec3),

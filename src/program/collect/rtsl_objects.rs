@@ -42,7 +42,7 @@ impl Found {
 
 /// The references that lead to an object.
 struct Above<'a> {
-    /// What stands before the names of its parameters.
+    /// The prefix of the names of the object's parameters.
     path: &'a str,
     /// The whole names of the parameters that those above are given.
     given: &'a [String],
@@ -73,7 +73,7 @@ impl ShaderLibrary {
     /// parameters; none where the class has no such method.
     ///
     /// # Errors
-    /// Those of [`ShaderLibrary::object_shader`].
+    /// The errors of [`ShaderLibrary::object_shader`].
     pub fn object_method(
         &mut self,
         scene: &Scene,
@@ -110,7 +110,7 @@ impl ShaderLibrary {
         Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
     }
 
-    /// Whether the class of an instance is a material; not where there is no such class.
+    /// True if the class of an instance is a material; not where there is no such class.
     pub fn is_material(&mut self, instance: &ShaderInstance) -> bool {
         let Ok(unit) = self.class_unit(&instance.shader, instance.span) else { return false };
         let class = named_class(&unit, &instance.shader);
@@ -121,7 +121,7 @@ impl ShaderLibrary {
     /// parameters of all objects that it refers to.
     ///
     /// # Errors
-    /// Those of [`Self::object_shader`].
+    /// The errors of [`Self::object_shader`].
     pub fn primitive(
         &mut self,
         scene: &Scene,
@@ -307,7 +307,7 @@ fn named_class(unit: &Unit, shader: &ShaderRef) -> Result<usize, Diagnostic> {
     })
 }
 
-/// What a class of an interface is, and the request of a scene that names one.
+/// The role of a class of an interface, and the request of a scene that names one.
 fn role(interface: Interface) -> (&'static str, &'static str) {
     match interface {
         Interface::Camera => ("camera", "Projection"),
@@ -318,7 +318,7 @@ fn role(interface: Interface) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a class has the role that a scene uses it in: a primitive needs the interface, the
+/// True if a class has the role that a scene uses it in: a primitive needs the interface, the
 /// others only the method.
 fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnostic> {
     let Some(method) = method(kind) else { return Ok(()) };
@@ -372,7 +372,7 @@ fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option
     Err(d.hint(format!("its parameters are: {}", all.join(", "))))
 }
 
-/// Whether an object is what a reference may refer to.
+/// True if an object is what a reference may refer to.
 fn check(unit: &Unit, reference: Reference, child: &Found, name: &str, handle: &str) -> Result<(), Diagnostic> {
     let class = &child.object.file.classes[child.object.class];
     let fits = match reference {

@@ -11,7 +11,7 @@ use shadewright_scene::{Object, ParamValue, Scene, ShaderId};
 use crate::collect::instances::convert;
 use shadewright_lang::types::SourceType;
 
-/// Whether a named input of a core is such a query.
+/// True if a named input of a core is such a query.
 pub fn is_query(input: &str) -> bool {
     let is_one = |asked: Query<'_>| {
         matches!(
@@ -22,7 +22,7 @@ pub fn is_query(input: &str) -> bool {
     Query::parse(input).is_some_and(is_one)
 }
 
-/// Whether a named input depends on options that may be edited.
+/// True if a named input depends on options that may be edited.
 pub fn is_option(input: &str) -> bool {
     Query::parse(input).is_some_and(|asked| asked.source == QuerySource::Option)
 }

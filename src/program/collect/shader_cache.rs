@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is compiled: a file of shaders, with these lengths of arrays.
+/// The key of a compiled unit: a file of shaders, with these lengths of arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     /// The language.
@@ -62,13 +62,13 @@ pub(crate) struct CompileOptions {
     pub headers: Vec<PathBuf>,
     /// Macros.
     pub defines: Vec<(String, String)>,
-    /// Whether variables leave records.
+    /// True if variables leave records.
     pub debug: bool,
-    /// Whether `"world"` names a coordinate system of the scene.
+    /// True if `"world"` names a coordinate system of the scene.
     pub world_is_named: bool,
-    /// Whether functions that nothing defines are 0.
+    /// True if functions that nothing defines are 0.
     pub missing_are_zero: bool,
-    /// Whether nothing says which space is current.
+    /// True if nothing says which space is current.
     pub current_is_open: bool,
     /// Functions of the host.
     pub host: HostFunctions,
@@ -79,13 +79,13 @@ pub(crate) struct CompileOptions {
 /// A compiled file.
 #[derive(Debug)]
 pub(crate) struct Unit<T> {
-    /// What it defines, or its errors.
+    /// The compiled content of the file, or its errors.
     pub file: Result<Arc<T>, Diagnostics>,
     /// Warnings.
     pub warnings: Diagnostics,
     /// The files that it was compiled from.
     pub files: FileLog,
-    /// Whether the scene being linked uses it.
+    /// True if the scene being linked uses it.
     pub used: bool,
 }
 
@@ -169,7 +169,7 @@ impl ShaderCache {
         self.cores.insert(key, ObjectCore { files, shader, used: true });
     }
 
-    /// Whether a method that is kept has this name.
+    /// True if a method that is kept has this name.
     pub(crate) fn has_core(&self, name: &str) -> bool {
         self.cores.values().any(|core| *core.shader.core == *name)
     }

@@ -53,7 +53,7 @@ pub fn read_shader(path: &Path) -> Result<String, FileError> {
 /// The text of a shader file that a scene names, which is noted.
 ///
 /// # Errors
-/// Those of [`read_shader`], and when it lies where the scene may not read.
+/// The errors of [`read_shader`], and when it lies where the scene may not read.
 pub fn read_shader_of(access: &FileAccess, path: &Path, log: &mut FileLog) -> Result<String, FileError> {
     Ok(source::decode(&access.read(path, MAX_FILE_BYTES, log)?))
 }
@@ -73,19 +73,19 @@ pub struct CompiledShader {
     pub references: Vec<String>,
     /// For a light, its kind.
     pub light: LightKind,
-    /// What the core's inputs `string.0`, `string.1`, … are.
+    /// The strings that are the core's inputs `string.0`, `string.1`, … in order.
     pub strings: Vec<StringExpr>,
     /// The lengths that it was compiled for, of arrays that have others by default.
     lengths: Lengths,
     /// The unit it comes from, where defaults are computed. It has the whole core.
     unit: Arc<Module>,
-    /// Its uniform code, where it is split: the core of the program is what is left then.
+    /// The uniform code, where it is split: the core of the program is what is left then.
     pub uniform: Option<Arc<UniformCode>>,
     /// How it is split, once that was asked for.
     split: Arc<OnceLock<Option<Arc<UniformCode>>>>,
-    /// What is known of its result for its instances, once that was asked for.
+    /// The reduced method, which tells of its result for its instances, once that was asked for.
     pub(crate) reduced: Arc<OnceLock<Arc<Reduced>>>,
-    /// Whether it is a method of an object, whose methods share its parameters.
+    /// True if it is a method of an object, whose methods share its parameters.
     pub is_object: bool,
     /// The scene's coordinate systems, for defaults that name one.
     spaces: Option<Arc<Function>>,
@@ -97,15 +97,15 @@ pub struct CompiledShader {
 /// A declared parameter.
 #[derive(Clone, Debug)]
 pub struct CompiledParam {
-    /// Its name.
+    /// The name in the source.
     pub name: String,
-    /// Its type in the IR; of an array, that of an element.
+    /// The type in the IR; of an array, that of an element.
     pub ty: Type,
     /// The number of elements, where it is an array. Each is a parameter of the core.
     pub array: Option<u32>,
-    /// Its type in the source.
+    /// The type in the source.
     pub type_name: &'static str,
-    /// Whether it is an array declared without a length, so that its instance decides on that.
+    /// True if it is an array declared without a length, so that its instance decides on that.
     pub open: bool,
     /// How often it may differ.
     pub class: StorageClass,
@@ -113,7 +113,7 @@ pub struct CompiledParam {
 }
 
 impl CompiledParam {
-    /// Whether it belongs to the call of a co-shader's method, and not to the shader.
+    /// True if it belongs to the call of a co-shader's method, and not to the shader.
     pub fn is_of_call(&self) -> bool {
         self.name.starts_with(ARROW)
     }
@@ -123,7 +123,7 @@ impl CompiledParam {
         self.array.unwrap_or(1) as usize
     }
 
-    /// Whether these are as many constants as it has values, and of its type.
+    /// True if these are as many constants as it has values, and of its type.
     fn takes(&self, values: &[Const]) -> bool {
         values.len() == self.values() && values.iter().all(|c| c.ty() == self.ty)
     }
@@ -185,7 +185,7 @@ impl CompiledShader {
         self.params.iter().map(CompiledParam::values).sum()
     }
 
-    /// Whether the core sets the opacity.
+    /// True if the core sets the opacity.
     pub fn sets_opacity(&self) -> bool {
         self.core_results.iter().any(|r| &*r.name == "Oi")
     }
@@ -214,13 +214,13 @@ impl CompiledShader {
         lengths
     }
 
-    /// Whether it is compiled for the lengths that an instance's values give.
+    /// True if it is compiled for the lengths that an instance's values give.
     pub fn is_for(&self, instance: &ShaderInstance) -> bool {
         let is_given = |p: &str| instance.params.iter().any(|(name, _)| name == p);
         self.other_lengths(instance).is_empty() && self.lengths.keys().all(|(_, p)| is_given(p))
     }
 
-    /// Whether the core changes a predefined variable.
+    /// True if the core changes a predefined variable.
     pub fn changes(&self, name: &str) -> bool {
         let Some(core) = self.unit.function(&self.core) else { return false };
         let Some(result) = core.results.iter().position(|r| &*r.name == name) else { return false };
@@ -327,7 +327,7 @@ pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
     })
 }
 
-/// What a file defines.
+/// The functions and shaders that a file defines.
 #[derive(Debug)]
 pub(crate) struct CompiledFile {
     module: Arc<Module>,
@@ -342,9 +342,9 @@ pub(crate) struct CompiledFile {
 /// A function of a shader file.
 #[derive(Clone, Debug)]
 pub struct CompiledFunction {
-    /// Its name in the library's module.
+    /// The name in the library's module.
     pub name: Arc<str>,
-    /// Its name in the source and the types of what it takes and gives.
+    /// The name in the source and the types of what it takes and gives.
     pub info: FunctionInfo,
     /// Types of the IR function's parameters: those of the source, then hidden ones.
     pub params: Vec<Type>,
@@ -375,7 +375,7 @@ pub struct ShaderLibrary {
     access: FileAccess,
     /// Compiled files of RTSL, by their names.
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
-    /// What objects of their classes became, by what distinguishes their code.
+    /// The compiled objects of their classes, by what distinguishes their code.
     objects: HashMap<String, CompiledShader>,
     /// The names of the scene's primitive variables that hold strings, once they are needed.
     variable_strings: Option<HashSet<Arc<str>>>,
@@ -493,7 +493,7 @@ impl ShaderLibrary {
         self.module.absorb(code.module().clone());
     }
 
-    /// Whether uniform code of a shader did not come to an end: the scene is linked without it then.
+    /// True if uniform code of a shader did not come to an end: the scene is linked without it then.
     pub(crate) fn has_refused(&self) -> bool {
         self.uniform.values().any(|(code, _)| code.is_refused())
     }
@@ -690,7 +690,7 @@ impl ShaderLibrary {
         lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths, host }
     }
 
-    /// Whether an object of the scene may have a string of its own for a parameter.
+    /// True if an object of the scene may have a string of its own for a parameter.
     pub(crate) fn is_variable_string(&mut self, scene: &Scene, name: &str) -> bool {
         let names = || strings_by_name(scene).into_keys().collect();
         self.variable_strings.get_or_insert_with(names).contains(name)
@@ -819,7 +819,7 @@ impl ShaderLibrary {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Whether a shader file so far calls `printf`.
+    /// True if a shader file so far calls `printf`.
     pub fn prints(&self) -> bool {
         self.taken.values().flatten().any(|file| file.prints)
     }
@@ -949,8 +949,8 @@ impl ShaderLibrary {
 }
 
 impl CompiledFile {
-    /// What a file defines; its functions that are not the library's, which are the same in every
-    /// unit, get names of their own.
+    /// The functions and shaders that a file defines; its functions that are not the library's,
+    /// which are the same in every unit, get names of their own.
     fn new(unit: &ShaderUnit, file: FileId, lengths: &Lengths) -> Self {
         let of_lengths = lengths.iter().map(|((shader, p), len)| format!("{shader}.{p}.of.{len}."));
         let prefix = format!("{}.{}", file.0, of_lengths.collect::<String>());
@@ -1078,7 +1078,7 @@ fn folders_that_are_there(folders: &[PathBuf], sources: &mut SourceMap) -> Vec<P
     there.into_iter().cloned().collect()
 }
 
-/// Whether a name is that of a file without folders.
+/// True if a name is that of a file without folders.
 fn is_plain(file: &str) -> bool {
     Path::new(file).components().count() == 1 && !file.contains(['/', '\\']) && file != ".."
 }

@@ -67,7 +67,7 @@ impl SearchedFiles {
     }
 }
 
-/// Whether a text holds `kind name(`, comments aside.
+/// True if a text holds `kind name(`, comments aside.
 fn defines(text: &str, kind: ShaderKind, name: &str) -> bool {
     let mut tokens = scan(FileId::default(), text, &mut Diagnostics::new());
     tokens.retain(|t| t.kind != RawKind::Newline);

@@ -21,7 +21,7 @@ struct Origins {
     pub params: HashSet<(Arc<str>, usize)>,
 }
 
-/// What flows to the sought argument.
+/// A source of values that flow to the sought argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Source {
     /// A value of a function, by the function's number.
@@ -103,7 +103,7 @@ fn callers(module: &Module) -> HashMap<&str, Vec<(usize, &[Value])>> {
 /// The definitions of the values of a function.
 struct Definitions<'a> {
     insts: HashMap<Value, &'a shadewright_ir::Inst>,
-    /// What jumps pass to parameters of blocks.
+    /// The values that jumps pass to parameters of blocks.
     passed: HashMap<Value, Vec<Value>>,
     stores: Vec<(SlotId, Value)>,
 }
@@ -127,7 +127,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Whether a module's shaders look up textures.
+/// True if a module's shaders look up textures.
 pub fn looks_for_textures(module: &Module) -> bool {
     let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     insts.any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::TextureFind.is(name)))

@@ -33,11 +33,11 @@ pub struct UniformCode {
     /// The stages and all that they call.
     module: Module,
     stages: Vec<Stage>,
-    /// What each [`Input::Uniform`] holds.
+    /// The pieces that each [`Input::Uniform`] holds.
     inputs: Vec<Vec<Piece>>,
     /// Results by the number of a stage and the words of its arguments.
     kept: Mutex<Kept>,
-    /// Whether a stage did not come to an end for some arguments.
+    /// True if a stage did not come to an end for some arguments.
     is_refused: AtomicBool,
     runs: AtomicUsize,
     reuses: AtomicUsize,
@@ -46,7 +46,7 @@ pub struct UniformCode {
 /// A function of uniform code.
 #[derive(Debug)]
 pub struct Stage {
-    /// Its name.
+    /// The name of the function.
     pub name: Arc<str>,
     /// The numbers of the core's parameters that it takes.
     pub params: Vec<usize>,
@@ -55,7 +55,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Whether a parameter that it takes varies over primitives whose records lie so.
+    /// True if a parameter that it takes varies over primitives whose records lie so.
     pub fn varies(&self, layout: &RecordLayout, shader: &CompiledShader) -> bool {
         self.params.iter().any(|&p| stored_for(layout, shader, p).is_some())
     }
@@ -172,12 +172,12 @@ impl UniformCode {
         &self.stages
     }
 
-    /// What [`Input::Uniform`] `n` holds.
+    /// The pieces that [`Input::Uniform`] `n` holds.
     pub fn pieces(&self, n: usize) -> &[Piece] {
         &self.inputs[n]
     }
 
-    /// Whether a stage did not come to an end for some arguments: then the shader has to run as a
+    /// True if a stage did not come to an end for some arguments: then the shader has to run as a
     /// whole, and its budget ends it as any other code.
     pub fn is_refused(&self) -> bool {
         self.is_refused.load(Ordering::Relaxed)
@@ -247,7 +247,7 @@ impl UniformCounts {
         }
     }
 
-    /// What ran since `before`.
+    /// The counts with only the runs and reuses since `before`.
     pub fn since(self, before: Self) -> Self {
         Self { runs: self.runs - before.runs, reuses: self.reuses - before.reuses, ..self }
     }

@@ -24,7 +24,7 @@ struct Emitter {
     object: usize,
     /// Which of the emissive surfaces of its shape it is.
     kind: u32,
-    /// Its area.
+    /// The area of the emitter in the world.
     area: f64,
     shape: Shape,
 }
@@ -48,14 +48,14 @@ pub enum PointSampling {
     Procedural,
 }
 
-/// What the emissive surfaces of one entry have in common.
+/// The data that the emissive surfaces of one entry share.
 #[derive(Clone, Debug)]
 pub struct EmissiveSurface {
     /// The entry's number.
     pub entry: usize,
     /// The material's `emission`.
     pub emission: Arc<Instance>,
-    /// Its `opacity`, if it has one.
+    /// The material's `opacity`, if it has one.
     pub opacity: Option<Arc<Instance>>,
     /// How the objects' records lie.
     pub layout: RecordLayout,
@@ -66,9 +66,9 @@ pub struct EmissiveSurface {
 /// The emissive surfaces of a scene.
 #[derive(Default)]
 pub struct AreaLights {
-    /// Those of triangles.
+    /// The emissive surfaces of triangles.
     pub meshes: Vec<EmissiveSurface>,
-    /// Those of procedural primitives.
+    /// The emissive surfaces of procedural primitives.
     pub procedural: Vec<EmissiveSurface>,
     emitters: Vec<Emitter>,
     /// The area of all together.
@@ -82,7 +82,7 @@ impl std::fmt::Debug for AreaLights {
 }
 
 impl AreaLights {
-    /// Those of a scene with these procedural primitives.
+    /// The area lights of a scene with these procedural primitives.
     pub fn of(scene: &Scene, collected: &Collected, primitives: &[PlacedPrimitive]) -> Self {
         let mut lights = Self::default();
         for (number, object) in scene.objects.iter().enumerate() {
@@ -123,7 +123,7 @@ impl AreaLights {
         scale.map(|scale| scale as f32).next().unwrap_or(0.0)
     }
 
-    /// Whether no surface emits light.
+    /// True if no surface emits light.
     pub fn is_empty(&self) -> bool {
         self.emitters.is_empty()
     }

@@ -17,7 +17,7 @@ pub struct LinkedLight {
     pub bound: BoundLight,
     /// Address of its block.
     pub address: u32,
-    /// Its number among the environments, if it is an environment light that illuminates some
+    /// The number among the environments, if it is an environment light that illuminates some
     /// object.
     pub environment: Option<usize>,
 }
@@ -34,7 +34,7 @@ pub struct LinkedVolume {
 /// A co-shader, ready to be called.
 #[derive(Clone, Debug)]
 pub struct LinkedCoShader {
-    /// Its cores: the members under an empty name, and the methods.
+    /// The cores of the co-shader: the members under an empty name, and the methods.
     pub cores: Vec<LinkedCore>,
 }
 

@@ -15,7 +15,7 @@ const MAP: &str = "map";
 /// An environment light that illuminates some object.
 #[derive(Debug)]
 pub struct Environment {
-    /// Its number among the scene's lights.
+    /// The number among the scene's lights.
     pub light: usize,
     /// The orthonormal axes of its space in the world.
     pub axes: Mat3,

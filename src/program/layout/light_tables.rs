@@ -46,7 +46,7 @@ impl LightKinds {
     }
 }
 
-/// Whether two lights differ in data only.
+/// True if two lights differ in data only.
 fn is_one_kind(a: &LinkedLight, b: &LinkedLight) -> bool {
     let shape = |light: &LinkedLight| {
         let bound = &light.bound;

@@ -20,12 +20,12 @@ use shadewright_scene::{MeshSpace, Object, Scene, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the linker knows of an object before the image is laid out.
+/// An object as the linker knows it before the image is laid out.
 #[derive(Clone, Debug)]
 pub struct ObjectRecord {
     /// Index of its surface entry.
     pub entry: u32,
-    /// Its surface instance's parameters.
+    /// The parameters of its surface instance.
     pub params: Arc<ParamBlock>,
     /// Which rays see it.
     pub visibility: Visibility,
@@ -321,7 +321,7 @@ fn stored_values<'a>(
     stored.flat_map(move |v| value_vectors(&mesh.primvars[v.number], i))
 }
 
-/// Whether the triangles of a mesh may differ in their data.
+/// True if the triangles of a mesh may differ in their data.
 fn data_per_triangle(mesh: &Mesh, layout: &RecordLayout) -> bool {
     let colored = !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty();
     colored || layout.primvars.iter().any(|v| v.per_triangle)

@@ -29,19 +29,20 @@ pub const PDF_SCALE: u8 = 1;
 pub struct Primitives {
     /// The acceleration structure over their bounds, whose data are the addresses of their blocks.
     pub tree: ProceduralBvh,
-    /// What it is over, in the order of the scene's objects.
+    /// The bounds that the tree is built over, in the order of the scene's objects.
     pub placed: Vec<ProceduralBounds>,
     /// How many kinds there are, each with an intersection entry.
     pub kinds: usize,
 }
 
 impl Primitives {
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
     }
 
-    /// Those whose numbers, which count them in the order of the scene's objects, are wanted.
+    /// Returns the primitives whose numbers, which count them in the order of the scene's objects,
+    /// are wanted.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
         let numbered = self.placed.iter().enumerate();
         let placed: Vec<_> = numbered.filter(|(number, _)| is_wanted(*number)).map(|(_, p)| *p).collect();

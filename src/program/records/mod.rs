@@ -1,5 +1,5 @@
-//! What the phases share about memory: how the records of objects lie, as code that reads them must
-//! know, before any has an address.
+//! The layout of the records of objects. All phases know it: code that reads records is written
+//! before any of them has an address.
 
 pub mod surface_globals;
 pub mod textures;
@@ -28,7 +28,7 @@ pub const INSTANCE_VECTORS: u32 = 8;
 #[derive(Debug, Error)]
 #[error("the scene's shading data would take {vectors} vectors of 16 bytes; addresses end at {limit}", limit = MAX_VECTORS)]
 pub struct MemoryError {
-    /// What it would take.
+    /// The vectors that it would take.
     pub vectors: u64,
 }
 
@@ -52,7 +52,7 @@ pub enum ColorStorage {
 /// How the records of an object lie, as its surface entry must know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLayout {
-    /// Whether the object is an instance: its mesh's records are in object space, and the object
+    /// True if the object is an instance: its mesh's records are in object space, and the object
     /// record holds the transform to the world.
     pub instanced: bool,
     /// Where `Cs` lies.
@@ -116,7 +116,7 @@ impl RecordLayout {
     }
 }
 
-/// Whether a mesh's colours vary over its faces, so that its vertices carry them.
+/// True if a mesh's colours vary over its faces, so that its vertices carry them.
 pub fn has_vertex_colors(mesh: &Mesh) -> bool {
     !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
 }
@@ -143,15 +143,15 @@ pub struct ProceduralRecord {
 /// A primitive variable whose values follow the records of its mesh.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoredPrimvar {
-    /// Its number among those of the mesh.
+    /// The number among the variables of the mesh.
     pub number: usize,
-    /// Its name.
+    /// The name in the scene.
     pub name: Arc<str>,
     /// The type of an element.
     pub ty: PrimvarType,
     /// The number of its elements where it is an array.
     pub array: Option<u32>,
-    /// Whether it is uniform: its values follow the data of triangles, else the vertices.
+    /// True if it is uniform: its values follow the data of triangles, else the vertices.
     pub per_triangle: bool,
     /// Vectors between the end of the record proper and its first.
     pub offset: u32,

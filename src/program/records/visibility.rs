@@ -41,13 +41,13 @@ fn hit_modes(visible: Visibility) -> [(u8, bool, HitMode); 2] {
     [(TRANSMISSION, visible.transmission, mode), (OCCLUSION, visible.diffuse, diffuse)]
 }
 
-/// Whether an object is invisible to some rays or transmits light, so that rays which compute
+/// True if an object is invisible to some rays or transmits light, so that rays which compute
 /// transmittance must check visibility.
 pub fn is_selective(visible: Visibility) -> bool {
     words(visible) != [0; 3]
 }
 
-/// Whether a scene has matte objects.
+/// True if a scene has matte objects.
 pub fn has_matte(scene: &Scene) -> bool {
     scene.objects.iter().any(|o| o.attributes.visibility.matte)
 }
@@ -58,7 +58,7 @@ pub fn kinds_of_mode(visible: Visibility, mode: HitMode) -> Vec<u16> {
     kinds.map(|(kind, ..)| kind.into()).collect()
 }
 
-/// Whether the object's surface shader is evaluated for transmittance.
+/// True if the object's surface shader is evaluated for transmittance.
 pub fn is_shaded_for_transmittance(visible: Visibility) -> bool {
     !kinds_of_mode(visible, HitMode::Shader).is_empty()
 }

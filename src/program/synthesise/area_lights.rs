@@ -21,7 +21,7 @@ use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use std::f32::consts::PI;
 
-/// What light sampling may choose.
+/// The lights that light sampling may choose.
 #[derive(Clone, Copy)]
 enum Choice {
     /// The lights that have a direction.
@@ -122,7 +122,7 @@ pub struct Counts {
 struct LightCount {
     /// Lights among which `lights.direct` chooses.
     choices: usize,
-    /// Those of them that have a direction.
+    /// Lights among these that have a direction.
     lights: usize,
     table: Option<u32>,
 }
@@ -323,7 +323,7 @@ struct AreaSample {
     /// The radiance over the pdf.
     light: Value,
     pdf: Value,
-    /// Whether the point emits nothing in this direction.
+    /// True if the point emits nothing in this direction.
     is_black: Value,
 }
 

@@ -16,7 +16,7 @@ use shadewright_scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the shaders of a program bake.
+/// The calls that bake in the shaders of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baking {
     /// The calls, each with the number of its first part.
@@ -26,7 +26,7 @@ pub struct Baking {
 }
 
 impl Baking {
-    /// What the shaders of a module of cores bake.
+    /// Finds the calls and files by which the shaders of a module of cores bake.
     pub fn of(module: &Module, scene: &Scene, collected: &Collected) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         if !insts.into_iter().any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::BakeFile.is(name))) {
@@ -46,7 +46,7 @@ impl Baking {
         Self { calls, files }
     }
 
-    /// Whether nothing is baked.
+    /// True if nothing is baked.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }

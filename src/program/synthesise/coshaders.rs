@@ -190,7 +190,7 @@ fn listed(b: &mut FunctionBuilder, question: CoShaderQuery, known: &[Known<'_>])
     b.ret(vec![if number.is_some() { handle } else { count }]);
 }
 
-/// What a caller passes to a core.
+/// The values that a caller passes to a core.
 struct Passed {
     /// The values of the arguments, one after the other.
     args: Vec<Value>,
@@ -268,7 +268,7 @@ enum Match<'a> {
     Nothing(&'a LinkedCore),
 }
 
-/// Whether a value of a type converts to another: a float to a triple.
+/// True if a value of a type converts to another: a float to a triple.
 fn converts(from: Type, to: Type) -> bool {
     from == to || (from, to) == (Type::F32, Type::Vec3)
 }

@@ -42,7 +42,7 @@ pub struct SurfaceVariant {
     pub layout: RecordLayout,
     /// The cores of the primitive, if the objects are procedural.
     pub primitive: Option<Arc<PrimitiveCores>>,
-    /// What camera rays get in place of the colour.
+    /// The output that camera rays get in place of the color.
     pub output: Option<Output>,
     /// Which rays see the objects.
     pub visibility: Visibility,
@@ -108,14 +108,14 @@ fn specialised_core(instance: &Instance, key: usize) -> Arc<str> {
 /// A displacement shader as an entry calls it.
 #[derive(Clone, Debug)]
 pub struct Displacement {
-    /// Its core, specialised for the object.
+    /// The core of the shader, specialised for the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// Whether it has displaced the mesh already: then it is not called, and only its parameters
+    /// True if it has displaced the mesh already: then it is not called, and only its parameters
     /// are read.
     pub done: bool,
-    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless
+    /// True if it is the class that the surface shader is, too: that displaces by itself, unless
     /// the mesh is displaced.
     pub is_surface: bool,
 }
@@ -420,7 +420,7 @@ pub fn globals(variant: &SurfaceVariant) -> Function {
     b.finish()
 }
 
-/// What a scene's camera entry does beside generating rays through a pinhole.
+/// The features of a scene's camera entry beyond generating rays through a pinhole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CameraOptions {
     /// Rays pass through a lens, at the point given by two further arguments.
@@ -438,7 +438,7 @@ pub struct CameraOptions {
 }
 
 impl CameraOptions {
-    /// Those of a scene.
+    /// The features that a scene needs.
     pub fn of(scene: &Scene) -> Self {
         let weighted = scene.film.filter.kind.has_negative_lobes();
         let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());

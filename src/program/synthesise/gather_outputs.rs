@@ -26,7 +26,7 @@ struct GatherOutput {
     function: Arc<str>,
     /// The type of the value: a float, or any triple.
     ty: Type,
-    /// Whether it is the state before the shader runs (`primitive:`).
+    /// True if it is the state before the shader runs (`primitive:`).
     of_primitive: bool,
     /// The name of a predefined variable or a parameter.
     name: Arc<str>,
@@ -46,12 +46,12 @@ impl GatherOutput {
 }
 
 impl GatherOutputs {
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those that the functions of a module use.
+    /// The outputs that the functions of a module use.
     pub fn of(module: &Module) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         let called: BTreeSet<&Arc<str>> =

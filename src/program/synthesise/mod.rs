@@ -98,7 +98,7 @@ pub fn synthesise(
     module
 }
 
-/// Whether lights are sampled, or paths pass through surfaces by chance.
+/// True if lights are sampled, or paths pass through surfaces by chance.
 fn needs_random_numbers(collected: &Collected, layout: &Layout) -> bool {
     let samples_lights = !layout.environments.is_empty()
         || !layout.area_lights.is_empty()

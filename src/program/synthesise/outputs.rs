@@ -12,7 +12,7 @@ use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 
 impl Output {
-    /// Its value at the hit, where that needs no shader.
+    /// The value at the hit, where that needs no shader.
     pub(crate) fn at_hit(&self, b: &mut FunctionBuilder, state: &mut SurfaceState, number: usize) -> Option<Value> {
         let value = match self {
             Self::Global(name) => state.global(b, name)?,

@@ -37,7 +37,7 @@ pub struct Paths<'a> {
     pub estimator: Estimator,
     /// The emissive surfaces.
     pub area_lights: &'a AreaLights,
-    /// Whether shadow rays compute transmittance.
+    /// True if shadow rays compute transmittance.
     pub is_selective: bool,
 }
 
@@ -72,11 +72,11 @@ pub fn widen_calls(module: &mut Module) {
 pub struct PathSurface<'a> {
     /// The cores.
     pub variant: &'a SurfaceVariant,
-    /// What the names of functions for the object's specialisation key end with.
+    /// The end of the names of functions for the object's specialisation key.
     pub suffix: &'a str,
     /// The output variables of `gather`.
     pub outputs: &'a GatherOutputs,
-    /// Whether the state carries derivatives.
+    /// True if the state carries derivatives.
     pub differentiated: bool,
     /// How paths are estimated.
     pub paths: Paths<'a>,
@@ -116,7 +116,7 @@ struct PathVertex<'a> {
     given: SurfaceInputs,
     numbers: Value,
     variant: &'a SurfaceVariant,
-    /// What the names of functions for the object's specialisation key end with.
+    /// The end of the names of functions for the object's specialisation key.
     suffix: &'a str,
     paths: Paths<'a>,
 }
@@ -465,7 +465,7 @@ impl PathVertex<'_> {
 /// How a path meets a surface that is not opaque.
 #[derive(Clone, Copy)]
 struct Coverage {
-    /// Whether the path passes through the surface.
+    /// True if the path passes through the surface.
     is_passed: Value,
     /// The weight of the surface's light where it does not.
     reflected: Value,

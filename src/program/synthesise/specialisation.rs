@@ -18,13 +18,13 @@ use shadewright_ir::{Function, Module, Op, TargetInfo};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// What the functions that differ from key to key are made of.
+/// The input of the functions that differ from key to key.
 pub struct Specialised<'a> {
     /// Lights, volumes and co-shaders.
     pub linked: &'a Linked,
     /// How surfaces shadow area lights, if there are any.
     pub area_shadows: Option<Shadows>,
-    /// What shaders read of lights beside their light.
+    /// The data that shaders read of lights beside their light.
     pub messages: &'a LightMessages,
     /// The calls of co-shaders.
     pub calls: &'a BTreeSet<Arc<str>>,

@@ -69,7 +69,7 @@ pub fn for_rays_of_kinds(b: &mut FunctionBuilder, ray: Value, kinds: &[u16], wri
     b.switch_to(others);
 }
 
-/// Whether a ray is of a kind.
+/// True if a ray is of a kind.
 pub fn is_of_kind(b: &mut FunctionBuilder, ray: Value, kind: u16) -> Value {
     let (kind, found) = (b.f32(kind.into()), b.op(Op::Extract(3), &[ray]));
     b.op(Op::Eq, &[found, kind])

@@ -28,7 +28,7 @@ pub struct Passage {
 }
 
 impl LinkedVolume {
-    /// Its parameter of a name and type.
+    /// Returns the volume's parameter of a name and type.
     pub fn parameter(&self, b: &mut FunctionBuilder, asked: &Query<'_>) -> Option<Value> {
         let (i, param) = self.instance.shader.asked(asked.ty.into(), asked.name)?;
         let slot = self.instance.slot(i)?;

@@ -71,7 +71,7 @@ impl Extent {
         Some(Place { file: span.file, line: self.sources.position(span)?.line })
     }
 
-    /// Whether a place comes from the shader's own file.
+    /// True if a place comes from the shader's own file.
     pub fn owns_loc(&self, locs: &[LocData], loc: Loc) -> bool {
         chain(locs, loc).any(|span| span.file == self.main)
     }

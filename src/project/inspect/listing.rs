@@ -31,14 +31,14 @@ pub struct Line {
 pub struct Row {
     /// The line.
     pub line: Arc<Line>,
-    /// Whether it is another than in the listing before.
+    /// True if it is another than in the listing before.
     pub changed: bool,
 }
 
 /// A text.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Its lines.
+    /// The lines of the text.
     pub rows: Vec<Row>,
     /// Characters of the longest.
     pub width: usize,
@@ -68,7 +68,7 @@ impl Listing {
         self.rows.iter().position(|row| row.line.places.contains(&place))
     }
 
-    /// Whether both have the same lines.
+    /// True if both have the same lines.
     pub fn is_same(&self, lines: &[Arc<Line>]) -> bool {
         self.rows.len() == lines.len() && self.rows.iter().zip(lines).all(|(row, line)| row.line == *line)
     }

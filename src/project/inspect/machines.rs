@@ -21,7 +21,7 @@ impl<'a> Shown<'a> {
         Self { program, names, is_shown: false }
     }
 
-    /// Whether what follows a label at an address is shown.
+    /// True if what follows a label at an address is shown.
     fn at_label(&mut self, address: u32) {
         let starting = self.program.program.entries.iter().filter(|entry| entry.address == address);
         let here: Vec<_> = starting.map(|entry| &entry.name).collect();
@@ -48,7 +48,7 @@ pub(super) fn rpu(extent: &Extent, module: &Module, program: &RpuProgram, lines:
     Listing::new(listing)
 }
 
-/// What the native engine makes of the same functions.
+/// The listing of the native engine's code for the same functions.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn native(
     extent: &Extent,

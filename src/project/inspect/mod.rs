@@ -48,7 +48,7 @@ pub struct Inspection {
     pub instance: InstanceId,
     /// The code version of the scene's program, to detect stale results.
     pub code: Arc<Module>,
-    /// Its compiled forms.
+    /// The shader's compiled forms.
     pub listings: Arc<Listings>,
     /// The cost of its lines, or the error; `None` while it is being measured.
     pub cost: Option<Result<Arc<Cost>, String>>,
@@ -63,7 +63,7 @@ pub struct Listings {
     pub stages: Vec<Stage>,
     /// The RPU's assembly, or why there is none.
     pub rpu: Result<Listing, String>,
-    /// What the RPU's native engine makes of it on this CPU, or why it makes nothing.
+    /// The code that the RPU's native engine makes of it on this CPU, or why it makes none.
     pub native: Result<Listing, String>,
     /// The GPU's kernels, or why there are none.
     pub wgsl: Result<Listing, String>,
@@ -98,7 +98,7 @@ pub struct Prepared {
     extent: Extent,
     module: Arc<Module>,
     loaded: Result<Loaded, RenderError>,
-    /// Whether it displaced meshes before rendering and is not part of the rendered program.
+    /// True if it displaced meshes before rendering and is not part of the rendered program.
     displaced: bool,
 }
 
@@ -136,12 +136,12 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
 }
 
 impl Prepared {
-    /// Whether it is still valid for this instance in this state.
+    /// True if it is still valid for this instance in this state.
     pub fn is_of(&self, state: &State, instance: InstanceId) -> bool {
         self.instance == instance && Arc::ptr_eq(&self.code, &state.program.module)
     }
 
-    /// What there is to see, with a cost that was measured or not.
+    /// The shader as an inspector shows it, with a cost that was measured or not.
     pub fn inspection(&self, cost: Option<Result<Cost, RenderError>>) -> Inspection {
         Inspection {
             instance: self.instance,
@@ -157,7 +157,7 @@ impl Prepared {
     /// `budget` bounds the work of a sample, see [`shadewright_render::Job::budget`].
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn measure(&self, state: &State, view: &View, budget: u32) -> Result<Cost, RenderError> {
         let unsupported = |e: &RenderError| RenderError::Unsupported { backend: "the RPU", reason: e.to_string() };
         if self.displaced {

@@ -1,4 +1,4 @@
-//! What specialisation leaves of a program, the *residual program*, beside the program that serves
+//! The *residual program*, which specialisation leaves of a program, beside the program that serves
 //! every scene: how much code each has, and which source lines have none any more.
 
 use shadewright_base::text::source::SourceMap;
@@ -69,7 +69,7 @@ pub struct GoneLine {
     pub file: String,
     /// The number of the line, from 1.
     pub line: u32,
-    /// Its text, without the space around it.
+    /// The text of the line, without the space around it.
     pub text: String,
     /// How many instructions it had.
     pub instructions: usize,

@@ -53,7 +53,7 @@ fn instance(state: &State, shader: &str) -> InstanceId {
     state.parameters.instances.iter().find(|i| i.shader == shader).expect("an instance").id
 }
 
-/// What is listed of a shader, and its file.
+/// Inspects a shader; returns the inspection, and the shader's file.
 fn inspected(state: &State, shader: &str) -> (Inspection, FileId) {
     let prepared = prepare(state, instance(state, shader)).unwrap_or_else(|e| panic!("{e}"));
     let cost = prepared.measure(state, &state.view(), 100_000);

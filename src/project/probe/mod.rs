@@ -56,9 +56,9 @@ const MAX_DEPTH: usize = 1 << 16;
 pub struct Subject<'a> {
     /// The scene.
     pub scene: &'a Scene,
-    /// Its program with debug information: see [`link`] and [`with_data_of`].
+    /// The scene's program with debug information: see [`link`] and [`with_data_of`].
     pub program: &'a Program,
-    /// Its BVH.
+    /// The scene's BVH.
     pub bvh: &'a TwoLevel,
 }
 
@@ -67,7 +67,7 @@ pub struct Subject<'a> {
 pub struct Sample {
     /// Column and row of the pixel, from the upper left.
     pub pixel: [u32; 2],
-    /// Its number among the samples of the pixel, from 0.
+    /// The number among the samples of the pixel, from 0.
     pub number: u32,
     /// The samples of the image.
     pub sampling: Sampling,
@@ -80,11 +80,11 @@ pub struct Sample {
 pub struct Probe {
     /// The sample.
     pub sample: Sample,
-    /// Its position on the image in pixels.
+    /// The position on the image in pixels.
     pub raster: [f32; 2],
-    /// Its linear colour, before any imager; zero if it did not end.
+    /// The linear color, before any imager; zero if the sample did not end.
     pub color: [f32; 3],
-    /// Its coverage.
+    /// The coverage of the sample.
     pub alpha: f32,
     /// Colour and coverage after the scene's imager, applied to this sample alone. In an image the
     /// imager acts on the mean of all samples of a pixel.
@@ -93,24 +93,24 @@ pub struct Probe {
     pub failure: Option<Stopped>,
     /// The rays that it traced, in order: parents before their children.
     pub rays: Vec<RayRecord>,
-    /// Whether it traced more rays than are recorded.
+    /// True if it traced more rays than are recorded.
     pub rays_truncated: bool,
-    /// What its shaders printed.
+    /// The lines that the sample's shaders printed.
     pub printed: Vec<String>,
-    /// Its steps.
+    /// The steps of the sample.
     pub recording: Recording,
 }
 
 /// Why a sample did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// What happened.
+    /// A message on what happened.
     pub message: String,
     /// The loop or call that exceeded the limit.
     pub place: Option<Span>,
 }
 
-/// What an image does not have.
+/// A part of an image that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AbsentSample {
     /// The pixel.
@@ -163,7 +163,7 @@ pub enum ProbeError {
 /// Links a scene for [`probe`]: with debug instructions, and without optimisation passes.
 ///
 /// # Errors
-/// Those of [`program::link`].
+/// The errors of [`program::link`].
 pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
     program::link(scene, sources, &link_options(options))
 }

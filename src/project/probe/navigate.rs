@@ -7,7 +7,7 @@ use shadewright_base::text::source::FileId;
 /// Which steps to stop at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of shaders and their functions, not those of the standard library.
+    /// Only the steps of shaders and their functions, not those of the standard library.
     #[default]
     Own,
     /// All.

@@ -82,7 +82,7 @@ impl Observer for Listener<'_> {
 pub struct Printed {
     /// The strings, ordered by pixel, row by row, and by sample.
     pub outputs: Vec<String>,
-    /// Whether there are more.
+    /// True if there are more.
     pub truncated: bool,
 }
 

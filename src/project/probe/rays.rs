@@ -35,7 +35,7 @@ impl RayKind {
 /// A ray of a sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RayRecord {
-    /// Its kind.
+    /// The kind of ray.
     pub kind: RayKind,
     /// The index of its parent ray, at whose hit it was traced. Parents come before their children.
     pub parent: Option<u32>,
@@ -61,7 +61,7 @@ pub struct RayRecord {
 }
 
 impl RayRecord {
-    /// Whether a shadow ray reaches its light; of other rays, whether they hit nothing.
+    /// True if a shadow ray reaches its light; of other rays, whether they hit nothing.
     pub fn is_free(&self) -> bool {
         self.hit.is_none()
     }
@@ -103,7 +103,7 @@ impl RayTree {
 /// A light of the scene.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LightRef {
-    /// Its number among the scene's lights, from 0.
+    /// The number among the scene's lights, from 0.
     pub number: u32,
     /// The name of its shader.
     pub shader: String,
@@ -123,7 +123,7 @@ pub struct Returned {
 pub struct SurfacePoint {
     /// The object's number in the scene, from 0.
     pub object: u32,
-    /// Its name.
+    /// The object's name.
     pub name: String,
     /// The triangle's number in the object's mesh, from 0.
     pub triangle: u32,

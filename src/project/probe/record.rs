@@ -40,11 +40,11 @@ pub struct Recorder<'a> {
     /// Strings by identifier.
     strings: HashMap<u32, String>,
     frames: Vec<Frame>,
-    /// What was recorded.
+    /// The recording so far.
     pub recording: Recording,
     /// The rays so far.
     pub rays: Vec<RayRecord>,
-    /// Whether more rays were traced than are recorded.
+    /// True if more rays were traced than are recorded.
     pub rays_truncated: bool,
     /// The output of `printf`.
     pub printer: Printer,
@@ -54,21 +54,21 @@ pub struct Recorder<'a> {
 #[derive(Clone, Debug, Default)]
 struct Frame {
     function: usize,
-    /// Its record, if visible to the user; else the nearest visible caller's.
+    /// The function's record, if visible to the user; else the nearest visible caller's.
     activation: Option<u32>,
-    /// Whether the activation is its own.
+    /// True if the activation is its own.
     is_shown: bool,
     statement: Option<u32>,
     last_step: Option<u32>,
     /// The ray whose hit is being shaded.
     ray: Option<u32>,
-    /// Whether it is a surface entry.
+    /// True if it is a surface entry.
     is_entry: bool,
     /// The last traced ray that may call a shader.
     traced: Option<u32>,
     /// Indices of the lights sampled since the last batch of shadow rays.
     lights: Vec<u32>,
-    /// Whether that batch was traced.
+    /// True if that batch was traced.
     is_batch_over: bool,
     /// Rows of an incomplete matrix.
     rows: Vec<f32>,

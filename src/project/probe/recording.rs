@@ -31,7 +31,7 @@ pub struct Recording {
     pub changes: Vec<Change>,
     /// For each ray, in order, the step that traced it.
     pub ray_steps: Vec<u32>,
-    /// Whether the recording was truncated.
+    /// True if the recording was truncated.
     pub truncated: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Activation {
     pub depth: u32,
     /// The ray whose hit is being shaded: an index into the probe's rays.
     pub ray: Option<u32>,
-    /// Its variables, in the order in which they got their first values.
+    /// The variables of the call, in the order in which they got their first values.
     pub tracks: Vec<Track>,
 }
 
@@ -78,9 +78,9 @@ pub struct Step {
 /// A variable of one function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name; `return` for a function's value.
+    /// The name in the source; `return` for a function's value.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type in the source.
     pub ty: SourceType,
     /// Where the text declares it: an index into the outline's variables; `None` for predefined
     /// variables.
@@ -98,7 +98,7 @@ pub struct Change {
     pub value: Value,
 }
 
-/// What a debugger shows at a step.
+/// The state of a sample at a step, as a debugger shows it.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     /// The step.
@@ -122,7 +122,7 @@ pub struct Moment<'a> {
 pub struct Call<'a> {
     /// The function.
     pub outline: &'a Outline,
-    /// Its current step.
+    /// The current step of the call.
     pub step: usize,
     /// The line of that step, from 1.
     pub line: u32,
@@ -133,13 +133,13 @@ pub struct Call<'a> {
 pub struct Shown<'a> {
     /// The variable: an index into [`Recording::variables`].
     pub variable: u32,
-    /// Its name.
+    /// The variable's name.
     pub name: &'a str,
-    /// Its type.
+    /// The variable's type.
     pub ty: SourceType,
-    /// Its value.
+    /// The variable's value at the step.
     pub value: &'a Value,
-    /// Whether it changed since the previous step of the same call.
+    /// True if it changed since the previous step of the same call.
     pub changed: bool,
 }
 
@@ -149,7 +149,7 @@ impl Recording {
         self.steps.len()
     }
 
-    /// Whether nothing was recorded.
+    /// True if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -244,12 +244,12 @@ impl Recording {
         track.changes.get(count.checked_sub(1)?).map(|&c| &self.changes[c as usize])
     }
 
-    /// Whether a step is in the standard library.
+    /// True if a step is in the standard library.
     pub fn is_library(&self, step: usize) -> bool {
         self.outline(step).is_some_and(|o| o.library)
     }
 
-    /// Whether a step is the end of its function.
+    /// True if a step is the end of its function.
     pub fn is_end(&self, step: usize) -> bool {
         self.statement(step).is_some_and(|s| s.kind == StatementKind::End)
     }

@@ -77,19 +77,19 @@ pub fn number(x: f32) -> String {
 /// A variable or parameter with its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Named {
-    /// Its name.
+    /// The name in the source.
     pub name: String,
-    /// Its type, as the language writes it.
+    /// The type, as the language writes it.
     #[serde(rename = "type", serialize_with = "as_word")]
     pub ty: SourceType,
-    /// Its value.
+    /// The value of the variable.
     pub value: Value,
 }
 
 /// Writes a type as its keyword.
 ///
 /// # Errors
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn as_word<S: serde::Serializer>(ty: &SourceType, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }

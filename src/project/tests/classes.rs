@@ -175,7 +175,7 @@ fn a_class_that_is_broken_keeps_the_last_state_until_it_is_mended() {
     assert_eq!(shared(&first, &folder.ready()), [true; 3]);
 }
 
-/// What is done in RTSL by a step: the files parsed and the methods lowered.
+/// Counts the work of a step in RTSL: the files parsed and the methods lowered.
 fn work(step: impl FnOnce()) -> [usize; 2] {
     let before = rtsl::WORK.get();
     step();

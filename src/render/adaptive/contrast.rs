@@ -6,7 +6,7 @@
 
 use shadewright_scene::Exposure;
 
-/// What non-finite values are compared as: alike, and different from all others.
+/// The value that non-finite values are compared as: alike, and different from all others.
 const NON_FINITE: f32 = 1e18;
 
 /// The greatest difference between any two corners: in alpha, and in the square roots of the exposed

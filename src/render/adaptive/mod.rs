@@ -114,7 +114,7 @@ impl AdaptiveSampler {
     /// The film's weights are the filter's: 1 for each pixel under the box filter.
     ///
     /// # Errors
-    /// Those of `colors`, and when there is no memory for the film.
+    /// The errors of `colors`, and when there is no memory for the film.
     pub fn film(&self, colors: Colors<'_>, progress: Progress<'_>) -> Result<(Film, Statistics), RenderError> {
         subdivide::film(self, colors, progress)
     }
@@ -122,7 +122,7 @@ impl AdaptiveSampler {
     /// Loads a job into a progressive renderer and renders it; the imager has run on the image.
     ///
     /// # Errors
-    /// Those of the renderer; [`RenderError::Stopped`] soon after `stop` is set.
+    /// The errors of the renderer; [`RenderError::Stopped`] soon after `stop` is set.
     pub fn draw(
         &self,
         progressive: &mut dyn Progressive,

@@ -65,7 +65,7 @@ impl Region {
         (region.width() < SQRT_2).then_some(region)
     }
 
-    /// Whether it reaches into a rectangle.
+    /// True if it reaches into a rectangle.
     fn meets(&self, [low, high]: [Vec2; 2]) -> bool {
         let [from, to] = self.rectangle;
         if (low - ROUNDING).cmpgt(to).any() || (high + ROUNDING).cmplt(from).any() {
@@ -106,8 +106,8 @@ pub struct SmallObjects {
 const BEYOND: i64 = 32;
 
 impl SmallObjects {
-    /// Those of a scene, in its image, of which `procedural` are the procedural primitives. None where
-    /// a shader replaces the camera: no bounds can be projected.
+    /// The small objects of a scene, in its image, of which `procedural` are the procedural
+    /// primitives. None where a shader replaces the camera: no bounds can be projected.
     pub fn of_scene(scene: &Scene, procedural: &ProceduralBvh) -> Self {
         if scene.ray_function.is_some() || scene.camera_shader.is_some() {
             return Self::default();
@@ -119,7 +119,7 @@ impl SmallObjects {
         Self::new(regions, [scene.format.width, scene.format.height])
     }
 
-    /// Those with these regions, in an image of this size.
+    /// Small objects with these regions, in an image of this size.
     pub fn new(regions: Vec<Region>, size: [u32; 2]) -> Self {
         let [width, height] = size.map(i64::from);
         let clamped = |at: i64, size: i64| at.clamp(-BEYOND, size + BEYOND);
@@ -140,12 +140,12 @@ impl SmallObjects {
         Self { regions, covered }
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.covered.is_empty()
     }
 
-    /// Whether a square of a pixel, in raster coordinates, is to be divided: a small object reaches
+    /// True if a square of a pixel, in raster coordinates, is to be divided: a small object reaches
     /// into it, and may lie between its corners.
     pub fn force(&self, [x, y]: [i64; 2], square: [Vec2; 2]) -> bool {
         let pixel = [y as i32, x as i32];

@@ -34,7 +34,7 @@ pub struct Statistics {
     pub most: u32,
     /// Pixels that were divided.
     pub subdivided: u64,
-    /// Those of them whose corners are similar: small objects lie over them.
+    /// Divided pixels whose corners are similar: small objects lie over them.
     pub forced: u64,
 }
 
@@ -50,7 +50,7 @@ impl Statistics {
 struct Square {
     /// Column and row of its upper left corner on the lattice.
     at: [u32; 2],
-    /// Its pixel's index in the group.
+    /// The pixel's index in the group.
     pixel: u32,
     /// The colours of its corners, row by row.
     corners: [[f32; 4]; 4],
@@ -247,18 +247,18 @@ impl Subdivision<'_, '_> {
         Vec2::new(along(window.x, self.margin[0], at[0]), along(window.y, self.margin[1], at[1]))
     }
 
-    /// Whether a pixel lies inside the window.
+    /// True if a pixel lies inside the window.
     fn is_inside(&self, [x, y]: [u32; 2]) -> bool {
         let inside = |at: u32, margin: u32, size: u32| (margin..size - margin).contains(&at);
         inside(x, self.margin[0], self.size[0]) && inside(y, self.margin[1], self.size[1])
     }
 
-    /// Whether the corners of a square differ.
+    /// True if the corners of a square differ.
     fn differs(&self, square: &Square) -> bool {
         contrast(&square.corners, self.sampler.exposure) > self.sampler.settings.threshold
     }
 
-    /// Whether a small object may lie between the corners of a square of pixel `pixel`.
+    /// True if a small object may lie between the corners of a square of pixel `pixel`.
     fn is_forced(&self, square: &Square, pixel: [u32; 2], side: u32) -> bool {
         if self.sampler.small.is_empty() {
             return false;

@@ -45,16 +45,16 @@ impl Default for Displacer {
     }
 }
 
-/// What was done to a scene.
+/// A summary of the displacement of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Displaced {
     /// The triangles of displaced objects.
     pub triangles: usize,
-    /// What there was to remark on.
+    /// Diagnostics of the displacement.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// What was made of a scene, and of what.
+/// The last displaced scene, and the input that it was made of.
 #[derive(Debug)]
 struct Last {
     given: Vec<Given>,
@@ -69,7 +69,7 @@ struct Last {
 /// An object to be displaced.
 #[derive(Clone, Debug)]
 struct Given {
-    /// Its number.
+    /// The object's number in the scene.
     object: usize,
     shader: ShaderId,
     /// How far the scene says that the shader moves points; 0 where it does not say.
@@ -119,7 +119,7 @@ impl Displacer {
     /// their texts are added to `sources`.
     ///
     /// # Errors
-    /// What is wrong with the objects' shaders, and a shader that does not end.
+    /// The errors in the objects' shaders, and a shader that does not end.
     pub fn displace(
         &mut self,
         scene: &mut Scene,
@@ -248,7 +248,7 @@ fn cut(objects: &[Object], dicer: &Dicer, most: usize) -> Option<Vec<Mesh>> {
     objects.par_iter().map(mesh).collect()
 }
 
-/// Whether objects may have at most as many triangles when they are diced, where `probe` dices them
+/// True if objects may have at most as many triangles when they are diced, where `probe` dices them
 /// with edges that are [`PROBE`] times as long, into that square fewer triangles. The guess may be
 /// wrong by a half; the triangles decide.
 fn may_fit(objects: &[Object], probe: &Dicer, most: usize) -> bool {

@@ -1,4 +1,4 @@
-//! What displacement shaders make of the vertices of meshes.
+//! Evaluation of displacement shaders at the vertices of meshes.
 //!
 //! The shaders of a stage, a scene of diced objects, run once at each vertex; vertices at the same
 //! position are moved as one, and get their normals from their shader or from the moved surface.
@@ -85,7 +85,7 @@ pub(super) fn moved(
     Ok(made)
 }
 
-/// What the shaders make of the vertices of all meshes.
+/// The vertices of all meshes, as the shaders move them.
 struct Results {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,

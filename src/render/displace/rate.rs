@@ -24,11 +24,11 @@ pub struct Dicer {
     metric: Metric,
     to_camera: DMat4,
     perspective: bool,
-    /// What the image shows: so far from the axis, at distance 1 for a perspective.
+    /// The extent of the image: so far from the axis, at distance 1 for a perspective.
     reach: f64,
     /// The least distance that counts.
     near: f64,
-    /// What all lengths are multiplied by.
+    /// The factor by which all lengths are multiplied.
     coarser: f64,
 }
 
@@ -52,7 +52,7 @@ impl Dicer {
         Self { coarser, ..self }
     }
 
-    /// Whether the edge between two points of the world is too long at a shading rate. The order of
+    /// True if the edge between two points of the world is too long at a shading rate. The order of
     /// its ends does not count.
     pub fn is_long(&self, a: Vec3, b: Vec3, shading_rate: f32) -> bool {
         let (a, b) = (a.as_dvec3(), b.as_dvec3());
@@ -68,7 +68,7 @@ impl Dicer {
         self.metric.pixels(at, length, length.max(4.0 * self.near))
     }
 
-    /// Whether something of a length around a point may be on the image.
+    /// True if something of a length around a point may be on the image.
     fn sees(&self, at: DVec3, length: f64) -> bool {
         let at = self.to_camera.transform_point3(at);
         let from_axis = at.truncate().length() - length;

@@ -24,14 +24,15 @@ pub struct Groups {
 /// The vertices of meshes, in groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weld {
-    /// Those with the same position and shader.
+    /// Groups of vertices with the same position and shader.
     pub places: Groups,
-    /// Those that have the same normal, too: the surface is smooth from one to the other.
+    /// Groups of vertices that have the same normal, too: the surface is smooth from one to the
+    /// other.
     pub sides: Groups,
 }
 
-/// What distinguishes vertices: the shader that moves them, the bits of the position, those of the
-/// normal.
+/// The key that distinguishes vertices: the shader that moves them, the bits of the position, those
+/// of the normal.
 type Key = (u32, [u32; 3], [u32; 3]);
 
 impl Weld {

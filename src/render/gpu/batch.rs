@@ -19,7 +19,7 @@ const REFILL_WGSL: Kernel = Kernel::named("refill.wgsl");
 /// Which invocations reserve space in buffers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// Those of a subgroup, where the device has subgroup operations.
+    /// The invocations of a subgroup, where the device has subgroup operations.
     Subgroup,
     /// Each invocation for itself.
     Single,
@@ -144,7 +144,7 @@ pub(super) struct BatchParams {
     pub samples: u32,
 }
 
-/// What the host reads after some rounds.
+/// The progress that the host reads after some rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Status {
@@ -225,7 +225,7 @@ impl Paths {
         Ok(Self { params, sums: 1, uniform, state, frames, status, arguments, film, queue, bound })
     }
 
-    /// Whether paths are sorted by section. Where they are not, every section that has a path is
+    /// True if paths are sorted by section. Where they are not, every section that has a path is
     /// dispatched over all of them, in their order, whatever `take` is: to measure the effect of
     /// sorting.
     pub fn set_sorted(&mut self, sorted: bool) {

@@ -24,7 +24,7 @@ pub enum OpenError {
     /// None has this name.
     #[error("no GPU adapter has \"{wanted}\" in its name; there is {}", .found.join(", "))]
     Unknown {
-        /// What the name should contain.
+        /// The text that the name should contain.
         wanted: String,
         /// The names there are, in quotes.
         found: Vec<String>,
@@ -32,9 +32,9 @@ pub enum OpenError {
     /// The driver refused.
     #[error("the GPU adapter \"{name}\" cannot be used: {reason}")]
     Refused {
-        /// Its name.
+        /// The name of the adapter.
         name: String,
-        /// What the driver says.
+        /// The reason that the driver gives.
         reason: String,
     },
 }
@@ -44,14 +44,14 @@ pub fn adapters() -> Vec<AdapterInfo> {
     find().iter().map(describe).collect()
 }
 
-/// Whether there is an adapter that is not software.
+/// True if there is an adapter that is not software.
 pub fn has_hardware_adapter() -> bool {
     // Where the system has no GPU at all, its drivers need not be loaded to find that out (and do
     // not print what they miss).
     may_have_hardware() && find().iter().any(|adapter| is_hardware(&adapter.get_info()))
 }
 
-/// Whether the system shows a device that a Vulkan or OpenGL driver could drive: the kernel's
+/// True if the system shows a device that a Vulkan or OpenGL driver could drive: the kernel's
 /// render nodes, NVIDIA's own, or that of Windows' subsystem for Linux. Elsewhere than on Linux,
 /// always.
 fn may_have_hardware() -> bool {
@@ -78,7 +78,7 @@ pub struct Gpu {
     fault: Arc<Mutex<Fault>>,
 }
 
-/// What went wrong and no call has reported.
+/// An error that no call has reported yet.
 #[derive(Debug, Default)]
 struct Fault {
     message: Option<String>,
@@ -144,12 +144,12 @@ impl Gpu {
         })
     }
 
-    /// Its adapter.
+    /// The adapter of the device.
     pub fn adapter(&self) -> &AdapterInfo {
         &self.adapter
     }
 
-    /// Whether the adapter is not software.
+    /// True if the adapter is not software.
     pub fn is_hardware(&self) -> bool {
         self.hardware
     }
@@ -166,7 +166,7 @@ impl Gpu {
         }
     }
 
-    /// What is known of its driver.
+    /// The known facts about the driver.
     pub(super) fn quirks(&self) -> DriverQuirks {
         self.quirks
     }
@@ -177,7 +177,7 @@ impl Gpu {
         &self.driver_version
     }
 
-    /// Whether it has subgroup operations.
+    /// True if it has subgroup operations.
     pub fn has_subgroups(&self) -> bool {
         self.device.features().contains(wgpu::Features::SUBGROUP)
     }
@@ -506,11 +506,11 @@ pub(super) enum Clock {
     AroundPasses,
 }
 
-/// What [`Clock::InsidePasses`] needs.
+/// The features that [`Clock::InsidePasses`] needs.
 const INSIDE_PASSES: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
 
-/// What an adapter should do beyond WebGPU's minimum, if it can.
+/// The features that an adapter should have beyond WebGPU's minimum, if it can.
 fn wanted_features() -> wgpu::Features {
     INSIDE_PASSES | wgpu::Features::SUBGROUP
 }

@@ -1,4 +1,4 @@
-//! What is known of single drivers and cannot be asked of them.
+//! Known facts about single drivers, which cannot be queried.
 //!
 //! Every fact is of one driver, found by its name; a driver that is not listed here has none of
 //! them. What is only faster or slower on a device is not a fact of this kind: see
@@ -10,11 +10,11 @@ pub(super) struct DriverQuirks {
     /// Loop iterations and calls that an invocation may take; beyond that the driver leaves loops
     /// without a word. `u32::MAX`: it does not.
     pub max_loop_iterations: u32,
-    /// Whether kernels are compiled when they are first dispatched, on the queue's thread, and what
+    /// True if kernels are compiled when they are first dispatched, on the queue's thread, and what
     /// was compiled serves all devices of the adapter. Other drivers compile when a pipeline is
     /// made.
     pub compiles_at_first_dispatch: bool,
-    /// Whether kernels with arrays in an invocation's own memory compile much more slowly than with
+    /// True if kernels with arrays in an invocation's own memory compile much more slowly than with
     /// these in storage.
     pub slow_private_arrays: bool,
 }
@@ -32,7 +32,7 @@ impl DriverQuirks {
     /// hits in storage it compiles the megakernel of quadrics.rib more than twice as fast.
     pub const LLVMPIPE: Self = Self { max_loop_iterations: 32_768, slow_private_arrays: true, ..Self::NONE };
 
-    /// What is known of the driver of an adapter. [`DriverQuirks::NONE`] holds for SwiftShader
+    /// The known facts about the driver of an adapter. [`DriverQuirks::NONE`] holds for SwiftShader
     /// too, which compiles when a pipeline is made and bounds no loop.
     pub fn of(adapter: &wgpu::AdapterInfo) -> Self {
         let is_llvmpipe = [&adapter.name, &adapter.driver].iter().any(|name| name.contains("llvmpipe"));

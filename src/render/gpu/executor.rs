@@ -47,7 +47,7 @@ pub(super) struct Setup<'a> {
     pub placed: &'a [PlacedRecord],
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
-    /// Whether the traversal kernel is specialised for them.
+    /// True if the traversal kernel is specialised for them.
     pub tree_is_known: bool,
     /// The procedural primitives.
     pub procedural: &'a ProceduralBvh,
@@ -87,7 +87,7 @@ pub(super) trait PathExecutor: Debug + Send {
     /// The paths' buffers.
     fn path_buffers(&self) -> &Paths;
 
-    /// Its statistics.
+    /// The executor's statistics.
     fn stats(&self) -> ExecutorStats;
 
     /// The time of the kernels so far.
@@ -262,7 +262,7 @@ impl ProgramData {
     }
 }
 
-/// What follows the memory image: the shader table, then the instances.
+/// The tables that follow the memory image: the shader table, then the instances.
 fn table(setup: &Setup<'_>) -> Vec<[u32; 4]> {
     let shaders = setup.shader_starts.iter().map(|start| [start.section, start.resume, start.trap, 0]);
     let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);

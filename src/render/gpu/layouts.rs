@@ -1,4 +1,4 @@
-//! What tests ask of a kernel's source: that it validates, and how large its structures are.
+//! Queries of tests on a kernel's source: whether it validates, and how large its structures are.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Words of an image's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 
-/// What passes are rendered with.
+/// The state of rendering passes.
 pub(super) struct Drawing<'a> {
     pub compute: &'a Compute,
     pub job: &'a Job,

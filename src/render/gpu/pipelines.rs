@@ -20,7 +20,7 @@ const KEPT: usize = 512;
 pub(super) struct Kernel<'a> {
     /// A name for messages.
     pub name: &'a str,
-    /// Its text.
+    /// The WGSL text.
     pub wgsl: &'a str,
     /// The entry point in it.
     pub entry_point: &'a str,
@@ -85,7 +85,7 @@ impl Pipelines {
         Self { layout, known: Mutex::default() }
     }
 
-    /// What the kernels bind.
+    /// The bind group layout of the kernels.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -36,7 +36,7 @@ impl Preparation {
         Self { course, thread: Some(std::thread::spawn(prepare)) }
     }
 
-    /// Whether it has finished.
+    /// True if it has finished.
     pub fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

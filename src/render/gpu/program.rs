@@ -56,7 +56,7 @@ impl Program {
         wgsl::compile(module, entries, options).map(Program::Sections).map_err(unsupported)
     }
 
-    /// Its interface to the executor.
+    /// The program's interface to the executor.
     pub fn interface(&self) -> &Interface {
         match self {
             Program::Sections(program) => &program.interface,

@@ -27,13 +27,13 @@ pub struct GpuProgressive {
     compile: Duration,
 }
 
-/// What stays loaded between jobs.
+/// The state that stays loaded between jobs.
 #[derive(Debug)]
 struct Kept {
     job: Job,
     program: Program,
     executor: Box<dyn PathExecutor>,
-    /// Whether the executor times its kernels.
+    /// True if the executor times its kernels.
     profiled: bool,
 }
 
@@ -171,7 +171,7 @@ impl Progressive for GpuProgressive {
     }
 }
 
-/// Whether two jobs run the same kernels.
+/// True if two jobs run the same kernels.
 fn same_kernels(a: &Job, b: &Job) -> bool {
     Arc::ptr_eq(&a.program.module, &b.program.module)
         && a.program.surface_entries == b.program.surface_entries

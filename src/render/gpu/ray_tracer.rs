@@ -22,7 +22,7 @@ const DISPATCH: Duration = Duration::from_millis(100);
 pub struct TracerOptions {
     /// The traversal.
     pub variant: Variant,
-    /// Whether it uses subgroup operations, where the device has them.
+    /// True if it uses subgroup operations, where the device has them.
     pub subgroups: bool,
     /// The stores of the tables, or `None` for the best on the device.
     pub places: Option<Places>,
@@ -78,7 +78,7 @@ impl<'g> RayTracer<'g> {
         Ok(Self { gpu, tree, rays, hits, queue, back, clock, room: room as u32, take: FIRST_RAYS })
     }
 
-    /// What is where.
+    /// The placement of the tables and the stack.
     pub fn places(&self) -> Places {
         self.tree.places()
     }

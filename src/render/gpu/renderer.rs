@@ -38,7 +38,7 @@ pub struct GpuStats {
     pub setup: Duration,
     /// Running waves.
     pub render: Duration,
-    /// What the executor did.
+    /// The executor's statistics.
     pub executor: ExecutorStats,
 }
 
@@ -75,7 +75,7 @@ impl GpuRenderer {
         self.compute.set_traversal(variant);
     }
 
-    /// Whether the section executor sorts paths by section, as it does at first: see
+    /// True if the section executor sorts paths by section, as it does at first: see
     /// [`Compute::set_sorting`].
     pub fn set_sorting(&mut self, on: bool) {
         self.compute.set_sorting(on);
@@ -208,7 +208,7 @@ pub(super) fn default_path_count(gpu: &Gpu) -> u32 {
     if gpu.is_hardware() { HARDWARE_PATHS } else { SOFTWARE_PATHS }
 }
 
-/// What the executor of a job's program is made from.
+/// The input from which the executor of a job's program is made.
 pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup<'a> {
     Setup {
         shader_starts: &program.interface().shader_starts,

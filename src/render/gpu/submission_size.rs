@@ -26,7 +26,7 @@ pub(super) struct SubmissionSize {
     paths: u32,
     take: u32,
     rounds: u32,
-    /// Whether a submission was measured. Some drivers compile kernels in the first, so its time is
+    /// True if a submission was measured. Some drivers compile kernels in the first, so its time is
     /// ignored.
     is_warmed_up: bool,
 }

@@ -63,13 +63,13 @@ pub(super) struct ProceduralOnDevice<'a> {
     pub trap: &'a wgpu::Buffer,
 }
 
-/// What a dispatch traces.
+/// The rays that a dispatch traces.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trace<'a> {
     /// The rays whose indices are queued, by a dispatch of a group for every
     /// [`shadewright_bvh::gpu::GROUP`] of them, whose size is there.
     Queued(&'a wgpu::Buffer, u64),
-    /// Those that [`Tree::set_range`] selects, with the numbers of workgroups in x and y.
+    /// The rays that [`Tree::set_range`] selects, with the numbers of workgroups in x and y.
     Range([u32; 2]),
 }
 
@@ -356,7 +356,7 @@ impl Table {
         }
     }
 
-    /// What is bound as the table.
+    /// The resource that is bound as the table.
     pub fn binding(&self) -> BindingResource<'_> {
         match self {
             Self::Buffer(buffer) => buffer.as_entire_binding(),

@@ -29,11 +29,12 @@ const RUNS: usize = 3;
 /// differ by a few hundredths.
 const BETTER: f64 = 0.95;
 
-/// What suits hardware, and devices that cannot be measured: all tables go through the same caches,
-/// a buffer has no format to convert, and little workgroup memory leaves room for more workgroups.
+/// The placement for hardware, and for devices that cannot be measured: all tables go through the
+/// same caches, a buffer has no format to convert, and little workgroup memory leaves room for more
+/// workgroups.
 const HARDWARE: Places = Places { nodes: Store::Buffer, triangles: Store::Buffer, stack: Stack::Private };
 
-/// What was measured in this process, by adapter and driver version.
+/// The placements measured in this process, by adapter and driver version.
 static MEASURED: Mutex<BTreeMap<String, Places>> = Mutex::new(BTreeMap::new());
 
 /// Where a traversal kernel on this device should have its tables and its stack.
@@ -52,7 +53,7 @@ pub(super) fn places(gpu: &Gpu, levels: Levels) -> Places {
     Places { stack, ..places }
 }
 
-/// Whether the stacks of a workgroup fit its memory, next to one word of the kernel's own.
+/// True if the stacks of a workgroup fit its memory, next to one word of the kernel's own.
 fn stack_fits(gpu: &Gpu, stack: Stack, levels: Levels) -> bool {
     stack.workgroup_bytes(levels) + 4 <= gpu.device().limits().max_compute_workgroup_storage_size
 }

@@ -26,7 +26,7 @@ const KERNELS_EACH: usize = 2;
 /// Bytes of each buffer of an empty dispatch.
 const NOTHING_BYTES: u64 = 256;
 
-/// Whether somebody waits for the kernels.
+/// True if somebody waits for the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Priority {
     /// The caller waits for them: the rendering device compiles too.
@@ -72,7 +72,7 @@ pub struct WarmUp {
     pub kernels: PipelineCounts,
     /// Kernels that other devices than the rendering device compiled.
     pub elsewhere: usize,
-    /// Its time.
+    /// The time of the warm-up.
     pub time: Duration,
 }
 
@@ -173,13 +173,13 @@ fn warm_up_with(
     Ok(WarmUp { kernels: counts, elsewhere: elsewhere.into_inner(), time: start.elapsed() })
 }
 
-/// What section kernels bind: state, frames, rays, hits, memory, ray queue, trap, queue
+/// The bindings of section kernels: state, frames, rays, hits, memory, ray queue, trap, queue
 /// (`codegen::wgsl::binding`).
 pub(super) fn section_layout(gpu: &Gpu) -> Layout {
     gpu.layout("sections", &[false, false, false, false, true, false, false, true])
 }
 
-/// Whether Mesa caches compiled kernels on disk, by its environment variables.
+/// True if Mesa caches compiled kernels on disk, by its environment variables.
 fn keeps_compiled_kernels() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let switched_off = |name: &str| {

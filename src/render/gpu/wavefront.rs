@@ -39,15 +39,15 @@ pub struct Compute {
     pub(super) refill: RefillKernels,
     pub(super) schedule: ScheduleKernels,
     pub(super) traversal: TraversalKernels,
-    /// Those of section kernels.
+    /// The pipelines of section kernels.
     pub(super) sections: Pipelines,
-    /// Those of megakernels.
+    /// The pipelines of megakernels.
     pub(super) megakernels: Pipelines,
-    /// Whether kernels are timed.
+    /// True if kernels are timed.
     profiling: AtomicBool,
-    /// Whether the wavefront executor sorts paths by section.
+    /// True if the wavefront executor sorts paths by section.
     sorting: AtomicBool,
-    /// Whether the kernels that every program needs have been warmed up.
+    /// True if the kernels that every program needs have been warmed up.
     pub(super) exercised: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ impl Compute {
         &self.gpu
     }
 
-    /// Whether executors time their kernels.
+    /// True if executors time their kernels.
     pub(super) fn profiling(&self) -> bool {
         self.profiling.load(Ordering::Relaxed)
     }
@@ -94,12 +94,12 @@ impl Compute {
         self.traversal.set_variant(variant);
     }
 
-    /// Whether executors made from now on time their kernels.
+    /// True if executors made from now on time their kernels.
     pub fn set_profiling(&self, on: bool) {
         self.profiling.store(on, Ordering::Relaxed);
     }
 
-    /// Whether wavefront executors made from now on sort paths by section, the default. Without,
+    /// True if wavefront executors made from now on sort paths by section, the default. Without,
     /// every section that has a path is dispatched over all paths: the same results, to measure the
     /// effect of sorting.
     pub fn set_sorting(&self, on: bool) {
@@ -127,7 +127,7 @@ pub struct WavefrontExecutor<C> {
 /// Sections that an error names.
 const SECTIONS_NAMED: usize = 4;
 
-/// What runs in a round, for errors.
+/// The names of the sections that run in a round, for errors.
 fn name_sections(kernels: &[SectionKernel]) -> String {
     let mut names: Vec<_> = kernels.iter().take(SECTIONS_NAMED).map(|kernel| format!("`{}`", kernel.name)).collect();
     match kernels.len().saturating_sub(SECTIONS_NAMED) {
@@ -151,7 +151,7 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
     /// intersection shaders.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn with_procedural(
         compute: C,
         kernels: &[SectionKernel],
@@ -283,7 +283,7 @@ mod tests {
         Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
     });
 
-    /// What every section of `codegen::wgsl` binds.
+    /// The declarations of what every section of `codegen::wgsl` binds.
     const BINDINGS: &str = "
         struct Params {
             paths: u32, frame_words: u32, triangles: u32, memory_len: u32, shader_table: u32, shader_count: u32, zero: u32,

@@ -30,24 +30,24 @@ pub struct PartRecord {
     /// That of the whole image.
     #[serde(flatten)]
     pub record: Record,
-    /// What the part adds to it.
+    /// The fields that the part adds to it.
     pub part: PartInfo,
 }
 
-/// What the record of a part has more than that of an image.
+/// The fields that the record of a part has beyond those of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartInfo {
-    /// Its share of the image.
+    /// The part's share of the image.
     pub share: Share,
-    /// Its pixels: the first column and row, and those after the last.
+    /// The pixels: the first column and row, and those after the last.
     pub window: [u32; 4],
-    /// Whether the filter has negative weights, so that weights are not numbers of samples.
+    /// True if the filter has negative weights, so that weights are not numbers of samples.
     pub signed: bool,
     /// The exposure: gain and gamma.
     pub exposure: [f32; 2],
     /// How integers of image files are made.
     pub quantize: Option<Quantize>,
-    /// Whether the scene's imager shader runs on the joined image.
+    /// True if the scene's imager shader runs on the joined image.
     pub imager: bool,
     /// The command that rendered the part: its words, and the folder that it ran in.
     pub command: Vec<String>,
@@ -77,9 +77,9 @@ pub enum Content {
 /// A part of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartFile {
-    /// Its record.
+    /// The record of the part.
     pub record: PartRecord,
-    /// Its samples.
+    /// The samples of the part.
     pub content: Content,
     /// The image's arbitrary output variables: parts with the first samples have them.
     pub aovs: Vec<Aov>,

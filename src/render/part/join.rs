@@ -21,7 +21,7 @@ pub struct Joined {
 /// Joins parts, which `read` reads by their numbers: one after the other, each once.
 ///
 /// # Errors
-/// Those of `read`, and of an image of impossible size.
+/// The errors of `read`, and of an image of impossible size.
 pub fn join<E: From<SizeError>>(
     plan: &Plan,
     first: &PartRecord,
@@ -66,7 +66,7 @@ struct Canvas {
     whole: Window,
     means: Image,
     variance: Vec<[f32; 3]>,
-    /// Whether every tile has variances.
+    /// True if every tile has variances.
     varies: bool,
     aovs: Vec<Aov>,
 }

@@ -111,19 +111,19 @@ impl Share {
     /// The whole image.
     pub const WHOLE: Share = Share { tile: 1, tiles: Grid::WHOLE, samples: 1, of_samples: 1 };
 
-    /// Whether it has all samples of its pixels.
+    /// True if it has all samples of its pixels.
     #[must_use]
     pub fn has_all_samples(self) -> bool {
         self.of_samples == 1
     }
 
-    /// Whether it has the first samples of its pixels.
+    /// True if it has the first samples of its pixels.
     #[must_use]
     pub fn has_first_samples(self) -> bool {
         self.samples == 1
     }
 
-    /// Its place among the shares of the image, from 0: those of one tile follow each other.
+    /// The place among the shares of the image, from 0: those of one tile follow each other.
     #[must_use]
     pub fn place(self) -> usize {
         (self.tile as usize - 1) * self.of_samples as usize + self.samples as usize - 1
@@ -142,7 +142,7 @@ impl Share {
         self.tiles.count() as usize * self.of_samples as usize
     }
 
-    /// Its pixels of a window, and its batches.
+    /// The share's pixels of a window, and its batches.
     ///
     /// # Errors
     /// When the image has fewer pixels than tiles, or fewer batches of samples than shares.
@@ -159,7 +159,7 @@ impl Share {
         Ok((window, batches.share(self.samples - 1, self.of_samples)))
     }
 
-    /// Whether its numbers are possible.
+    /// True if its numbers are possible.
     #[must_use]
     pub fn is_valid(self) -> bool {
         let Grid { columns, rows } = self.tiles;

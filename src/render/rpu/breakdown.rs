@@ -20,7 +20,7 @@ const NO_SOURCE: &str = "(no source line)";
 /// The counts of code addresses that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What they are: a mnemonic, a function, or a file and line.
+    /// The name of the code: a mnemonic, a function, or a file and line.
     pub name: String,
     /// Their counts.
     pub at: AtPc,
@@ -39,7 +39,7 @@ pub struct Breakdown {
     pub lines: Vec<Row>,
 }
 
-/// What is known of a program's code addresses.
+/// The operation, function and source line of each of a program's code addresses.
 #[derive(Debug, Clone)]
 pub struct Places {
     operations: Vec<String>,

@@ -21,7 +21,7 @@ pub struct Hit {
     pub direction: Vec3,
     /// The diameter of the footprint.
     pub width: f32,
-    /// Its barycentric coordinates: the weights of the second and the third corner.
+    /// The barycentric coordinates: the weights of the second and the third corner.
     pub barycentric: [f32; 2],
     /// Address of the triangle record.
     pub triangle: u32,

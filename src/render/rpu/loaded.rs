@@ -45,7 +45,7 @@ pub struct Data<'a> {
 /// A function's calling sequence, for callers that set its arguments themselves.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its code address.
+    /// The code address of the function.
     pub address: u32,
     /// The registers of its arguments, word by word.
     pub params: Vec<(Reg, Component)>,

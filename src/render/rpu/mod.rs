@@ -103,7 +103,7 @@ impl RpuRenderer {
     /// A preview of one sample for each pixel, for the time until a slower back end is ready.
     ///
     /// # Errors
-    /// Those of [`Renderer::render`].
+    /// The errors of [`Renderer::render`].
     pub fn first_image(&self, job: &Job) -> Result<Image, RenderError> {
         let one = Sampling { strata: [1, 1], ..job.sampling };
         draw_sampled(job, one, &self.load(job)?, &|_| {})
@@ -249,7 +249,7 @@ fn cause<T>(
 
 /// An error that may be the consequence of another one.
 trait Stoppable {
-    /// Whether it only says that the run was stopped.
+    /// True if it only says that the run was stopped.
     fn is_stopped(&self) -> bool;
 }
 

@@ -62,7 +62,7 @@ impl Queue<'_> {
     }
 }
 
-/// What passes are rendered with.
+/// The state of rendering passes.
 #[derive(Clone, Copy)]
 pub(super) struct Drawing<'a> {
     pub job: &'a Job,

@@ -32,7 +32,7 @@ pub struct RpuProgressive {
     compile: Duration,
 }
 
-/// What stays loaded between jobs.
+/// The state that stays loaded between jobs.
 #[derive(Debug)]
 struct Kept {
     job: Job,

@@ -16,7 +16,7 @@ use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use shadewright_rpu::timed::{Config, Stats};
 use std::sync::atomic::AtomicBool;
 
-/// What a simulation gives.
+/// The result of a simulation.
 #[derive(Debug)]
 pub struct Simulation {
     /// The image, the same bits as the renderer's.

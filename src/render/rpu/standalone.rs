@@ -45,7 +45,7 @@ pub enum StandaloneError {
     NoEntry {
         /// The name.
         name: String,
-        /// Those that exist.
+        /// The entry points that exist.
         known: String,
     },
     /// The run ended early.

@@ -73,7 +73,7 @@ pub struct SampleBlock {
 }
 
 impl<'a> Samples<'a> {
-    /// Those of a job.
+    /// The samples of a job.
     pub fn of(job: &'a Job) -> Self {
         let pass = Pass::whole(job.sampling);
         let size = pass.size(job.window);

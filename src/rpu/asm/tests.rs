@@ -1,4 +1,4 @@
-//! What the assembler reads, and what it says about texts that it cannot read.
+//! The texts that the assembler reads, and its messages about texts that it cannot read.
 
 use super::super::disasm::disassemble;
 use super::super::listings;

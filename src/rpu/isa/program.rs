@@ -8,7 +8,7 @@ use std::collections::HashSet;
 pub struct EntryPoint {
     /// The function's name, without the prefix of its label.
     pub name: String,
-    /// Its first instruction.
+    /// The code address of the first instruction.
     pub address: u32,
 }
 
@@ -38,17 +38,17 @@ impl Waits {
         Waits(self.0 | other.0)
     }
 
-    /// Whether it waits for all that `other` waits for.
+    /// True if it waits for all that `other` waits for.
     pub fn covers(self, other: Waits) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Whether it waits for the instruction `distance` slots earlier; `distance` is at least 1.
+    /// True if it waits for the instruction `distance` slots earlier; `distance` is at least 1.
     pub fn contains(self, distance: u32) -> bool {
         self.covers(Waits::at(distance))
     }
 
-    /// Whether it waits for all instructions beyond [`Waits::MAX_DISTANCE`].
+    /// True if it waits for all instructions beyond [`Waits::MAX_DISTANCE`].
     pub fn older(self) -> bool {
         self.0 >> Waits::MAX_DISTANCE != 0
     }
@@ -91,7 +91,7 @@ impl Program {
         self.entries.iter().find(|e| e.name == name).map(|e| e.address)
     }
 
-    /// Whether every instruction is valid, every fixed code address is inside the program, entry
+    /// True if every instruction is valid, every fixed code address is inside the program, entry
     /// points are distinct, and the tables fit the code. The target of an import is ignored.
     ///
     /// # Errors
@@ -167,12 +167,12 @@ impl Program {
     }
 }
 
-/// Whether a text can be (the rest of) a label: letters, digits, `_`, `.`, `$`, and not empty.
+/// True if a text can be (the rest of) a label: letters, digits, `_`, `.`, `$`, and not empty.
 pub fn is_label(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_label_char)
 }
 
-/// Whether a character can be part of a label.
+/// True if a character can be part of a label.
 pub fn is_label_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
 }

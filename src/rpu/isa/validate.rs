@@ -1,4 +1,4 @@
-//! What is valid: single instructions, splits, and the reasons why something is not.
+//! The rules of validity: single instructions, splits, and the reasons why something is not valid.
 
 use super::{
     Arith, CONSTANT_REGISTERS, Component, Condition, Control, INPUT_REGISTERS, Instr, MAX_CODE, MAX_PUSH,
@@ -88,9 +88,9 @@ pub enum IsaError {
     /// An instruction of a program is invalid.
     #[error("instruction {address}: {error}")]
     At {
-        /// Its code address.
+        /// The code address of the instruction.
         address: usize,
-        /// What is wrong.
+        /// The reason why it is invalid.
         error: Box<IsaError>,
     },
     /// Dependency flags for some instructions only.
@@ -130,7 +130,7 @@ pub enum IsaError {
 }
 
 impl Instr {
-    /// Whether the machine can execute it. Code addresses are checked by
+    /// True if the machine can execute it. Code addresses are checked by
     /// [`super::Program::validate`].
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Split {
         self.first.sources().iter().chain(self.second.sources()).copied()
     }
 
-    /// Whether the machine can execute it.
+    /// True if the machine can execute it.
     ///
     /// # Errors
     /// The first rule that one of the halves, or both together, break.

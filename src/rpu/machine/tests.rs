@@ -1,4 +1,4 @@
-//! What the machine does, instruction by instruction, and with whole programs.
+//! The behavior of the RPU, instruction by instruction, and with whole programs.
 
 use super::{BEST, ENGINE};
 use crate::arbitrary::{any_arithmetic, reading};
@@ -31,12 +31,12 @@ fn executable(program: &Program) -> Executable {
     executable.on_engine(ENGINE).expect("it is available")
 }
 
-/// Whether the engine counts instructions.
+/// True if the engine counts instructions.
 fn counts() -> bool {
     ENGINE.name == INTERPRETER.name
 }
 
-/// What programs run on in these tests, unless they change it.
+/// The setup that programs run with in these tests, unless they change it.
 struct Setup {
     constants: [[u32; 4]; 32],
     memory: Vec<[u32; 4]>,
@@ -156,8 +156,8 @@ fn an_instruction_reads_its_sources_before_it_writes() {
     assert_eq!(vector(&run("mov R0, R1\nmul_rcp R0.y, R0.y, R1.y"), Reg::Special, 0), [0.0, 0.25, 0.0, 0.0]);
 }
 
-/// What an instruction leaves in R0 to R2 and S, and whether it jumps to address 2, counted from
-/// itself.
+/// The words that an instruction leaves in R0 to R2 and S, and whether it jumps to address 2,
+/// counted from itself.
 fn effect(before: &[Instr], instr: Instr, values: &[[f32; 4]; 4]) -> [[u32; 4]; 5] {
     let jumped = Arith::new(Op::Mov, Dst { reg: DstReg::R(9), mask: Mask::XYZW }, &[Src::float(1.0)]);
     let after =
@@ -274,7 +274,7 @@ fn every_operation_has_a_test_above_or_is_reached_by_one() {
     }
 }
 
-/// Whether the control operation happens for a result (x, y, z, w).
+/// True if the control operation happens for a result (x, y, z, w).
 fn taken(result: [f32; 4], condition: &str) -> bool {
     let mut block = Block::new();
     set(&mut block, Reg::R(1), result);

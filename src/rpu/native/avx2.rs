@@ -6,7 +6,7 @@ use super::context::{at, constant};
 use super::vectors::{Binary, Kind, Order, Shift, Unary, Vectors, constant_place};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-/// Whether this CPU has what the code needs.
+/// True if this CPU has what the code needs.
 pub(super) fn is_available() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi1")
 }

@@ -15,7 +15,7 @@ pub(super) struct Cache {
     held: Vec<Vec<Place>>,
     /// When each was last used.
     used: Vec<u32>,
-    /// Those that the current operation needs.
+    /// The registers that the current operation needs.
     pinned: Vec<bool>,
     values: BTreeMap<Place, usize>,
     /// Columns whose register is newer than their memory.

@@ -1,4 +1,4 @@
-//! What generated code and the engine share: a block of memory with a fixed layout.
+//! The data that generated code and the engine share: a block of memory with a fixed layout.
 
 use crate::lanes::BLOCK;
 use std::mem::offset_of;

@@ -35,7 +35,7 @@ pub(super) struct Block {
     pub end: u32,
     /// Where lanes wait for it, if any can: a number in the function's frame.
     pub slot: Option<usize>,
-    /// Its item.
+    /// The index of the block's item.
     pub item: usize,
     /// Items of the jumps to it.
     sources: BTreeSet<usize>,
@@ -60,7 +60,7 @@ fn calls_register(flow: Flow) -> bool {
     matches!(flow.control(), Some(DecodedControl::CallReg { .. }))
 }
 
-/// Whether some lanes wait behind a call while others are in it.
+/// True if some lanes wait behind a call while others are in it.
 fn splits_at_call(flow: Flow) -> bool {
     calls_register(flow) || matches!(flow, Flow::If(DecodedControl::Call { .. }))
 }
@@ -175,7 +175,7 @@ impl Function {
         (FRAME_HEAD + 4 * self.slots as i32 + 15) & !15
     }
 
-    /// Whether a jump at an address is the last one back to its target, and whether the only one.
+    /// True if a jump at an address is the last one back to its target, and whether the only one.
     pub fn ends_loop(&self, pc: u32, target: u32) -> Option<bool> {
         self.loops.get(&target).filter(|(last, _)| *last == pc).map(|(_, count)| *count == 1)
     }
@@ -207,7 +207,7 @@ impl Function {
         (!is_entered && !is_crossed).then_some(header)
     }
 
-    /// Whether one jump alone leads back to the header of a loop: no lane waits at the loop's end.
+    /// True if one jump alone leads back to the header of a loop: no lane waits at the loop's end.
     pub fn is_single(&self, header: usize) -> bool {
         self.loops.get(&self.blocks[header].start).is_some_and(|(_, count)| *count == 1)
     }
@@ -242,7 +242,7 @@ impl Function {
         self.first_waiting(item + 1..end, is_idle).unwrap_or(end)
     }
 
-    /// Whether all lanes can go from an item directly to a later one (or to the end), as none wait
+    /// True if all lanes can go from an item directly to a later one (or to the end), as none wait
     /// in between.
     pub fn is_direct(&self, from: usize, to: usize) -> bool {
         let between = from + 1..to;

@@ -29,7 +29,7 @@ pub enum ListingError {
     },
 }
 
-/// What the native engine generates for a program.
+/// The code that the native engine generates for a program.
 #[derive(Debug, Clone)]
 pub struct NativeCode {
     /// The engine and the instruction set.
@@ -43,7 +43,7 @@ pub struct NativeCode {
 /// A line of generated code.
 #[derive(Debug, Clone)]
 pub struct NativeLine {
-    /// What it is.
+    /// The kind of the line.
     pub kind: NativeLineKind,
     /// The address of the program's instruction that it belongs to; code behind a function, for
     /// what seldom happens, belongs to none.
@@ -52,7 +52,7 @@ pub struct NativeLine {
     pub text: String,
 }
 
-/// What a line of generated code is.
+/// The kind of a line of generated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NativeLineKind {
     /// The name of a function.
@@ -63,7 +63,7 @@ pub enum NativeLineKind {
     Cpu,
 }
 
-/// What is said of an instruction at an address of a function.
+/// The note on an instruction at an address of a function.
 fn note(known: &Known, pc: u32) -> &'static str {
     match (known.addresses.contains(&pc), known.branches.contains(&pc)) {
         (true, _) => "  ; uniform address",

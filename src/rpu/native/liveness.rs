@@ -51,7 +51,7 @@ impl Columns {
 /// The columns live before each instruction of a block, and after the last.
 pub(super) type LiveInBlock = Vec<Columns>;
 
-/// What is live in a function.
+/// The live columns of a function.
 pub(super) struct Liveness {
     /// Before each block.
     pub before: Vec<Columns>,
@@ -106,8 +106,8 @@ pub(super) fn effects(work: &Work, pool: usize) -> (Columns, Columns) {
     (reads, writes)
 }
 
-/// What is live between an instruction's work and its control operation, given what is live where it
-/// falls through or jumps.
+/// The columns that are live between an instruction's work and its control operation, given those
+/// that are live where it falls through or jumps.
 pub(super) fn after_work(instr: &DecodedInstr, after: Columns) -> Columns {
     match instr.flow.control() {
         Some(DecodedControl::Return | DecodedControl::Call { .. } | DecodedControl::CallReg { .. }) => {
@@ -117,7 +117,7 @@ pub(super) fn after_work(instr: &DecodedInstr, after: Columns) -> Columns {
     }
 }
 
-/// What is live before an instruction, given what is live after it.
+/// The columns that are live before an instruction, given those that are live after it.
 fn before(program: &DecodedProgram, instr: &DecodedInstr, after: Columns) -> Columns {
     let pool = program.steps.pool.len();
     let mut live = after_work(instr, after);
@@ -157,12 +157,12 @@ impl Liveness {
         liveness
     }
 
-    /// What is live before the block at an address; everything, where there is none.
+    /// The columns that are live before the block at an address; all, where there is none.
     pub fn at(&self, function: &Function, start: u32) -> Columns {
         function.block_at(start).map_or(Columns::all(), |block| self.before[block])
     }
 
-    /// What is live before each instruction of a block, and after the last.
+    /// The columns that are live before each instruction of a block, and after the last.
     pub fn in_block(&self, program: &DecodedProgram, function: &Function, block: &Block) -> LiveInBlock {
         let mut live = match program.code[block.end as usize - 1].flow.never_falls_through() {
             true => Columns::default(),

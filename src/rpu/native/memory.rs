@@ -19,7 +19,7 @@ pub(super) struct Executable {
     ended: usize,
 }
 
-/// Whether the system gives memory whose contents can be executed.
+/// True if the system gives memory whose contents can be executed.
 pub(super) fn is_allowed() -> bool {
     MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
 }

@@ -118,7 +118,7 @@ impl Engine for Native {
 }
 
 impl Translated {
-    /// Whether code is translated from an address on, and nothing counts its instructions.
+    /// True if code is translated from an address on, and nothing counts its instructions.
     fn runs(&self, block: &Block, entry: u32) -> bool {
         !block.is_profiled() && self.code.entries().get(entry as usize).is_some_and(|&address| address != 0)
     }

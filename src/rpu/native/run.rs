@@ -25,7 +25,7 @@ const MOST_FRAMES: usize = 64 << 20;
 /// A vector of a quarter of its lanes has room for other threads.
 const IDLE_SHARE: u32 = 4;
 
-/// What a vector does next.
+/// The next action of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Goes on at an address.
@@ -37,7 +37,7 @@ enum State {
 
 /// A vector: lanes that run together.
 struct Vector {
-    /// Its first lane.
+    /// The first lane.
     first: usize,
     /// Words of its frames, and the offset of the top one in bytes.
     frames: Vec<u64>,
@@ -49,7 +49,7 @@ struct Vector {
     state: State,
     /// The code address where it is.
     pc: u32,
-    /// Whether it may start other threads.
+    /// True if it may start other threads.
     refills: bool,
 }
 
@@ -70,13 +70,13 @@ impl Vector {
         unsafe { &mut *pair.as_mut_ptr().cast::<u32>().add(word / 4 % 2) }
     }
 
-    /// Its lanes of the block.
+    /// The lanes of a mask, as lanes of the block.
     fn lanes(&self, mask: u32) -> u64 {
         u64::from(mask) << self.first
     }
 }
 
-/// What the functions that generated code calls work on.
+/// The data that the functions that generated code calls work on.
 struct Host<'m> {
     executor: Executor<'m>,
     program: &'m DecodedProgram,

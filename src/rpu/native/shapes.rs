@@ -1,5 +1,5 @@
-//! What the lanes of a function have in common, as far as the program shows it: the addresses of
-//! loads and stores, and the conditions of jumps.
+//! The values that the lanes of a function have in common, as far as the program shows it: the
+//! addresses of loads and stores, and the conditions of jumps.
 //!
 //! A function is described as a flow of shapes ([`shadewright_base::uniformity`]): columns become values in SSA
 //! form. What a function is called with is varying, and so is what its callees leave; constants are
@@ -24,7 +24,7 @@ const MOST_NODES: usize = 1 << 12;
 /// The value of columns of which nothing is known; those of the pool follow.
 const UNKNOWN: u32 = 0;
 
-/// What is known of a function's instructions, by their addresses.
+/// The facts that are known of a function's instructions, by their addresses.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Known {
     /// Loads and stores with the same address in all lanes.
@@ -34,7 +34,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What is known of a function; nothing, where it cannot be described.
+    /// The facts that are known of a function; none, where it cannot be described.
     pub(super) fn of(program: &DecodedProgram, function: &Function, liveness: &Liveness) -> Known {
         let mut builder = Builder::new(program, function, liveness);
         if builder.starts.len() > MOST_NODES {
@@ -220,7 +220,7 @@ impl<'p> Builder<'p> {
         self.ends[node] = Some(columns);
     }
 
-    /// What an instruction does besides control.
+    /// Describes the work of an instruction besides control.
     fn work(&mut self, node: usize, pc: u32, instr: &DecodedInstr, columns: &mut [u32]) {
         let pool = self.program.steps.pool.len();
         match &instr.work {
@@ -266,7 +266,7 @@ impl<'p> Builder<'p> {
         result
     }
 
-    /// Whether each jump to a lower address leads back to the header of a loop around it.
+    /// True if each jump to a lower address leads back to the header of a loop around it.
     fn is_in_order(&self, solution: &Solution) -> bool {
         let loops = &solution.loops;
         let is_back = |from: u32, to: u32| {
@@ -286,7 +286,7 @@ fn source(place: Place, columns: &[u32]) -> u32 {
     }
 }
 
-/// What a step computes.
+/// The rule for the computation of a step.
 fn rule(step: &Arithmetic) -> Rule {
     match step.task() {
         (Task::Copy, Modify::Nothing) => Rule::Copy,

@@ -70,7 +70,7 @@ pub(super) struct Translator<'p> {
     pub leave: Label,
     outs: Vec<WayOut>,
     lines: Vec<(usize, Option<u32>)>,
-    /// What is written out of the way: a condition that seldom holds.
+    /// Code that is written out of the way: for a condition that seldom holds.
     stubs: Vec<Stub>,
     /// About how many bytes of code that will be.
     bytes_of_stubs: usize,
@@ -286,7 +286,7 @@ impl Translator<'_> {
         (!self.is_above(most)).then_some(body.items)
     }
 
-    /// Whether the code takes more than some bytes, with what is still to be written.
+    /// True if the code takes more than some bytes, with what is still to be written.
     fn is_above(&self, most: usize) -> bool {
         self.a.len() + self.bytes_of_stubs + BYTES_OF_WAY_OUT * self.outs.len() > most
     }

@@ -61,7 +61,7 @@ pub(super) enum Order {
     Ordered,
 }
 
-/// What is compared.
+/// The kind of the numbers that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Float,
@@ -76,7 +76,7 @@ pub(super) fn constant_place(number: usize) -> Place {
 
 /// A set of vector instructions.
 pub(super) trait Vectors: Sync + std::fmt::Debug {
-    /// Its name in reports.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
     /// Lanes of a vector: a power of two, up to 16.

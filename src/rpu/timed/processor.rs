@@ -66,7 +66,7 @@ pub(super) struct Processor<'m, 's> {
     current: usize,
     /// Chunks that are resident.
     resident: u32,
-    /// Whether the source has no more.
+    /// True if the source has no more.
     exhausted: bool,
     stats: Stats,
 }

@@ -50,7 +50,7 @@ impl Cause {
         Cause::Drain,
     ];
 
-    /// Its name in reports: what is waited for.
+    /// The name in reports: what is waited for.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Arithmetic => "arithmetic",
@@ -103,7 +103,7 @@ impl std::ops::AddAssign for Stalls {
     }
 }
 
-/// What happened at one code address.
+/// The counts at one code address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AtPc {
     /// Issue slots.

@@ -29,14 +29,14 @@ impl Unit {
     }
 }
 
-/// What issuing an instruction takes.
+/// The cost of issuing an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     /// Cycles until its results can be read, or its condition is known.
     pub latency: u32,
-    /// What waiting for its results is called.
+    /// The cause of a stall that waits for its results.
     pub waiting: Cause,
-    /// What it occupies.
+    /// The unit that it occupies, if any.
     pub unit: Option<Unit>,
     /// Cycles that the unit is busy, for each thread if `per_thread`.
     pub busy: u32,

@@ -120,7 +120,7 @@ impl<'a> Elements<'a> {
         })
     }
 
-    /// Whether the numbers are whole and have no sign, as those of indices.
+    /// True if the numbers are whole and have no sign, as those of indices.
     pub fn are_whole(&self) -> bool {
         matches!(self.ty, ComponentType::U8 | ComponentType::U16 | ComponentType::U32)
     }

@@ -20,7 +20,7 @@ const DEFAULT_FPS: f32 = 24.0;
 /// Most frames that an animation has.
 const MAX_FRAMES: f32 = 1e6;
 
-/// What an animation does to the nodes at a time.
+/// The changes that an animation makes to the nodes at a time.
 #[derive(Debug, Default)]
 pub struct Pose {
     nodes: HashMap<usize, Change>,

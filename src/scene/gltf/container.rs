@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct Parts<'a> {
     /// The document.
     pub json: &'a [u8],
-    /// What the container holds beside it: the data of the buffer that has no URI.
+    /// The data of the buffer that has no URI, which the container holds beside the document.
     pub binary: Option<&'a [u8]>,
 }
 
@@ -80,10 +80,10 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// What a URI stands for.
+/// The data or the file that a URI stands for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Uri<'a> {
-    /// Its own data.
+    /// The data that the URI itself holds.
     Data(Vec<u8>),
     /// A file, by its path from the document.
     File(Cow<'a, str>),

@@ -1,4 +1,4 @@
-//! What moves the vertices of a mesh: morph targets by their weights, then the joints of a skin
+//! Deformation of the vertices of a mesh: morph targets by their weights, then the joints of a skin
 //! (glTF 2.0, §3.7.2.2 and §3.7.3).
 
 use super::accessor::Elements;
@@ -22,7 +22,7 @@ pub struct Deform {
 }
 
 impl Deform {
-    /// Whether the mesh stays as it is in the file.
+    /// True if the mesh stays as it is in the file.
     pub fn is_none(&self) -> bool {
         self.joints.is_none() && self.weights.iter().all(|&w| w == 0.0)
     }

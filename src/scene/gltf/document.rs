@@ -38,7 +38,7 @@ const EXTENSIONS: [&str; 16] = [
     "KHR_texture_transform",
 ];
 
-/// What a buffer view says of its compressed bytes.
+/// The compressed bytes that a buffer view describes.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Compressed {
@@ -96,7 +96,7 @@ impl Deref for Buffer {
 pub struct Document<'a> {
     /// The file's name, for messages.
     pub name: &'a str,
-    /// What it says.
+    /// The root object of the document.
     pub root: Root,
     /// The bytes of each buffer; none of one that has no source.
     buffers: Vec<Buffer>,
@@ -171,7 +171,7 @@ impl<'a> Document<'a> {
         Diagnostic::warning(format!("`{}`: {place}: {what}", self.name))
     }
 
-    /// What the number at a place stands for.
+    /// Returns the object that the number at a place stands for.
     ///
     /// # Errors
     /// When there is no such thing.

@@ -10,7 +10,7 @@ use std::f32::consts::PI;
 /// A light, as far as it makes a scene bright.
 #[derive(Clone, Copy, Debug)]
 pub struct Lamp {
-    /// Its position; `None` for a distant light.
+    /// The position; `None` for a distant light.
     pub at: Option<Vec3>,
     /// Candela, or lux of a distant light, of its brightest channel.
     pub intensity: f32,

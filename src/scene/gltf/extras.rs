@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 1000;
 /// Most ambient lights.
 const MAX_AMBIENT: usize = 64;
 
-/// What a scene says.
+/// The program's extras of a scene.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Extras {
@@ -37,18 +37,18 @@ struct Filter {
     width: [f32; 2],
 }
 
-/// What a light says.
+/// The program's extras of a light.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfLight {
-    /// Whether it casts shadows.
+    /// True if it casts shadows.
     pub shadows: Option<bool>,
 }
 
 /// The program's part of extras; `None` where there is none.
 ///
 /// # Errors
-/// What is wrong with it.
+/// When the extras cannot be read.
 pub fn own<'de, T: Deserialize<'de>>(extras: &'de Json) -> Result<Option<T>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Own<T> {
@@ -62,7 +62,8 @@ pub fn own<'de, T: Deserialize<'de>>(extras: &'de Json) -> Result<Option<T>, ser
     serde_json::from_str::<Own<T>>(text.get()).map(|own| own.shadewright)
 }
 
-/// Those of the scene that is shown; what is wrong with them is a problem of the making.
+/// Returns the extras of the scene that is shown; what is wrong with them is a problem of the
+/// making.
 pub fn of_scene(document: &Document<'_>, making: &mut Making) -> Option<Extras> {
     let index = document.root.scene.map_or(0, |scene| scene.value());
     let scene = document.root.scenes.get(index)?;
@@ -123,10 +124,10 @@ impl Extras {
     }
 }
 
-/// Whether a light casts shadows: it does, unless its extras say otherwise.
+/// True if a light casts shadows: it does, unless its extras say otherwise.
 ///
 /// # Errors
-/// What is wrong with these.
+/// When the extras cannot be read.
 pub fn casts_shadows(extras: &Json) -> Result<bool, serde_json::Error> {
     let own = own::<OfLight>(extras)?;
     Ok(own.unwrap_or_default().shadows.unwrap_or(true))

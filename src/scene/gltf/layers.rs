@@ -15,14 +15,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use shadewright_image::Reading;
 
-/// What the extensions of a material ask of objects and meshes, beside the shader's parameters.
+/// The demands that a material's extensions make on objects and meshes, beside the shader's
+/// parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layers {
-    /// Whether there are any that change the material.
+    /// True if there are any that change the material.
     pub is_layered: bool,
-    /// Whether light passes straight through it where it is smooth, as through a thin wall.
+    /// True if light passes straight through it where it is smooth, as through a thin wall.
     pub is_clear: bool,
-    /// Whether it bounds a volume.
+    /// True if it bounds a volume.
     pub is_volume: bool,
     /// The set of texture coordinates that tangents follow, where a layer reads tangents.
     pub tangent_coordinates: Option<usize>,
@@ -56,7 +57,7 @@ struct Extension<'m, 'a, 'd> {
 /// The extension that replaces the base of a material.
 const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
 
-/// What reads an extension.
+/// A function that reads an extension.
 type Read = fn(&mut Extension<'_, '_, '_>, &mut Layers);
 
 /// Adds the parameters of a material's extensions. What is wrong with a property is a problem of

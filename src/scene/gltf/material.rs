@@ -38,7 +38,7 @@ pub struct Material {
     pub attributes: Arc<ObjectAttributes>,
     /// The sets of texture coordinates that its textures use, the first of which is `s` and `t`.
     pub coordinates: Vec<Coordinates>,
-    /// Whether its shader reads tangents.
+    /// True if its shader reads tangents.
     pub wants_tangents: bool,
     /// Which of the sets tangents follow.
     pub tangent_coordinates: usize,
@@ -49,7 +49,7 @@ pub struct Material {
 pub struct Coordinates {
     /// The attribute's number.
     pub tex_coord: u32,
-    /// What a texture does to it.
+    /// The transform that a texture applies to the set.
     pub transform: Affine2,
 }
 
@@ -125,7 +125,7 @@ fn of_layered(params: Vec<(String, ParamValue)>, traces_paths: bool) -> Vec<(Str
     renamed.chain([("irradiance".to_string(), ParamValue::Float(vec![1.0]))]).collect()
 }
 
-/// What a material says of one of its textures.
+/// A texture as a material uses it.
 pub struct Use<'a> {
     /// The property, which begins the names of the shader's parameters.
     pub name: &'static str,
@@ -135,9 +135,9 @@ pub struct Use<'a> {
     pub index: Index<Texture>,
     /// The attribute's number.
     pub tex_coord: u32,
-    /// What it does to the coordinates.
+    /// The transform of the coordinates.
     pub transform: Option<&'a TextureTransform>,
-    /// What its numbers are.
+    /// The encoding of the texture's samples.
     pub reading: Reading,
 }
 
@@ -147,7 +147,7 @@ pub struct Maker<'a, 'd> {
     pub document: &'a Document<'d>,
     /// Where it is there.
     pub own: Place,
-    /// What is made of the document.
+    /// The scene that is made of the document.
     pub making: &'a mut Making,
     /// The parameters so far.
     pub params: Vec<(String, ParamValue)>,
@@ -297,8 +297,8 @@ impl Maker<'_, '_> {
     }
 }
 
-/// What a texture's transform does: it scales, turns counter-clockwise as the image is seen (its
-/// rows go down), and moves (`KHR_texture_transform`).
+/// Returns the matrix of a texture's transform: it scales, turns counter-clockwise as the image is
+/// seen (its rows go down), and moves (`KHR_texture_transform`).
 fn matrix(transform: &TextureTransform) -> Affine2 {
     let (sin, cos) = transform.rotation.0.sin_cos();
     let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));

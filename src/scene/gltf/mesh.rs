@@ -27,7 +27,7 @@ const TANGENTS: [&str; 2] = ["tangent", "bitangent"];
 /// shows no surface.
 ///
 /// # Errors
-/// What is wrong with its accessors.
+/// When its accessors cannot be read.
 pub fn read(
     document: &Document<'_>,
     primitive: &Primitive,

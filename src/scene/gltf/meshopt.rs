@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-/// What a stream holds.
+/// The content of a stream.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Mode {
@@ -18,7 +18,7 @@ pub enum Mode {
     Indices,
 }
 
-/// What is done to attributes after that.
+/// The operation on attributes after they are decoded.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Filter {
@@ -45,7 +45,7 @@ const EARLY: &str = "it ends early";
 /// The elements of a stream, `stride` bytes each.
 ///
 /// # Errors
-/// What is wrong with the stream, or with the stride.
+/// The fault of the stream, or of the stride.
 pub fn decode(mode: Mode, filter: Filter, count: usize, stride: usize, data: &[u8]) -> Result<Vec<u8>, &'static str> {
     let mut bytes = match mode {
         Mode::Attributes if !stride.is_multiple_of(4) || stride == 0 || stride > 256 => {

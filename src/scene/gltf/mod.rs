@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// Maximum number of warnings per file.
 const MAX_REMARKS: usize = 100;
 
-/// What has been made of a document so far.
+/// The state of a scene that is being made of a document.
 struct Making {
     scene: Scene,
     /// Warnings.
@@ -58,11 +58,11 @@ struct Making {
     most_triangles: usize,
     /// Bytes of all images that lie within the file.
     embedded: u64,
-    /// Whether the path integrator renders: materials become BSDF classes then.
+    /// True if the path integrator renders: materials become BSDF classes then.
     traces_paths: bool,
-    /// Whether the scene has a camera of its own.
+    /// True if the scene has a camera of its own.
     has_camera: bool,
-    /// Its lights, for the exposure.
+    /// The lights of the scene, for the exposure.
     lamps: Vec<exposure::Lamp>,
 }
 
@@ -82,7 +82,7 @@ impl Making {
     }
 }
 
-/// Whether a file is read here, by the extension of its name (under `.gz` too).
+/// True if a file is read here, by the extension of its name (under `.gz` too).
 pub fn is_gltf(path: &Path) -> bool {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -100,10 +100,10 @@ pub fn file_of_uri(uri: &str) -> Option<String> {
 
 /// Reads a scene; the files that it names are read from its folder, and those that `options` allow.
 ///
-/// What is wrong with a part of it is a warning, and the part is left out.
+/// A problem with a part of it is a warning, and the part is left out.
 ///
 /// # Errors
-/// What is wrong with the document as a whole; all that is wrong, where nothing can be shown or the
+/// The problem with the document as a whole; all problems, where nothing can be shown or the
 /// options ask for it.
 pub(super) fn read(
     bytes: &[u8],

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A primitive as it was read: `None` where it shows no surface.
 type Part = Option<(Arc<Mesh>, usize)>;
 
-/// What the walk has met.
+/// The state of a walk over the nodes.
 struct Walk<'a> {
     pose: &'a Pose,
     /// The transforms of all nodes to the world.
@@ -131,7 +131,7 @@ fn roots(document: &Document<'_>) -> Result<Vec<(Index<Node>, Place)>, Diagnosti
 /// `None` where it has no such extension.
 ///
 /// # Errors
-/// What is wrong with its accessors.
+/// When its accessors cannot be read.
 fn instances(document: &Document<'_>, node: &Node, place: &Place) -> Result<Option<Vec<Mat4>>, Diagnostic> {
     const NAME: &str = "EXT_mesh_gpu_instancing";
     let Some(json) = node.extensions.as_ref().and_then(|e| e.others.get(NAME)) else { return Ok(None) };

@@ -24,7 +24,7 @@ pub enum Pattern {
     Weave = 7,
 }
 
-/// What a material's class is, with what only this class has.
+/// The class of a material, with the parameters that only this class has.
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     Matte,

@@ -33,7 +33,7 @@ const BASE_FILE: &str = "pbr.rtsl";
 /// A room by its name, and how many materials it has.
 #[derive(Clone, Copy, Debug)]
 pub struct Interior {
-    /// Its name, which is that of its RIB file.
+    /// The name, which is that of its RIB file.
     pub name: &'static str,
     /// How many materials it has: shader graphs, where each has a program of its own.
     pub materials: usize,
@@ -83,7 +83,7 @@ pub fn write(interior: &Interior, folder: &Path) -> Result<PathBuf, ImageFileErr
 /// The number of a material in its room.
 type MaterialId = usize;
 
-/// What has one material and colour.
+/// A mesh of one material and color.
 struct Part {
     material: MaterialId,
     tint: Color,

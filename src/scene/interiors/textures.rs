@@ -12,7 +12,7 @@ type Color = [f32; 3];
 
 /// An image: its name, which is that of its file, and its colours by texture coordinates.
 pub struct Texture {
-    /// Its name.
+    /// The name of the texture.
     pub name: &'static str,
     color: fn(f32, f32) -> Color,
 }

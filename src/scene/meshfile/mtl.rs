@@ -14,7 +14,7 @@ const MAX_REMARKS: usize = 20;
 /// A material as its library declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Material {
-    /// Its name.
+    /// The name of the material.
     pub name: String,
     /// `Kd`: diffuse reflectance, linear.
     pub diffuse: Option<Vec3>,
@@ -110,7 +110,7 @@ struct Reader<'a> {
     library: Library,
     /// Key words that are not read.
     unread: BTreeSet<String>,
-    /// Whether `d` of the current material was read, which wins over `Tr`.
+    /// True if `d` of the current material was read, which wins over `Tr`.
     has_opacity: bool,
 }
 

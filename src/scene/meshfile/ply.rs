@@ -137,7 +137,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// What makes a colour component 1.
+/// Returns the number that stands for a color component of 1.
 fn full_scale(ty: Scalar) -> f64 {
     match ty {
         Scalar::U8 => 255.0,

@@ -40,7 +40,7 @@ pub struct Args<'l, 'a> {
     usage: &'static str,
     /// Parameters so far.
     parameters: usize,
-    /// Whether the last values read end within an array, which a wrong value broke off.
+    /// True if the last values read end within an array, which a wrong value broke off.
     is_in_array: bool,
 }
 
@@ -145,12 +145,12 @@ impl<'l, 'a> Args<'l, 'a> {
         })
     }
 
-    /// Whether a string comes next.
+    /// True if a string comes next.
     pub fn next_is_string(&mut self) -> Result<bool, Diagnostic> {
         Ok(matches!(self.peek()?.0, Token::Str(_)))
     }
 
-    /// Whether an array in brackets comes next.
+    /// True if an array in brackets comes next.
     pub fn next_is_array(&mut self) -> Result<bool, Diagnostic> {
         Ok(self.peek()?.0 == Token::Open)
     }
@@ -195,7 +195,7 @@ impl<'l, 'a> Args<'l, 'a> {
             .at(at, format!("expected {count} numbers")))
     }
 
-    /// Whether a number comes next, in brackets or not.
+    /// True if a number comes next, in brackets or not.
     pub fn has_number(&mut self) -> bool {
         matches!(self.peek(), Ok((Token::Number(_) | Token::Open, _)))
     }

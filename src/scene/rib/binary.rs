@@ -43,7 +43,7 @@ pub enum BinaryError {
     Undefined {
         /// `request` or `string`.
         what: &'static str,
-        /// Its code.
+        /// The code of the string or request.
         code: u32,
         /// Where it is used.
         at: usize,
@@ -68,7 +68,7 @@ pub enum BinaryError {
     },
 }
 
-/// Whether bytes are to be read as binary RIB: outside strings and comments there is a byte above
+/// True if bytes are to be read as binary RIB: outside strings and comments there is a byte above
 /// those of text that starts a token, and the bytes are not UTF-8 or hold bytes that no text has.
 pub fn is_binary(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err() && first_token(bytes).is_some()

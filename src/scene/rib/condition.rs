@@ -23,9 +23,9 @@ const MAX_NESTING: usize = 1000;
 pub struct Conditional {
     /// Where it begins.
     pub span: Span,
-    /// Whether the requests of its current part are read.
+    /// True if the requests of its current part are read.
     pub active: bool,
-    /// Whether none of its parts is read any more: one was, or it stands in a part that is not
+    /// True if none of its parts is read any more: one was, or it stands in a part that is not
     /// read.
     settled: bool,
 }
@@ -40,8 +40,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a condition sees of a value of `Option "user"` or `Attribute "user"`: its first number
-    /// or string.
+    /// Returns the value that a condition sees of a value of `Option "user"` or `Attribute "user"`:
+    /// its first number or string.
     pub fn of(value: &ParamValue) -> Option<Self> {
         match value {
             ParamValue::Float(v) => v.first().map(|&n| Value::Number(n.into())),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The group's name.
 pub const GROUP: &str = "shadewright";
 
-/// What the group sets for objects and shaders that follow.
+/// The values that the group sets for objects and shaders that follow.
 #[derive(Clone, Debug, Default)]
 pub struct Extensions {
     /// `"matrix space"`: the coordinate system of objects and shaders to the current space, where it

@@ -1,4 +1,4 @@
-//! What options and attributes have in common: a group's name, and parameters that belong to it.
+//! The form that options and attributes share: a group's name, and parameters that belong to it.
 //!
 //! Known groups of other renderers that cannot change an image here are ignored silently
 //! ([`Group`]); unknown ones give a warning.
@@ -11,7 +11,7 @@ use shadewright_base::text::source::Span;
 
 /// A group of options or attributes, and which of its parameters are passed over.
 pub struct Group {
-    /// Its name.
+    /// The name of the group.
     pub name: &'static str,
     /// Names of parameters, with blanks between them; `*` for all.
     pub passed_over: &'static str,
@@ -28,7 +28,7 @@ impl Group {
 ///
 /// # Errors
 ///
-/// Those of the parameter list. Those of `f` are reported, and cost their parameter alone.
+/// The errors of the parameter list. Those of `f` are reported, and cost their parameter alone.
 pub fn for_each_param(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
@@ -52,7 +52,7 @@ pub fn for_each_param(
 
 /// A parameter as it is written, whatever its declaration.
 pub struct Word {
-    /// Its name, without the declaration before it.
+    /// The name of the parameter, without the declaration before it.
     pub name: String,
     values: Vec<String>,
     /// Where the values stand.
@@ -60,7 +60,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// Its one value.
+    /// Returns the only value.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Word {
 ///
 /// # Errors
 ///
-/// Those of the parameter list. Those of `f` are reported, and cost their parameter alone.
+/// The errors of the parameter list. Those of `f` are reported, and cost their parameter alone.
 pub fn for_each_word(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,

@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a word spells an infinity or not-a-number, as some exporters write them.
+/// True if a word spells an infinity or not-a-number, as some exporters write them.
 pub fn is_not_finite(word: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w)) || word.starts_with("1.#")
 }

@@ -81,7 +81,7 @@ pub(super) struct Input<'a> {
     pub name: &'a str,
     /// Where it lies; `None` for built-in text.
     pub path: Option<&'a Path>,
-    /// Its bytes, decompressed.
+    /// The bytes of the text, decompressed.
     pub bytes: Vec<u8>,
 }
 

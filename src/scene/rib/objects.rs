@@ -47,7 +47,7 @@ struct Definition {
     pieces: Vec<Piece>,
 }
 
-/// What an object consists of, at its place there.
+/// A part of an object, at its place there.
 #[derive(Clone, Copy)]
 struct Piece {
     content: Content,
@@ -60,7 +60,7 @@ enum Content {
     Mesh {
         /// Which of all shapes.
         shape: usize,
-        /// Whether it is inside out there.
+        /// True if it is inside out there.
         inside: bool,
     },
     /// A procedural primitive, both sides of which are visible.
@@ -81,7 +81,7 @@ impl Content {
 struct Shape {
     /// The mesh, in the space of the object that it was defined in.
     mesh: Arc<Mesh>,
-    /// Whether its normals are the surface's own, which follow the orientation.
+    /// True if its normals are the surface's own, which follow the orientation.
     computed_normals: bool,
     /// The mesh inside out, once an instance has asked for it.
     inside_out: Option<Arc<Mesh>>,
@@ -111,7 +111,7 @@ fn admission(request: &str) -> Admission {
 }
 
 impl Retained {
-    /// Whether an object is being defined.
+    /// True if an object is being defined.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }

@@ -105,13 +105,13 @@ impl Type {
 /// `class type[array]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its class; uniform where none was written.
+    /// The storage class; uniform where none was written.
     pub class: Class,
-    /// Its type.
+    /// The type of an element.
     pub ty: Type,
     /// Number of elements; 1 where it is no array.
     pub array: usize,
-    /// Whether it is an array, if of one element.
+    /// True if it is an array, if of one element.
     pub is_array: bool,
 }
 
@@ -200,7 +200,8 @@ impl Declarations {
         self.names.insert(name.to_string(), declaration);
     }
 
-    /// What a parameter's token stands for: a declared name, or an inline declaration with a name.
+    /// Finds the declaration that a parameter's token stands for: a declared name, or an inline
+    /// declaration with a name.
     fn resolve(&self, token: &str) -> Option<(String, Declaration)> {
         let token = token.trim();
         if let Some(d) = self.names.get(token) {
@@ -237,11 +238,11 @@ impl Values {
 /// One parameter of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
-    /// What it is declared as.
+    /// The declaration of the parameter.
     pub declaration: Declaration,
-    /// Its values, not yet counted.
+    /// The values, not yet counted.
     pub values: Values,
     /// Where its name stands.
     pub name_span: Span,
@@ -318,7 +319,7 @@ impl Param {
 /// A parameter that nothing declares: its values have the type in which they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undeclared {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
     /// Floats or strings.
     pub values: Values,
@@ -355,7 +356,7 @@ pub struct ParamList {
 ///
 /// # Errors
 ///
-/// What is no parameter list.
+/// When there is no parameter list.
 pub fn read_params(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<Param>, Diagnostic> {
     let ParamList { declared, undeclared } = read_param_list(r, args)?;
     for p in undeclared.iter().filter(|p| !is_private(&p.name)) {
@@ -368,7 +369,7 @@ pub fn read_params(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<Pa
 ///
 /// # Errors
 ///
-/// What is no parameter list.
+/// When there is no parameter list.
 pub fn read_param_list(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<ParamList, Diagnostic> {
     let (mut known, mut unknown) = (LastOfName::default(), LastOfName::default());
     while let Some((token, name_span)) = args.parameter_name()? {

@@ -77,8 +77,8 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
     failure.map_or(Ok(()), |problem| Err(error(problem)))
 }
 
-/// What a program writes up to its end or a byte 377 (octal), and how it fails after that. At the end,
-/// and at the limits, it is killed with all that it has started.
+/// Returns the output of a program up to its end or a byte 377 (octal), and how it fails after
+/// that. At the end, and at the limits, it is killed with all that it has started.
 fn output_of(program: &str, data: &str, time: Duration) -> Result<(Vec<u8>, Option<String>), String> {
     let mut words = program.split_whitespace();
     let name = words.next().ok_or("no program is named")?;
@@ -122,7 +122,7 @@ fn output_of(program: &str, data: &str, time: Duration) -> Result<(Vec<u8>, Opti
     Ok((output, failure))
 }
 
-/// What ends the output of a program that runs on.
+/// The byte that ends the output of a program that runs on.
 const END: u8 = 0o377;
 
 /// Time between looks at a program.

@@ -43,7 +43,7 @@ pub enum World {
     Before,
     /// Geometry is being declared.
     Inside,
-    /// What follows belongs to other images.
+    /// The world has ended: the rest of the file belongs to other images.
     After,
 }
 
@@ -75,7 +75,7 @@ pub struct Reader<'s> {
     /// `RelativeDetail`
     pub relative_detail: f32,
     pub solids: Solids,
-    /// What each sample of a colour is in red, green and blue, where colours have others.
+    /// The red, green and blue of each sample of a color, where colors have others.
     pub color_samples: Vec<Vec3>,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
@@ -88,7 +88,7 @@ pub struct Reader<'s> {
     size: Option<(u32, u32)>,
     /// The space that shaders compute in, and whether the command line asks for it.
     current: (Current, bool),
-    /// Whether the scene says in which space shaders compute.
+    /// True if the scene says in which space shaders compute.
     names_current: bool,
     /// World space to that space, from `WorldBegin` on.
     world_to_current: Mat4,
@@ -96,7 +96,7 @@ pub struct Reader<'s> {
     skip_until: Option<(&'static str, &'static str, Span)>,
     /// The shutter's share at which the scene is read, from 0 to 1.
     share: f32,
-    /// Whether something is at another place at another time.
+    /// True if something is at another place at another time.
     pub moves: bool,
     /// The frame that the user asked for.
     asked_frame: Option<i32>,
@@ -104,7 +104,7 @@ pub struct Reader<'s> {
     pub frame_number: Option<i32>,
     /// The frames of the file so far.
     pub frames: Vec<i32>,
-    /// Those of them whose display is a shadow map.
+    /// The frames whose display is a shadow map.
     pub depth_frames: Vec<i32>,
     /// Where a file has several worlds and no frames, each world is one: how many there were.
     pub worlds: Option<i32>,
@@ -112,16 +112,16 @@ pub struct Reader<'s> {
     pub conditionals: Vec<Conditional>,
     /// Archives within files: which text, and what part of it.
     pub inline_archives: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
-    /// Whether the scene may run programs.
+    /// True if the scene may run programs.
     pub allow_run: bool,
     /// The integrator that the user asks for.
     pub integrator: Option<Integrator>,
     /// The patterns and materials of RIS, by their handles.
     pub patterns: HashMap<String, ris::Pattern>,
     pub materials: HashMap<String, ris::Surface>,
-    /// Whether any error is one too many.
+    /// True if any error is one too many.
     strict: bool,
-    /// Whether no image can be made of what was read.
+    /// True if no image can be made of what was read.
     fatal: bool,
     stopped: bool,
     /// The first geometry before any `WorldBegin`: the file is an archive, unless a world follows.
@@ -375,7 +375,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Whether a request is to be passed over where the reader is.
+    /// True if a request is to be passed over where the reader is.
     fn skips(&mut self, name: &str) -> bool {
         if let Some((end, ..)) = self.skip_until {
             if name == end {
@@ -410,7 +410,7 @@ impl<'s> Reader<'s> {
         self.warn(d);
     }
 
-    /// Whether the only display so far is a shadow map.
+    /// True if the only display so far is a shadow map.
     pub fn is_shadow_map(&self) -> bool {
         matches!(self.scene.film.displays.as_slice(), [display] if display.is_depth())
     }
@@ -420,7 +420,7 @@ impl<'s> Reader<'s> {
         self.skip_until = Some((end, begin, span));
     }
 
-    /// Whether no condition forbids to read on.
+    /// True if no condition forbids to read on.
     pub fn reads_conditional(&self) -> bool {
         self.conditionals.last().is_none_or(|c| c.active)
     }
@@ -487,7 +487,7 @@ impl<'s> Reader<'s> {
         (self.stopped, self.fatal) = (true, true);
     }
 
-    /// Whether any error refuses the scene.
+    /// True if any error refuses the scene.
     pub fn is_strict(&self) -> bool {
         self.strict
     }
@@ -529,7 +529,7 @@ impl<'s> Reader<'s> {
         self.blocks.push(Block { kind, span, saved: self.state.clone() });
     }
 
-    /// Whether a block of this kind is open.
+    /// True if a block of this kind is open.
     pub fn is_open(&self, kind: BlockKind) -> bool {
         self.blocks.iter().any(|b| b.kind == kind)
     }
@@ -578,7 +578,7 @@ impl<'s> Reader<'s> {
         if self.retained.is_open() { Mat4::IDENTITY } else { self.world_to_current }
     }
 
-    /// Whether the space of a transform is left-handed in camera space. An object's definition
+    /// True if the space of a transform is left-handed in camera space. An object's definition
     /// stands in world space.
     pub fn is_left_handed(&self, transform: Mat4) -> bool {
         let around = if self.retained.is_open() { self.world_to_current.determinant() } else { 1.0 };

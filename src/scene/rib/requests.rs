@@ -13,18 +13,18 @@ use super::{
 use glam::{Mat4, Vec3};
 use shadewright_base::text::diagnostics::Diagnostic;
 
-/// What a request does.
+/// A function that carries out a request.
 pub type Handler = for<'s, 'l, 'a> fn(&mut Reader<'s>, &mut Args<'l, 'a>) -> Result<(), Diagnostic>;
 
 /// A request.
 pub struct Request {
-    /// Its name.
+    /// The name of the request in a file.
     pub name: &'static str,
     /// How it is written.
     pub usage: &'static str,
-    /// What it does.
+    /// The function that carries it out.
     pub handler: Handler,
-    /// How much of what the specification says that is.
+    /// The part of what the specification says that it carries out.
     pub state: Support,
 }
 

@@ -23,16 +23,16 @@ use std::sync::Arc;
 /// The surface shader of glTF materials, and the class where paths are traced.
 const MATERIALS: [&str; 2] = ["gltf", "pbr.rtsl:GltfScene"];
 
-/// What is known of a pattern.
+/// The known facts about a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// The image that it shows.
     file: Option<String>,
-    /// Its mean colour, where there is no image.
+    /// The mean color, where there is no image.
     color: Option<Vec3>,
 }
 
-/// What a material is shown as: a shader, and its parameters.
+/// The surface that a material is shown as: a shader, and its parameters.
 #[derive(Clone, Debug)]
 pub struct Surface {
     shader: &'static str,
@@ -120,7 +120,7 @@ fn mean(colors: impl Iterator<Item = Vec3>) -> Option<Vec3> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// What a material is, in the terms of glTF.
+/// A material in the terms of glTF.
 struct Material {
     color: Vec3,
     /// The parameter whose connection is the colour's texture.
@@ -330,7 +330,7 @@ const WITHOUT_COLOR: [&str; 8] = [
     "PxrTileManifold",
 ];
 
-/// What patterns are whose colours are not known: what lies between black and white.
+/// The color of patterns whose colors are not known: halfway between black and white.
 const UNKNOWN_COLOR: Vec3 = Vec3::splat(0.5);
 
 /// `Pattern "plugin" "handle" parameters`

@@ -183,8 +183,8 @@ pub const NO_ROOM: &str = "there is no room for the shader";
 /// The extensions of shaders as other renderers compile them.
 const COMPILED: [&str; 9] = ["slo", "sdl", "slx", "sdr", "slb", "slc", "slp", "gsl", "so"];
 
-/// What a scene means by the name of a shader. A name may be a path, with slashes or backslashes and
-/// the extension of a compiled file: its folder is searched too.
+/// Finds the shader that a scene means by a name. A name may be a path, with slashes or backslashes
+/// and the extension of a compiled file: its folder is searched too.
 fn shader_named(r: &mut Reader<'_>, name: &str, span: Span) -> ShaderRef {
     let plain = ShaderRef::new(name);
     if plain.is_class() {

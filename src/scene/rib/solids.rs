@@ -25,7 +25,7 @@ pub struct Solids {
 }
 
 impl Solids {
-    /// Whether one is being declared.
+    /// True if one is being declared.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub enum Orientation {
     /// RI's normal.
     Outside,
-    /// Its opposite.
+    /// The opposite of RI's normal.
     Inside,
     /// As if object space were left-handed.
     LeftHanded,
@@ -24,7 +24,7 @@ pub enum Orientation {
 }
 
 impl Orientation {
-    /// Whether the normal is the opposite of the cross product in object space.
+    /// True if the normal is the opposite of the cross product in object space.
     pub fn is_inside(self, object_is_left_handed: bool) -> bool {
         match self {
             Orientation::Outside => false,
@@ -146,7 +146,7 @@ impl BlockKind {
 /// An open block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What it is.
+    /// The kind of block.
     pub kind: BlockKind,
     /// Where it was opened.
     pub span: Span,

@@ -39,8 +39,8 @@ pub fn set(r: &mut Reader<'_>, word: &Word) -> Result<bool, Diagnostic> {
     Ok(true)
 }
 
-/// What PRMan's older words for `"transmission"` mean: `None` inside for an object that casts no
-/// shadow.
+/// Returns the meaning of PRMan's older words for `"transmission"`: `None` inside for an object
+/// that casts no shadow.
 fn older_transmission(word: &str) -> Option<Option<HitMode>> {
     match word {
         "transparent" => Some(None),

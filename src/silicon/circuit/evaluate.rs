@@ -1,4 +1,4 @@
-//! What operations on words compute: for folding and for simulation.
+//! The results of operations on words: for folding and for simulation.
 
 use super::graph::{Comparison, Op};
 use shadewright_base::bits::Bits;
@@ -34,7 +34,7 @@ pub fn evaluate(op: &Op, a: &Bits, b: Option<&Bits>, sizes: Sizes) -> Option<(Bi
     }
 }
 
-/// Whether a comparison holds for numbers in this order.
+/// True if a comparison holds for numbers in this order.
 pub fn holds(comparison: Comparison, order: Ordering) -> bool {
     match comparison {
         Comparison::Equal => order.is_eq(),

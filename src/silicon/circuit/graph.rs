@@ -55,7 +55,7 @@ pub struct LoopId(pub u32);
 /// The most nodes of a circuit.
 pub const MAX_NODES: usize = 1 << 20;
 
-/// What flows along an arc.
+/// The kind of data that flows along an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Words.
@@ -166,11 +166,11 @@ pub enum Op {
 /// A node.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Its inputs, in the order of [`Op`].
+    /// The inputs, in the order of [`Op`].
     pub inputs: Vec<ValueId>,
-    /// Its outputs, in the order of [`Op`].
+    /// The outputs, in the order of [`Op`].
     pub outputs: Vec<ValueId>,
     /// Where the program says so.
     pub span: Span,
@@ -183,7 +183,7 @@ pub struct Value {
     pub node: NodeId,
     /// Which output of the node it is.
     pub index: u32,
-    /// What it is.
+    /// The kind of data.
     pub kind: Kind,
     /// Bits of the word, from 1 to [`shadewright_base::bits::MAX_WIDTH`], when they are known.
     pub size: Option<u32>,
@@ -209,7 +209,7 @@ pub struct Memory {
     pub width: u32,
     /// The words at the start; as many as the memory has.
     pub words: Vec<Bits>,
-    /// Whether it can be written.
+    /// True if it can be written.
     pub writable: bool,
 }
 
@@ -224,7 +224,7 @@ impl Memory {
 /// A circuit. Ids are indices into its lists.
 #[derive(Clone, Debug, Default)]
 pub struct Circuit {
-    /// Its name.
+    /// The name of the circuit.
     pub name: String,
     nodes: Vec<Node>,
     values: Vec<Value>,
@@ -413,7 +413,7 @@ impl Circuit {
 }
 
 impl Op {
-    /// Its outputs: kinds, and sizes that are known without those of the inputs. `kind` is that of
+    /// The outputs: kinds, and sizes that are known without those of the inputs. `kind` is that of
     /// the last input.
     fn results(&self, circuit: &Circuit, kind: Kind) -> Vec<(Kind, Option<u32>)> {
         let (word, bit, token) = ((Kind::Word, None), (Kind::Word, Some(1)), (Kind::Token, None));
@@ -435,7 +435,7 @@ impl Op {
         }
     }
 
-    /// Its name in the circuit's text.
+    /// The name in the circuit's text.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Reset => "reset",

@@ -14,7 +14,7 @@ pub const MAX_BUFFER: u32 = 1 << 16;
 pub struct Port {
     /// A name that no other port of the circuit has.
     pub name: Arc<str>,
-    /// What it is.
+    /// The kind of the port.
     pub kind: PortKind,
     /// Bits of its words, from 1 to [`shadewright_base::bits::MAX_WIDTH`].
     pub width: u32,
@@ -22,7 +22,7 @@ pub struct Port {
     pub span: Span,
 }
 
-/// What a port is. Buffers and gaps are those of the program's arguments.
+/// The kind of a port. Buffers and gaps are those of the program's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortKind {
     /// Serial input with a handshake.
@@ -67,7 +67,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Whether it has `get`.
+    /// True if it has `get`.
     pub fn has_get(self) -> bool {
         matches!(
             self,
@@ -79,7 +79,7 @@ impl PortKind {
         )
     }
 
-    /// Whether it has `put`.
+    /// True if it has `put`.
     pub fn has_put(self) -> bool {
         matches!(
             self,
@@ -87,17 +87,17 @@ impl PortKind {
         )
     }
 
-    /// Whether it has `ready`: an input with a handshake.
+    /// True if it has `ready`: an input with a handshake.
     pub fn has_ready(self) -> bool {
         matches!(self, Self::AsyncSerIn { .. } | Self::InternalIn { .. })
     }
 
-    /// Whether it has `waiting`: an output with a handshake.
+    /// True if it has `waiting`: an output with a handshake.
     pub fn has_waiting(self) -> bool {
         matches!(self, Self::AsyncSerOut { .. } | Self::InternalOut { .. })
     }
 
-    /// Whether it has pads.
+    /// True if it has pads.
     pub fn is_external(self) -> bool {
         !matches!(self, Self::InternalIn { .. } | Self::InternalOut { .. } | Self::Memory(_))
     }

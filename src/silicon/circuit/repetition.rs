@@ -25,7 +25,7 @@ impl<S> Repetition<S> {
         *self = Self::default();
     }
 
-    /// Whether the present state is `same` as the one that is kept; `state` gives it to be kept.
+    /// True if the present state is `same` as the one that is kept; `state` gives it to be kept.
     pub fn again(&mut self, same: impl FnOnce(&S) -> bool, state: impl FnOnce() -> S) -> bool {
         if self.kept.as_ref().is_some_and(same) {
             return true;

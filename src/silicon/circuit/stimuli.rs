@@ -27,7 +27,7 @@ pub const MAX_OUTPUT: u64 = 1 << 30;
 /// The most bytes of debug output that are kept, where a line counts for at least [`LEAST_PRINT`].
 const MAX_PRINTS: usize = 128 << 20;
 
-/// What a line of debug output counts for besides its text and the digits of its word.
+/// The bytes that a line of debug output counts for besides its text and the digits of its word.
 const LEAST_PRINT: usize = 128;
 
 /// How words are written.
@@ -58,7 +58,7 @@ impl Radix {
 struct Input {
     /// Words, each with the cycle from which on it is there.
     words: VecDeque<(u64, Bits)>,
-    /// Whether the last one repeats.
+    /// True if the last one repeats.
     repeats: bool,
 }
 
@@ -68,17 +68,17 @@ pub struct Stimuli {
     names: Vec<String>,
     widths: Vec<u32>,
     puts: Vec<bool>,
-    /// Whether words enter a port, too.
+    /// True if words enter a port, too.
     gets: Vec<bool>,
     inputs: Vec<Input>,
     expected: Vec<Option<Vec<Bits>>>,
     outputs: Vec<Vec<Bits>>,
     /// Bits of all words in `outputs`.
     total: u64,
-    /// Whether a word was refused because the outputs are full.
+    /// True if a word was refused because the outputs are full.
     is_full: bool,
     prints: Vec<(String, Bits, u32)>,
-    /// What `prints` count for.
+    /// The bytes that `prints` count for.
     printed: usize,
 }
 
@@ -184,12 +184,12 @@ impl Stimuli {
         (input.words.iter().cloned().collect(), input.repeats)
     }
 
-    /// What has been put to a port.
+    /// The words that have been put to a port.
     pub fn outputs(&self, port: PortId) -> &[Bits] {
         &self.outputs[port.0 as usize]
     }
 
-    /// Whether the outputs gave more than [`MAX_OUTPUT`] bits, so that a word was refused.
+    /// True if the outputs gave more than [`MAX_OUTPUT`] bits, so that a word was refused.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
@@ -220,7 +220,7 @@ impl Stimuli {
         text
     }
 
-    /// What a line calls the words that leave a port.
+    /// The name of the words that leave a port, in a line of text.
     fn put_name(&self, port: usize) -> String {
         match self.gets[port] {
             true => format!("{}.put", self.names[port]),

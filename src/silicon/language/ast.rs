@@ -10,16 +10,16 @@ pub use shadewright_base::tokens::Ident;
 /// A file.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Its macros, known in the whole file.
+    /// The macros, known in the whole file.
     pub macros: Vec<Macro>,
-    /// What it does.
+    /// The statements, in order.
     pub statements: Vec<Statement>,
 }
 
 /// `MACRO name(parameters | globals) => (results | changed) body`
 #[derive(Clone, Debug)]
 pub struct Macro {
-    /// Its name.
+    /// The name in the source.
     pub name: Ident,
     /// Names of its arguments.
     pub parameters: Vec<Ident>,
@@ -29,20 +29,20 @@ pub struct Macro {
     pub results: Vec<Ident>,
     /// Variables of the caller that it assigns.
     pub changed: Vec<Ident>,
-    /// What it does.
+    /// The statement that a call executes.
     pub body: Statement,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StatementKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// Nothing.
@@ -79,24 +79,24 @@ pub enum Test {
 /// `CASE selector OF label, label: body … ELSE body`
 #[derive(Clone, Debug)]
 pub struct Cases<T> {
-    /// What selects.
+    /// The expression that selects an arm.
     pub selector: Expr,
     /// The arms.
     pub arms: Vec<(Vec<Expr>, T)>,
-    /// What is done for other values.
+    /// The `ELSE` body, for other values.
     pub otherwise: Option<T>,
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Its place.
+    /// The place in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A number, and the bits it needs.

@@ -1,4 +1,5 @@
-//! What the parsers of statements and expressions add to the cursor that all parsers share.
+//! The methods that the parsers of statements and expressions add to the cursor that all parsers
+//! share.
 
 use shadewright_base::tokens::{Cursor, Parse, Tok};
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! What holds for any text: the body of a fuzz target.
+//! The properties that hold for any text: the body of a fuzz target.
 
 use super::{Limits, compile_within};
 use crate::circuit::functional;

@@ -42,7 +42,7 @@ pub fn parse(sources: &SourceMap, file: FileId) -> (Program, Diagnostics) {
 /// node. [`crate::circuit::passes::run`] makes it smaller.
 ///
 /// # Errors
-/// What is wrong with the program.
+/// The errors in the program.
 pub fn compile(sources: &SourceMap, file: FileId) -> Result<Circuit, Diagnostics> {
     compile_within(sources, file, Limits::default())
 }
@@ -50,7 +50,7 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Result<Circuit, Diagnostics
 /// As [`compile`], within limits.
 ///
 /// # Errors
-/// What is wrong with the program.
+/// The errors in the program.
 pub fn compile_within(sources: &SourceMap, file: FileId, limits: Limits) -> Result<Circuit, Diagnostics> {
     let whole = Span::new(file, 0, 0);
     std::thread::scope(|scope| {

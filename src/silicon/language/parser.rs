@@ -194,7 +194,7 @@ impl Parser<'_> {
         Ok(StatementKind::Loop(Test::Until(Box::new(self.expression()?)), Box::new(body)))
     }
 
-    /// Whether names and then `:=` follow.
+    /// True if names and then `:=` follow.
     fn begins_assignment(&self) -> bool {
         let mut n = 0;
         while let (Tok::Name(_), Tok::Punct(",")) = (self.tok_ahead(n), self.tok_ahead(n + 1)) {
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(all)
     }
 
-    /// Whether the label of an arm begins `n` tokens further on.
+    /// True if the label of an arm begins `n` tokens further on.
     fn is_label(&self, n: usize) -> bool {
         match self.tok_ahead(n) {
             Tok::Bits(..) | Tok::Punct("-" | "+") => true,

@@ -44,7 +44,7 @@ impl ChannelType {
         (Self::Normal, "normal"),
     ];
 
-    /// Its word in files.
+    /// The word in files.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|t| t.0 == self).map_or("float", |t| t.1)
     }

@@ -16,7 +16,7 @@
 
 use super::{Channel, ChannelType, MAX_CHANNELS, MAX_POINTS, MAX_VALUES, Point, PointCloud, PointCloudError};
 
-/// Whether a file begins as such a text does.
+/// True if a file begins as such a text does.
 pub fn is_pda(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"ATTRIBUTES")
 }

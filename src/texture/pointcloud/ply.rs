@@ -58,7 +58,7 @@ pub fn encode(cloud: &PointCloud) -> Vec<u8> {
     bytes
 }
 
-/// What a header says.
+/// The contents of a header.
 struct Header {
     encoding: Encoding,
     points: u64,

@@ -1,4 +1,4 @@
-//! What `bake` writes: samples of a texture as text, and the image that they make.
+//! The files that `bake` writes: samples of a texture as text, and the image that they make.
 //!
 //! A line has the texture coordinates `s` and `t`, from 0 to 1, and one or three numbers; `#`
 //! begins a comment. That is the form of BMRT and Aqsis.

@@ -9,7 +9,7 @@ use shadewright_machines::array::message::Kind;
 use shadewright_machines::array::trace::{Happening, TraceEvent};
 use shadewright_machines::array::workload::{Way, Workload};
 
-/// What a result adds.
+/// The color that a result adds to the frame buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Contribution {
     /// The number of the event.
@@ -30,8 +30,8 @@ pub struct Contributions {
 }
 
 impl Contributions {
-    /// Those of a simulation. `image` is the finished one, for samples whose shading is not known
-    /// from their rays.
+    /// The contributions of a simulation. `image` is the finished one, for samples whose shading is
+    /// not known from their rays.
     pub fn new(workload: &Workload, events: &[TraceEvent], image: &Image) -> Self {
         let samples = workload.samples.iter().map(|sample| (sample.pixel, sample.direct)).collect();
         let is_result = |event: &TraceEvent| event.happening == Happening::Shown && event.kind == Kind::Result;

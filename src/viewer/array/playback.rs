@@ -42,7 +42,7 @@ pub enum Place {
 pub struct Message {
     /// Index of its ray in the workload.
     pub ray: u32,
-    /// What it is.
+    /// The kind of message.
     pub kind: Kind,
     /// Where it is.
     pub place: Place,
@@ -53,7 +53,7 @@ pub struct Message {
 pub struct State {
     /// The messages, in the order of their last events.
     pub messages: Vec<Message>,
-    /// What has happened in each node.
+    /// The events that have happened in each node.
     pub nodes: Vec<NodeEvents>,
 }
 

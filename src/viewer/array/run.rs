@@ -23,7 +23,7 @@ pub const WIDTHS: RangeInclusive<u32> = 8..=128;
 /// The most events that are kept: 64 MB with their index.
 const MOST_EVENTS: u32 = 2_000_000;
 
-/// What to simulate.
+/// The settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayRequest {
     /// Nodes in a row and in a column, one of [`SIDES`].
@@ -72,17 +72,17 @@ pub enum Stage {
 /// A simulation.
 #[derive(Clone, Debug)]
 pub struct ArrayRun {
-    /// What was asked for.
+    /// The request that the simulation answers.
     pub request: ArrayRequest,
     /// [`State::version`] of the scene.
     pub state: u64,
     /// The view, in the size of the simulated image.
     pub view: View,
-    /// Its course.
+    /// The course of the simulation.
     pub playback: Playback,
-    /// What came into the frame buffer, and when.
+    /// The contributions to the frame buffer, and their times.
     pub contributions: Contributions,
-    /// What the simulation counted, to its end.
+    /// The simulation's statistics, to its end.
     pub statistics: Statistics,
     /// Why rays return to their pixels, where they do.
     pub why_answers: Option<String>,

@@ -57,7 +57,7 @@ impl NodeEvents {
     }
 }
 
-/// What there was at a position.
+/// The state of the array at a position in the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// The last event of each message that exists, in the order of the events.
@@ -95,14 +95,14 @@ impl Index {
         Some(self.next[event as usize]).filter(|&next| next != event)
     }
 
-    /// What there is after the first `position` of the events.
+    /// Returns the state after the first `position` of the events.
     pub fn at(&self, events: &[TraceEvent], position: usize) -> Snapshot {
         let position = position.min(events.len());
         let first = position / SPACING * SPACING;
         self.advance(&self.snapshots[position / SPACING], first, &events[first..position])
     }
 
-    /// What there is some events after a snapshot; the first of them has the number `first`.
+    /// Returns the state some events after a snapshot; the first of them has the number `first`.
     fn advance(&self, from: &Snapshot, first: usize, events: &[TraceEvent]) -> Snapshot {
         let end = (first + events.len()) as u32;
         let candidates = from.messages.iter().copied().chain(first as u32..end);

@@ -28,9 +28,9 @@ const LEGEND: f32 = 250.0;
 /// The panel.
 #[derive(Default)]
 pub struct ArrayPanel {
-    /// What is asked for next.
+    /// The settings of the next simulation.
     request: ArrayRequest,
-    /// What is shown; with another one from the model, time begins again.
+    /// The simulation that is shown; with another one from the model, time begins again.
     run: Option<Arc<ArrayRun>>,
     transport: Transport,
     heat: Heat,
@@ -59,7 +59,7 @@ impl ArrayPanel {
         ui.horizontal_top(|ui| self.array(ui, &run));
     }
 
-    /// What to simulate, and the button.
+    /// Shows the settings of the next simulation, and the button that starts it.
     fn request(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let request = &mut self.request;
         let nodes = |side: u16| format!("{side}×{side}");
@@ -149,7 +149,7 @@ fn mapping_name(mapping: Mapping) -> &'static str {
     }
 }
 
-/// What is to be known about a simulation before it is believed.
+/// Returns the facts about a simulation to know before it is believed.
 fn note(model: &Model, run: &ArrayRun) -> Option<String> {
     let mut notes = Vec::new();
     if model.state.as_ref().is_some_and(|state| state.version != run.state) {

@@ -8,7 +8,7 @@ use egui::{Align2, Key, RichText, ScrollArea};
 use shadewright_project::Source;
 use std::path::{Path, PathBuf};
 
-/// What a file is wanted for.
+/// The purpose for which a file is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Purpose {
     /// Showing a scene.
@@ -45,7 +45,7 @@ pub struct FileDialog {
     entries: Vec<Entry>,
     /// Why the folder cannot be listed, or the name not be taken.
     error: Option<String>,
-    /// Whether the line for the name is to have the keyboard.
+    /// True if the line for the name is to have the keyboard.
     fresh: bool,
 }
 
@@ -71,7 +71,7 @@ impl FileDialog {
         dialog
     }
 
-    /// What to do with the file that was chosen.
+    /// Returns the action on the file that was chosen.
     pub fn action(&self, path: PathBuf) -> Action {
         match &self.purpose {
             Purpose::OpenScene => Action::Open(Source::File(path)),

@@ -20,7 +20,7 @@ use stepping::Stepping;
 #[derive(Default)]
 pub struct InspectorPanel {
     tab: Tab,
-    /// What is shown: when the model knows something else, one starts at the first step again.
+    /// The samples that are shown: when the model knows others, one starts at the first step again.
     of: Option<Arc<Probed>>,
     /// The tree of its rays.
     tree: RayTree,
@@ -154,7 +154,7 @@ impl InspectorPanel {
         ui.separator();
     }
 
-    /// What the chosen ray hits, or the camera's first.
+    /// Shows the surface that the chosen ray hits, or the camera's first.
     fn surface(&mut self, ui: &mut Ui, probe: &Probe) {
         let index = self.ray.unwrap_or(0);
         let Some(ray) = probe.rays.get(index as usize) else {

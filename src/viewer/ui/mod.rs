@@ -32,13 +32,13 @@ use shadewright_project::Source;
 pub struct Chrome {
     /// The persistent settings.
     pub settings: Settings,
-    /// Whether the user asked to quit.
+    /// True if the user asked to quit.
     pub close: bool,
-    /// Whether the user wants another device for the window.
+    /// True if the user wants another device for the window.
     pub renew_device: bool,
     /// The file dialog, while it is open.
     dialog: Option<FileDialog>,
-    /// Whether the list of shortcuts is shown.
+    /// True if the list of shortcuts is shown.
     help: bool,
 }
 

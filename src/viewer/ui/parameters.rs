@@ -51,7 +51,7 @@ impl ParametersPanel {
         });
     }
 
-    /// Whether an instance has anything that the filter asks for.
+    /// True if an instance has anything that the filter asks for.
     fn wants(&self, instance: &Instance) -> bool {
         let has = |text: &str| text.to_lowercase().contains(&self.filter.to_lowercase());
         has(instance.shader.as_str())

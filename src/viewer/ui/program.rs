@@ -35,7 +35,7 @@ impl Column {
         }
     }
 
-    /// What it shows, or why it shows nothing.
+    /// The listing that the column shows, or why it shows none.
     fn listing(self, inspection: &Inspection, stage: usize) -> Result<&Listing, &str> {
         let listings = &inspection.listings;
         match self {
@@ -52,9 +52,9 @@ impl Column {
 pub struct ProgramPanel {
     /// The chosen instance.
     instance: Option<InstanceId>,
-    /// What was asked for last: an instance, and the code of the scene then.
+    /// The last request: an instance, and the code of the scene then.
     asked: Option<(InstanceId, Arc<Module>)>,
-    /// Whether each column is shown.
+    /// True if each column is shown.
     columns: [bool; 5],
     /// The chosen stage of the IR; `None` for the last.
     stage: Option<String>,
@@ -263,7 +263,7 @@ impl ProgramPanel {
     }
 }
 
-/// What the pointer did in a frame.
+/// The places that the pointer touched in a frame.
 #[derive(Default)]
 struct Touched {
     pointed: Option<Place>,
@@ -328,7 +328,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// What the shader costs as a whole.
+/// Shows the cost of the shader as a whole.
 fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
     match &inspection.cost {
         None => {
@@ -385,7 +385,7 @@ mod tests {
         Listing::new(lines.iter().map(line).collect())
     }
 
-    /// What a shader of two lines could become.
+    /// An inspection of a shader of two lines.
     fn inspection(model: &Model) -> Inspection {
         let state = model.state.as_ref().unwrap();
         let stage = |name: &str, listing| Stage { name: name.to_string(), listing };

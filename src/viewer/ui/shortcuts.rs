@@ -10,7 +10,7 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 use glam::Vec3;
 use shadewright_render::Backend;
 
-/// What a shortcut does.
+/// The operation of a shortcut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The dialog that opens a scene.
@@ -74,7 +74,7 @@ pub const SHORTCUTS: &[(KeyboardShortcut, Operation, &str)] = &[
     key(Key::Questionmark, Operation::Help, "this list"),
 ];
 
-/// What the pointer and held keys do, for the help.
+/// The gestures of the pointer and of held keys, for the help.
 const GESTURES: &[(&str, &str)] = &[
     ("drag", "orbit"),
     ("Shift+drag, middle drag", "pan"),

@@ -9,10 +9,10 @@ use shadewright_render::Backend;
 pub struct Pointed {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// Its linear value on the machines that are looked at, in the order of
+    /// The pixel's linear value on the back ends that are looked at, in the order of
     /// [`Backend::INTERACTIVE`].
     pub values: [Option<[f32; 4]>; Backend::INTERACTIVE.len()],
-    /// Its FLIP error, where the machines' images are compared.
+    /// The pixel's FLIP error, where the back ends' images are compared.
     pub flip: Option<f32>,
 }
 

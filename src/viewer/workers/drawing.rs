@@ -30,7 +30,7 @@ const LOOK_AT_PREPARATION: Duration = Duration::from_millis(10);
 /// Opens the renderer, again after a device loss.
 pub type Opens = Box<dyn Fn() -> Result<Box<dyn Progressive>, RenderError> + Send>;
 
-/// What a rendering thread shares with others.
+/// The state that a rendering thread shares with others.
 pub struct WorkerContext {
     /// Which machine it is.
     pub machine: Backend,
@@ -97,7 +97,7 @@ pub fn run(context: WorkerContext, open: Opens) {
     thread.context.stand_in(false);
 }
 
-/// Whether there is more to draw.
+/// True if there is more to draw.
 enum Next {
     More,
     Nothing,
@@ -113,11 +113,11 @@ struct Thread {
     kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
-    /// Whether that is specialised for the scene.
+    /// True if that is specialised for the scene.
     is_specialised: bool,
     speed: Speed,
     film: Film,
-    /// What the film contains; `None` after an aborted pass.
+    /// The content of the film; `None` after an aborted pass.
     drawn: Option<Drawn>,
     /// An abandoned preparation that has not ended yet.
     abandoned: Option<Box<dyn BackgroundCompilation>>,
@@ -130,7 +130,7 @@ struct Swap {
     code: Arc<Module>,
     /// `None` where there is nothing to wait for.
     compilation: Option<Box<dyn BackgroundCompilation>>,
-    /// What does not compile is not used.
+    /// True if it does not compile: it is then not used.
     failed: bool,
 }
 
@@ -140,7 +140,7 @@ impl Swap {
     }
 }
 
-/// What is rendered, and how.
+/// The image that is rendered, and how.
 struct Subject {
     state: Arc<State>,
     view: View,
@@ -149,7 +149,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Whether a finished image of the other equals one of this up to noise.
+    /// True if a finished image of the other equals one of this up to noise.
     fn looks_like(&self, other: &Subject) -> bool {
         self.state.version == other.state.version && self.view == other.view
     }

@@ -28,7 +28,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whether the later request supersedes this one.
+    /// True if the later request supersedes this one.
     fn is_outdated_by(&self, later: &Request) -> bool {
         match (self, later) {
             (_, Request::Open(_))

@@ -25,7 +25,7 @@ pub enum Command {
         instance: InstanceId,
         /// Which.
         name: String,
-        /// What; `None` for the scene's own.
+        /// The value; `None` for the scene's own.
         value: Option<ParamValue>,
     },
     /// Sets the scene's options; `None` keeps the scene's own value.
@@ -38,7 +38,7 @@ pub enum Command {
     Draw(Vec<Backend>),
     /// Sets the maximum samples per pixel; `None` for the scene's.
     Samples(Option<u32>),
-    /// Whether the time of every kernel is measured.
+    /// True if the time of every kernel is measured.
     TimeKernels(bool),
     /// Retries a failed back end.
     Retry(Backend),
@@ -149,7 +149,7 @@ pub struct Shown {
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.
     pub state: u64,
-    /// Whether its program is specialised for the scene.
+    /// True if its program is specialised for the scene.
     pub specialised: bool,
     /// The view.
     pub view: View,
@@ -170,7 +170,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether nothing is left to draw.
+    /// True if nothing is left to draw.
     pub fn is_finished(&self) -> bool {
         self.step == 1 && self.samples >= self.wanted
     }

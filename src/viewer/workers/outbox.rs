@@ -5,7 +5,7 @@ use shadewright_render::Backend;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What wakes the thread that polls.
+/// A function that wakes the thread that polls.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The queue of events.
@@ -20,7 +20,7 @@ impl Outbox {
         Self { waiting: Mutex::default(), wake }
     }
 
-    /// What wakes whoever polls.
+    /// The function that wakes whoever polls.
     #[cfg(test)]
     pub fn wake(&self) -> Wake {
         self.wake.clone()
@@ -59,7 +59,7 @@ fn machine(event: &Event) -> Option<Backend> {
     }
 }
 
-/// Whether a new event supersedes an old one.
+/// True if a new event supersedes an old one.
 fn outdates(new: &Event, old: &Event) -> bool {
     let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
     let is_about_array =

@@ -83,18 +83,18 @@ impl<Q> Requests<Q> {
         (inner.request, inner.number) = (None, inner.number + 1);
     }
 
-    /// Whether this is still the latest request, about the scene that is shown, and the thread shall
+    /// True if this is still the latest request, about the scene that is shown, and the thread shall
     /// not end.
     pub fn is_latest(&self, subject: &Subject<Q>) -> bool {
         self.is_about(&subject.state) && self.lock().number == subject.number
     }
 
-    /// Whether the scene is shown from there.
+    /// True if the scene is shown from there.
     pub fn is_from(&self, view: &View) -> bool {
         self.lock().view.as_ref() == Some(view)
     }
 
-    /// Whether this is the scene that is shown, and the thread shall not end.
+    /// True if this is the scene that is shown, and the thread shall not end.
     pub fn is_about(&self, state: &Arc<State>) -> bool {
         let inner = self.lock();
         !inner.quit && inner.state.as_ref().is_some_and(|current| Arc::ptr_eq(current, state))

@@ -88,7 +88,7 @@ impl Plan {
         Self { power: Some(0), ..self }
     }
 
-    /// Whether nothing is drawn.
+    /// True if nothing is drawn.
     pub fn is_new(&self) -> bool {
         self.power.is_none()
     }
@@ -98,7 +98,7 @@ impl Plan {
         self.samples
     }
 
-    /// Whether the next pass begins a film of its own.
+    /// True if the next pass begins a film of its own.
     pub fn begins_film(&self) -> bool {
         self.samples == 0
     }

@@ -20,11 +20,11 @@ pub struct DrawRequest {
     pub view: Option<View>,
     /// Samples a pixel, instead of the scene's.
     pub samples: Option<u32>,
-    /// Whether the time of every kernel is measured.
+    /// True if the time of every kernel is measured.
     pub timed: bool,
-    /// Whether this back end's image is visible.
+    /// True if this back end's image is visible.
     pub wanted: bool,
-    /// Whether this back end renders in place of one that cannot.
+    /// True if this back end renders in place of one that cannot.
     pub stands_in: bool,
     /// How often the user asked to try again.
     pub tries: u32,
@@ -84,7 +84,7 @@ struct Inner {
 pub struct Taken {
     /// The request.
     pub request: DrawRequest,
-    /// Its number.
+    /// The number of the request.
     pub number: u64,
     /// When it was made.
     pub since: Instant,

@@ -106,7 +106,7 @@ fn view(state: &State, width: u32, height: u32) -> View {
     View { format: Format { width, height, pixel_aspect: 1.0 }, ..state.view() }
 }
 
-/// What the RPU's renderer makes of it.
+/// Renders a state on the RPU.
 fn rendered(state: &State, view: &View, samples: u32) -> Image {
     let sampling = Sampling { strata: Sampling::strata_of(samples), seed: 0 };
     RpuRenderer::new().render(&state.job(view, sampling, DEFAULT_BUDGET), &|_| {}).unwrap()

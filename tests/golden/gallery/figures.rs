@@ -23,7 +23,7 @@ fn job(name: &str, integrator: Integrator, size: Option<(u32, u32)>, strata: Opt
     job_of(&format!("assets/rtsl/figure-{name}.rib"), &options, strata)
 }
 
-/// What a scene's first comment says of it, as one line.
+/// The scene's first comment, as one line.
 fn about(name: &str) -> String {
     let text = fs::read_to_string(repository(&format!("assets/rtsl/figure-{name}.rib"))).expect("a readable scene");
     let comment = text.lines().find_map(|line| line.strip_prefix("# Figure "));

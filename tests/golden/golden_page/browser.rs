@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A browser with one page.
 pub struct Browser {
     process: Child,
-    /// Its profile, and the pipes.
+    /// The folder of its profile and of the pipes.
     _folder: TempDir,
     commands: File,
     messages: Receiver<Value>,
@@ -146,7 +146,7 @@ impl Browser {
         text
     }
 
-    /// What is on the screen, as a PNG file.
+    /// Takes a screenshot, as a PNG file.
     pub fn screenshot(&mut self) -> Vec<u8> {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         base64(shot["data"].as_str().expect("an image"))

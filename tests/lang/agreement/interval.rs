@@ -41,7 +41,7 @@ pub enum Risk {
     Range,
 }
 
-/// What is known of a value.
+/// The known bounds of a value.
 #[derive(Clone, Debug)]
 pub enum Known {
     /// The components of a float or a vector.
@@ -68,7 +68,7 @@ impl Interval {
         self.high - self.low
     }
 
-    /// Whether a result lies within it.
+    /// True if a result lies within it.
     pub fn contains(self, x: f32) -> bool {
         (self.low..=self.high).contains(&f64::from(x))
     }
@@ -177,7 +177,7 @@ impl Interval {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// Whether `self − other` is below zero.
+    /// True if `self − other` is below zero.
     fn is_below(self, other: Self) -> Result<bool, Risk> {
         if self.high - other.low < -TINY {
             Ok(true)
@@ -198,7 +198,7 @@ impl Interval {
 }
 
 impl Known {
-    /// What is known of a constant: everything.
+    /// The bounds of a constant, of which everything is known.
     fn of(c: &Const) -> Self {
         match c.floats() {
             Some(floats) => Known::Floats(floats.iter().map(|&x| Interval::point(x)).collect()),
@@ -225,7 +225,7 @@ impl Known {
     }
 }
 
-/// What is known of the results of a function.
+/// Computes the known bounds of the results of a function.
 ///
 /// # Errors
 /// When machines may decide something differently.

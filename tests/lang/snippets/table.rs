@@ -17,7 +17,7 @@ pub enum Arg {
 /// One test of the language.
 #[derive(Clone, Copy, Debug)]
 pub struct Snippet {
-    /// What it shows.
+    /// The feature that it shows.
     pub name: &'static str,
     /// The text of a file with a function `f`.
     pub source: &'static str,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What is at the buses. It answers fetches, and keeps what an IOT instruction sends.
+/// The environment at the buses. It answers fetches, and keeps what an IOT instruction sends.
 struct Bus<'a> {
     circuit: &'a Circuit,
     memory: Vec<u128>,

@@ -152,7 +152,8 @@ fn program(seed: u64) -> String {
     writer.text
 }
 
-/// What left each port in the functional simulation and in that of the chip, and whether both ended.
+/// Compares the words that left each port in the functional simulation and in that of the chip;
+/// returns whether both ended.
 fn compare(text: &str, circuit: &Circuit) -> bool {
     let mut ideal = Stimuli::new(circuit);
     for port in 0..2 {

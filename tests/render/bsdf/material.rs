@@ -35,7 +35,7 @@ pub static UNIT: LazyLock<Unit> = LazyLock::new(|| {
 pub struct View {
     /// Of the direction towards the start of the ray.
     pub cosine: f32,
-    /// Whether the surface's normal points to the other side.
+    /// True if the surface's normal points to the other side.
     pub from_inside: bool,
 }
 
@@ -50,7 +50,7 @@ impl View {
 /// A direction that was drawn.
 pub struct Sample {
     pub direction: [f32; 3],
-    /// What the brightest channel of light counts that takes the direction exactly.
+    /// The weight of light that takes the direction exactly, in its brightest channel.
     pub exactly: f32,
 }
 
@@ -178,7 +178,7 @@ impl Material {
         if view.from_inside { 1.0 / self.ior } else { self.ior }
     }
 
-    /// What the methods get: the ray is of length 2, and begins 1.5 before the place.
+    /// The input of the methods: the ray is of length 2, and begins 1.5 before the place.
     fn inputs(view: View, outgoing: [f32; 3]) -> HashMap<&'static str, Const> {
         let world = |v: Vec3| Const::Vec3((frame() * v).to_array());
         let normal = world(if view.from_inside { -Vec3::Z } else { Vec3::Z });

@@ -1,4 +1,4 @@
-//! What a material does with light from all sides, measured: its albedo by integration and by
+//! Measurements of a material under light from all sides: its albedo by integration and by
 //! sampling, and how its samples lie by what its density says.
 
 use super::material::{Material, Sample, View};

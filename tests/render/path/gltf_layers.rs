@@ -229,7 +229,7 @@ fn sheen(v: Vector, l: Vector, alpha: f64) -> f64 {
     d / ((1.0 + lambda(v[2]) + lambda(l[2])) * 4.0 * v[2] * l[2])
 }
 
-/// Its directional albedo along the normal.
+/// The directional albedo of the sheen along the normal.
 fn albedo_of_sheen(alpha: f64) -> f64 {
     let steps = 2000;
     let term = |i: u32| {

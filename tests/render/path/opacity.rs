@@ -14,7 +14,7 @@ void emission() { rt_EmissionColor = shines; }
 void opacity() { rt_SampleOpacity = covers; }
 ";
 
-/// What the camera sees is the speck where the z axis meets the plane z = 3.
+/// A folder with a scene whose camera sees the speck where the z axis meets the plane z = 3.
 fn folder(world: &str, more: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let scene = format!(

@@ -97,7 +97,7 @@ WorldEnd
 const WHITE: &str = "\"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1]";
 const BALL: &str = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [0.5]";
 
-/// What a white wall sends back of the light of the ball: a disk of its size that faces the place
+/// The light of the ball that a white wall sends back: a disk of its size that faces the place
 /// would send as much, `L r² cos θ / d²`.
 fn exactly() -> [(f64, f64); 3] {
     let square = 1.0 + 0.3f64.powi(2) + 1.5f64.powi(2);

@@ -73,8 +73,8 @@ const STRUCTS: (&str, &str) = (
      }",
 );
 
-/// What one method gathers the next one counts; the method that is called twice takes more
-/// variables than a call on the RPU can pass.
+/// A class in which one method gathers what the next one counts; the method that is called twice
+/// takes more variables than a call on the RPU can pass.
 const GATHERED: (&str, &str) = (
     "gathered",
     "class gathered(uniform float count = 3) {

@@ -3,7 +3,8 @@
 
 use crate::shading::Case;
 
-/// What other shaders call. `at` counts its runs, of which each starts from the initial values.
+/// A co-shader that other shaders call. `at` counts its runs, of which each starts from the initial
+/// values.
 const LAYER: (&str, &str) = (
     "layer",
     "struct Pair { float a; float b; }

@@ -1,4 +1,4 @@
-//! What files of shaders have relied on for decades, beyond what the other cases call.
+//! Habits that files of shaders have relied on for decades, beyond what the other cases call.
 
 use crate::shading::Case;
 

@@ -4,7 +4,7 @@ use crate::shading::Case;
 
 const RED: (&str, &str) = ("red", "surface red() { Oi = Os; Ci = Os * color (1, 0, 0); }");
 
-/// What a volume finds at both ends of the way.
+/// A volume that shows what it finds at both ends of the way.
 const ENDS: (&str, &str) = ("ends", "volume ends() { Ci = color (zcomp(P), zcomp(I), zcomp(E)) / 10; Oi = 1; }");
 
 pub const KINDS: &[Case] = &[

@@ -1,4 +1,4 @@
-//! What surfaces get from lights: categories, messages, lights that take part in one kind of
+//! Light that surfaces get from lights: categories, messages, lights that take part in one kind of
 //! reflection only.
 
 use crate::shading::Case;

@@ -25,7 +25,7 @@ const TANGENTS: (&str, &str) = (
 /// Half of what lies behind it.
 const VEIL: (&str, &str) = ("veil", "surface veil() { Oi = 0.5; Ci = 0.5 * color (u, 0, 0); }");
 
-/// What a ray along x finds.
+/// A surface that shows what a ray along x finds.
 const ASIDE: (&str, &str) = ("aside", "surface aside() { Ci = trace(P, vector (1, 0, 0)); Oi = 1; }");
 
 /// Where on the ribbon, and by how much it faces back along x.

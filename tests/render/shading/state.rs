@@ -1,4 +1,4 @@
-//! What shaders ask by name of other shaders, of the object, of the scene and of the ray.
+//! Questions that shaders ask by name of other shaders, of the object, of the scene and of the ray.
 
 use crate::shading::Case;
 

@@ -12,8 +12,8 @@ pub const MAX_LEAF: u32 = 3;
 /// Steps of the grid along an axis: the largest byte.
 const STEPS: f64 = 255.0;
 
-/// What is added to the slot of a child that is a node, to distinguish it from the first triangle
-/// of a leaf.
+/// The number that is added to the slot of a child that is a node, to distinguish it from the first
+/// triangle of a leaf.
 const NODE_PLACE: u8 = 24;
 
 /// A node (Ylitie, Karras & Laine 2017, §4.1; the planes are in another order). 80 bytes, five

@@ -4,7 +4,7 @@ use super::x86::{lanes_in_register, prefetch};
 use super::{Lanes, Pair, Simd, Work};
 use std::arch::x86_64::*;
 
-/// Whether this processor has AVX2 and what came with it.
+/// True if this processor has AVX2 and what came with it.
 #[inline]
 pub fn is_supported() -> bool {
     is_x86_feature_detected!("avx2")

@@ -4,7 +4,7 @@ use super::x86::{lanes_in_register, prefetch};
 use super::{Lanes, Rows, Simd, Work};
 use std::arch::x86_64::*;
 
-/// Whether this processor has AVX-512 as the server processors since Skylake have it, and all of
+/// True if this processor has AVX-512 as the server processors since Skylake have it, and all of
 /// AVX2.
 #[inline]
 pub fn is_supported() -> bool {

@@ -122,7 +122,7 @@ pub trait Simd {
 
 /// A computation that is compiled for every instruction set.
 pub trait Work {
-    /// What it gives.
+    /// The type of the result.
     type Output;
 
     /// Does the work with the lanes of `S`. It and all that it calls is to be `#[inline(always)]`:
@@ -134,7 +134,7 @@ pub trait Work {
 /// The instruction set of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Isa {
-    /// What every processor of the target has.
+    /// The instructions that every processor of the target has.
     Portable,
     /// AVX2 with FMA: 8 lanes in a register (x86-64).
     Avx2,
@@ -153,7 +153,7 @@ impl Isa {
         Isa::all().last().unwrap_or(Isa::Portable)
     }
 
-    /// Whether this processor has it.
+    /// True if this processor has it.
     pub fn is_supported(self) -> bool {
         match self {
             Isa::Portable => true,
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// What [`Rows`] adds.
+    /// The operations that [`Rows`] adds.
     struct Arrangements;
 
     impl Work for Arrangements {

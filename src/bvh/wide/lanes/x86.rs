@@ -1,5 +1,5 @@
-//! What the lanes of x86-64's instruction sets share: the arithmetic, which has the same intrinsics
-//! for all registers of a size.
+//! The parts that the lanes of x86-64's instruction sets share: the arithmetic, which has the same
+//! intrinsics for all registers of a size.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! What compiling the interiors costs, by the facts that their programs are specialised for: time
+//! The cost of compiling the interiors, by the facts that their programs are specialised for: time
 //! on this thread, and size of the code.
 
 use super::Plan;

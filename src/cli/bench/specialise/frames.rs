@@ -44,7 +44,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Its name in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Order::Blocks => "blocks",
@@ -56,7 +56,7 @@ impl Order {
 }
 
 impl Device {
-    /// Its name on the command line and in tables.
+    /// The name on the command line and in tables.
     pub fn name(&self) -> &str {
         match self {
             Device::Rpu(engine) => engine.name,
@@ -64,7 +64,7 @@ impl Device {
         }
     }
 
-    /// What it is.
+    /// A description of the device.
     pub fn describe(&self) -> String {
         match self {
             Device::Rpu(engine) => format!("RPU (CPU, {} engine, {})", engine.name, (engine.runs_with)()),
@@ -138,7 +138,7 @@ impl<'d> Opened<'d> {
         Self { device, gpus: RefCell::default() }
     }
 
-    /// What renders a job in an order, after its first frame.
+    /// Returns a runner that renders a job in an order, after its first frame.
     ///
     /// # Errors
     /// When the program does not suit the device, and those of rendering.
@@ -248,7 +248,7 @@ impl Times {
 /// Frames of all runners alternately, `frames` at a time.
 ///
 /// # Errors
-/// Those of rendering.
+/// The errors of rendering.
 pub fn alternate(plan: &Plan<'_>, runners: &mut [Runner<'_>], frames: usize) -> Result<Vec<Times>, Failure> {
     let mut times = vec![Vec::new(); runners.len()];
     for _ in 0..plan.args.runs {

@@ -26,7 +26,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is measured, and how.
+/// The plan of the measurements.
 struct Plan<'a> {
     args: &'a SpecialiseArgs,
     /// The folder of the scenes.

@@ -7,7 +7,7 @@ use shadewright::program::{Fact, Specialize};
 /// A set of facts and its name in tables.
 #[derive(Clone, Debug)]
 pub struct Mode {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: String,
     /// The facts.
     pub facts: Specialize,

@@ -18,7 +18,7 @@ const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 /// The one buffer of a document.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// Its bytes.
+    /// The bytes of the buffer.
     pub bytes: Vec<u8>,
     views: Vec<Value>,
     accessors: Vec<Value>,

@@ -1,5 +1,5 @@
-//! What glTF has no place for: in the `extras` of the scene, under the program's name. Its own reader
-//! reads it, and others pass over it.
+//! Data that glTF has no place for: in the `extras` of the scene, under the program's name. Its own
+//! reader reads it, and others pass over it.
 
 use super::Writer;
 use super::{number, numbers};

@@ -15,7 +15,7 @@ const OWN: [&str; 3] = ["gltf", "pbr.rtsl:GltfScene", "pbr.rtsl:GltfLayered"];
 /// A material of the document.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
-    /// Its number.
+    /// The number in the document.
     pub index: usize,
     /// The set of texture coordinates that tangents follow, where it reads tangents.
     pub tangents: Option<u32>,
@@ -100,7 +100,7 @@ pub struct Material {
     pub pbr: Map<String, Value>,
     /// The rest.
     pub json: Map<String, Value>,
-    /// Its extensions.
+    /// The extensions of the material.
     pub extensions: Map<String, Value>,
     /// The coordinates of its normal map.
     pub tangents: Option<u32>,

@@ -62,7 +62,7 @@ impl Meshes {
     }
 }
 
-/// Whether a transform does more than a node can.
+/// True if a transform does more than a node can.
 fn is_skewed(m: Mat4) -> bool {
     let (scale, rotation, translation) = m.to_scale_rotation_translation();
     let again = Mat4::from_scale_rotation_translation(scale, rotation, translation);

@@ -85,7 +85,7 @@ struct Writer<'a> {
     losses: &'a mut Losses,
     /// The buffer's file beside the document; `None` where both are in one.
     buffer_name: Option<String>,
-    /// Whether images lie in the buffer.
+    /// True if images lie in the buffer.
     embeds: bool,
     /// From the scene's space to the document's.
     flip: Mat4,

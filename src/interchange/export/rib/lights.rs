@@ -8,19 +8,19 @@ use super::Writer;
 use super::text::quoted;
 use std::collections::BTreeSet;
 
-/// What has been said of lights so far.
+/// The state of the lights in the text so far.
 #[derive(Debug, Default)]
 pub struct Lights {
     /// Their handles; each is different from all others.
     handles: Vec<String>,
     /// The lights that are declared: those before this one.
     declared: usize,
-    /// Those that are on outside of all blocks.
+    /// The lights that are on outside of all blocks.
     on: BTreeSet<u32>,
 }
 
 impl Lights {
-    /// Those of a scene, none of which is declared.
+    /// The state of a scene's lights, none of which is declared.
     pub fn of(writer: &Writer<'_>) -> Self {
         let mut taken = BTreeSet::new();
         let handle = |wanted: &str| {

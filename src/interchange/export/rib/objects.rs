@@ -149,7 +149,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether two objects have the same attributes.
+/// True if two objects have the same attributes.
 fn are_alike(a: &Object, b: &Object) -> bool {
     let same_space = match (a.mesh_space, b.mesh_space) {
         (MeshSpace::World, MeshSpace::World) => a.object_to_world == b.object_to_world,

@@ -55,7 +55,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a parameter is a place or a direction.
+/// True if a parameter is a place or a direction.
 fn has_points(instance: &ShaderInstance) -> bool {
     let is_spatial =
         |value: &ParamValue| matches!(value, ParamValue::Point(_) | ParamValue::Vector(_) | ParamValue::Normal(_));

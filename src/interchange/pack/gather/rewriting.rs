@@ -148,7 +148,7 @@ impl Gatherer<'_> {
         Some(path + name.strip_prefix(&*shader.file).unwrap_or_default())
     }
 
-    /// Whether a relative folder of the scene is at the same path in the pack.
+    /// True if a relative folder of the scene is at the same path in the pack.
     fn is_mirrored(&self, folder: &str) -> bool {
         let Some(plain) = lookup::plain_folder(folder) else { return false };
         self.places.mirror(&self.base.join(folder)).is_none_or(|mirrored| mirrored == plain)

@@ -3,7 +3,7 @@
 use super::demand::Needs;
 use crate::{Function, Op, Type, Value};
 
-/// What may have derivatives other than 0.
+/// The values and slots that may have derivatives other than 0.
 #[derive(Debug)]
 pub(super) struct Activity {
     /// For each value, whether it changes.
@@ -12,7 +12,7 @@ pub(super) struct Activity {
     pub(super) slots: Vec<bool>,
 }
 
-/// Whether a value of the type can have a derivative.
+/// True if a value of the type can have a derivative.
 pub(super) fn is_float(ty: Type) -> bool {
     ty.lanes().is_some()
 }
@@ -55,7 +55,7 @@ impl Activity {
         active
     }
 
-    /// Whether the value changes.
+    /// True if the value changes.
     pub(super) fn is(&self, value: Value) -> bool {
         self.values[value.0 as usize]
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Parameters of entries that are the surface's own.
 const SURFACE_PARAMETERS: [&str; 2] = ["u", "v"];
-/// What the names of shadows end in.
+/// The suffixes of the names of shadows.
 const DIRECTIONS: [&str; 2] = ["du", "dv"];
 
 /// Which copy of a function is meant.

@@ -8,7 +8,7 @@ use crate::{BlockId, Function, Loc, Op, Terminator, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is asked for in a function.
+/// The derivatives that are asked for in a function.
 #[derive(Debug)]
 pub(super) struct Demand {
     /// For each value, whether something asks for its derivatives.
@@ -28,13 +28,14 @@ struct Summary {
     results: Vec<Vec<bool>>,
 }
 
-/// What calls need, for all functions of a module.
+/// The needs of calls, for all functions of a module.
 #[derive(Debug)]
 pub(super) struct Needs<'a> {
     index: HashMap<Arc<str>, usize>,
     functions: &'a [Function],
     known: Vec<Option<Summary>>,
-    /// What a function needs while it is not known, within a cycle of calls: all that there is.
+    /// The needs of a function while they are not known, within a cycle of calls: all that there
+    /// is.
     all: Vec<Vec<bool>>,
 }
 
@@ -110,11 +111,11 @@ pub(super) struct Flow<'a> {
     func: &'a Function,
     defs: Vec<ValueDef>,
     predecessors: Vec<Vec<BlockId>>,
-    /// What is written into each slot.
+    /// The values that are written into each slot.
     stores: Vec<Vec<Value>>,
 }
 
-/// What a value is needed for.
+/// The purpose for which a value is needed.
 #[derive(Clone, Copy)]
 enum Need {
     Value,
@@ -150,7 +151,7 @@ impl<'a> Flow<'a> {
         Flow { func, defs: value_defs(func), predecessors: func.predecessors(), stores }
     }
 
-    /// What is asked for when the derivatives of some results are wanted.
+    /// The demand when the derivatives of some results are wanted.
     pub(super) fn demand(&self, wanted: &[bool], needs: &Needs<'_>) -> Demand {
         let func = self.func;
         let demand =
@@ -189,7 +190,7 @@ impl<'a> Flow<'a> {
         walk.demand
     }
 
-    /// What jumps pass to a block parameter.
+    /// The arguments that jumps pass to a block parameter.
     fn arguments(&self, block: BlockId, position: u32) -> impl Iterator<Item = Value> {
         self.predecessors[block.0 as usize].iter().flat_map(move |&p| {
             let targets = self.func.block(p).term.targets().filter(move |t| t.block == block);

@@ -20,7 +20,7 @@ pub(super) fn simplify(defs: &Definitions, op: &Op, args: &[Value], ty: Type) ->
     }
 }
 
-/// Whether operands may change places without changing a bit.
+/// True if operands may change places without changing a bit.
 pub(in crate::passes) fn is_commutative(op: &Op) -> bool {
     matches!(
         op,
@@ -52,13 +52,13 @@ fn inst<const N: usize>(op: Op, args: [Value; N]) -> Option<Rewrite> {
     Some(Rewrite::Inst(op, args.to_vec()))
 }
 
-/// Whether a value is a constant whose float components all equal `x` (a zero of either sign for
+/// True if a value is a constant whose float components all equal `x` (a zero of either sign for
 /// 0).
 fn is_float(defs: &Definitions, v: Value, x: f32) -> bool {
     defs.constant(v).and_then(Const::floats).is_some_and(|f| f.iter().all(|&y| y == x))
 }
 
-/// Whether a value is an integer constant, as 32 bits.
+/// True if a value is an integer constant, as 32 bits.
 fn is_integer(defs: &Definitions, v: Value, bits: u32) -> bool {
     match defs.constant(v) {
         Some(Const::I32(i)) => *i as u32 == bits,
@@ -189,7 +189,7 @@ fn ordered(defs: &Definitions, op: &Op, a: Value, b: Value, ty: Type) -> Option<
     }
 }
 
-/// Whether `v` is the minimum or maximum of `x` and a constant.
+/// True if `v` is the minimum or maximum of `x` and a constant.
 fn limits(defs: &Definitions, v: Value, op: &Op, x: Value, limit: f32) -> bool {
     matches!(defs.args_of(v, op), Some(&[a, b]) if a == x && is_float(defs, b, limit) || b == x && is_float(defs, a, limit))
 }

@@ -9,20 +9,20 @@ use crate::{Block, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, Target
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What is worked out once.
+/// The values that are worked out once.
 #[derive(Clone, Copy, Debug)]
 pub enum Once<'a> {
     /// All numbers that cost something, if the target's registers hold them
     /// ([`TargetInfo::split_vectors`], [`TargetInfo::split_scalars`]).
     Numbers(&'a TargetInfo),
-    /// What calls of these functions give, which do nothing but give results.
+    /// The results of calls of these functions, which do nothing but give results.
     Calls(&'a HashSet<Arc<str>>),
 }
 
 /// The two parts of a function. Both have its parameters.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// What only the common arguments decide, as results.
+    /// The values that only the common arguments decide, as results.
     pub shared: Function,
     /// The function, with the results of the other part after its parameters.
     pub rest: Function,

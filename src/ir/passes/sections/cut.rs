@@ -42,8 +42,8 @@ pub(super) struct Cut<'a> {
     pub live: Vec<BTreeSet<Value>>,
     /// The instruction that computes a value which is computed again rather than kept.
     pub recipes: HashMap<Value, &'a Inst>,
-    /// Those of them that come from constants alone, so that they are the same wherever they are
-    /// computed.
+    /// The values among these that come from constants alone, so that they are the same wherever
+    /// they are computed.
     pub fixed: HashSet<Value>,
 }
 
@@ -278,10 +278,10 @@ fn recipes<'a>(func: &'a Function, order: &[BlockId], cheap: usize) -> HashMap<V
     recipes
 }
 
-/// What is fetched from the scene through more than one address, and sums and products of that, of
-/// the function's parameters and of the hit, where they take no more words than what they are made
-/// of: the position, the normal and the like. A load counts as two words of a frame and more, as
-/// does what it takes to compile one.
+/// The values that are fetched from the scene through more than one address, and sums and products
+/// of these, of the function's parameters and of the hit, where they take no more words than what
+/// they are made of: the position, the normal and the like. A load counts as two words of a frame
+/// and more, as does what it takes to compile one.
 fn interpolated(func: &Function, order: &[BlockId]) -> HashSet<Value> {
     let words = |v: &Value| func.ty(*v).words();
     let mut kept: HashSet<Value> = HashSet::new();

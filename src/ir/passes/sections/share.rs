@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Shaders whose first sections do the same.
 struct Alike {
-    /// What they do, as [`comparable`] gives it.
+    /// The section that they have in common, as [`comparable`] gives it.
     section: Section,
     /// Their names and first sections.
     members: Vec<(Arc<str>, u32)>,

@@ -12,7 +12,7 @@ use shadewright_base::text::source::FileId;
 struct Echo {
     current: Option<Hit>,
     asked: Vec<Vec<u32>>,
-    /// What objects are made of; of `shade` where there is nothing here.
+    /// The shaders of objects; `shade` where there is none here.
     shaders: &'static [&'static str],
 }
 

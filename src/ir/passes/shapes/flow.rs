@@ -65,7 +65,7 @@ pub(super) fn describe(func: &Function, module: &Module, index: &HashMap<Arc<str
     Described { flow, params, results, callees }
 }
 
-/// Whether values of a type are integers, as far as bits are concerned.
+/// True if values of a type are integers, as far as bits are concerned.
 pub(in crate::passes) fn is_integer(ty: Type) -> bool {
     matches!(ty, Type::I32 | Type::U32 | Type::Ref)
 }
@@ -120,7 +120,7 @@ fn step(
     Step { rule, args, results }
 }
 
-/// Whether a function is called as it is, once for each lane: its results depend on its arguments
+/// True if a function is called as it is, once for each lane: its results depend on its arguments
 /// alone, and another function may stand for its blocks.
 pub(in crate::passes) fn is_opaque(func: &Function) -> bool {
     func.host.is_some() || func.inlining == Inlining::Native

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// The binding times of a function's values.
 pub(super) struct BindingTimes {
-    /// Whether each value is varying.
+    /// True if each value is varying.
     varying: Vec<bool>,
-    /// Whether a varying branch decides that a block runs.
+    /// True if a varying branch decides that a block runs.
     is_conditional: Vec<bool>,
     /// The immediate post-dominators.
     joins: Vec<Option<BlockId>>,
@@ -25,8 +25,8 @@ pub(super) struct BindingTimes {
 }
 
 impl BindingTimes {
-    /// Those of a function with these uniform parameters; `pure` are the functions whose results
-    /// depend on their arguments alone.
+    /// The binding times of a function with these uniform parameters; `pure` are the functions
+    /// whose results depend on their arguments alone.
     pub(super) fn new(func: &Function, tree: &Dominators, uniform: &[bool], pure: &HashSet<Arc<str>>) -> Self {
         let graph = dominators::graph(func);
         let mut times = Self {
@@ -47,7 +47,7 @@ impl BindingTimes {
         times
     }
 
-    /// Whether a value is uniform.
+    /// True if a value is uniform.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
         !self.varying[value.0 as usize]
     }

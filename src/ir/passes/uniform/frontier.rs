@@ -20,7 +20,7 @@ impl<'a> Uses<'a> {
         Self { times, components: func.components() }
     }
 
-    /// Whether a use in a block sees the last value that a uniform value had: it has one, or the
+    /// True if a use in a block sees the last value that a uniform value had: it has one, or the
     /// block is outside of the loops that compute it.
     pub(super) fn sees_last(&self, value: Value, block: BlockId) -> bool {
         let (home, user) = (self.times.home(value).0 as usize, block.0 as usize);
@@ -32,8 +32,8 @@ impl<'a> Uses<'a> {
 pub(super) struct Frontier<'a> {
     func: &'a Function,
     uses: &'a Uses<'a>,
-    /// What defines each value: an instruction and its block, or none where it is a parameter of a
-    /// block.
+    /// The definition of each value: an instruction and its block, or none where it is a parameter
+    /// of a block.
     defs: Vec<Option<(BlockId, &'a Inst)>>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Frontier<'a> {
         found.into_iter().collect()
     }
 
-    /// Whether a value is better handed on than computed.
+    /// True if a value is better handed on than computed.
     fn is_worth(&self, value: Value) -> bool {
         let ty = self.func.ty(value);
         let is_word = matches!(ty, Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 | Type::I32 | Type::U32);

@@ -19,8 +19,8 @@ pub(super) enum Packing {
     Apart,
 }
 
-/// What a slice with one result computes, where that is the result of a loop or a choice: the hash
-/// of its text.
+/// The key of a slice with one result, where that is the result of a loop or a choice: the hash of
+/// its text.
 pub(super) fn text_key(slice: Slice) -> u128 {
     let mut function = slice.function;
     renumber::renumber(&mut function);
@@ -39,7 +39,7 @@ fn hash(what: impl Fn(&mut DefaultHasher)) -> u128 {
     half(1) << 64 | half(2)
 }
 
-/// What the results of a slice compute, as hashes of their operations down to the parameters.
+/// The keys of the results of a slice: hashes of their operations down to the parameters.
 pub(super) fn keys(slice: &Function) -> Vec<Option<u128>> {
     let mut known: HashMap<Value, u128> = HashMap::new();
     for (param, value) in slice.params.iter().zip(slice.param_values()) {

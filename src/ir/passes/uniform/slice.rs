@@ -46,7 +46,7 @@ pub(super) fn slice(
     Slice { function, params }
 }
 
-/// Whether each value is an operand. Variables that a debugger shows do not count: with them a shader
+/// True if each value is an operand. Variables that a debugger shows do not count: with them a shader
 /// is split as without.
 pub(super) fn used(func: &Function) -> Vec<bool> {
     let mut used = vec![false; func.values.len()];

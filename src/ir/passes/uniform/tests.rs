@@ -23,7 +23,7 @@ fn linked(module: &Module, split: &Split) -> Module {
     all
 }
 
-/// What the rest gives for arguments of the whole, with what the stages give.
+/// The results of the rest for arguments of the whole, with what the stages give.
 fn run(linked: &Module, split: &Split, args: &[Const]) -> Vec<Const> {
     let results: Vec<Vec<Const>> = split
         .stages

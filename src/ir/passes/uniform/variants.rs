@@ -37,7 +37,7 @@ pub(super) struct Splits {
     pub(super) module: Module,
     /// The functions whose results depend on their arguments alone.
     pure: HashSet<Arc<str>>,
-    /// Those that call themselves, in the end.
+    /// The functions that call themselves, in the end.
     recursive: HashSet<Arc<str>>,
     variants: HashMap<(Arc<str>, Vec<bool>), Option<Variant>>,
     /// The names of the functions that were made.

@@ -41,7 +41,7 @@ pub(super) struct Body<'v, 'm> {
     pub(super) width: usize,
     pub(super) b: FunctionBuilder,
     homes: Vec<Option<Home>>,
-    /// What lanes took with them out of loops that they left in different iterations.
+    /// The values that lanes took with them out of loops that they left in different iterations.
     apart: HashMap<Value, Vec<Variable>>,
     constants: HashMap<Value, Value>,
     /// The arrays that stand for each array.
@@ -279,7 +279,7 @@ impl<'v, 'm> Body<'v, 'm> {
         }
     }
 
-    /// What a value is in its block, for lanes that will leave the loop around it.
+    /// Keeps a value as it is in its block, for lanes that will leave the loop around it.
     pub(super) fn keep_apart(&mut self, value: Value, block: BlockId, mask: &Mask) {
         let Some(variables) = self.apart.get(&value).cloned() else { return };
         let new = self.each(value, block);
@@ -357,7 +357,7 @@ impl<'v, 'm> Body<'v, 'm> {
         }
     }
 
-    /// Whether a lane is active.
+    /// True if a lane is active.
     pub(super) fn any(&mut self, mask: &[Value]) -> Value {
         mask.iter().fold(self.truth[0], |any, lane| self.or(any, *lane))
     }

@@ -9,7 +9,7 @@ use shadewright_base::uniformity::Shape;
 use std::sync::Arc;
 
 impl Body<'_, '_> {
-    /// Whether an instruction is an operation between lanes.
+    /// True if an instruction is an operation between lanes.
     pub(super) fn is_between_lanes(&self, inst: &Inst) -> bool {
         matches!(&inst.op, Op::Call(name) if LaneIntrinsic::parse(name).is_some())
     }
@@ -108,7 +108,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What is printed is so for each active lane; nothing else is shown of a vector.
+    /// Emits an instruction that prints, for each active lane; nothing else is shown of a vector.
     fn debug(&mut self, block: BlockId, inst: &Inst, mask: &Mask) {
         if !inst.op.is_printed() {
             return;

@@ -1,5 +1,5 @@
-//! What lanes run that diverged, until they reconverge: blocks one after the other, each under the mask
-//! of the lanes that come to it.
+//! The code of diverged lanes, until they reconverge: blocks one after the other, each under the
+//! mask of the lanes that come to it.
 //!
 //! Blocks run in an order in which each comes after those that lead to it; a loop counts as one,
 //! and runs until no lane is in it. A branch on a uniform condition stays a branch where what it
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether a block must not run without lanes: what it calls might never return.
+    /// True if a block must not run without lanes: what it calls might never return.
     fn needs_lanes(&self, block: BlockId) -> bool {
         let insts = &self.func.block(block).insts;
         insts.iter().any(|i| matches!(i.op, Op::Call(_)) && !self.is_between_lanes(i))
@@ -288,7 +288,7 @@ impl Body<'_, '_> {
         self.b.switch_to(rest);
     }
 
-    /// What the edges of a branch lead to through it alone, if each of it is.
+    /// The blocks that each edge of a branch leads to, if all of them are reached through it alone.
     fn arms(&self, level: &Level, block: BlockId, targets: [BlockId; 2]) -> Option<[BTreeSet<BlockId>; 2]> {
         if targets[0] == targets[1] || level.depth >= MAX_DEPTH {
             return None;

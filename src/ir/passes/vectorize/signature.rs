@@ -27,7 +27,7 @@ pub(super) fn variant_name(name: &str, width: u32, params: &[Shape], masked: boo
     if masked { text + ".m" } else { text }
 }
 
-/// Whether lanes of a type are packed.
+/// True if lanes of a type are packed.
 pub(super) fn is_packed(ty: Type) -> bool {
     matches!(ty, Type::F32 | Type::I32 | Type::U32 | Type::Ref | Type::Bool)
 }

@@ -88,8 +88,8 @@ impl Check<'_> {
         })
     }
 
-    /// What it costs to give a value of one type to a parameter of another: the cheapest function
-    /// is called. `None` where it cannot be given.
+    /// The cost of giving a value of one type to a parameter of another: the cheapest function is
+    /// called. `None` where it cannot be given.
     fn cost(&self, node: NodeId, p: &ast::Variable) -> Option<u32> {
         let node = self.body.node(node);
         if node.ty.dims() != p.ty.dims() || node.ty == Type::Void {

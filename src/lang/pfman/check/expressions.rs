@@ -453,7 +453,7 @@ impl Check<'_> {
         Ok(self.add(NodeKind::Index(array, indices), ty, class, span))
     }
 
-    /// What can be assigned to: a variable or an element of one.
+    /// The place that an expression names, to be assigned to: a variable or an element of one.
     pub(super) fn place(&mut self, e: ExprId) -> Checked<Place> {
         let span = self.ast.expr(e).span;
         let (array, indices) = self.indices(e)?;

@@ -88,7 +88,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether an expression of operators has a quotient in it.
+    /// True if an expression of operators has a quotient in it.
     fn has_quotient(&self, id: NodeId) -> bool {
         match &self.body.node(id).kind {
             NodeKind::Binary(BinaryOp::Div, ..) => self.body.scalar(id) != Scalar::Float,

@@ -264,7 +264,7 @@ impl Lowerer<'_> {
         }]
     }
 
-    /// Whether one number in fixed point, or truth value, is less than another.
+    /// True if one number in fixed point, or truth value, is less than another.
     fn less(&mut self, x: Value, y: Value) -> Value {
         if self.b.ty(x) == ir::Type::Bool {
             let not = self.b.op(Op::Not, &[x]);
@@ -333,7 +333,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What indices choose of an array.
+    /// The values that indices choose of an array.
     fn element(&mut self, values: &[Value], ty: &Type, indices: &[Index]) -> Vec<Value> {
         let (mut numbers, mut dims) = (values.to_vec(), ty.dims());
         for &index in indices {

@@ -1,5 +1,5 @@
-//! What surrounds the statements of a function: parameters, predefined variables and results, and
-//! what happens to a shader's parameters before it runs.
+//! The parts of a function around its statements: parameters, predefined variables and results, and
+//! the changes of a shader's parameters before it runs.
 
 use super::*;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// What is left of an exact value in a type: digits beyond the last are cut off, and so is the upper
-/// part of what is too large.
+/// The part of an exact value that a type keeps: digits beyond the last are cut off, and so is the
+/// upper part of what is too large.
 fn cut(ty: Fixed, exact: i128, exponent: i32) -> i64 {
     let places = exponent - ty.exponent;
     let stored = if places >= 0 { exact >> places.min(127) } else { exact << -places };

@@ -4,7 +4,7 @@
 use super::{Row, built, library, number, row, text};
 use shadewright_ir::{FunctionBuilder, Op, Value};
 
-/// What is here.
+/// The rows of the mathematical functions.
 pub(super) const ROWS: &[Row] = &[
     row("abs", "f:f", |b, a| vec![b.op(Op::Abs, a)]),
     row("floor", "f:f", |b, a| vec![b.op(Op::Floor, a)]),

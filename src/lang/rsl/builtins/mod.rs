@@ -30,15 +30,15 @@ pub struct Builtin {
     pub result: SourceType,
     /// Types of the positional parameters, and whether each is an output.
     pub params: Vec<(SourceType, bool)>,
-    /// Whether the last positional parameter may be repeated.
+    /// True if the last positional parameter may be repeated.
     pub variadic: bool,
-    /// What may follow as pairs `"name", value`.
+    /// The options that may follow as pairs `"name", value`.
     pub options: &'static [NamedOption],
-    /// What a call becomes.
+    /// The code that a call becomes.
     pub means: Means,
 }
 
-/// What a call of a built-in function becomes.
+/// The code that a call of a built-in function becomes.
 #[derive(Clone, Copy, Debug)]
 pub enum Means {
     /// The operations that this emits.
@@ -102,7 +102,7 @@ pub struct NamedOption {
     pub default: OptionDefault,
 }
 
-/// What an option is that a call does not give.
+/// The value of an option that a call does not give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionDefault {
     /// This number, in all components.
@@ -135,12 +135,13 @@ const fn text(name: &'static str, default: &'static str) -> NamedOption {
 }
 
 impl NamedOption {
-    /// Whether the option is a variable that receives a value.
+    /// True if the option is a variable that receives a value.
     pub fn is_output(&self) -> bool {
         self.default == OptionDefault::Output
     }
 
-    /// What the function gets where a call does not give the option: of an output, the zero.
+    /// The constant that the function gets where a call does not give the option: of an output, the
+    /// zero.
     pub fn default_constant(&self) -> Const {
         match self.default {
             OptionDefault::Number(x) if self.ty.is_triple() => Const::Vec3([x; 3]),
@@ -244,7 +245,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     rows().map(|r| r.name).filter(|n| !n.starts_with("__"))
 }
 
-/// Whether a built-in function of that name changes an argument.
+/// True if a built-in function of that name changes an argument.
 pub fn has_outputs(name: &str) -> bool {
     by_name(name).iter().any(|b| b.params.iter().any(|p| p.1) || b.options.iter().any(NamedOption::is_output))
 }
@@ -256,7 +257,7 @@ pub struct Signature {
     pub result: SourceType,
     /// Types of the parameters, and whether each is an output.
     pub params: Vec<(SourceType, bool)>,
-    /// Whether the last parameter may be repeated.
+    /// True if the last parameter may be repeated.
     pub variadic: bool,
 }
 

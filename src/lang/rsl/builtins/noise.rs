@@ -3,7 +3,7 @@
 
 use super::{Row, built, library};
 
-/// What is here.
+/// The rows of the functions for noise and random numbers.
 pub(super) const ROWS: &[Row] = &[
     built("noise", "f:f", "noise.1.1"),
     built("noise", "c:f", "noise.1.3"),

@@ -36,7 +36,7 @@ const POINTS: &[NamedOption] = &[
     number("interpolate", 0.0),
 ];
 
-/// What is here.
+/// The rows of the functions for rays and lights.
 pub(super) const ROWS: &[Row] = &[
     library("trace", "c:pv", "__trace_color").with(TRACE),
     library("trace", "f:pv", "__trace_float").with(TRACE),
@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__lights_ambient", "c:pn", |b, a| b.call(Intrinsic::LightAmbient, a.to_vec(), &[Type::Vec3])),
 ];
 
-/// What photon maps give where there are none.
+/// The value of photon maps where there are none: black.
 fn black(b: &mut FunctionBuilder) -> Vec<Value> {
     vec![b.constant(Const::Vec3([0.0; 3]))]
 }
@@ -105,7 +105,7 @@ fn hit_object(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
     vec![b.op(Op::Extract(lane), &[first])]
 }
 
-/// Whether rays of a kind do not see the object that was hit: 1 or 0.
+/// True if rays of a kind do not see the object that was hit: 1 or 0.
 fn hit_is_hidden(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let [specular, diffuse] = [2, 3].map(|lane| hit_object(b, lane)[0]);
     let (diffuse_ray, one, zero) = (b.f32(2.0), b.f32(1.0), b.f32(0.0));

@@ -5,7 +5,7 @@ use super::{Row, row};
 use crate::types::SourceType;
 use shadewright_ir::{FunctionBuilder, Value};
 
-/// What is here.
+/// The rows of the functions for coordinate systems.
 pub(super) const ROWS: &[Row] = &[
     row("__point_from_named", "p:sp", |b, a| by_name(b, a, SourceType::Point, spaces::out_of)),
     row("__point_to_named", "p:sp", |b, a| by_name(b, a, SourceType::Point, spaces::into)),

@@ -9,7 +9,7 @@ use super::{Row, row};
 use shadewright_ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
 use std::sync::Arc;
 
-/// What is here.
+/// The rows of the functions for curves.
 pub(super) const ROWS: &[Row] = &[
     row("spline", "f:fffff*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
     row("spline", "c:fcccc*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),

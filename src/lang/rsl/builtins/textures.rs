@@ -6,10 +6,10 @@ use shadewright_ir::abi::{Intrinsic, library};
 use shadewright_ir::{FunctionBuilder, Op, Type, Value};
 use shadewright_texture::layout::{NDC, VIEWING};
 
-/// What calls of `texture`, `environment` and `bump` may say. `pack` makes two vectors of it.
+/// The options of `texture`, `environment` and `bump`. `pack` makes two vectors of them.
 const LOOKUP: &[NamedOption] = &with_area([text("filter", "box"), number("fill", 0.0), number("samples", 1.0)]);
 
-/// What calls of `shadow` may say.
+/// The options of `shadow`.
 const SHADOW: &[NamedOption] = &with_area([number("samples", 16.0), number("bias", 0.225), text("filter", "box")]);
 
 /// The options of all that averages an area, with three that follow.
@@ -31,7 +31,7 @@ const fn with_area([a, b, c]: [NamedOption; 3]) -> [NamedOption; 10] {
 /// Options of `bake`.
 const BAKE: &[NamedOption] = &[number("interpolate", 0.0), number("samples", 1.0)];
 
-/// What is here.
+/// The rows of the functions for textures.
 pub(super) const ROWS: &[Row] = &[
     row("bake", "x:sfff", |_, _| Vec::new()).with(BAKE),
     row("bake", "x:sffc", |_, _| Vec::new()).with(BAKE),
@@ -147,7 +147,7 @@ fn points_number(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     vec![b.op(Op::Extract(3), &[vector])]
 }
 
-/// Whether such a vector begins with the identifier of a string: 1 or 0.
+/// True if such a vector begins with the identifier of a string: 1 or 0.
 fn points_is_named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let vector = points_vector(b, args);
     let word = b.op(Op::Extract(0), &[vector]);

@@ -5,7 +5,7 @@ use super::{Row, row};
 use shadewright_ir::emitter::normalize;
 use shadewright_ir::{FunctionBuilder, Op, Value};
 
-/// What is here.
+/// The rows of the functions for components, lengths and matrices.
 pub(super) const ROWS: &[Row] = &[
     row("xcomp", "f:v", |b, a| vec![b.op(Op::Extract(0), a)]),
     row("ycomp", "f:v", |b, a| vec![b.op(Op::Extract(1), a)]),

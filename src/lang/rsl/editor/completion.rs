@@ -71,7 +71,7 @@ pub fn completion(view: View<'_>, offset: usize) -> Vec<Completion> {
     list.items
 }
 
-/// Whether a statement may stand in that kind of shader.
+/// True if a statement may stand in that kind of shader.
 fn is_allowed(keyword: &str, shader: Option<ShaderKind>) -> bool {
     match keyword {
         "illuminance" => !matches!(shader, Some(ShaderKind::Light | ShaderKind::Imager)),

@@ -33,13 +33,13 @@ pub enum Place {
 pub struct OpenCall {
     /// The function's name.
     pub name: Arc<str>,
-    /// Its place.
+    /// The place of that name.
     pub span: Span,
     /// Which argument the cursor is in, from 0.
     pub argument: usize,
 }
 
-/// What tokens say about a cursor.
+/// The surroundings of a cursor, as tokens show them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The kind of text.
@@ -69,7 +69,7 @@ pub fn cursor(text: &str, tokens: &[RawToken], offset: usize) -> Cursor {
     state.finish(ends_in_comment(rest))
 }
 
-/// Whether text that holds only blanks and comments ends within a comment.
+/// True if text that holds only blanks and comments ends within a comment.
 fn ends_in_comment(mut gap: &str) -> bool {
     while let Some(start) = gap.find("//").into_iter().chain(gap.find("/*")).min() {
         let body = &gap[start + 2..];

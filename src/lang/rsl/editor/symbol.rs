@@ -85,7 +85,7 @@ pub fn shader_at(view: View<'_>, offset: usize) -> Option<ShaderKind> {
     }
 }
 
-/// Whether a token is on the line of a directive.
+/// True if a token is on the line of a directive.
 fn is_in_directive(view: View<'_>, index: usize) -> bool {
     let line = view.tokens[..index].iter().rposition(|t| t.kind == RawKind::Newline).map_or(0, |n| n + 1);
     view.tokens[line].is_punct("#")

@@ -34,7 +34,7 @@ pub(super) struct Located {
     component: Vec<Value>,
     /// The type of what lies there.
     pub ty: SourceType,
-    /// Its storage class.
+    /// The storage class.
     pub class: StorageClass,
 }
 
@@ -108,7 +108,7 @@ impl Body<'_, '_> {
         var
     }
 
-    /// What a variable holds that nobody wrote.
+    /// The values of a variable that nobody wrote.
     pub(super) fn zeros(&mut self, ty: SourceType) -> Vec<Value> {
         ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
     }

@@ -186,7 +186,7 @@ impl<'a> Body<'_, 'a> {
         Ok(left)
     }
 
-    /// Whether `e` may be computed in vain: it is small and calls nothing and changes nothing.
+    /// True if `e` may be computed in vain: it is small and calls nothing and changes nothing.
     fn is_cheap(&self, e: ExprId) -> bool {
         let mut list = vec![e];
         let mut seen = 0;
@@ -308,7 +308,7 @@ impl<'a> Body<'_, 'a> {
         self.in_all_components(&op, a, b)
     }
 
-    /// Whether a comparison holds for all three components.
+    /// True if a comparison holds for all three components.
     fn in_all_components(&mut self, op: &Op, a: Value, b: Value) -> Value {
         let [x, y, z] = [0, 1, 2].map(|lane| {
             let [a, b] = [a, b].map(|v| self.b.op(Op::Extract(lane), &[v]));
@@ -475,7 +475,7 @@ impl<'a> Body<'_, 'a> {
     }
 }
 
-/// Whether one of the types is color, and the other one of points or directions.
+/// True if one of the types is color, and the other one of points or directions.
 fn mixes_color(a: SourceType, b: SourceType) -> bool {
     a == SourceType::Color && b.is_spatial() || b == SourceType::Color && a.is_spatial()
 }

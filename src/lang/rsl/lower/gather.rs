@@ -19,10 +19,10 @@ struct Steering {
     distribution: Option<Value>,
 }
 
-/// What the category of a point cloud begins with; the name of the file follows.
+/// The prefix of the category of a point cloud; the name of the file follows.
 const POINT_CLOUD: &str = "pointcloud:";
 
-/// What a variable receives of a ray.
+/// The part of a ray that a variable receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Color,
@@ -31,7 +31,7 @@ enum Part {
     Origin,
     Direction,
     Point,
-    /// What the surface that was hit answers: the linker's function for the kind of ray that asks.
+    /// The answer of the surface that was hit: the linker's function for the kind of ray that asks.
     Answer(Arc<str>),
 }
 
@@ -72,7 +72,7 @@ fn answer_types(name: &str) -> Option<&'static [SourceType]> {
 /// The distance that a ray that hits nothing is said to have.
 const NOWHERE: f32 = 1.0e30;
 
-/// What to ask surfaces for in the place of a value that rays cannot bring.
+/// The value to ask surfaces for in the place of one that rays cannot bring, as a hint.
 fn instead_of(ty: SourceType) -> Option<&'static str> {
     match ty {
         SourceType::String => {

@@ -23,12 +23,12 @@ pub(super) struct Inlined {
     function: usize,
     /// Where `return` goes.
     pub end: BlockId,
-    /// What `return` sets.
+    /// The variable that `return` sets.
     pub result: Option<Variable>,
 }
 
 impl Body<'_, '_> {
-    /// Whether a call here is replaced by the function's statements.
+    /// True if a call here is replaced by the function's statements.
     pub(super) fn is_inlined_here(&mut self, function: usize, f: &Ident) -> bool {
         if self.shader.is_none() || !self.cx.program.is_inlined(function) {
             return false;

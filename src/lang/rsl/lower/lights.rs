@@ -13,7 +13,7 @@ struct LightArgs<'e> {
     category: Option<Value>,
     /// Position, axis and angle.
     spatial: &'e [ExprId],
-    /// What is asked of each light: the option, what it names, and the variable.
+    /// The messages that are asked of each light: the option, what it names, and the variable.
     messages: Vec<(Ident, Arc<str>, Ident)>,
 }
 
@@ -33,7 +33,7 @@ impl Body<'_, '_> {
         args.iter().zip(types).map(|(e, ty)| Ok(self.value_as(*e, *ty)?.value)).collect()
     }
 
-    /// What lights and functions get as the normal of a point in a volume, which has none.
+    /// The normal that lights and functions get for a point in a volume, which has none.
     pub(super) fn no_normal(&mut self) -> Value {
         self.b.constant(Const::Vec3([0.0; 3]))
     }
@@ -75,7 +75,7 @@ impl Body<'_, '_> {
         Ok(given)
     }
 
-    /// Whether a statement names a variable.
+    /// True if a statement names a variable.
     fn mentions(&self, s: &Stmt, name: &str) -> bool {
         let ast = self.cx.program.ast;
         let mut statements = vec![s];

@@ -56,7 +56,7 @@ pub(super) struct BakedLight {
 }
 
 impl BakedLight {
-    /// What a function is.
+    /// The channels and the position of a function; `None` of other functions.
     pub fn of(builtin: &Builtin) -> Option<Self> {
         let channels: &[&str] = match builtin.name {
             "occlusion" => &["_occlusion"],
@@ -68,7 +68,7 @@ impl BakedLight {
     }
 }
 
-/// What the pairs of a call say, beside channels.
+/// The options that the pairs of a call give, and the pairs that name channels.
 #[derive(Default)]
 struct Options {
     radius: Option<Value>,

@@ -6,7 +6,7 @@ use shadewright_ir::abi::{Intrinsic, QuerySource, input};
 /// The light of an `illuminance`, in its body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurrentLight {
-    /// Its number among those that shine.
+    /// The number among the lights that shine.
     pub number: Value,
     /// The point that is lit.
     pub position: Value,
@@ -185,7 +185,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// What a function finds that belongs to no shader: zero, or the empty string.
+    /// The result of a query in a function that belongs to no shader: zero, or the empty string.
     fn outside_of_shader(&mut self, f: &Ident, ty: Type) -> Value {
         if !self.is_inlined {
             let message = format!("`{}` is available in shaders, not in functions: nothing is found here", f.name);

@@ -26,28 +26,28 @@ pub(super) struct Around {
     name: Arc<str>,
     /// Names of its variables and parameters, without those of structs' members.
     variables: HashSet<Arc<str>>,
-    /// Its methods' names with the numbers of their parameters.
+    /// The names of the methods with the numbers of their parameters.
     methods: BTreeSet<(Arc<str>, usize)>,
     /// The method; empty outside of methods.
     method: Arc<str>,
-    /// What methods ask.
+    /// The queries that methods ask.
     pub queries: Vec<scene_queries::Query>,
-    /// Whether a method asks if it is called as one of a co-shader.
+    /// True if a method asks if it is called as one of a co-shader.
     pub asks_whether_coshader: bool,
 }
 
 impl Around {
-    /// What a method's own variable of that name is called, where it hides one of the class.
+    /// The new name of a method's own variable of that name, where it hides one of the class.
     pub fn renamed(&self, name: &str) -> Option<Arc<str>> {
         self.variables.contains(name).then(|| format!("{}.{name}", self.method).into())
     }
 
-    /// Whether a variable of the class has that name.
+    /// True if a variable of the class has that name.
     pub fn has_variable(&self, name: &str) -> bool {
         self.variables.contains(name)
     }
 
-    /// Whether there is a method of that name with so many parameters.
+    /// True if there is a method of that name with so many parameters.
     pub fn has_method(&self, name: &str, params: usize) -> bool {
         self.methods.iter().any(|m| *m.0 == *name && m.1 == params)
     }
@@ -57,7 +57,7 @@ impl Around {
         &self.name
     }
 
-    /// Whether a method is taken apart.
+    /// True if a method is taken apart.
     pub fn is_in_method(&self) -> bool {
         !self.method.is_empty()
     }
@@ -216,7 +216,7 @@ impl Flattening<'_> {
         }
     }
 
-    /// What a method itself uses: its own variables have other names.
+    /// Adds the uses of a method itself: its own variables have other names.
     fn uses(&self, d: &Definition, names: &BTreeSet<Arc<str>>, with_outputs: &HashSet<Arc<str>>, uses: &mut Uses) {
         let writes = |f: &str| {
             let is_coshader = Call::parse(f).is_some_and(|(call, _)| call.writes());

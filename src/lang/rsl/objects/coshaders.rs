@@ -20,7 +20,7 @@ pub(super) const IS_COSHADER: &str = "iscoshader?";
 /// The variable that counts shaders where an array of them is filled.
 const COUNTER: &str = "shader#";
 
-/// Whether an expression is about co-shaders, unless the file gives its name another meaning.
+/// True if an expression is about co-shaders, unless the file gives its name another meaning.
 pub(super) fn is_about_coshaders(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Name(name) => **name == *NULL,
@@ -30,8 +30,8 @@ pub(super) fn is_about_coshaders(kind: &ExprKind) -> bool {
 }
 
 impl Flattening<'_> {
-    /// What an expression about co-shaders becomes; `None` when it is not about them. What is below
-    /// it joins the list.
+    /// Rewrites an expression about co-shaders; `None` when it is not about them. The expressions
+    /// below it join the list.
     pub(super) fn of_coshaders(
         &mut self,
         kind: &ExprKind,
@@ -107,7 +107,7 @@ impl Flattening<'_> {
         Ok(ExprKind::Call(name, given))
     }
 
-    /// Whether a method is called that is not of the class itself.
+    /// True if a method is called that is not of the class itself.
     pub(super) fn is_own(&self, place: &Place) -> bool {
         *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty() && self.class.is_some()
     }

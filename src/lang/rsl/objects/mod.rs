@@ -62,16 +62,16 @@ struct Wrong;
 
 type Flat<T> = Result<T, Wrong>;
 
-/// What a name means in the scopes around.
+/// The meaning of a name in the scopes around.
 #[derive(Clone, Debug, Default)]
 struct Binding {
     /// The struct that the variable holds, or that its elements are.
     shape: Option<usize>,
-    /// Its declared type.
+    /// The declared type.
     ty: Option<SourceType>,
-    /// Whether it is an array.
+    /// True if it is an array.
     is_array: bool,
-    /// Its name in the flat tree, where that is another one.
+    /// The name in the flat tree, where that is another one.
     renamed: Option<Arc<str>>,
 }
 
@@ -146,7 +146,7 @@ impl Flattening<'_> {
         self.scopes.first()?.get(&member.name.name)
     }
 
-    /// Whether a struct, or an array of them, lies at a place.
+    /// True if a struct, or an array of them, lies at a place.
     fn holds_struct(&self, place: &Place) -> bool {
         let binding = match (place.members.last(), self.owner(place)) {
             (Some(member), Some(owner)) => self.shapes[owner].member(&member.name.name).map(|m| &m.binding),
@@ -333,8 +333,8 @@ impl Flattening<'_> {
         Ok(flat)
     }
 
-    /// What a call names in the flat tree: a method hides functions that take as many arguments,
-    /// but not the queries that shaders put to each other by a name.
+    /// The function that a call names in the flat tree: a method hides functions that take as many
+    /// arguments, but not the queries that shaders put to each other by a name.
     fn callee(&self, f: &Ident, args: &[ExprId]) -> Ident {
         let is_string = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
         let is_question = queries::source(&f.name).is_some() && args.first().is_some_and(is_string);

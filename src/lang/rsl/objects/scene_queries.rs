@@ -15,7 +15,7 @@ use shadewright_ir::abi::QuerySource;
 pub(super) struct Query {
     /// Who is asked.
     source: QuerySource,
-    /// What is asked for.
+    /// The name of the value that is asked for.
     name: Arc<str>,
     /// The type of the value.
     ty: SourceType,

@@ -290,7 +290,7 @@ impl Flattening<'_> {
         self.error(d.at(f.span, "constructed here"))
     }
 
-    /// What a variable holds that nobody wrote.
+    /// The value of a variable that nobody wrote.
     fn zero(&mut self, ty: SourceType, span: Span) -> ExprId {
         let zero = match ty.element() {
             SourceType::String => ExprKind::String("".into()),

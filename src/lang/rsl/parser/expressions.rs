@@ -46,7 +46,7 @@ impl Parser<'_> {
         Ok(e)
     }
 
-    /// What an expression names, when it can stand left of `=`.
+    /// The place that an expression names, when it can stand left of `=`.
     fn place(&self, e: ExprId) -> Option<Place> {
         let is_product = matches!(self.ast.expr(e).kind, ExprKind::Binary(..));
         self.ast.place(e).filter(|_| !is_product || !self.ast.structs.is_empty())
@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.cast_operand(start, ty, space)
     }
 
-    /// What a cast converts.
+    /// Parses the operand of a cast.
     fn cast_operand(&mut self, start: Span, ty: SourceType, space: Option<Ident>) -> Parse<ExprId> {
         self.cursor.enter()?;
         let e = self.unary()?;

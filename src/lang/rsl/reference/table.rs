@@ -1,10 +1,10 @@
 //! The table of the language's library: which functions the specification and its usual extensions
 //! have, which of them there are here, and why others are not.
 //!
-//! What there is comes from the compiler itself ([`super::super::analysis`]); here are only the
-//! names by section, what is known to be missing of a function, and reasons. `docs/rsl.md` is
-//! [`markdown`], which a test makes sure of, and the errors about unsupported functions say the
-//! same.
+//! The functions that there are come from the compiler itself ([`super::super::analysis`]); here
+//! are only the names by section, what is known to be missing of a function, and reasons.
+//! `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about unsupported
+//! functions say the same.
 
 use super::super::analysis::{Signature, analyse, predefined};
 use super::super::{Options, lexer};
@@ -154,7 +154,7 @@ const SECTIONS: [(&str, &[&str]); 11] = [
     ("15.9 Functions from shared libraries", &["DSO shadeops"]),
 ];
 
-/// What there is of these functions but not all of it.
+/// The functions that are supported in part, with the limits of each.
 const PARTLY: [(&str, &str); 10] = [
     ("rayhittest", "the normal is that of a surface that faces the ray"),
     ("fulltrace", "the normal is that of a surface that faces the ray"),
@@ -171,7 +171,7 @@ const PARTLY: [(&str, &str); 10] = [
     ("surface", "lights cannot query surfaces"),
 ];
 
-/// What is not supported, and why.
+/// The functions that are not supported, with the reasons.
 const UNSUPPORTED: [(&str, &str); 5] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("readbin", "shaders read no files but textures"),
@@ -180,7 +180,8 @@ const UNSUPPORTED: [(&str, &str); 5] = [
     ("getlights", "lights are called by `illuminance` alone: it gives an empty array, with a warning"),
 ];
 
-/// What is not supported of the language beside functions, and what a file that has it gets.
+/// The features of the language beside functions that are not supported, with what a file that has
+/// one gets.
 const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
     (
         "co-shaders of lights, volumes and imagers",
@@ -225,7 +226,7 @@ impl State {
         }
     }
 
-    /// What is missing, or why.
+    /// The missing part, or the reason.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             State::Partly(why) | State::Unsupported(why) => Some(why),
@@ -245,7 +246,7 @@ pub struct Entry {
     pub state: State,
     /// How it is called; functions that differ in their results alone share a line.
     pub signatures: Vec<String>,
-    /// What it does.
+    /// The description of the function.
     pub text: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What `gather` can give, and what not.
+//! The values that `gather` can give, and those that it cannot.
 
 use super::*;
 

@@ -59,7 +59,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// What the code of a function of that name is part of, where the current code calls it.
+    /// The role of the code of a function of that name, where the current code calls it.
     fn role_of(&self, name: &str, class: Option<usize>) -> Role {
         let file = self.file();
         let interfaces = class.map_or(&[][..], |c| &file.classes[c].interfaces);

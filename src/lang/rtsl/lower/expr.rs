@@ -124,7 +124,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether an expression is a variable or a part of one.
+    /// True if an expression is a variable or a part of one.
     fn is_place(&self, e: ExprId) -> bool {
         let ast = &self.file().ast;
         let mut at = e;
@@ -138,7 +138,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether a place is a reference to an object.
+    /// True if a place is a reference to an object.
     fn is_object(&mut self, e: ExprId) -> Lower<bool> {
         match self.file().ast.expr(e).kind {
             ExprKind::This => Ok(true),
@@ -232,7 +232,7 @@ impl<'a> Body<'a> {
         self.error(d.hint(hint))
     }
 
-    /// Whether computing an expression changes nothing and takes little, so that it may be computed
+    /// True if computing an expression changes nothing and takes little, so that it may be computed
     /// where it is not needed.
     fn is_simple(&self, e: ExprId) -> bool {
         let ast = &self.file().ast;

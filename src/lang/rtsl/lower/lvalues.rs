@@ -21,13 +21,13 @@ pub(super) enum Storage {
 /// A variable.
 #[derive(Clone, Debug)]
 pub(super) struct Local {
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// Where its leaves are.
     pub storage: Vec<(Leaf, Storage)>,
-    /// Its storage qualifier.
+    /// The storage qualifier.
     pub qualifier: Qualifier,
-    /// Whether it is declared `unit`: what is read of it is a vector of length 1.
+    /// True if it is declared `unit`: what is read of it is a vector of length 1.
     pub is_unit: bool,
     /// The value of a constant `int`.
     pub known: Option<i32>,
@@ -45,7 +45,7 @@ struct Part {
     count: u32,
 }
 
-/// What of a vector or matrix is meant.
+/// The part of a vector or matrix that is meant.
 #[derive(Clone, Debug)]
 enum Tail {
     /// All.
@@ -67,7 +67,7 @@ pub(super) struct LValue {
     whole: Type,
     parts: Vec<Part>,
     tail: Tail,
-    /// Whether it is a variable that is declared `unit`.
+    /// True if it is a variable that is declared `unit`.
     is_unit: bool,
     /// The name of the renderer's variable that it is part of.
     pub state: Option<&'static str>,
@@ -401,7 +401,7 @@ impl<'a> Body<'a> {
         object.fields.get(i).cloned()
     }
 
-    /// Whether a name is a variable here.
+    /// True if a name is a variable here.
     pub(super) fn is_variable(&self, name: &str) -> bool {
         let frame = self.top();
         frame.scopes.iter().any(|s| s.contains_key(name))
@@ -432,7 +432,7 @@ impl<'a> Body<'a> {
         self.unknown_name(name, span)
     }
 
-    /// Whether a variable may be changed where it is.
+    /// True if a variable may be changed where it is.
     fn may_write(&mut self, local: &Local, span: Span, name: &str, is_written: bool) -> Lower<()> {
         if !is_written {
             return Ok(());
@@ -450,7 +450,7 @@ impl<'a> Body<'a> {
         self.error(d.hint(hint))
     }
 
-    /// Whether the method that is lowered may read or write a variable of the renderer.
+    /// True if the method that is lowered may read or write a variable of the renderer.
     fn may_use(&mut self, variable: &'static state::StateVariable, span: Span, is_written: bool) -> Lower<()> {
         let method = match self.top().role {
             Role::Any => return Ok(()),

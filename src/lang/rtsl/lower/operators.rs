@@ -180,7 +180,7 @@ impl Body<'_> {
         }
     }
 
-    /// Whether two numbers are equal.
+    /// True if two numbers are equal.
     pub(in super::super) fn equal(&mut self, x: Value, y: Value) -> Value {
         let op = if self.b.ty(x) == ir::Type::F32 { Op::Eq } else { Op::IEq };
         self.b.op(op, &[x, y])

@@ -10,7 +10,7 @@ use shadewright_ir::abi::{input, library};
 /// numbers of either float format.
 pub const FARTHEST: f32 = 2_147_483_648.0;
 
-/// What the renderer takes: results of the core, and the state that they are.
+/// The results of the core that the renderer takes, with the state variables that they are.
 pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
     match method {
         Method::GenerateRay => &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection"), ("t", "rt_HitDistance")],
@@ -33,7 +33,7 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
     }
 }
 
-/// What a method of a material leaves that the class does not define: no emission, and an opacity
+/// The result of a method of a material that the class does not define: no emission, and an opacity
 /// of 1.
 pub(super) fn without(method: Method) -> Option<(&'static str, Const)> {
     match method {
@@ -43,7 +43,7 @@ pub(super) fn without(method: Method) -> Option<(&'static str, Const)> {
     }
 }
 
-/// What a method needs of the state whether its class mentions it or not.
+/// The state variables that a method needs whether its class mentions them or not.
 pub(super) fn needed(method: Method) -> &'static [&'static str] {
     match method {
         Method::Intersect => &["rt_HitDistance", "rt_RayOrigin", "rt_RayDirection"],
@@ -113,7 +113,7 @@ impl Body<'_> {
         (self.ahead, self.random) = (vec![first, second], Some(behind));
     }
 
-    /// What a variable holds when a method begins.
+    /// The value of a variable when a method begins.
     fn first_value(&mut self, method: Method, name: &str) -> Option<Value> {
         use ir::Type::{F32, Vec3};
         match name {
@@ -197,7 +197,7 @@ impl Body<'_> {
         }
     }
 
-    /// What a variable holds when a method of a primitive begins, where that is not what other
+    /// The value of a variable when a method of a primitive begins, where that is not what other
     /// methods find: texture coordinates are those of the point in the world, and follow the
     /// surface parameters.
     fn first_of_primitive(&mut self, name: &str) -> Option<Value> {

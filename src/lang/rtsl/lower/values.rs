@@ -6,7 +6,7 @@ use super::*;
 /// A value of an expression.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Typed {
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// The IR's values that it is made of: those of arrays and structs in order, all of a member of
     /// a struct for all elements of an array together.
@@ -22,7 +22,7 @@ pub(super) struct Leaf {
     pub ty: ir::Type,
     /// How many there are.
     pub count: u32,
-    /// Whether they are elements of an array.
+    /// True if they are elements of an array.
     pub is_array: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn given_as(ty: BasicType) -> Option<ir::Type> {
     }
 }
 
-/// What a scene has given as parts of a value.
+/// The parts of a value that a scene has given.
 pub(super) fn from_given(b: &mut FunctionBuilder, ty: BasicType, value: Value) -> Vec<Value> {
     let component = |b: &mut FunctionBuilder, i: u8| match ty {
         BasicType::Scalar(_) => value,
@@ -81,7 +81,7 @@ pub(super) fn to_given(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
 }
 
 impl<'a> Body<'a> {
-    /// What a value of a type is made of.
+    /// The leaves that a value of a type is made of.
     pub(super) fn leaves(&mut self, ty: &Type) -> Vec<Leaf> {
         match ty {
             Type::Basic(basic) => values(*basic).into_iter().map(|ty| Leaf { ty, count: 1, is_array: false }).collect(),

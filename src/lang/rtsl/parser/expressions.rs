@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(e)
     }
 
-    /// Whether an expression is a variable, or an element, a member or components of one.
+    /// True if an expression is a variable, or an element, a member or components of one.
     fn is_place(&self, mut e: ExprId) -> bool {
         loop {
             match self.ast.expr(e).kind {

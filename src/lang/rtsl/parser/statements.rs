@@ -30,7 +30,7 @@ impl Parser<'_> {
         list
     }
 
-    /// What begins here that cannot be in a block or a struct.
+    /// The name of the construct that begins here, if it cannot be in a block or a struct.
     pub(super) fn beginning(&self) -> Option<&'static str> {
         match (self.cursor.tok(), self.cursor.tok_ahead(1), self.cursor.tok_ahead(2)) {
             (Tok::Keyword("class"), ..) => Some("a class"),
@@ -133,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a declaration begins here: a qualifier, or a type and a name.
+    /// True if a declaration begins here: a qualifier, or a type and a name.
     fn declares(&self) -> bool {
         match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             (Tok::Keyword("const" | "public" | "private" | "scratch" | "unit"), _) => true,

@@ -1,4 +1,4 @@
-//! What cannot be, and what is said of it.
+//! The programs that are refused, and the messages about them.
 
 use super::*;
 

@@ -9,7 +9,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-/// What the nodes and the links hold.
+/// The contents of the nodes and the links.
 #[derive(Clone, Hash)]
 pub struct State {
     nodes: Vec<Node>,
@@ -20,7 +20,7 @@ pub struct State {
     announced: bool,
 }
 
-/// Whether termination detection runs too.
+/// True if termination detection runs too.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Detection {
     /// It does not.
@@ -110,7 +110,7 @@ fn children(network: &Network, node: u16) -> impl Iterator<Item = Direction> + '
     })
 }
 
-/// Whether a node has something to emit, to make or to send for which there is no buffer.
+/// True if a node has something to emit, to make or to send for which there is no buffer.
 fn refuses(example: &Example, network: &Network, state: &State) -> bool {
     state.nodes.iter().enumerate().any(|(index, node)| {
         let link = |direction| {
@@ -200,7 +200,7 @@ fn successors(example: &Example, network: &Network, state: &State, next: &mut Ve
     }
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, PartialEq)]
 pub struct Report {
     /// States that can be reached.

@@ -17,7 +17,7 @@ use crate::rays::arithmetic::Operations;
 use crate::rays::events::{Picoseconds, picoseconds};
 use shadewright_base::random::{hash, unit};
 
-/// What happens to a transfer.
+/// The fate of a transfer.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Arrives,
@@ -157,7 +157,7 @@ impl<O: Operations> Engine<'_, O> {
         self.settle(other);
     }
 
-    /// Whether this transfer has errors: by hash of the link and of how many it carried before.
+    /// True if this transfer has errors: by hash of the link and of how many it carried before.
     fn fate(&self, node: u16, direction: Direction) -> Fate {
         let faults = &self.config.faults;
         if faults.drop == 0.0 && faults.repeat == 0.0 {
@@ -219,7 +219,7 @@ impl<O: Operations> Engine<'_, O> {
         }
     }
 
-    /// Whether nothing is left to do although the counts differ: no round can ever announce the end. A
+    /// True if nothing is left to do although the counts differ: no round can ever announce the end. A
     /// host would lose its patience.
     fn is_lost(&self) -> bool {
         let live = || self.sites.iter().filter(|site| !site.dead);

@@ -10,7 +10,7 @@ use crate::array::termination::{Control, Counting};
 use crate::rays::events::{Picoseconds, picoseconds};
 use std::collections::VecDeque;
 
-/// What happens at a time.
+/// An event of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// A processor's task is done.
@@ -29,12 +29,12 @@ pub(super) enum Event {
     Restart,
 }
 
-/// What a processor does.
+/// The job of a processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     /// A step of the protocol.
     Task(Task),
-    /// What follows from what the unit found.
+    /// The work that follows from the result of the unit.
     Crossed(Item, Crossing),
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Passing {
     pub added: Picoseconds,
 }
 
-/// What the unit found.
+/// The result of an intersection unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub crossing: Crossing,
     pub cells: u32,
 }
 
-/// What is on a link.
+/// The load of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Load {
     /// A message, its number, and its words.
@@ -67,8 +67,9 @@ pub(super) enum Load {
     Control(Control),
 }
 
-/// What a link could send next. The links' ends look at this instead of the sender's queues: most of
-/// the times that they look there is nothing, and the nodes of a large array do not fit into caches.
+/// The item that a link could send next. The links' ends look at this instead of the sender's
+/// queues: most of the times that they look there is nothing, and the nodes of a large array do not
+/// fit into caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Offer {
     /// Nothing, or the link is in use.
@@ -107,7 +108,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// What the link in a direction could send next.
+    /// The item that the link in a direction could send next.
     #[inline]
     pub fn offer(&self, direction: Direction) -> Offer {
         let port = direction as usize;
@@ -135,7 +136,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Those of a configuration.
+    /// The times of a configuration.
     pub fn of(config: &Config) -> Self {
         let node = &config.node;
         Self {

@@ -129,7 +129,7 @@ impl<O: Operations> Engine<'_, O> {
         self.note(node, &Item { kind, ray, ..*record }, Happening::Made);
     }
 
-    /// What follows when an item was placed in its node.
+    /// Handles an item that was placed in its node.
     fn placed(&mut self, node: u16, item: &Item, placed: Placed) {
         if placed != Placed::Delivered {
             return;

@@ -10,7 +10,7 @@ pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What is drawn, and how.
+    /// The style of the drawing: what is drawn, and how.
     pub drawing: Style,
     /// How numbers are represented.
     pub numbers: Numbers,
@@ -20,7 +20,7 @@ pub struct Config {
     pub simulation: Limits,
 }
 
-/// What is drawn, and how.
+/// The style of a drawing: what is drawn, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Style {
@@ -30,7 +30,7 @@ pub struct Style {
     pub crease: f64,
     /// The angle below which two polygons are in one plane, in degrees.
     pub flat: f64,
-    /// Whether the host adds the lines in which polygons cross.
+    /// True if the host adds the lines in which polygons cross.
     pub intersections: bool,
     /// How hidden parts are drawn.
     pub hidden: Hidden,
@@ -40,7 +40,7 @@ pub struct Style {
     pub stroke_width: f64,
     /// Colour of lines.
     pub color: Color,
-    /// What is behind them.
+    /// The background behind the lines.
     pub background: Background,
 }
 
@@ -74,7 +74,7 @@ pub enum Color {
     Object,
 }
 
-/// What is behind the lines.
+/// The background behind the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Background {

@@ -3,7 +3,7 @@
 use super::processors::{Intersection, Message};
 use super::visibility::{Part, merge};
 
-/// What arrives at the end of the pipeline.
+/// The hidden parts that arrive at the end of the pipeline.
 #[derive(Clone, Debug, Default)]
 pub struct Display {
     /// The hidden parts of the segments that arrived, in their order.

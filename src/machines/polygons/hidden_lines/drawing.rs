@@ -18,7 +18,7 @@ pub struct Drawing {
     pub groups: Vec<Group>,
     /// Width of lines, in pixels.
     pub stroke_width: f64,
-    /// What is behind them.
+    /// The background behind the lines.
     pub background: Background,
 }
 
@@ -27,7 +27,7 @@ pub struct Drawing {
 pub struct Group {
     /// The object's index in the scene.
     pub object: u32,
-    /// Its name, where it has one.
+    /// The name of the object, where it has one.
     pub name: Option<String>,
     /// The colour of its lines, as sRGB codes.
     pub color: [u8; 3],
@@ -37,7 +37,7 @@ pub struct Group {
     pub hidden: Vec<Vec<DVec2>>,
 }
 
-/// What was drawn and what was not, in parts of lines.
+/// Counts of what was drawn and what was not, in parts of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Visible parts.

@@ -31,7 +31,7 @@ impl Kind {
 /// A line of the scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// Its ends in world space.
+    /// The ends in world space.
     pub ends: [DVec3; 2],
     /// The object that it belongs to.
     pub object: u32,

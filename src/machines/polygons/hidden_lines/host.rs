@@ -1,5 +1,5 @@
-//! What the host sends to the machine: the lines to draw and the planes around what polygons hide,
-//! both clipped to the visible volume, in the machine's coordinates.
+//! The data that the host sends to the hardware: the lines to draw and the planes around what
+//! polygons hide, both clipped to the visible volume, in the coordinates of the hardware.
 
 use super::config::Config;
 use super::crossings::crossings;
@@ -35,7 +35,7 @@ pub enum HiddenLineError {
 /// A line on the screen, clipped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its ends: x and y from −1 to 1, depth from 0 to 1.
+    /// The ends: x and y from −1 to 1, depth from 0 to 1.
     pub ends: [DVec3; 2],
     /// The object that it belongs to.
     pub object: u32,

@@ -16,11 +16,11 @@ pub struct Ratio {
 impl Ratio {
     /// The beginning of the line.
     pub const NEGATIVE_END: Self = Self { numerator: -1.0, denominator: 0.0 };
-    /// Its end.
+    /// The end of the line.
     pub const POSITIVE_END: Self = Self { numerator: 1.0, denominator: 0.0 };
     /// The beginning of the segment.
     pub const ZERO: Self = Self { numerator: 0.0, denominator: 1.0 };
-    /// Its end.
+    /// The end of the segment.
     pub const ONE: Self = Self { numerator: 1.0, denominator: 1.0 };
 
     /// The ratio of two numbers, not both 0. The flag `v` of a message has the sign of the
@@ -30,7 +30,7 @@ impl Ratio {
         Self { numerator: sign * numerator, denominator: sign * denominator }
     }
 
-    /// Whether this comes before `other` on the line, by cross multiplication.
+    /// True if this comes before `other` on the line, by cross multiplication.
     pub fn before(self, other: Self) -> bool {
         if self.denominator == 0.0 && other.denominator == 0.0 {
             return self.numerator < other.numerator;

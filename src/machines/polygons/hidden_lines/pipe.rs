@@ -49,7 +49,7 @@ pub struct Stage {
     free: u64,
     /// When it can begin to send.
     ready: u64,
-    /// What it did.
+    /// The counts of the processor.
     pub counts: Counts,
     /// Ticks for which it had a message and the next processor was not ready.
     pub waited: u64,
@@ -218,9 +218,9 @@ mod tests {
     struct Clocked {
         processor: Processor,
         counts: Counts,
-        /// What it has to send.
+        /// The messages that it has to send.
         queue: VecDeque<Message>,
-        /// What is on the wires to it.
+        /// The message on the wires to it.
         receives: Option<Message>,
     }
 

@@ -26,7 +26,7 @@ pub struct Plane {
 pub struct Meeting {
     /// The parameter, `t_n / t_d`.
     pub at: Ratio,
-    /// Whether the beginning of the line is on the visible side; if not, its end is.
+    /// True if the beginning of the line is on the visible side; if not, its end is.
     pub v: bool,
 }
 
@@ -55,7 +55,7 @@ impl Plane {
 /// A polygon's planes among all, and bounds of what they hide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Occluder {
-    /// Its first plane, the polygon's own.
+    /// The first plane, the polygon's own.
     pub first: u32,
     /// How many it has.
     pub count: u32,

@@ -1,6 +1,6 @@
 //! The two processors of the pipeline, message by message: figures 3-32 to 3-34, corrected.
 //!
-//! What the figures have otherwise, each with a test that their form fails:
+//! The corrections, each with a test that the form of the figures fails:
 //! a plane that contains a line does not hide it (`t_n ≥ 0`, as the text has it);
 //! the last plane of a polygon marks what it sends as hidden, whose flag `f` is that of the plane;
 //! a clean-up processor swaps hidden parts as pairs, drops empty ones, and releases a segment of which
@@ -27,15 +27,15 @@ pub enum Message {
 pub struct Intersection {
     /// `t_n / t_d`.
     pub at: Ratio,
-    /// Whether the beginning of the line is visible up to here; if not, its end is from here.
+    /// True if the beginning of the line is visible up to here; if not, its end is from here.
     pub v: bool,
-    /// Whether the line is hidden on the other side, up to the message's mate.
+    /// True if the line is hidden on the other side, up to the message's mate.
     pub h: bool,
-    /// Whether it is the second of its polygon.
+    /// True if it is the second of its polygon.
     pub p: bool,
 }
 
-/// What processors count.
+/// The counts of processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Segment messages that came.
@@ -54,7 +54,8 @@ pub struct PlaneProcessor {
     plane: Plane,
     /// `f`: whether the plane is the last of its polygon.
     last: bool,
-    /// What it keeps of the current segment, if anything (`u`): the place, its flag `v`, and `p`.
+    /// The part that it keeps of the current segment, if any (`u`): the place, its flag `v`, and
+    /// `p`.
     kept: Option<(Ratio, bool, bool)>,
 }
 
@@ -135,9 +136,9 @@ impl PlaneProcessor {
 #[derive(Clone, Copy, Debug)]
 pub struct CleanupProcessor {
     segment: Option<u32>,
-    /// Whether the segment has been sent.
+    /// True if the segment has been sent.
     sent: bool,
-    /// Whether all of it is hidden.
+    /// True if all of it is hidden.
     suppressed: bool,
     /// The flag `p` of the last intersection.
     p: bool,

@@ -1,4 +1,4 @@
-//! What a scene on the hidden-line pipeline reports.
+//! The report on a scene on the hidden-line pipeline.
 
 use super::config::Config;
 use super::edges::Kind;
@@ -195,7 +195,7 @@ fn messages(simulation: &Simulation) -> Section {
     Section::entries("messages", "messages", entries)
 }
 
-/// What processors do by their place in the pipeline.
+/// The work of processors by their place in the pipeline.
 fn places(timing: &Timing) -> Section {
     let columns = [
         ("from_percent", "from %"),

@@ -18,13 +18,13 @@ pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
 pub struct Simulation {
     /// The drawing.
     pub drawing: Drawing,
-    /// What was drawn.
+    /// The counts of what was drawn.
     pub parts: Parts,
     /// Lines by kind, in the order of [`Kind::ALL`](super::Kind::ALL).
     pub lines: [usize; 5],
     /// Edges outside the visible volume, and those that the eye sees as a point.
     pub unseen: usize,
-    /// What the machine holds.
+    /// The load of the hardware model.
     pub load: Load,
     /// The time that it takes.
     pub timing: Timing,
@@ -34,12 +34,12 @@ pub struct Simulation {
     pub polygon_pipe: Pipe,
 }
 
-/// What the machine holds.
+/// The load of the hardware model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// Polygons within the visible volume.
     pub polygons: usize,
-    /// Those that hide anything, and the triangles of those that are not flat.
+    /// Polygons among them that hide anything, and the triangles of those that are not flat.
     pub occluders: usize,
     /// Planes.
     pub planes: usize,
@@ -73,7 +73,8 @@ pub struct Timing {
     pub hops: u64,
     /// Processors that were simulated, over all passes.
     pub processors: u64,
-    /// What they did, by their place in the pipeline; one after the other in all passes.
+    /// The work of the processors, by their place in the pipeline; one after the other in all
+    /// passes.
     pub sections: [Section; SECTIONS],
     /// Hidden parts that arrived at the display unmerged.
     pub unmerged: u64,
@@ -83,7 +84,7 @@ pub struct Timing {
     pub different: usize,
 }
 
-/// What processors of a part of the pipeline did.
+/// The work of the processors of a part of the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Processors.
@@ -198,7 +199,7 @@ pub fn simulate(
     Ok(Simulation { drawing, parts, lines, unseen: host.unseen, load, timing, edge_pipe, polygon_pipe })
 }
 
-/// What the machine holds of a scene.
+/// The load that a scene puts on the hardware model.
 fn load(host: &Host, config: &Config) -> Load {
     let planes = host.planes.planes.len();
     let plane_processors = match config.machine.plane_processors as usize {

@@ -25,7 +25,7 @@ pub struct Tiles {
     entries: Vec<u32>,
 }
 
-/// What a search for polygons remembers, so that it finds each of them once.
+/// The memory of a search for polygons, so that it finds each of them once.
 #[derive(Clone, Debug)]
 pub struct Search {
     seen: Vec<u32>,
@@ -47,7 +47,7 @@ impl Search {
         self.round += 1;
     }
 
-    /// Whether a polygon is found for the first time.
+    /// True if a polygon is found for the first time.
     fn is_new(&mut self, polygon: u32) -> bool {
         let seen = self.seen.get_mut(polygon as usize);
         seen.is_some_and(|seen| std::mem::replace(seen, self.round) != self.round)

@@ -23,12 +23,13 @@ pub struct Face {
 }
 
 impl Face {
-    /// Its vertices in order around it, each one once: none where it has no area, or a corner that is not finite.
+    /// The vertices in order around the polygon, each one once: none where it has no area, or a
+    /// corner that is not finite.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices[..self.count.min(4)]
     }
 
-    /// Its edges, each from a vertex to the next.
+    /// The edges, each from a vertex to the next.
     pub fn edges(&self) -> impl Iterator<Item = [u32; 2]> {
         let around = self.vertices();
         around.iter().zip(around.iter().cycle().skip(1)).map(|(&a, &b)| [a, b])

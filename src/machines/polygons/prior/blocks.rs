@@ -27,7 +27,7 @@ pub struct Arrangement {
     pub pattern: Pattern,
 }
 
-/// What the processors did, and what it took.
+/// The work of the processors, and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Until the last processor is done, in microseconds.
@@ -46,7 +46,7 @@ pub struct Costs {
     pub parts: u64,
     /// Pixels within polygons.
     pub pixels: u64,
-    /// Those where the polygon is visible so far.
+    /// Pixels among them where the polygon is visible so far.
     pub shaded: u64,
     /// Bytes over buses, to splitters and blocks.
     pub bytes: u64,
@@ -215,7 +215,7 @@ fn split(block: &Block, parts: Vec<Part>, level: u32, config: &Config, costs: &m
     halves
 }
 
-/// What a block's processors made.
+/// The results of a block's processors.
 struct Done {
     colors: Vec<Option<Vec3>>,
     time: f64,

@@ -29,7 +29,7 @@ pub struct Config {
     pub demetrescu: Demetrescu,
 }
 
-/// What carries polygons and pixels.
+/// The buses that carry polygons and pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {

@@ -46,7 +46,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 5] = [Kind::Fuchs, Kind::Parke, Kind::Hybrid, Kind::PixelPlanes, Kind::Demetrescu];
 
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Fuchs => "Fuchs",
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// What a machine did.
+/// The work of a hardware model, and its cost.
 #[derive(Clone, Debug)]
 pub enum Costs {
     /// Of a machine with blocks.
@@ -93,7 +93,7 @@ pub struct Simulation {
     pub image: Image,
     /// Polygons that the host sent, of those of the model.
     pub polygons: u64,
-    /// What it did.
+    /// The work of the hardware model, and its cost.
     pub costs: Costs,
 }
 

@@ -50,7 +50,7 @@ struct Polygon {
     rows: [i64; 2],
 }
 
-/// What it took.
+/// The cost of an image on Pixel-planes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Polygons after cutting.

@@ -64,7 +64,7 @@ fn useful(pixels: u64, polygons: u64, [width, height]: [u32; 2]) -> f64 {
     pixels as f64 / (polygons as f64 * f64::from(width) * f64::from(height)).max(1.0)
 }
 
-/// What a machine did.
+/// The report on a simulation.
 pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report {
     let row = Row::of(simulation, config);
     let scene = vec![
@@ -111,7 +111,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     Report { sections, notes, ..Report::default() }
 }
 
-/// What the model does not have, as sentences.
+/// The parts of the scene that the model does not have, as sentences.
 fn left_out(model: &Model) -> Vec<String> {
     model.left_out.iter().map(|what| format!("left out: {what}")).collect()
 }

@@ -8,7 +8,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use shadewright_image::{Image, SizeError};
 
-/// What it took.
+/// The cost of an image on Demetrescu's machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Processors.

@@ -15,7 +15,7 @@ const SETTLED: usize = 11;
 /// Segments a line for each root.
 const PER_ROOT: u32 = 16;
 
-/// What the roots of a tree take.
+/// The numbers of segments that the roots of a tree take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
     /// Split levels.
@@ -27,7 +27,7 @@ pub struct Capacity {
     /// Segments a line of surfaces that share edges with those of other subtrees: every segment
     /// overlaps the next at every root, which is the 6 us a segment that the thesis counts with.
     pub touching: f64,
-    /// What the thesis says, where it does.
+    /// The number in the thesis, where it has one.
     pub published: Option<f64>,
 }
 

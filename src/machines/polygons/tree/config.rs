@@ -14,11 +14,11 @@ pub const MAX_SPLIT: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What is shown.
+    /// The options of the image.
     pub image: ImageOptions,
     /// Transformation and clipping.
     pub front: Front,
-    /// What segments consist of.
+    /// The parts of a segment.
     pub segments: Segments,
     /// The merging processors.
     pub mergers: Mergers,
@@ -28,11 +28,11 @@ pub struct Config {
     pub splitters: Splitters,
     /// The display.
     pub display: Display,
-    /// What is simulated beside the scene itself.
+    /// The simulations beside that of the scene itself.
     pub study: Study,
 }
 
-/// What is shown.
+/// The options of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageOptions {
@@ -82,7 +82,7 @@ pub enum Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Front {
-    /// What transforms.
+    /// The hardware that transforms.
     pub kind: FrontKind,
     /// An instruction of the array, in microseconds.
     pub instruction: f64,
@@ -90,17 +90,17 @@ pub struct Front {
     pub moving_objects: u32,
     /// Polygons that the pipeline transforms in a frame.
     pub pipeline_polygons: u32,
-    /// Its chips.
+    /// The chips of the pipeline.
     pub pipeline_chips: u32,
     /// Shift chains to the leaves.
     pub chains: u32,
-    /// What the pipeline leaves out.
+    /// The polygons that the pipeline leaves out.
     pub cull: Cull,
     /// Several polygons for a leaf.
     pub bucket_sort: bool,
 }
 
-/// What transforms and clips.
+/// The hardware that transforms and clips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrontKind {
@@ -116,13 +116,13 @@ pub enum FrontKind {
 pub enum Cull {
     /// None.
     None,
-    /// Those with clockwise corners on the screen.
+    /// Polygons with clockwise corners on the screen.
     Clockwise,
-    /// Those with counter-clockwise corners.
+    /// Polygons with counter-clockwise corners.
     CounterClockwise,
 }
 
-/// What segments consist of.
+/// The parts of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Segments {
@@ -140,7 +140,7 @@ pub struct Segments {
     pub texture: Texture,
 }
 
-/// What is made of texture coordinates.
+/// The texture that is made of texture coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Texture {
@@ -184,7 +184,7 @@ pub struct Tree {
 pub enum Spread {
     /// At random.
     Random,
-    /// Those of each cell of space evenly over the subtrees.
+    /// The polygons of each cell of space evenly over the subtrees.
     Cells,
     /// In their order.
     Order,
@@ -213,13 +213,13 @@ pub struct Display {
     pub lead: u32,
 }
 
-/// What is simulated beside the scene itself.
+/// The simulations beside that of the scene itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
     /// Trees with other numbers of split levels.
     pub sweep: bool,
-    /// What roots can take.
+    /// The capacity of roots.
     pub capacity: bool,
 }
 

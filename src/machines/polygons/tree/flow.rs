@@ -1,4 +1,4 @@
-//! What flows through a tree on one scan line: the segments of the roots, and what each unit did.
+//! The flow through a tree on one scan line: the segments of the roots, and what each unit did.
 //!
 //! Segments of different lines never meet, so lines are independent but for the time that they take.
 
@@ -8,7 +8,7 @@ use super::shape::{Kind, Shape, Stream, Unit, stream};
 use super::split::split;
 use std::ops::Range;
 
-/// What a unit does with the head of its input, or inputs.
+/// The action of a unit on the head of its input, or inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A scan converter emits a segment.
@@ -19,14 +19,14 @@ pub enum Action {
     Split([bool; 2]),
 }
 
-/// What a unit did on a line.
+/// The work of a unit on a line.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// The unit.
     pub unit: Unit,
-    /// Its inputs; a splitter has one, and a scan converter none.
+    /// The inputs; a splitter has one, and a scan converter none.
     pub inputs: [Option<Stream>; 2],
-    /// Its actions in [`Line::actions`].
+    /// The actions, as a range of [`Line::actions`].
     pub actions: Range<u32>,
 }
 
@@ -57,7 +57,7 @@ pub struct Line {
     pub roots: Vec<Vec<Segment>>,
     /// The units that had segments, from the leaves to the roots.
     pub work: Vec<Work>,
-    /// What they did.
+    /// The actions of the units.
     pub actions: Vec<Action>,
     /// Sums by layer.
     pub layers: Vec<Layer>,

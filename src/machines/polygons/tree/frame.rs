@@ -77,7 +77,7 @@ impl Leaves {
     }
 }
 
-/// What a group came to.
+/// The results of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Sums by layer.
@@ -110,7 +110,7 @@ pub fn beam(frame: Picoseconds, lines: u32, lead: u32) -> Display {
 /// first, and all strips of each.
 ///
 /// # Errors
-/// Those of `roots`.
+/// The errors of `roots`.
 pub fn run<E>(
     shape: &Shape,
     mut leaves: Leaves,

@@ -105,7 +105,7 @@ impl<'a> FrontEnd<'a> {
         chosen
     }
 
-    /// Whether a polygon's corners go around in the direction that is left out, as the eye sees
+    /// True if a polygon's corners go around in the direction that is left out, as the eye sees
     /// them.
     fn culled(&self, polygon: u32) -> bool {
         let Some(polygon) = self.model.polygons.get(polygon as usize) else { return true };

@@ -1,4 +1,4 @@
-//! What a machine consists of, by the thesis's estimates (§3.3.3, §3.3.5).
+//! The parts of the hardware, by the thesis's estimates (§3.3.3, §3.3.5).
 
 use super::config::{Config, FrontKind};
 use super::merge::{DIVIDERS, multipliers};
@@ -27,7 +27,7 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// Those of a tree.
+    /// The chips of a tree.
     pub fn of(shape: &Shape, config: &Config) -> Self {
         let leaves = u64::from(shape.leaves);
         let front = match config.front.kind {

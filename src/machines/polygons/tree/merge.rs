@@ -29,7 +29,7 @@ impl Case {
     /// All.
     pub const ALL: [Self; 4] = [Self::Disjoint, Self::Overlapping, Self::Hidden, Self::Intersecting];
 
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disjoint => "non-overlapping",
@@ -40,14 +40,14 @@ impl Case {
     }
 }
 
-/// What a step of a merging processor does.
+/// The action of a step of a merging processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The configuration.
     pub case: Case,
     /// The input whose segment is used up: 0 or 1.
     pub taken: Option<u8>,
-    /// Whether a segment goes to the output.
+    /// True if a segment goes to the output.
     pub emitted: bool,
 }
 
@@ -96,7 +96,7 @@ fn key(s: &Segment) -> (u16, u16, u16) {
     (s.y, s.left.x, s.left.z)
 }
 
-/// What the five tests find; `visible` is the first of the two segments.
+/// The result of the five tests; `visible` is the first of the two segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// Step 2: the visible segment ends first.

@@ -37,7 +37,7 @@ impl Reciprocals {
     }
 }
 
-/// What a sample shows.
+/// The fields and the polygon that a sample shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// The fields there.

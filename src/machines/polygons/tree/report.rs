@@ -1,4 +1,4 @@
-//! What the machine reports: its numbers beside the published ones.
+//! The report of the hardware model: its numbers beside the published ones.
 
 use super::config::{Config, FrontKind};
 use super::flow::layer_name;

@@ -33,7 +33,7 @@ pub struct Segment {
     pub source: u32,
 }
 
-/// What a segment's transfer takes.
+/// The size of a segment's transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     /// Numbers: y, and those of both ends.
@@ -43,7 +43,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those of segments whose ends have so many fields, and perhaps a material number.
+    /// The words of segments whose ends have so many fields, and perhaps a material number.
     pub fn new(fields: u32, material: bool) -> Self {
         Self { count: 1 + 2 * (2 + fields) + u32::from(material), bits: 12 }
     }

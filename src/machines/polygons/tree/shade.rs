@@ -1,4 +1,5 @@
-//! What pixel conversion processors make of samples: colours, lit normals, textures (§3.3.4, §3.3.6).
+//! The shading of samples by pixel conversion processors: colors, lit normals, textures (§3.3.4,
+//! §3.3.6).
 
 use super::config::{Config, Texture};
 use super::film::Color;

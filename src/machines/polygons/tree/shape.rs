@@ -30,7 +30,7 @@ pub struct Shape {
     units: u32,
 }
 
-/// What a layer's units are.
+/// The kind of a layer's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Scan conversion processors.
@@ -64,7 +64,7 @@ impl Shape {
         1 + self.levels - self.split + 2 * self.split
     }
 
-    /// What a layer's units are.
+    /// The kind of a layer's units.
     pub fn kind(&self, layer: u32) -> Kind {
         let tree = self.levels - self.split;
         match layer {
@@ -99,12 +99,12 @@ impl Shape {
         reversed(leaf, self.levels)
     }
 
-    /// Whether a node of a level has leaves.
+    /// True if a node of a level has leaves.
     fn exists(&self, level: u32, node: u32) -> bool {
         reversed(node, self.levels - level) < self.leaves
     }
 
-    /// Whether a node of a level, from 1, has leaves on both sides.
+    /// True if a node of a level, from 1, has leaves on both sides.
     pub fn merges(&self, level: u32, node: u32) -> bool {
         self.exists(level - 1, 2 * node + 1)
     }

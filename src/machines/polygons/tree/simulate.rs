@@ -54,7 +54,7 @@ pub struct Split {
     pub split: u32,
     /// The tree.
     pub shape: Shape,
-    /// What the first group came to in it.
+    /// The results of the first group in it.
     pub summary: Summary,
 }
 
@@ -65,13 +65,13 @@ pub struct Simulation {
     pub image: Image,
     /// The program of the transformation and clipping processors.
     pub program: Program,
-    /// What they did.
+    /// The activity of these processors.
     pub activity: Activity,
     /// The linear value of the largest field.
     pub white: f32,
     /// The tree.
     pub shape: Shape,
-    /// What each group came to.
+    /// The results of each group.
     pub groups: Vec<Summary>,
     /// Sums over the groups, by layer.
     pub layers: Vec<Layer>,
@@ -87,7 +87,7 @@ pub struct Simulation {
     pub entries: u64,
     /// Other numbers of split levels.
     pub sweep: Vec<Split>,
-    /// What roots can take.
+    /// The capacities of roots.
     pub capacities: Vec<Capacity>,
 }
 
@@ -183,7 +183,7 @@ impl Simulation {
     }
 }
 
-/// What stays from group to group.
+/// The state that stays from group to group.
 struct Run<'a> {
     config: &'a Config,
     shape: Shape,

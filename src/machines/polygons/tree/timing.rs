@@ -23,7 +23,7 @@ use super::shape::{Kind, Shape, Stream};
 use crate::rays::events::{Picoseconds, picoseconds};
 use std::collections::VecDeque;
 
-/// What actions take.
+/// The times of actions, and the sizes of queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     cases: [Picoseconds; 4],
@@ -49,7 +49,7 @@ pub enum Display {
 }
 
 impl Times {
-    /// Those of a configuration.
+    /// The times of a configuration.
     pub fn new(config: &Config) -> Self {
         Self {
             cases: Case::ALL.map(|case| picoseconds(config.merge_time(case))),
@@ -400,7 +400,7 @@ impl Network {
     }
 }
 
-/// Whether an action emits a segment to the left, or the only, output, and to the right one.
+/// True if an action emits a segment to the left, or the only, output, and to the right one.
 fn emissions(action: Action) -> [bool; 2] {
     match action {
         Action::Convert => [true, false],

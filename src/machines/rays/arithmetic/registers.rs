@@ -24,7 +24,7 @@
 /// A number in registers: `±f⟨1:24⟩·2^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// Whether it is less than zero.
+    /// True if it is less than zero.
     pub negative: bool,
     /// From [`SMALLEST`] (for zero as well) to [`LARGEST`].
     pub exponent: i32,

@@ -44,11 +44,11 @@ pub struct TooLarge {
 /// A sample that is under way.
 struct Active {
     sample: usize,
-    /// Its ray, among the sample's.
+    /// The number of its ray, among the sample's.
     number: u32,
     path: Vec<u32>,
     at: usize,
-    /// Whether it was counted as suspended where it is.
+    /// True if it was counted as suspended where it is.
     suspended: bool,
 }
 

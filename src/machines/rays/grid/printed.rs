@@ -7,7 +7,7 @@ use crate::rays::ray::Request;
 use crate::rays::volumes::samples::{Random, request};
 use glam::Vec3;
 
-/// What the printed programs do with a ray.
+/// The outcome of the printed programs for a ray.
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
     /// B-1 says that the ray misses the scene.

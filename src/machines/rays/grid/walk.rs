@@ -134,7 +134,7 @@ impl Walk {
         self.next[self.axis()]
     }
 
-    /// Whether the best hit after the polygons of this cell, or the limit of the ray, is final: its
+    /// True if the best hit after the polygons of this cell, or the limit of the ray, is final: its
     /// `t` is not beyond the exit. See the [grid](super) for why.
     #[inline]
     pub fn settles(&self, best: f32) -> bool {

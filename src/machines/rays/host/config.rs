@@ -10,7 +10,7 @@ use shadewright_base::text::settings::SettingsError;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Lighting {
-    /// Whether there is one.
+    /// True if there is one.
     pub processor: bool,
     /// A step of it, in microseconds.
     pub step: f64,
@@ -51,9 +51,9 @@ impl Host {
         check("host.results", self.results, 1, 1 << 20)
     }
 
-    /// What the host's tasks take for these rays. `measured` is the time of a sample in
-    /// microseconds, where the shaders were timed on a real computer: then each of the sample's rays
-    /// takes an equal share of it.
+    /// The times of the host's tasks for these rays. `measured` is the time of a sample in
+    /// microseconds, where the shaders were timed on a real computer: then each of the sample's
+    /// rays takes an equal share of it.
     pub fn times(&self, lighting: &Lighting, totals: &Totals, measured: Option<f64>) -> HostTimes {
         let time = |operations: u32| f64::from(operations) * self.operation;
         let (rays, results) = (self.rays, self.results);

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// count.
 const FRACTION: u32 = 24;
 
-/// What a circuit of [shift-and-add arithmetic](super::programs::Arithmetic::Unrolled) is made of.
+/// The parts of a circuit of [shift-and-add arithmetic](super::programs::Arithmetic::Unrolled).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Custom {
     /// Additions and subtractions of fractions.
@@ -21,7 +21,7 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// Those of a circuit, made from that program text.
+    /// Counts the parts of a circuit that was made from that program text.
     pub fn of(circuit: &Circuit, text: &str) -> Custom {
         let shifts = macros(text).into_iter().filter(|(name, _)| name.starts_with("shift"));
         let shifts: Vec<Range<usize>> = shifts.map(|(_, range)| range).collect();

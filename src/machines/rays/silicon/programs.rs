@@ -33,7 +33,7 @@ impl Arithmetic {
         }
     }
 
-    /// Its macros.
+    /// The text of the macros.
     pub fn macros(self) -> &'static str {
         match self {
             Arithmetic::Unrolled => section("Arithmetic"),

@@ -26,7 +26,7 @@ pub struct RayTest<'a> {
     pub best: f32,
 }
 
-/// What the chip gives for a test. Numbers that are not valid are NaN.
+/// The results of the chip for a test. Numbers that are not valid are NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     /// Distance in units of the ray's direction.
@@ -37,7 +37,7 @@ pub struct Found {
     pub u: f32,
     /// Position on the polygon, 0 to 1.
     pub v: f32,
-    /// Whether a hit at `t` counts.
+    /// True if a hit at `t` counts.
     pub counts: bool,
 }
 
@@ -63,7 +63,7 @@ const POLYGON: [&str; WORDS] = [
     "vmX", "vmY", "vmZ", "vd0",
 ];
 
-/// Those for a ray.
+/// The chip's ports for the two points of a ray.
 const RAY: [[&str; 3]; 2] = [["r0X", "r0Y", "r0Z"], ["r1X", "r1Y", "r1Z"]];
 
 /// The ports that the results come from, but for the one-bit port `counts`.
@@ -72,7 +72,7 @@ const RESULTS: [&str; 6] = ["tOut", "pX", "pY", "pZ", "uOut", "vOut"];
 /// The longest simulation, in cycles of the [ideal dataflow machine](functional).
 const CYCLES: u64 = 1 << 32;
 
-/// What the host and the memories send to the intersector's chip.
+/// The words that the host and the memories send to the intersector's chip.
 pub fn streams(tests: &[RayTest]) -> Streams {
     let stream = |name: &str, of: &dyn Fn(&RayTest) -> u128| (name.to_string(), tests.iter().map(of).collect());
     let mut streams = Vec::new();
@@ -91,7 +91,7 @@ pub fn streams(tests: &[RayTest]) -> Streams {
     streams
 }
 
-/// What the chip gave, for the tests for which all ports gave a word.
+/// The results of the chip, for the tests for which all ports gave a word.
 pub fn found(outputs: &Streams) -> Vec<Found> {
     let words = |name: &str| outputs.iter().find(|(port, _)| port == name).map_or(&[][..], |(_, words)| words);
     let (results, counts) = (RESULTS.map(words), words("counts"));
@@ -107,7 +107,7 @@ pub fn found(outputs: &Streams) -> Vec<Found> {
 ///
 /// # Errors
 ///
-/// What is wrong with the program, as text.
+/// The errors in the program, as text.
 pub fn compiled(text: &str) -> Result<Circuit, String> {
     let mut sources = SourceMap::new();
     let file = sources.add("intersector.si", None, text);
@@ -120,8 +120,8 @@ pub fn optimised(mut circuit: Circuit) -> Circuit {
     circuit
 }
 
-/// Those words for the inputs of a circuit, of at most 128 bits. Words for ports that it does not have are
-/// left out.
+/// The words of streams for the inputs of a circuit, of at most 128 bits. Words for ports that it
+/// does not have are left out.
 pub fn stimuli(circuit: &Circuit, streams: &Streams) -> Stimuli {
     let mut stimuli = Stimuli::new(circuit);
     for (name, words) in streams {
@@ -140,7 +140,7 @@ pub fn outputs(circuit: &Circuit, stimuli: &Stimuli) -> Streams {
     outputs.map(|(id, port)| (port.name.to_string(), words(id))).collect()
 }
 
-/// What a circuit puts to its ports, given those [words](stimuli) for its inputs.
+/// The words that a circuit puts to its ports, given those [words](stimuli) for its inputs.
 ///
 /// # Errors
 ///

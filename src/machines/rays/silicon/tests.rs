@@ -20,7 +20,7 @@ fn optimised(text: &str) -> Circuit {
     run::optimised(compiled(text))
 }
 
-/// What the chip of an operation gives for operands.
+/// The results of the chip of an operation for operands.
 fn compute(circuit: &Circuit, operation: Operation, pairs: &[(f32, f32)]) -> Vec<f32> {
     let outputs = run::simulated(circuit, &streams(operation, pairs)).unwrap();
     let [(port, words)] = &outputs[..] else { panic!("{outputs:?}") };
@@ -62,7 +62,7 @@ fn pairs(count: u32, seed: u32) -> Vec<(f32, f32)> {
     (0..count).map(pair).collect()
 }
 
-/// What the machines' arithmetic gives.
+/// The result in the arithmetic of the hardware models.
 fn expected(unit: Unit, operation: Operation, a: f32, b: f32) -> f32 {
     fn by(ops: impl Operations, operation: Operation, a: f32, b: f32) -> f32 {
         match operation {

@@ -16,7 +16,7 @@ pub fn number(bits: u128) -> f32 {
     if bits >> WORD & 1 == 1 { f32::from_bits(bits as u32) } else { f32::NAN }
 }
 
-/// Whether two numbers are the same to the bit, or both not valid.
+/// True if two numbers are the same to the bit, or both not valid.
 pub fn same(a: f32, b: f32) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }

@@ -33,7 +33,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Those of a ray, for a polygon with such a first edge: 12 products and 9 differences.
+    /// The planes of a ray, for a polygon with such a first edge: 12 products and 9 differences.
     #[inline(always)]
     pub fn of<O: Operations>(ops: O, ray: &LocalRay, [from, to]: [[f32; 3]; 2]) -> Self {
         let first = cross(ops, ray.direction, minus(ops, to, from));
@@ -53,7 +53,7 @@ pub struct Corner {
 pub struct Crossing {
     /// The point, from the ray's origin.
     pub place: [f32; 3],
-    /// Its distance from the second plane.
+    /// The distance of the point from the second plane.
     pub away: f32,
 }
 

@@ -1,6 +1,6 @@
-//! What quadrics of positive and negative volume enclose within a box (Ullner 1983, §2.1): "the
-//! point of visibility is where the ray first enters a region of positive net volume". All hits are
-//! kept, those behind the ray's origin too, and sorted.
+//! The region that quadrics of positive and negative volume enclose within a box (Ullner 1983,
+//! §2.1): "the point of visibility is where the ray first enters a region of positive net volume".
+//! All hits are kept, those behind the ray's origin too, and sorted.
 
 use super::placement::LocalRay;
 use super::quadric::{Middle, Quadric};
@@ -34,7 +34,7 @@ impl Net {
         for &(quadric, sign) in &self.terms {
             let at = quadric.crossings(ops, ray, &middle);
             let [first, second] = at.t;
-            // Whether the ray comes from inside, infinitely far behind its origin.
+            // True if the ray comes from inside, infinitely far behind its origin.
             let is_inside = match first.is_nan() && second.is_nan() {
                 true => at.c < 0.0,
                 false => at.a < 0.0 || (at.a == 0.0 && at.b > 0.0),

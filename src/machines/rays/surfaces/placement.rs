@@ -10,7 +10,7 @@ pub const WORDS: usize = 12;
 /// The affine map from the world to the space in which the box is the cube from −1 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Its rows: three coefficients and an offset.
+    /// The rows: three coefficients and an offset.
     pub rows: [[f32; 4]; 3],
 }
 
@@ -19,7 +19,7 @@ pub struct Placement {
 pub struct LocalRay {
     /// Where it starts.
     pub origin: [f32; 3],
-    /// Its direction; `t` counts in units of it.
+    /// The direction; `t` counts in units of it.
     pub direction: [f32; 3],
 }
 

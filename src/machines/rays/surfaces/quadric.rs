@@ -40,7 +40,7 @@ pub struct Crossings {
 /// The point of a ray that is nearest to the middle of the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
-    /// Its distance.
+    /// The distance of the point.
     pub t: f32,
     /// The point.
     pub point: [f32; 3],
@@ -106,7 +106,7 @@ impl Quadric {
     }
 }
 
-/// Whether a point is in the box.
+/// True if a point is in the box.
 fn is_inside(point: [f32; 3]) -> bool {
     point.iter().all(|x| x.abs() <= 1.0 + ROOM)
 }

@@ -30,12 +30,12 @@ pub fn held(shader: &ShaderInstance, object_to_world: Mat4) -> Option<Held> {
     class(shader)?(&Given { params: &shader.params, to_world: to_world(object_to_world)? })
 }
 
-/// Whether there is an intersector for a primitive's class.
+/// True if there is an intersector for a primitive's class.
 pub fn has_intersector(shader: &ShaderInstance) -> bool {
     class(shader).is_some()
 }
 
-/// What makes a primitive of its parameters, where its class has an intersector.
+/// The function that makes a primitive of its parameters, where its class has an intersector.
 fn class<'a>(shader: &ShaderInstance) -> Option<fn(&Given<'a>) -> Option<Held>> {
     Some(match (shader.shader.stem(), shader.shader.name()) {
         ("polygons", "Quadrilateral") => Given::quadrilateral,

@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// values.
 const LAST_KIND: f32 = 5.0;
 
-/// What a ray is for, as far as is known.
+/// The purpose of a ray, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Purpose {
     /// No surface was called for it yet.
@@ -37,11 +37,11 @@ pub enum Purpose {
 pub struct Asked {
     /// The ray.
     pub ray: Ray,
-    /// What it is for.
+    /// The purpose of the ray, as far as is known.
     pub purpose: Purpose,
-    /// Its hit.
+    /// The hit, if there is one.
     pub found: Option<Found>,
-    /// What it took.
+    /// The work of finding the hit.
     pub work: Work,
 }
 
@@ -69,7 +69,7 @@ pub enum Answers {
     Mixed {
         /// Of the random numbers.
         seed: u32,
-        /// Whether the components of an answer are the same.
+        /// True if the components of an answer are the same.
         is_gray: bool,
     },
 }
@@ -96,10 +96,10 @@ impl Answers {
     }
 }
 
-/// What the rays of a lane get as answers.
+/// The answers that the rays of a lane get.
 #[derive(Clone, Debug)]
 pub enum Script<'a> {
-    /// What there is, as in a render.
+    /// The answers of the scene, as in a render.
     Truth,
     /// To write down the rays: of these numbers are queries, which get the real hits. The
     /// others get [`Answers::Lit`].
@@ -108,17 +108,17 @@ pub enum Script<'a> {
     Answer(&'a [Asked], Answers),
 }
 
-/// What a lane has asked.
+/// The rays and lookups that a lane has asked for.
 #[derive(Clone, Debug)]
 pub struct Lane<'a> {
     script: Script<'a>,
     /// The rays, where they are written down.
     pub asked: Vec<Asked>,
-    /// Its lookups in maps.
+    /// The lookups in maps.
     pub lookups: Vec<Lookup>,
     /// The number of the next known ray.
     next: usize,
-    /// Whether the lane asked for other rays than are known.
+    /// True if the lane asked for other rays than are known.
     pub strayed: bool,
     /// The last ray that got a colour, at which distance, and whether it was for one.
     last: Option<(Ray, f32, bool)>,
@@ -126,7 +126,7 @@ pub struct Lane<'a> {
     hit: (AtHit, u32),
 }
 
-/// What a ray gets as its answer.
+/// The answer to a ray.
 enum Reply {
     /// There is nothing.
     Miss,
@@ -136,7 +136,7 @@ enum Reply {
     Color([f32; 3], f32),
     /// A surface at this distance that is not seen.
     Clear(f32),
-    /// What the scene has.
+    /// The answer of the scene.
     Truth,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Lane<'a> {
         Self { script, asked, lookups, next: 0, strayed: false, last: None, hit: (hit, 0) }
     }
 
-    /// What the lane's registers of the hit hold after a ray.
+    /// Stores the contents of the lane's registers of the hit after a ray.
     fn remember(&mut self, hits: &HitBlock, lane: usize) {
         let HitBlock { found, shader, tri, obj } = hits;
         let uvt = [found.u[lane], found.v[lane], found.t[lane]];
@@ -248,20 +248,20 @@ impl<'a> Lane<'a> {
         self.asked.iter().enumerate().filter(|(_, a)| is_query(a)).map(|(number, _)| number).collect()
     }
 
-    /// Whether some of them were not told the truth.
+    /// True if some of them were not told the truth.
     pub fn is_unsure(&self) -> bool {
         self.asked.iter().any(|a| a.purpose == Purpose::Unknown)
     }
 }
 
 impl Asked {
-    /// Whether a ray continues this query.
+    /// True if a ray continues this query.
     fn is_before(&self, ray: &Ray) -> bool {
         self.purpose == Purpose::Query && is_same(&self.ray, ray) && ray.t_min > self.ray.t_min
     }
 }
 
-/// Whether two rays differ in their ends only.
+/// True if two rays differ in their ends only.
 fn is_same(a: &Ray, b: &Ray) -> bool {
     (a.origin, a.dir) == (b.origin, b.dir)
 }
@@ -272,7 +272,7 @@ pub struct Asker<'a, 'b, F> {
     pub finder: &'a F,
     /// The program.
     pub probe: &'a Probe,
-    /// What there is.
+    /// The tracer of the scene.
     pub scene: &'a SceneTracer<'a>,
     /// The lanes, as many as run. The machine calls from one thread at a time.
     pub lanes: Mutex<Vec<Lane<'b>>>,

@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ROUNDS: usize = 6;
 /// Runs of calls whose results are held together.
 const RUNS_AT_ONCE: usize = 1 << 16;
-/// What a shader's result may differ from the affine function by, relative to its terms, and
-/// otherwise.
+/// The greatest difference of a shader's result from the affine function, relative to its terms,
+/// and otherwise.
 const TOLERANCE: [f32; 2] = [1e-4, 1e-5];
 
 /// The hit that an entry's registers name.
@@ -56,12 +56,12 @@ pub type Response = [[f32; 3]; 2];
 pub struct Term {
     /// The ray.
     pub asked: Asked,
-    /// Its number among all that the call asks for.
+    /// The number among all rays that the call asks for.
     number: usize,
     /// By how much its answer counts: cⱼ.
     pub color: [f32; 3],
-    /// What the result is more by if a ray that asks for a colour brings that of the environment;
-    /// the second part is the result's own.
+    /// The amount by which the result is more if a ray that asks for a color brings that of the
+    /// environment; the second part is the result's own.
     pub background: Response,
 }
 
@@ -70,13 +70,13 @@ pub struct Term {
 pub struct Affine {
     /// The result where all answers are 0.
     pub dark: Response,
-    /// Its rays for colours and light.
+    /// The rays for colors and light.
     pub terms: Vec<Term>,
-    /// Its lookups in maps.
+    /// The lookups in maps.
     pub lookups: Vec<Lookup>,
-    /// Its queries.
+    /// The number of queries.
     pub queries: u64,
-    /// Whether it is what the terms say.
+    /// True if it is what the terms say.
     pub affinity: Affinity,
 }
 
@@ -92,14 +92,14 @@ pub enum Affinity {
     None,
 }
 
-/// What calls are run with.
+/// The context in which calls are run.
 #[derive(Clone, Copy)]
 pub struct Explorer<'a, F> {
     /// The job.
     pub job: &'a Job,
-    /// Its program.
+    /// The program of the job, with the probe.
     pub probe: &'a Probe,
-    /// What there is.
+    /// The tracer of the scene.
     pub scene: &'a SceneTracer<'a>,
     /// The data of the program.
     pub data: &'a Data<'a>,
@@ -109,7 +109,7 @@ pub struct Explorer<'a, F> {
     pub stop: &'a AtomicBool,
 }
 
-/// What the run that wrote a call's rays down gave.
+/// The results of the run that wrote a call's rays down.
 #[derive(Clone, Debug, Default)]
 struct Discovered {
     response: Response,
@@ -327,13 +327,13 @@ fn fit(first: &Discovered, runs: &[(Answers, Response, bool)]) -> Affine {
     affine
 }
 
-/// Whether some of the rays may bring a colour.
+/// True if some of the rays may bring a colour.
 fn has_colors(terms: &[Term]) -> bool {
     terms.iter().any(|term| term.asked.purpose != Purpose::Occlusion)
 }
 
 impl Affine {
-    /// Whether the terms say what a run with these answers gave.
+    /// True if the terms say what a run with these answers gave.
     fn agrees(&self, answers: Answers, [color, opacity]: Response) -> bool {
         match answers {
             Answers::Dark | Answers::Background(_) => true,
@@ -353,7 +353,7 @@ impl Affine {
     }
 }
 
-/// Whether two colours agree, given the size of the terms that they are sums of.
+/// True if two colours agree, given the size of the terms that they are sums of.
 fn is_near(a: [f32; 3], b: [f32; 3], scale: [f32; 3]) -> bool {
     (0..3).all(|i| (a[i] - b[i]).abs() <= TOLERANCE[0] * scale[i] + TOLERANCE[1])
 }

@@ -25,16 +25,16 @@ const MAX_LAYERS: u32 = 64;
 const AT_ONCE: usize = 1024;
 const BLOCKS_AT_ONCE: usize = 16;
 
-/// What is known of a ray until its level is done.
+/// The state of a ray until its level is done.
 #[derive(Clone, Debug)]
 struct Open {
     /// Where it starts as the shader sent it, however many surfaces it has passed.
     origin: Vec3,
     /// The distance from there at which `request` starts, and where the ray ends.
     range: [f32; 2],
-    /// What it was sent with.
+    /// The depth, the cone and the kind that the ray was sent with.
     called: Called,
-    /// What is left of it after the surfaces that it has passed.
+    /// The share that is left of the ray after the surfaces that it has passed.
     throughput: [f32; 3],
     /// How many there are.
     layers: u32,
@@ -385,7 +385,7 @@ fn with_alpha([r, g, b]: [f32; 3], alpha: f32) -> [f32; 4] {
     [r, g, b, alpha]
 }
 
-/// Whether a transmittance counts.
+/// True if a transmittance counts.
 fn is_seen(transmittance: [f32; 3]) -> bool {
     transmittance.iter().any(|&x| x >= OPAQUE)
 }

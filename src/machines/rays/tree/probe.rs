@@ -27,7 +27,7 @@ const OCCLUSION: f32 = 5.0;
 /// A program with the probe.
 #[derive(Debug)]
 pub struct Probe {
-    /// Its functions.
+    /// The functions of the program.
     pub module: Module,
     /// The same, compiled.
     pub loaded: Loaded,
@@ -43,7 +43,7 @@ pub struct Probe {
     pub deepest: f32,
 }
 
-/// What a surface was called with.
+/// The data of the ray that a surface was called with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Called {
     /// The depth of the ray.
@@ -55,7 +55,7 @@ pub struct Called {
 }
 
 impl Called {
-    /// What the probe was called with, if a ray is its own.
+    /// The data that the probe was called with, if a ray is its own.
     pub fn by(ray: &shadewright_bvh::Ray) -> Option<Self> {
         (ray.t_min == MARK).then_some(Self { depth: ray.origin.x, cone: [ray.origin.y, ray.origin.z], kind: ray.dir.y })
     }

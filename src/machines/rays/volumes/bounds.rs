@@ -66,7 +66,7 @@ impl Bounds {
         if are_finite && bounds.is_valid() { Ok(bounds) } else { Err(StructureError::Coordinates) }
     }
 
-    /// Whether the corners are in order, finite, and within [`LARGEST`].
+    /// True if the corners are in order, finite, and within [`LARGEST`].
     pub fn is_valid(&self) -> bool {
         self.min.cmple(self.max).all()
             && self.min.cmpge(Vec3::splat(-LARGEST)).all()
@@ -84,13 +84,13 @@ impl Bounds {
         Self { min: Vec3::from(low.to_array().map(f32::next_down)), max: Vec3::from(high.to_array().map(f32::next_up)) }
     }
 
-    /// Whether `other` is inside, faces included.
+    /// True if `other` is inside, faces included.
     pub fn contains(&self, other: &Self) -> bool {
         self.min.cmple(other.min).all() && self.max.cmpge(other.max).all()
     }
 
-    /// What volumes inside this box are enlarged by, so that rounding loses no hit: 2⁻¹⁵ of the
-    /// largest coordinate and the longest side together.
+    /// The distance by which volumes inside this box are enlarged, so that rounding loses no hit:
+    /// 2⁻¹⁵ of the largest coordinate and the longest side together.
     pub fn margin(&self) -> f32 {
         (self.scale() / (1u32 << 15) as f32).max(LEAST_MARGIN)
     }

@@ -12,11 +12,11 @@ use super::hierarchy::{self, Content, Hierarchy};
 pub struct Node {
     /// Contains all hits of the polygons below: their boxes, [grown](super::bounds::growth).
     pub bounds: Bounds,
-    /// What is in it.
+    /// The children or the polygons of the node.
     pub link: Link,
 }
 
-/// What a binary node holds.
+/// The contents of a binary node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Two nodes, by index.

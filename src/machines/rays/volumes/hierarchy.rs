@@ -33,7 +33,7 @@ impl Volume for Bounds {
     }
 }
 
-/// What a node holds.
+/// The contents of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The nodes `first .. first + count`, 1 to [`MOST_CHILDREN`], behind their parent.
@@ -57,7 +57,7 @@ pub enum Content {
 pub struct Node<V> {
     /// Contains all hits of the polygons below, with the [margin](Bounds::margin).
     pub volume: V,
-    /// What is in it.
+    /// The contents: child nodes, or polygons.
     pub content: Content,
 }
 

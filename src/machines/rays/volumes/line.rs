@@ -43,7 +43,7 @@ impl Line {
         is_traceable.then_some(line)
     }
 
-    /// Whether a component of the direction, along any unit vector, counts as zero.
+    /// True if a component of the direction, along any unit vector, counts as zero.
     #[inline]
     pub fn is_parallel(&self, component: f32) -> bool {
         component.abs() < self.least

@@ -21,7 +21,7 @@ use glam::{DMat3, DVec3, Vec3};
 /// A rectangular parallelepiped of any orientation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrientedBox {
-    /// Its centre.
+    /// The center.
     pub centre: Vec3,
     /// Directions of its edges: three unit vectors, perpendicular to one another.
     pub axes: [Vec3; 3],

@@ -1,4 +1,4 @@
-//! What structures know of a primitive: a convex body around all of its hits.
+//! The outline that structures know of a primitive: a convex body around all of its hits.
 
 use glam::{DVec3, Vec3};
 
@@ -7,15 +7,15 @@ pub const AXES: usize = 16;
 
 /// A convex body around a primitive.
 pub trait Outline {
-    /// Its corners; some may coincide.
+    /// The corners; some may coincide.
     fn corners(&self) -> &[Vec3];
 
     /// The largest of its faces: corners in order around it.
     fn face(&self) -> [Vec3; 4];
 
-    /// Its edges, one of each direction, and after them the normals of its faces, so that
-    /// [`Shape`](super::Shape) finds the axes on which it may be apart from a box. At most 4 edges and
-    /// `AXES − 3·(edges + 1)` normals.
+    /// The edges, one of each direction, and after them the normals of the faces, so that
+    /// [`Shape`](super::Shape) finds the axes on which it may be apart from a box. At most 4 edges
+    /// and `AXES − 3·(edges + 1)` normals.
     fn directions(&self) -> ([DVec3; 4], usize, [DVec3; 3], usize);
 }
 

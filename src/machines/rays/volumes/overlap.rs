@@ -34,7 +34,7 @@ impl Shape {
         Self { axes: axes.map(prepared) }
     }
 
-    /// Whether the body meets the box between two corners; touching counts.
+    /// True if the body meets the box between two corners; touching counts.
     pub fn meets(&self, low: DVec3, high: DVec3) -> bool {
         let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
         self.axes.iter().all(|(axis, size, centre, reach)| (axis.dot(middle) - centre).abs() <= size.dot(half) + reach)

@@ -157,7 +157,7 @@ pub struct Work {
     pub boxes: u64,
     /// Cells or leaves entered.
     pub cells: u64,
-    /// Those of them that hold polygons.
+    /// Entered cells or leaves that hold polygons.
     pub occupied: u64,
 }
 
@@ -205,14 +205,14 @@ impl Visitor for Search<'_> {
     }
 }
 
-/// What a ray hits by way of a structure, and the work of that.
+/// Finds the hit of a ray by way of a structure, and the work of that.
 pub fn trace(structure: &impl Structure, polygons: &[[Vec3; 4]], request: &Request) -> (Option<Found>, Work) {
     let mut search = Search { polygons, request, best: request.limit, found: None, work: Work::default() };
     structure.visit(request, &mut search);
     (search.found, search.work)
 }
 
-/// What a ray hits if it is tested against all polygons.
+/// Finds the hit of a ray by testing it against all polygons.
 pub fn trace_all(polygons: &[[Vec3; 4]], request: &Request) -> Option<Found> {
     trace(&All { polygons: polygons.len() as u32 }, polygons, request).0
 }

@@ -31,7 +31,7 @@ pub const MAX_TEXTURE_VECTORS: u64 = 6 << 20;
 pub enum Texture {
     /// An image.
     Image {
-        /// Its levels.
+        /// The levels of the image.
         pyramid: Arc<Pyramid>,
         /// How it wraps outside of the unit square.
         wraps: Wraps,
@@ -50,7 +50,7 @@ pub enum Texture {
 }
 
 impl Texture {
-    /// Its images.
+    /// The images of the texture.
     pub fn pyramids(&self) -> &[Arc<Pyramid>] {
         match self {
             Texture::Image { pyramid, .. } => std::slice::from_ref(pyramid),
@@ -101,7 +101,7 @@ pub struct Textures {
 }
 
 impl Textures {
-    /// Those of the given names.
+    /// The textures of the given names.
     pub fn new(list: impl IntoIterator<Item = (Arc<str>, Option<Texture>)>) -> Self {
         let mut entries: Vec<(u32, Option<Texture>)> =
             list.into_iter().map(|(name, texture)| (string_id(&name), texture)).collect();
@@ -143,7 +143,8 @@ impl Textures {
         }
     }
 
-    /// What of the textures in a memory image depends on no texel: the table, and the descriptors.
+    /// The parts of the textures in a memory image that depend on no texel: the table, and the
+    /// descriptors.
     pub fn descriptors(&self, image: &[[u32; 4]]) -> Vec<KnownMemory> {
         let piece = |address: u32, count: u32| {
             let vectors = image.get(address as usize..(address + count) as usize).unwrap_or_default();

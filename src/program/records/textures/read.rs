@@ -56,7 +56,7 @@ struct Kept {
     embedded: Option<Arc<[u8]>>,
 }
 
-/// What a file holds.
+/// The content of a texture file.
 #[derive(Clone, Debug)]
 enum Content {
     Image(Arc<Pyramid>),
@@ -278,13 +278,13 @@ impl Content {
     }
 }
 
-/// Whether a file is a point cloud, as far as its name tells.
+/// True if a file is a point cloud, as far as its name tells.
 fn is_point_cloud(name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     extension.is_some_and(|e| ["ptc", "pda", "ply"].iter().any(|known| e.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a file has samples of `bake`, whatever its name: Aqsis bakes into files of any name.
+/// True if a file has samples of `bake`, whatever its name: Aqsis bakes into files of any name.
 fn is_samples(name: &str, bytes: &[u8]) -> bool {
     Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("bake"))
         || bytes.starts_with(samples::FIRST_LINE)

@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub struct SurfaceInputs {
     /// Origin of the ray.
     pub origin: Value,
-    /// Its direction.
+    /// The direction of the ray.
     pub direction: Value,
     /// The ray depth.
     pub depth: Value,
@@ -37,7 +37,7 @@ pub struct SurfaceInputs {
     pub ray: Value,
     /// How the object's records lie.
     pub layout: RecordLayout,
-    /// Whether derivatives are used: the state then carries those by u and v.
+    /// True if derivatives are used: the state then carries those by u and v.
     pub differentiated: bool,
     /// The cores of the primitive, if the object is procedural.
     pub primitive: Option<Arc<PrimitiveCores>>,

@@ -60,7 +60,8 @@ impl SurfaceState {
         self.at_hit_result(b, AtHit::Texture, true, "uvw").unwrap_or_else(|| self.get(b, "P"))
     }
 
-    /// What `intersect` has left in a `scratch` variable, by the name of its input.
+    /// Returns the value that `intersect` has left in a `scratch` variable, by the name of its
+    /// input.
     pub(super) fn scratch(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         self.at_hit_result(b, AtHit::Scratch, false, name)
     }

@@ -31,7 +31,7 @@ pub struct Place {
     pub block: String,
     /// File, line and column; `None` of code that has no source.
     pub position: Option<String>,
-    /// Whether the position is that of code near it, as it has none of its own.
+    /// True if the position is that of code near it, as it has none of its own.
     pub is_near: bool,
     /// The calls through which it was inlined, the innermost first.
     pub inlined_at: Vec<String>,
@@ -45,9 +45,9 @@ pub struct Place {
 pub struct Operand {
     /// A variable, a constant, or what computes it.
     pub name: String,
-    /// Its value on each machine, where it was recorded.
+    /// The value on each machine, where it was recorded.
     pub values: Option<[Shown; MACHINES]>,
-    /// Whether it differs between the two machines.
+    /// True if it differs between the two machines.
     pub differs: bool,
     /// How many floats lie between the two values.
     pub ulps: Option<u64>,
@@ -60,17 +60,17 @@ pub struct Operation {
     pub place: Place,
     /// The functions that are running, the innermost call first.
     pub calls: Vec<String>,
-    /// Its name.
+    /// The name of the operation.
     pub name: String,
-    /// What it computes of its operands `a`, `b`, …
+    /// The formula of the result, in terms of the operands `a`, `b`, …
     pub meaning: String,
-    /// Its text in the program.
+    /// The instruction's text in the program.
     pub instruction: String,
     /// The variable that has the result.
     pub variable: Option<String>,
     /// Otherwise the nearest one that is computed from it.
     pub leads_to: Option<String>,
-    /// What it computes from.
+    /// The operands of the operation.
     pub operands: Vec<Operand>,
     /// The results.
     pub results: [Shown; MACHINES],
@@ -97,7 +97,7 @@ pub enum Effect {
     Shadow,
     /// A ray hits another primitive, or nothing.
     Hit {
-        /// What it hits on each machine.
+        /// The object that it hits on each machine.
         objects: [String; MACHINES],
     },
     /// A number, such as an index, is another.
@@ -109,11 +109,11 @@ pub enum Effect {
 pub struct Decision {
     /// The number of its record.
     pub record: u64,
-    /// What decides.
+    /// The operation that decides.
     pub operation: Operation,
     /// For comparisons, the difference of the operands on each machine.
     pub margins: Option<[f32; MACHINES]>,
-    /// What it decides.
+    /// The effect on where control goes.
     pub effect: Effect,
 }
 
@@ -122,7 +122,7 @@ pub struct Decision {
 pub struct Parted {
     /// The number of the last record that both have.
     pub record: Option<u64>,
-    /// What decides where they go, where it was recorded.
+    /// The decision on where they go, where it was recorded.
     pub decision: Option<Decision>,
     /// Where each goes on; `None` at the end of the sample.
     pub to: [Option<Place>; 2],
@@ -153,7 +153,7 @@ impl<'a> Explainer<'a> {
     /// comes from; `None` where all are equal.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn difference(
         &self,
         tracer: &mut Tracer<'_, '_>,
@@ -280,7 +280,7 @@ impl<'a> Explainer<'a> {
     /// The first decision at a point that differs between two machines.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn decision(
         &self,
         tracer: &mut Tracer<'_, '_>,
@@ -296,8 +296,8 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// What decides where control goes after a point: the hit whose shader is called, or the first
-    /// value that differs of those that the condition of a branch consists of.
+    /// The decision on where control goes after a point: the hit whose shader is called, or the
+    /// first value that differs of those that the condition of a branch consists of.
     fn turn(&self, tracer: &mut Tracer<'_, '_>, point: &Point, pair: [usize; 2]) -> Result<Option<Decision>, Failure> {
         let Segment { function, block, end, .. } = tracer.segments.list[point.at.segment as usize];
         let func = &self.module().functions[function];
@@ -370,7 +370,7 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// What a truth value decides.
+    /// The effect of a truth value on where control goes.
     fn effect(&self, function: usize, value: Value) -> Effect {
         let func = &self.module().functions[function];
         // What is computed from it by connectives alone.
@@ -413,7 +413,7 @@ impl<'a> Explainer<'a> {
     /// Where two machines go on differently.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn parted(&self, tracer: &mut Tracer<'_, '_>, split: &Split, pair: [usize; 2]) -> Result<Parted, Failure> {
         let decision = match &split.after {
             Some(point) => self.turn(tracer, point, pair)?,
@@ -491,7 +491,7 @@ impl<'a> Explainer<'a> {
         around.min_by_key(|o| o.extent.end - o.extent.start).map(Outline::title)
     }
 
-    /// What a value is called: by its variable, its constant, or the operation that computes it.
+    /// The name of a value: its variable, its constant, or the operation that computes it.
     fn name(&self, function: usize, insts: &[Inst], value: Value) -> String {
         let func = &self.module().functions[function];
         if let Some(number) = func.param_values().iter().position(|p| *p == value) {
@@ -521,7 +521,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What the machines recorded at a point.
+/// The values that the machines recorded at a point.
 struct Recorded {
     items: Vec<(Item, Words)>,
     known: HashMap<Value, Words>,
@@ -639,7 +639,7 @@ fn implied(func: &Function, condition: Value, known: (Value, bool)) -> Option<bo
     }
 }
 
-/// Whether control may come from one block to another.
+/// True if control may come from one block to another.
 fn reaches(func: &Function, from: BlockId, to: BlockId) -> bool {
     let (mut seen, mut work) = (HashSet::new(), vec![from]);
     while let Some(block) = work.pop() {
@@ -664,7 +664,7 @@ fn margins(func: &Function, inst: &Inst, recorded: &Recorded) -> Option<[f32; MA
     Some(std::array::from_fn(|machine| float(&a[machine]) - float(&b[machine])))
 }
 
-/// What an operation computes of its operands.
+/// The formula of an operation's result, in terms of its operands.
 fn meaning(op: &Op) -> String {
     let text = match op {
         Op::Neg => "−a",

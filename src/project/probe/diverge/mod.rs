@@ -48,19 +48,19 @@ const MACHINES: usize = 3;
 /// The place of the evaluator.
 const EVALUATOR: usize = 2;
 
-/// What is compared with what: the two back ends, and each with the evaluator.
+/// The pairs that are compared: the two back ends, and each with the evaluator.
 const PAIRS: [[usize; 2]; 3] = [[0, 1], [0, EVALUATOR], [1, EVALUATOR]];
 
 /// An image whose samples can be followed.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// What was rendered.
+    /// The job that was rendered.
     pub job: &'a Job,
-    /// Its scene.
+    /// The scene of the job.
     pub scene: &'a Scene,
     /// The scene linked for a debugger ([`super::link`]), which names variables.
     pub debug: Option<&'a Program>,
-    /// Whether the answer is still wanted; asked before each run of a machine.
+    /// True if the answer is still wanted; asked before each run of a machine.
     pub is_wanted: &'a dyn Fn() -> bool,
     /// Takes what begins, for people who wait: a run lasts up to a minute where a GPU by software
     /// compiles.
@@ -69,9 +69,9 @@ pub struct Subject<'a> {
 
 /// A back end by its name.
 pub struct Machine<'m> {
-    /// Its name.
+    /// The name of the back end.
     pub name: String,
-    /// What runs samples on it.
+    /// The runner of samples on it.
     pub runner: &'m mut dyn SampleRunner,
 }
 
@@ -157,7 +157,7 @@ pub struct Divergence {
     pub difference: Option<Difference>,
     /// How each back end compares with the evaluator.
     pub evaluator: [String; 2],
-    /// What there is to remark on.
+    /// Remarks on the result.
     pub notes: Vec<String>,
     #[serde(skip)]
     sources: SourceMap,
@@ -352,14 +352,14 @@ fn share(
 }
 
 impl Divergence {
-    /// Whether all machines computed the same.
+    /// True if all machines computed the same.
     pub fn is_equal(&self) -> bool {
         self.difference.is_none()
             && self.differing_samples == 0
             && !PAIRS.into_iter().any(|pair| self.colors_differ(pair))
     }
 
-    /// Whether two machines give the sample other colours. Those of the back ends are the image's,
+    /// True if two machines give the sample other colours. Those of the back ends are the image's,
     /// from code that records nothing.
     fn colors_differ(&self, pair: [usize; 2]) -> bool {
         let [a, b] = pair.map(|machine| self.colors[machine].rgba.map(f32::to_bits));

@@ -9,7 +9,7 @@ use shadewright_ir::{Function, Inst, Module, Op, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What calls are known by.
+/// The name that calls are known by.
 const CALL: &str = "call";
 
 /// Values that are looked at from one on its way to a variable.
@@ -27,12 +27,12 @@ pub struct Names {
 pub enum Variable {
     /// It has this value.
     Is(Arc<str>),
-    /// Its value is computed from this one.
+    /// The value is computed from this variable.
     From(Arc<str>),
 }
 
 impl Names {
-    /// Those of a module that was linked with debug information and without passes.
+    /// The names of a module that was linked with debug information and without passes.
     pub fn new(debug: &Module) -> Self {
         let mut of = HashMap::new();
         for func in &debug.functions {

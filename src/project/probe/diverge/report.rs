@@ -211,7 +211,7 @@ impl Divergence {
     }
 }
 
-/// What an operand is called: `a` to `z`, then `aa`, `ab`, …
+/// The name of an operand: `a` to `z`, then `aa`, `ab`, …
 fn letters(number: usize) -> String {
     let last = char::from(b'a' + (number % 26) as u8);
     let before = (number / 26).checked_sub(1).map(letters);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A scene whose files are in memory once it is opened.
 pub struct Opened {
-    /// What the renderers run.
+    /// The job that the renderers run.
     pub job: Job,
     /// The scene.
     pub scene: Scene,

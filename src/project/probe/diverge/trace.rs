@@ -25,7 +25,7 @@ const MAX_WINDOWS: u64 = 64;
 pub struct Execution {
     /// The segment.
     pub segment: u32,
-    /// Its executions before this one.
+    /// The number of executions of the segment before this one.
     pub number: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Activation {
     pub function: usize,
     /// The execution whose last instruction called it; `None` for the camera's entry.
     pub called_by: Option<Execution>,
-    /// What ran last in it.
+    /// The execution that ran last in it.
     pub last: Option<Execution>,
     /// The latest execution of each of its segments.
     pub executed: HashMap<u32, u64>,
@@ -51,7 +51,7 @@ pub struct Activation {
 pub struct Point {
     /// The number of the record.
     pub record: u64,
-    /// What was executed.
+    /// The execution that the record belongs to.
     pub at: Execution,
     /// The functions that ran, the outermost first.
     pub stack: Vec<Activation>,
@@ -60,9 +60,9 @@ pub struct Point {
 /// Where two machines go on differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// What both executed last; `None` where one recorded nothing.
+    /// The last execution that both share; `None` where one recorded nothing.
     pub after: Option<Point>,
-    /// What each executes then; `None` at the end of the sample.
+    /// The segment that each executes then; `None` at the end of the sample.
     pub next: [Option<u32>; 2],
 }
 
@@ -75,12 +75,12 @@ pub struct Parting {
     pub decision: Option<Point>,
     /// Where control flow differs.
     pub split: Option<Split>,
-    /// Whether nothing is left to compare.
+    /// True if nothing is left to compare.
     ended: bool,
 }
 
 impl Parting {
-    /// Whether the streams are equal.
+    /// True if the streams are equal.
     pub fn is_none(&self) -> bool {
         self.results.is_none() && self.split.is_none()
     }
@@ -102,7 +102,7 @@ pub struct Streams {
     pub totals: [u64; MACHINES],
     /// The sample's colour on each machine, instrumented.
     pub colors: [[u32; 4]; MACHINES],
-    /// Whether the streams are longer than what was read.
+    /// True if the streams are longer than what was read.
     pub truncated: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct Tracer<'a, 'm> {
     sample: CameraSample,
     /// The segments of the job's module.
     pub segments: &'a Segments,
-    /// Those that are hashed.
+    /// The segments that are hashed.
     of: &'a HashSet<u32>,
     machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
     begin: &'a dyn Fn(&str, usize) -> bool,
@@ -132,7 +132,7 @@ pub struct Tracer<'a, 'm> {
 pub struct Executed {
     /// The segments of the functions that it executes.
     pub segments: Segments,
-    /// Those that it executes.
+    /// The segments that the sample executes.
     of: HashSet<u32>,
 }
 
@@ -144,7 +144,7 @@ impl Executed {
     /// from it before. So its kernels are those of the image, which are compiled already.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn of(job: &Job, sample: &CameraSample) -> Result<Self, RenderError> {
         let kinds = 0..job.program.primitives.kinds;
         let others: Vec<String> =
@@ -196,7 +196,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
     /// The streams of the machines, with `canonical` hashes or those of all bits.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn streams(&mut self, canonical: bool, decisions: Detail) -> Result<Streams, Failure> {
         let recording = Recording::Hashes { of: self.of, canonical, decisions };
         let job = instrumented(self.job, self.segments, recording);
@@ -240,7 +240,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
     /// [`Segments::items`].
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn values(&mut self, at: Execution, detail: Detail) -> Result<[Vec<u32>; MACHINES], Failure> {
         if let Some(known) = self.values.get(&(at, detail)) {
             return Ok(known.clone());
@@ -263,7 +263,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
     /// have the hashes that `pair` of machines had when nothing but hashes was recorded.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// The errors of rendering.
     pub fn detail(
         &mut self,
         at: Execution,
@@ -330,7 +330,7 @@ struct Walk {
     stack: Vec<Activation>,
     /// Records so far.
     records: u64,
-    /// What was executed last.
+    /// The last execution.
     last: Option<Execution>,
 }
 
@@ -377,7 +377,7 @@ impl Walk {
     }
 }
 
-/// Whether a function ends with a segment.
+/// True if a function ends with a segment.
 fn returns(segments: &Segments, module: &Module, segment: u32) -> bool {
     let Segment { function, block, .. } = segments.list[segment as usize];
     matches!(module.functions[function].block(block).term, Terminator::Return(_))

@@ -6,7 +6,7 @@ use shadewright_ir::{Type, string_id};
 /// A value of one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shown {
-    /// Its words.
+    /// The words of the value, in hexadecimal.
     pub hex: Vec<String>,
     /// The value.
     pub text: String,
@@ -29,14 +29,14 @@ impl Shown {
     }
 }
 
-/// Whether two words of a type mean different things: all NaN are one, and so are both zeros.
+/// True if two words of a type mean different things: all NaN are one, and so are both zeros.
 pub fn word_differs(ty: Type, a: u32, b: u32) -> bool {
     let is_float = ty.lanes().is_some();
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     a != b && !(is_float && (x == y || x.is_nan() && y.is_nan()))
 }
 
-/// Whether two values of a type mean different things.
+/// True if two values of a type mean different things.
 pub fn differs(ty: Type, a: &[u32], b: &[u32]) -> bool {
     a.len() != b.len() || a.iter().zip(b).any(|(&a, &b)| word_differs(ty, a, b))
 }

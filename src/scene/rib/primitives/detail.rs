@@ -29,7 +29,7 @@ impl Default for Detail {
 }
 
 impl Detail {
-    /// Whether primitives are shown, on an image whose detail is this many times as large.
+    /// True if primitives are shown, on an image whose detail is this many times as large.
     pub fn is_shown(&self, relative: f32) -> bool {
         let area = self.area * relative;
         self.shown.0 <= area && (area < self.shown.1 || self.shown.1 >= INFINITE)

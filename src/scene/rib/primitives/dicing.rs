@@ -23,7 +23,7 @@ const LEAST_LISTED: usize = 4;
 /// Bytes of a name that the reader keeps, with what it stands for, beside its text.
 pub const OF_NAME: usize = 160;
 
-/// What a triangle takes with its part of all structures.
+/// The bytes of a triangle, with its part of all structures.
 const BYTES_OF_TRIANGLE: usize = 330;
 
 /// So many vectors of variables at each vertex count as much as the triangles.
@@ -71,14 +71,14 @@ impl SurfaceAttributes {
 /// as low as can be, what does not fit is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// What the user allows.
+    /// The number of triangles that the user allows.
     most: usize,
-    /// What the files read so far allow besides.
+    /// The number of triangles that the files read so far allow besides.
     listed: usize,
     made: usize,
     /// Bytes of shaders, attributes and names.
     kept: usize,
-    /// Whether any of them was diced.
+    /// True if any of them was diced.
     diced: bool,
     /// How often all rates are halved.
     halvings: u32,
@@ -131,7 +131,7 @@ impl Budget {
     }
 }
 
-/// What to do about too many triangles.
+/// Adds a hint on what to do about too many triangles.
 fn hinted(d: Diagnostic) -> Diagnostic {
     d.hint("--max-triangles N allows more; each takes some 330 bytes of memory")
 }
@@ -170,7 +170,7 @@ pub fn keep(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
     fits
 }
 
-/// What happens where a primitive does not fit what is left of the budget.
+/// Handles a primitive that does not fit what is left of the budget.
 fn exceed(r: &mut Reader<'_>, args: &Args<'_, '_>) {
     let error = hinted(args.error(format!("with it the scene has more than {} triangles", r.budget.limit())));
     if r.is_strict() {
@@ -196,7 +196,7 @@ pub fn metric(r: &Reader<'_>) -> Metric {
     metric.halved(r.budget.halvings)
 }
 
-/// What happens where a primitive would become more triangles than [`Budget::room`].
+/// Handles a primitive that would become more triangles than [`Budget::room`].
 ///
 /// # Errors
 /// Where it is too many by itself.

@@ -30,9 +30,9 @@ const FARTHEST: f32 = 1e12;
 
 /// Where an object comes from.
 pub struct Source<'a> {
-    /// Its name, unless an attribute gives one.
+    /// The name of the object, unless an attribute gives one.
     pub name: &'a str,
-    /// Whether its normals are the surface's own, which follow the orientation, and not given by
+    /// True if its normals are the surface's own, which follow the orientation, and not given by
     /// the scene.
     pub computed_normals: bool,
 }

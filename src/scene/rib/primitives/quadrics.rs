@@ -115,7 +115,7 @@ pub fn texture_corners(corners: &[Vec2; 4], uv: &[Vec2]) -> Channel<Vec2> {
     Channel::PerPoint(uv.iter().map(at).collect())
 }
 
-/// What lies at `u, v` between four values of so many numbers.
+/// Interpolates at `u, v` between four values of `width` numbers each.
 fn bilinear(values: &[f32], width: usize, uv: Vec2) -> impl Iterator<Item = f32> {
     (0..width).map(move |k| {
         let [a, b, c, d] = [0, 1, 2, 3].map(|corner| values[corner * width + k]);

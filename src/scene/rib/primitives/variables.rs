@@ -20,9 +20,10 @@ pub type Blend<'a> = Box<dyn Fn(&[f32], usize) -> Vec<f32> + 'a>;
 pub struct ClassMap<'a> {
     /// How many there are.
     pub count: usize,
-    /// What there is one for, for messages: "one value a face".
+    /// The elements that have one value each, for messages: "one value a face".
     pub meaning: &'static str,
-    /// What makes other values of them that belong to places, where they do not themselves.
+    /// The function that makes values which belong to places, where the given ones do not
+    /// themselves.
     pub blend: Option<Blend<'a>>,
     /// The number of the value at each place.
     pub at: Channel<u32>,
@@ -57,7 +58,7 @@ const STANDARD: [(&str, &[Type], usize); 9] = [
     ("v", &[Type::Float], 1),
 ];
 
-/// What a request gives.
+/// The variables of a request.
 #[derive(Default)]
 pub struct Variables {
     /// `P`, `Pw` or `Pz`.
@@ -104,7 +105,7 @@ impl Variables {
         self.others.iter().map(|p| p.declaration.size().div_ceil(3)).sum()
     }
 
-    /// Whether normals are given.
+    /// True if normals are given.
     pub fn has_normals(&self) -> bool {
         self.others.iter().any(|p| matches!(p.name.as_str(), "N" | "Np"))
     }

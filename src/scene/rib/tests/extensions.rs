@@ -1,4 +1,4 @@
-//! What the RIB of an export says beyond the specification.
+//! Tests of the attributes by which the RIB of an export says more than the specification allows.
 
 use super::{errors, scene, world};
 use crate::{ParamValue, TextureSource};

@@ -1,5 +1,5 @@
-//! What is read at all: frames, conditions, archives within files, procedurals; what is read at
-//! which time; and binary RIB.
+//! Tests of which parts of a file are read: frames, conditions, archives within files, procedurals;
+//! of what is read at which time; and of binary RIB.
 
 use super::{Input, STRICT, errors, scene, warnings};
 use crate::{OpenOptions, Opened, Scene};

@@ -23,12 +23,12 @@ impl Channel {
         Self { words: VecDeque::new(), capacity: capacity as usize, getter: None, putter: None }
     }
 
-    /// Whether a `get` can take a word.
+    /// True if a `get` can take a word.
     pub fn has_word(&self) -> bool {
         !self.words.is_empty() || (self.capacity == 0 && self.putter.is_some())
     }
 
-    /// Whether a `put` can give a word.
+    /// True if a `put` can give a word.
     pub fn has_room(&self) -> bool {
         match self.capacity {
             0 => self.getter.is_some(),

@@ -8,17 +8,17 @@ use crate::circuit::repetition::Repetition;
 use shadewright_base::bits::Bits;
 use std::collections::BTreeMap;
 
-/// What fires as one: a node, or from the number of nodes on, a loop.
+/// The number of something that fires as one: a node, or from the number of nodes on, a loop.
 pub type Unit = u32;
 
 /// An arc: one input of a node.
 #[derive(Clone, Copy)]
 pub struct Arc {
-    /// What fires when it is full.
+    /// The unit that fires when the arc is full.
     pub unit: Unit,
     /// The value that it carries.
     pub value: ValueId,
-    /// Whether it holds a token.
+    /// True if it holds a token.
     pub full: bool,
     /// Which of the two inputs of a loop's head it is; 0 for other arcs.
     pub side: u8,
@@ -150,7 +150,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What fires when a node does.
+    /// The unit that fires when a node does.
     pub fn unit(&self, id: NodeId) -> Unit {
         match self.circuit.node(id).op {
             Op::LoopMerge(of) => self.circuit.nodes().len() as u32 + of.0,
@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
         Run { outcome, cycles: self.cycle, firings: self.firings, last_word: self.last_word, waits }
     }
 
-    /// What decides how the simulation goes on, without what comes from outside.
+    /// The state that decides how the simulation goes on, without what comes from outside.
     fn state(&self) -> State {
         State {
             words: self.words.clone(),
@@ -266,7 +266,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether this is the state.
+    /// True if this is the state.
     fn is_as(&self, kept: &State) -> bool {
         self.words == kept.words
             && self.arcs.iter().map(|arc| arc.full).eq(kept.full.iter().copied())

@@ -23,19 +23,19 @@ use super::graph::{Circuit, PortId};
 use machine::Machine;
 use shadewright_base::bits::Bits;
 
-/// What is outside of a circuit.
+/// The outside of a circuit.
 pub trait Environment {
     /// Takes the next word of an input, if it is there in this cycle. The word has the size of the
     /// port.
     fn get(&mut self, port: PortId, cycle: u64) -> Option<Bits>;
 
-    /// Whether [`Environment::get`] would give a word.
+    /// True if [`Environment::get`] would give a word.
     fn ready(&mut self, port: PortId, cycle: u64) -> bool;
 
     /// Takes a word from an output; false if it is not accepted in this cycle.
     fn put(&mut self, port: PortId, word: &Bits, cycle: u64) -> bool;
 
-    /// Whether [`Environment::put`] would accept a word.
+    /// True if [`Environment::put`] would accept a word.
     fn waiting(&mut self, _port: PortId, _cycle: u64) -> bool {
         true
     }
@@ -50,7 +50,7 @@ pub trait Environment {
     }
 }
 
-/// What a simulation may take at most.
+/// The limits of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Cycles.

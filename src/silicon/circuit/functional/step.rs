@@ -7,7 +7,7 @@ use crate::circuit::graph::{Constant, NodeId, Op, PortId};
 use crate::circuit::ports::PortKind;
 use shadewright_base::bits::Bits;
 
-/// What a unit does in the second phase of a cycle.
+/// The action of a unit in the second phase of a cycle.
 pub enum Action {
     /// Publishes these words, one an output; empty tokens for those that are missing.
     Publish(Option<Bits>, Option<Bits>),

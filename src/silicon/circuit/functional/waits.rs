@@ -1,4 +1,4 @@
-//! What waits at the end of a simulation.
+//! The operations that wait at the end of a simulation.
 
 use super::machine::Machine;
 use crate::circuit::graph::{NodeId, Op};
@@ -7,11 +7,11 @@ use shadewright_base::text::source::Span;
 /// An operation on a port that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Its place in the program.
+    /// The place in the program.
     pub span: Span,
-    /// What waits, and for what.
+    /// The operation that waits and what it waits for, as text.
     pub what: String,
-    /// Whether it waits for an input of the circuit.
+    /// True if it waits for an input of the circuit.
     pub is_external_input: bool,
 }
 

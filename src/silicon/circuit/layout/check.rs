@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The λ of a band of rectangles that are compared with one another.
 const BAND: i64 = 16;
 
-/// What is wrong with a layout, a line each, at most [`MAX_ERRORS`].
+/// The errors of a layout, a line each, at most [`MAX_ERRORS`].
 pub type Errors = Vec<String>;
 
 /// Errors that are listed.
@@ -102,7 +102,7 @@ impl<'a> Bands<'a> {
     }
 }
 
-/// Whether the edges hold a point with a margin.
+/// True if the edges hold a point with a margin.
 fn holds(edges: &[i64; 4], point: [i64; 2], margin: i64) -> bool {
     edges[0] + margin <= point[0]
         && point[0] <= edges[2] - margin
@@ -116,8 +116,9 @@ fn apart(a: &Rect, b: &Rect) -> i64 {
     gap(0).max(gap(1))
 }
 
-/// What rectangles connect: for each one, the lowest rectangle that it is connected with. Rectangles
-/// of a layer are connected where they touch; a contact cut connects metal and polysilicon.
+/// The connections between rectangles: for each one, the lowest rectangle that it is connected
+/// with. Rectangles of a layer are connected where they touch; a contact cut connects metal and
+/// polysilicon.
 pub fn extract(rects: &[Rect]) -> Vec<usize> {
     let mut sets = Sets((0..rects.len()).collect());
     let layers = [Layer::Metal, Layer::Poly].map(|layer| Bands::new(rects, layer));
@@ -142,7 +143,7 @@ pub fn extract(rects: &[Rect]) -> Vec<usize> {
 /// Compares a layout with its netlist and with the design rules.
 ///
 /// # Errors
-/// What differs, or breaks a rule.
+/// The parts that differ, or break a rule.
 pub fn check(layout: &Layout, netlist: &Netlist) -> Result<(), Errors> {
     let mut errors = Vec::new();
     let sets = extract(&layout.rects);

@@ -99,7 +99,7 @@ pub struct CellBox {
     pub name: Option<Arc<str>>,
     /// The left, bottom, right and top edges.
     pub edges: [i64; 4],
-    /// Its pins.
+    /// The places of the pins.
     pub pins: Vec<PinPlace>,
 }
 
@@ -132,7 +132,7 @@ impl Layout {
     }
 }
 
-/// What the user chooses.
+/// The options that the user chooses.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How much wider than high the layout should be.

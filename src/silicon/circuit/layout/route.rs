@@ -60,7 +60,7 @@ struct Feed {
     pair: i64,
 }
 
-/// What is known of a wire.
+/// The terminals and the feeds of a wire.
 #[derive(Clone, Debug, Default)]
 struct Path {
     terminals: Vec<Terminal>,

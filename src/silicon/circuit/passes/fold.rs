@@ -31,7 +31,7 @@ pub fn run(circuit: &mut Circuit) -> bool {
 struct Folding<'a> {
     circuit: &'a mut Circuit,
     substitution: Substitution,
-    /// Whether a node got other inputs.
+    /// True if a node got other inputs.
     changed: bool,
 }
 

@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The pass.

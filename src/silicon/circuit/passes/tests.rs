@@ -1,4 +1,4 @@
-//! What each pass does to small graphs.
+//! The effect of each pass on small graphs.
 
 use super::{Options, bypass, cse, dead, fold, run, sizes};
 use crate::circuit::graph::{Circuit, Comparison, Constant, Op, PortId, ValueId};
@@ -51,7 +51,7 @@ impl Small {
     }
 }
 
-/// What is put to the output.
+/// The value that is put to the output.
 fn put(c: &Circuit) -> ValueId {
     c.nodes().find(|(_, node)| matches!(node.op, Op::Put(_))).expect("a put").1.inputs[1]
 }

@@ -23,7 +23,7 @@ pub struct Value {
 /// The netlist that is being built, and the times of its nets.
 #[derive(Debug, Default)]
 pub struct Aligner {
-    /// What there is so far.
+    /// The netlist so far.
     pub netlist: Netlist,
     /// The events.
     pub anchors: Anchors,

@@ -63,7 +63,7 @@ pub(super) struct Builder<'a> {
     pub ports: BTreeMap<PortId, PortCell>,
     /// Memories: the index of the cell, and its ports.
     pub memories: BTreeMap<u32, (usize, Vec<Net>)>,
-    /// What accesses memories, by port.
+    /// The accesses to memories, by port.
     pub accesses: BTreeMap<PortId, Access>,
     /// Levels that are high while a node still is at work, though its result may be there already
     /// or never will be.
@@ -167,7 +167,7 @@ pub(super) fn needed(circuit: &Circuit, node: &Node) -> Vec<ValueId> {
     if variable.is_empty() { node.inputs[..1].to_vec() } else { variable }
 }
 
-/// Whether a value is a constant.
+/// True if a value is a constant.
 pub(super) fn is_constant(circuit: &Circuit, value: ValueId) -> bool {
     matches!(circuit.source(value).op, Op::Constant(_))
 }

@@ -48,7 +48,7 @@ pub enum Sum {
     Subtract,
 }
 
-/// What a cell does. The comment of each kind gives its inputs, `→`, its outputs.
+/// The kind of a cell. The comment of each kind gives its inputs, `→`, its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// → pulse in the first cycle after the reset.
@@ -67,7 +67,7 @@ pub enum Kind {
     Sum {
         /// Which.
         sum: Sum,
-        /// Whether there is a second output.
+        /// True if there is a second output.
         carry: bool,
     },
     /// word → word: the complement of each bit.
@@ -97,7 +97,7 @@ pub enum Kind {
     Extend {
         /// How many.
         by: u32,
-        /// Whether they equal the last bit (or are 0).
+        /// True if they equal the last bit (or are 0).
         signed: bool,
     },
     /// 1-bit word, word → word: passes the second input if the first one equals `pass`
@@ -162,7 +162,7 @@ pub enum Kind {
     /// words of `puts`, requests of `gets` → word, done, level of words to get, level of requests:
     /// a port within the chip (`asyncInt`), or at its edge, with room for `buffer` words.
     Port {
-        /// What is outside.
+        /// The other end of the port.
         side: Side,
         /// Bits of a word.
         width: u32,
@@ -186,7 +186,7 @@ pub enum Pattern {
     Ones,
 }
 
-/// What is at the other end of a port.
+/// The kind of the other end of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// Both ends are within the chip.
@@ -204,7 +204,7 @@ pub enum Side {
 }
 
 impl Kind {
-    /// Whether an input takes the data wire of its net; otherwise it takes the control wire alone.
+    /// True if an input takes the data wire of its net; otherwise it takes the control wire alone.
     pub fn takes_data(&self, input: usize) -> bool {
         match self {
             Kind::Constant { .. } | Kind::Along(_) | Kind::LastOf { .. } | Kind::Pending | Kind::Probe => false,

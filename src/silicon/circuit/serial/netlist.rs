@@ -22,7 +22,7 @@ impl Net {
     }
 }
 
-/// What is known about a net.
+/// The width and the driver of a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetInfo {
     /// Bits of its words; 0 for a net that is a control wire alone.
@@ -34,7 +34,7 @@ pub struct NetInfo {
 /// A cell of the netlist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What it computes.
+    /// The kind of the cell.
     pub kind: Kind,
     /// The nets at its inputs, in the order that [`Kind`] states.
     pub inputs: Vec<Net>,
@@ -59,7 +59,7 @@ pub struct Pads {
     pub cell: u32,
     /// Bits of a word.
     pub width: u32,
-    /// What is outside.
+    /// The other end of the port.
     pub side: Side,
 }
 

@@ -1,4 +1,4 @@
-//! What is at the other side of the pads: the environment of a simulation, bit by bit.
+//! The other side of the pads: the environment of a simulation, bit by bit.
 
 use super::cells::Side;
 use super::netlist::Pads;
@@ -15,7 +15,7 @@ pub(super) type OutsideState = (bool, Bits, u32, Bits, u32, Option<Bits>, Pins, 
 #[derive(Debug)]
 pub(super) struct Outside {
     pads: Pads,
-    /// Whether the chip has asked for a word that has not come.
+    /// True if the chip has asked for a word that has not come.
     asked: bool,
     /// The word that enters, and its bits that have not.
     entering: Bits,
@@ -25,9 +25,9 @@ pub(super) struct Outside {
     count: u32,
     /// A word that has left, and that the environment does not accept yet.
     kept: Option<Bits>,
-    /// What the chip sees.
+    /// The pads as the chip sees them.
     pub pins: Pins,
-    /// Whether a word did not come when the chip expects it: at a port without a handshake.
+    /// True if a word did not come when the chip expects it: at a port without a handshake.
     pub starved: bool,
     /// The words that have entered, in order, while there was room.
     pub entered: Vec<Bits>,
@@ -59,7 +59,7 @@ impl Outside {
         outside
     }
 
-    /// What decides how it goes on, without the words of the environment.
+    /// The state that decides how it goes on, without the words of the environment.
     pub fn state(&self) -> OutsideState {
         let Self { asked, entering, left, leaving, count, kept, pins, starved, .. } = self;
         (*asked, entering.clone(), *left, leaving.clone(), *count, kept.clone(), pins.clone(), *starved)

@@ -1,4 +1,4 @@
-//! What the cells of ports do in one cycle, and what is at the other side of the pads.
+//! The work of the cells of ports in one cycle, and the pads that the other side sees.
 
 use super::cells::Side;
 use super::step::{Fault, Wire};
@@ -66,7 +66,7 @@ impl Sender {
         Self { bits: Bits::zero(width), left: 0, width, giving: false }
     }
 
-    /// Whether a word may begin: a cycle lies between two of them.
+    /// True if a word may begin: a cycle lies between two of them.
     fn idle(&self) -> bool {
         self.left == 0 && !self.giving
     }
@@ -93,7 +93,7 @@ pub struct PortState {
 }
 
 impl PortState {
-    /// Whether a parallel port samples its pads in this cycle.
+    /// True if a parallel port samples its pads in this cycle.
     pub fn samples(&self) -> bool {
         self.asked && self.sender.idle()
     }
@@ -107,7 +107,7 @@ impl PortState {
 /// The sizes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// What is outside.
+    /// The other end of the port.
     pub side: Side,
     /// Words of room.
     pub buffer: u32,

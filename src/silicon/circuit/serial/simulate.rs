@@ -41,7 +41,7 @@ pub struct Run {
     pub left: BTreeMap<Arc<str>, Vec<(u64, Bits)>>,
     /// For each cell, the cycles in which its first output gave a bit.
     pub active: Vec<u64>,
-    /// Whether it ended because it repeats itself, and not at the most cycles.
+    /// True if it ended because it repeats itself, and not at the most cycles.
     pub ended: bool,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Simulator<'a> {
         Ok(active)
     }
 
-    /// What decides how the simulation goes on, without what comes from outside.
+    /// The state that decides how the simulation goes on, without what comes from outside.
     fn chip(&self) -> Chip {
         Chip {
             registers: self.registers.clone(),
@@ -227,7 +227,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Whether this is the state.
+    /// True if this is the state.
     fn is_as(&self, kept: &Chip) -> bool {
         self.now == kept.now
             && self.driven == kept.driven

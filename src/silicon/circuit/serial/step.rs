@@ -1,4 +1,4 @@
-//! What the cells do in one cycle.
+//! The work of the cells in one cycle.
 //!
 //! [`step`] takes the wires at a cell's inputs and computes its registers and the wires at its
 //! outputs in the next cycle. The Verilog modules of [`crate::circuit::verilog`] do the same in the
@@ -48,7 +48,7 @@ pub struct State {
     flag: bool,
     /// The last bit, or whether the first operand is less if no bit is a sign.
     last: bool,
-    /// Whether it is less if the last bit is a sign.
+    /// True if it is less if the last bit is a sign.
     signed: bool,
 }
 
@@ -181,7 +181,7 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
     Ok(())
 }
 
-/// Whether both of two inputs carry a bit.
+/// True if both of two inputs carry a bit.
 fn both(inputs: &[Wire]) -> bool {
     inputs[0].control && inputs[1].control
 }
@@ -312,7 +312,7 @@ fn merge(inputs: &[Wire], output: &mut Wire) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a word has each of the labels: `bits` is the word so far, `count` its bits.
+/// True if a word has each of the labels: `bits` is the word so far, `count` its bits.
 fn decode(width: u32, labels: &[Bits], state: &mut State, input: Wire, outputs: &mut [Wire]) {
     let end = state.previous && !input.control;
     let mut none = true;

@@ -121,7 +121,7 @@ fn port_names(netlist: &Netlist) -> Vec<String> {
     names
 }
 
-/// What each side has as pins: suffix, direction, and whether it is as wide as a word.
+/// The pins of each side: suffix, direction, and whether it is as wide as a word.
 fn side_pins(side: Side) -> &'static [(&'static str, &'static str, bool)] {
     match side {
         Side::Internal => &[],

@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub struct Feed {
     /// Each with the cycle from which on it is there.
     pub words: Vec<(u64, Bits)>,
-    /// Whether the last one repeats for ever.
+    /// True if the last one repeats for ever.
     pub repeats: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a statement may assign, seen from its text.
+//! The variables that a statement may assign, seen from its text.
 
 use super::CARRY;
 use crate::language::ast::{BinaryOp, Cases, Expr, ExprKind, Program, Statement, StatementKind, Test};

@@ -25,7 +25,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(pub u32);
 
-/// What can be looked up.
+/// A key that can be looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// The token that triggers constants: one comes each time the program passes.
@@ -40,7 +40,7 @@ pub enum Key {
     Temporary(u32),
 }
 
-/// What a key means.
+/// The meaning of a key.
 #[derive(Clone, Debug)]
 pub enum Datum {
     /// A number that is known.
@@ -58,7 +58,7 @@ pub enum Datum {
 /// Why a name means nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Poison {
-    /// Its error is reported.
+    /// The error is reported already.
     Reported,
     /// A branch of this statement does not assign it.
     Unassigned(Span),
@@ -78,9 +78,9 @@ pub struct BlockId(pub u32);
 
 /// A block.
 pub struct Block {
-    /// What is assigned in it, and what has been looked up.
+    /// The keys that are assigned in it, and those that have been looked up.
     pub bindings: HashMap<Key, Datum>,
-    /// What comes before it.
+    /// The blocks that come before it.
     pub kind: BlockKind,
 }
 
@@ -91,7 +91,7 @@ impl Block {
     }
 }
 
-/// What comes before a block.
+/// The blocks that come before a block.
 #[derive(Clone)]
 pub enum BlockKind {
     /// Nothing.
@@ -113,7 +113,7 @@ pub struct Head {
     pub before: BlockId,
     /// The loop.
     pub id: LoopId,
-    /// What the body may assign: variables of this scope.
+    /// The variables of this scope that the body may assign.
     pub assigned: BTreeSet<Symbol>,
     /// The scope of the loop.
     pub scope: u32,
@@ -131,7 +131,7 @@ impl Executor<'_> {
         BlockId(self.blocks.len() as u32 - 1)
     }
 
-    /// What a key means at the end of a block; none if nothing has ever been assigned.
+    /// The meaning of a key at the end of a block; none if nothing has ever been assigned.
     pub(super) fn lookup(&mut self, key: Key, at: BlockId) -> Option<Datum> {
         let mut block = at;
         let datum = loop {

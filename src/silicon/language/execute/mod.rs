@@ -25,7 +25,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What an execution may take at most.
+/// The limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Statements and expressions that are executed, macros and loops included.
@@ -106,14 +106,14 @@ struct Executor<'a> {
     blocks: Vec<Block>,
     /// The block at whose end the execution is.
     here: BlockId,
-    /// Whether the program gets here.
+    /// True if the program gets here.
     reachable: bool,
     /// The scope of names: the program is 0, each expansion of a macro has its own.
     scope: u32,
     scopes: u32,
     temporaries: u32,
     symbols: HashMap<Arc<str>, Symbol>,
-    /// What has been assigned, in order.
+    /// The keys that have been assigned, in order.
     journal: Vec<Key>,
     /// The loops of this macro around here: blocks at whose end they are left.
     exits: Vec<Vec<BlockId>>,
@@ -132,7 +132,7 @@ struct Executor<'a> {
     /// Bits of memories and buffers.
     storage: u64,
     limits: Limits,
-    /// Whether a limit is reached: nothing more is executed, and no error reported.
+    /// True if a limit is reached: nothing more is executed, and no error reported.
     stopped: bool,
     diags: &'a mut Diagnostics,
 }
@@ -239,7 +239,7 @@ impl<'a> Executor<'a> {
         self.journal.push(key);
     }
 
-    /// What a variable names here, which must be something of use.
+    /// The meaning of a variable here, which must be something of use.
     fn variable(&mut self, name: &Arc<str>, span: Span) -> Parse<Datum> {
         let key = self.key(name);
         match self.lookup(key, self.here) {

@@ -16,7 +16,7 @@ pub enum Number {
     Sized(Bits, u32),
 }
 
-/// Whether a number fits a size, as a signed or as an unsigned number.
+/// True if a number fits a size, as a signed or as an unsigned number.
 pub fn fits(number: i128, size: u32) -> bool {
     size >= 128 || (number >= -(1 << (size - 1)) && number < 1 << size)
 }
@@ -99,7 +99,7 @@ fn too_large() -> String {
     "a number without a size has at most 128 bits".to_string()
 }
 
-/// What an operation gives for two numbers, and the carry; none if sizes must be known first.
+/// The result of an operation on two numbers, and the carry; none if sizes must be known first.
 pub fn binary(op: &Op, a: &Number, b: &Number) -> Result<Option<(Number, Option<Number>)>, String> {
     let (a, b, size) = match (op, a, b) {
         (Op::Concat, Number::Sized(a, high), Number::Sized(b, low)) => {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl<'a> Executor<'a> {
-    /// What expressions give; a call may give several values.
+    /// The values of expressions; a call may give several values.
     pub(super) fn expressions(&mut self, all: &'a [Expr]) -> Parse<Vec<Datum>> {
         let mut data = Vec::new();
         for value in all {

@@ -36,7 +36,7 @@ const MAX_WORDS: u32 = 1 << 20;
 /// The most cycles of a delay.
 const MAX_DELAY: u32 = 1 << 20;
 
-/// Whether a name is that of a built-in function.
+/// True if a name is that of a built-in function.
 pub fn is_built_in(name: &str) -> bool {
     BUILT_IN.contains(&name)
 }

@@ -142,7 +142,8 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// What has been assigned since a point of the journal, which keeps each of these once.
+    /// The keys that have been assigned since a point of the journal, which keeps each of these
+    /// once.
     fn assigned_since(&mut self, since: usize) -> Rc<BTreeSet<Key>> {
         let assigned: BTreeSet<Key> = self.journal.drain(since..).collect();
         self.journal.extend(&assigned);

@@ -1,4 +1,4 @@
-//! What the language means, and its errors.
+//! The meaning of the language, and its errors.
 
 use super::{circuit, errors, outputs, simulate};
 use crate::circuit::functional::{self, Outcome};
@@ -8,7 +8,7 @@ use crate::circuit::stimuli::{MAX_OUTPUT, Stimuli};
 use crate::language::{Limits, compile_within};
 use shadewright_base::text::source::SourceMap;
 
-/// What a body computes of the words of `i`, put to `o`.
+/// The words that a body computes of the words of `i`, put to `o`.
 fn compute(body: &str, words: &str) -> String {
     let text = format!("i, o:= asyncSerIn(16), asyncSerOut(16); DO {{ x:= i.get; {body}; o.put(y) }}");
     outputs(&text, &format!("i: {words}")).trim_start_matches("o:").trim().to_string()

@@ -1,4 +1,4 @@
-//! What the parser takes and refuses.
+//! Texts that the parser takes and refuses.
 
 use crate::language::lexer::lex;
 use crate::language::parser::parse;

@@ -6,8 +6,8 @@ use crate::circuit::graph::{Circuit, PortId};
 use crate::circuit::passes;
 use shadewright_base::bits::Bits;
 
-/// What is at the buses: a memory, and a device that keeps what an IOT instruction sends it. It
-/// answers instruction 6031 with a word, and skips after 6041.
+/// The other side of the buses: a memory, and a device that keeps what an IOT instruction sends it.
+/// It answers instruction 6031 with a word, and skips after 6041.
 struct Bus<'a> {
     circuit: &'a Circuit,
     memory: Vec<u16>,

@@ -94,7 +94,7 @@ struct Machine {
     variables: [i16; VARIABLES],
     inputs: std::collections::VecDeque<i16>,
     puts: Vec<i64>,
-    /// Whether the input is used up: nothing happens any more.
+    /// True if the input is used up: nothing happens any more.
     starved: bool,
 }
 
@@ -351,7 +351,7 @@ proptest! {
     }
 }
 
-/// What a fuzzer finds: parts of programs in other places.
+/// A text such as a fuzzer finds: parts of programs in other places.
 fn mangled(seed: u64, text: &str) -> String {
     let words: Vec<&str> = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).collect();
     let picks = super::numbers(seed, 8, 1 << 20);

@@ -1,4 +1,4 @@
-//! What the colours mean, and how many messages of each kind there are.
+//! The meaning of the colors, and how many messages of each kind there are.
 
 use crate::array::{ArrayRun, State};
 use egui::{Color32, Grid, RichText, ScrollArea, Ui};

@@ -33,7 +33,7 @@ impl Default for Transport {
     }
 }
 
-/// What a button or a key does.
+/// The operation of a button or a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     Start,

@@ -34,7 +34,7 @@ pub struct Difference {
     texture: Option<Texture>,
 }
 
-/// What came out.
+/// The result of a comparison.
 struct Compared {
     pair: Pair,
     took: Duration,
@@ -207,7 +207,7 @@ fn lines(report: &Report) -> Vec<(String, String)> {
     lines
 }
 
-/// What makes images agree.
+/// Describes the tolerance within which images agree.
 fn tolerance() -> String {
     let Tolerance { flip_mean, levels, over_threshold_share } = Tolerance::default();
     let share = over_threshold_share * 100.0;

@@ -57,12 +57,12 @@ pub fn image(image: &Image, look: Look, step: u32) -> Arc<ColorImage> {
 #[derive(Default)]
 pub struct DisplayedImage {
     worker: Option<BackgroundWorker<Exposure, Developed>>,
-    /// What the texture shows.
+    /// The exposure that the texture shows.
     shows: Option<Exposure>,
     texture: Option<Texture>,
 }
 
-/// What is developed, and how.
+/// The image that is developed, and the look it is given.
 #[derive(Clone)]
 struct Exposure {
     shown: Arc<Shown>,

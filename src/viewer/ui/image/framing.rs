@@ -33,7 +33,7 @@ impl Default for Framing {
 }
 
 impl Framing {
-    /// Whether the image is magnified.
+    /// True if the image is magnified.
     pub fn is_magnified(&self) -> bool {
         self.scale.is_some()
     }

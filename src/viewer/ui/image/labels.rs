@@ -62,7 +62,7 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     })
 }
 
-/// What a machine is doing that has no image to show.
+/// Describes what a back end is doing that has no image to show.
 pub fn why_nothing(model: &Model, machine: Backend) -> String {
     let (is, name) = (model.machine(machine), machine.title());
     match (&is.failure, is.preparing) {
@@ -72,7 +72,7 @@ pub fn why_nothing(model: &Model, machine: Backend) -> String {
     }
 }
 
-/// Whether an image shows the latest scene from where the camera is now.
+/// True if an image shows the latest scene from where the camera is now.
 pub fn is_current(model: &Model, shown: &Shown) -> bool {
     model.state.as_ref().is_some_and(|state| state.version == shown.state)
         && model.view().as_ref().is_none_or(|view| *view == shown.view)

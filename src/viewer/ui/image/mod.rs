@@ -1,8 +1,8 @@
 //! The image: one machine's, or both side by side, alternately or as their difference; magnified to
 //! its pixels; and the gestures that move the camera.
 //!
-//! What takes long, developing and comparing images, runs on other threads ([`worker`]); a frame of
-//! the interface uploads what is ready and paints textures.
+//! Work that takes long, developing and comparing images, runs on other threads ([`worker`]); a
+//! frame of the interface uploads what is ready and paints textures.
 
 mod difference;
 pub(super) mod displayed;
@@ -249,7 +249,7 @@ fn divider(ui: &Ui, x: f32, visible: Rect, is_held: bool) {
     }
 }
 
-/// What stands where no image is yet.
+/// Shows a text where no image is yet.
 fn nothing_yet(ui: &mut Ui, space: Rect, model: &Model) {
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(space));
     child.centered_and_justified(|ui| {

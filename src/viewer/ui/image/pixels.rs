@@ -1,5 +1,5 @@
-//! What is drawn over single pixels: their values where they are large enough, a frame around the
-//! one under the pointer, a cross on the one that was picked.
+//! Marks over single pixels: their values where they are large enough, a frame around the one under
+//! the pointer, a cross on the one that was picked.
 
 use super::framing::Placement;
 use crate::develop::{Look, develop};

@@ -86,7 +86,7 @@ impl Window {
         self.harness.state().view.placement.unwrap()
     }
 
-    /// What was asked for since the last call.
+    /// Takes the actions that were asked for since the last call.
     fn asked(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.harness.state_mut().asked)
     }
@@ -141,7 +141,7 @@ impl Window {
     }
 }
 
-/// What a sample is made of that hits something at (1, 2, 9).
+/// The probe of a sample that hits something at (1, 2, 9).
 fn probe(pixel: [u32; 2]) -> Probe {
     let position = Named { name: "P".into(), ty: SourceType::Point, value: Value::Triple([1.0, 2.0, 9.0]) };
     let hit = SurfacePoint {

@@ -27,7 +27,7 @@ impl<Q: Send + 'static, A: Send + 'static> BackgroundWorker<Q, A> {
         Self { requests, answers, is_busy: false }
     }
 
-    /// Whether nothing is being worked on.
+    /// True if nothing is being worked on.
     pub fn is_free(&self) -> bool {
         !self.is_busy
     }

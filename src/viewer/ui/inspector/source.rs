@@ -80,7 +80,7 @@ impl SourceView {
     }
 }
 
-/// What conditions decided, by their lines.
+/// The decisions of conditions, by their lines.
 type Decisions = HashMap<u32, (StatementKind, bool)>;
 
 /// The latest decision of each line in the call of this moment, that of the statement about to run
@@ -110,7 +110,7 @@ fn gutter(ui: &mut Ui, number: u32, ran: bool, is_current: bool) -> bool {
     ran && label.on_hover_text("Click: jump to the next run of this line; after the last one, to the first").clicked()
 }
 
-/// What a decision is called, and its colour.
+/// The word for a decision, and its color.
 fn verdict((kind, taken): (StatementKind, bool)) -> (&'static str, Color32) {
     let word = match (kind, taken) {
         (StatementKind::Lights, true) => "lit",

@@ -15,7 +15,7 @@ pub struct Stepping {
     ways: Option<Ways>,
 }
 
-/// What the buttons do at a step, found once for all frames that show it.
+/// The targets of the buttons at a step, found once for all frames that show it.
 struct Ways {
     step: usize,
     reach: Reach,
@@ -184,7 +184,7 @@ impl Stepping {
     }
 }
 
-/// Whether the first step stands at a line.
+/// True if the first step stands at a line.
 fn at_line(recording: &Recording, line: u32) -> bool {
     recording.place(0).is_some_and(|(_, l)| l == line)
 }

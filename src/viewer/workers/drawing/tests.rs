@@ -144,7 +144,7 @@ impl Bench {
         }
     }
 
-    /// Whether the deputy draws, once it has the message.
+    /// True if the deputy draws, once it has the message.
     fn assert_stands_in(&self, expected: bool) {
         let start = Instant::now();
         while self.deputy.take(None, None).expect("it goes on").request.stands_in != expected {

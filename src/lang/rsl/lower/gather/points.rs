@@ -20,7 +20,7 @@ const MAX_POINTS: f32 = 1024.0;
 const ALSO_IGNORED: [&str; 8] =
     ["bias", "distribution", "filterradius", "filterscale", "hitsides", "interpolate", "lerp", "subset"];
 
-/// What a variable receives of a point.
+/// The part of a point that a variable receives.
 enum Part {
     Position,
     Normal,
@@ -29,7 +29,7 @@ enum Part {
     Channel(Value),
 }
 
-/// What the pairs of a call say.
+/// The options that the pairs of a call give.
 #[derive(Default)]
 struct Options {
     radius: Option<Value>,

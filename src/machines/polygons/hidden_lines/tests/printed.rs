@@ -10,7 +10,7 @@ use super::super::processors::{CleanupProcessor, Counts, Intersection, Message, 
 use super::super::scenes::{Quad, cubes, loose, model, square};
 use super::super::visibility::{Part, evaluate};
 
-/// What is printed otherwise.
+/// The part that is printed differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// Nothing.

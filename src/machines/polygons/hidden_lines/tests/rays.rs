@@ -11,7 +11,7 @@ use glam::{DVec3, Mat4, Vec3};
 /// Points of each line.
 const POINTS: u32 = 50;
 
-/// Whether a polygon is between the eye and a point, and within the volume.
+/// True if a polygon is between the eye and a point, and within the volume.
 fn is_between(polygon: &Polygon, eye: DVec3, point: DVec3) -> bool {
     let corners: Vec<DVec3> = polygon.corners().iter().map(|c| c.as_dvec3()).collect();
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]);

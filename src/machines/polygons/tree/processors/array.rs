@@ -43,7 +43,7 @@ impl Format {
     }
 }
 
-/// What executing a program came to.
+/// The work of executing a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     /// Processors.

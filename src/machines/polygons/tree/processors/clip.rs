@@ -40,7 +40,7 @@ struct Plane {
     sign: Sign,
 }
 
-/// What a coordinate is compared with.
+/// The bound that a coordinate is compared with.
 #[derive(Clone, Copy)]
 enum Sign {
     /// At most `w`.

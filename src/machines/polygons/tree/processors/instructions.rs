@@ -28,7 +28,7 @@ pub const fn of(base: u8, index: Index) -> Operand {
     Operand { base, index: Some(index) }
 }
 
-/// What a processor compares its accumulator with zero for.
+/// The condition of a comparison of the accumulator with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Below zero.
@@ -44,7 +44,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Whether it holds for a number.
+    /// True if it holds for a number.
     pub fn holds(self, a: f32) -> bool {
         match self {
             Self::Negative => a < 0.0,
@@ -56,7 +56,8 @@ impl Condition {
     }
 }
 
-/// What `Quantize` makes fixed-point numbers of (§3.3.1: "after suitably denormalizing").
+/// The numbers that `Quantize` makes fixed-point numbers of (§3.3.1: "after suitably
+/// denormalizing").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// −1 to 1 as steps across the screen.
@@ -133,7 +134,7 @@ impl Phase {
     /// All, in the order in which they run.
     pub const ALL: [Self; 5] = [Self::Transform, Self::Color, Self::Clip, Self::Divide, Self::Preprocess];
 
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Transform => "vertex transformation",
@@ -156,12 +157,12 @@ impl Phase {
     }
 }
 
-/// What is broadcast in a frame: instructions, by phase.
+/// The instructions that are broadcast in a frame, by phase.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The instructions, in order.
     pub instructions: Vec<Instruction>,
-    /// Those of each phase, in the order of [`Phase::ALL`].
+    /// The range of each phase, in the order of [`Phase::ALL`].
     pub phases: [Range<usize>; 5],
 }
 
@@ -183,7 +184,7 @@ impl Program {
         self.instructions.len() as u32
     }
 
-    /// Whether nothing is broadcast.
+    /// True if nothing is broadcast.
     pub fn is_empty(&self) -> bool {
         self.instructions.is_empty()
     }

@@ -28,7 +28,7 @@ use color::Fields;
 use glam::{Mat4, Vec3, Vec4};
 use instructions::{Phase, Program};
 
-/// What a frame's program depends on.
+/// The data that a frame's program depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// World space to homogeneous screen coordinates, y up.
@@ -37,7 +37,7 @@ pub struct Frame<'a> {
     pub moving: &'a [(u32, Mat4)],
     /// Where the fields of vertices come from.
     pub fields: Fields<'a>,
-    /// Whether vertices have texture coordinates.
+    /// True if vertices have texture coordinates.
     pub texture: bool,
 }
 

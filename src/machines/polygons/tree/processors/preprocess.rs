@@ -21,7 +21,7 @@ const SIDES: u8 = WORK + 3;
 /// Words for sums.
 const WORD: u8 = WORK + 5;
 const OTHER: u8 = WORK + 6;
-/// What was sent of the vertex before: y, x, z and the fields.
+/// The values that were sent of the vertex before: y, x, z and the fields.
 const LAST: u8 = WORK + 7;
 
 const LIST: u8 = LISTS[0];

@@ -6,7 +6,7 @@ use glam::Mat4;
 
 /// The matrix, in columns that follow each other.
 const MATRIX: u8 = WORK;
-/// What a sum comes to so far.
+/// The value of a sum so far.
 const SUM: u8 = WORK + 16;
 
 /// Loads a matrix, and others for the polygons of `moving` objects, then transforms four vertices.

@@ -32,7 +32,7 @@ fn the_printed_addition_drops_the_smaller_addend() {
     assert_eq!(changed(counted, "f:= shiftRight(f)", Operation::Add, 2.0, 1.0), 2.0);
 }
 
-/// Its sum register has 24 bits.
+/// The sum register of the printed addition has 24 bits.
 #[test]
 fn a_sum_of_24_bits_loses_the_last_bits_of_the_addends() {
     let whole = "[25:1];\n    exponent, sum";
@@ -42,7 +42,7 @@ fn a_sum_of_24_bits_loses_the_last_bits_of_the_addends() {
     assert_eq!(changed(whole, halved, Operation::Add, a, b), 1.0);
 }
 
-/// Its loop that normalises does not count, and goes on for a sum of zero.
+/// The loop of the printed addition that normalizes does not count, and goes on for a sum of zero.
 #[test]
 fn the_printed_addition_of_zeros_does_not_end() {
     let counted = "sum, exponent, i:= shiftLeft(sum), exponent - 1#10, i - 1#6";

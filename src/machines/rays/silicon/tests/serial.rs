@@ -8,7 +8,7 @@ use shadewright_silicon::circuit::functional;
 use shadewright_silicon::circuit::serial::{Limits, build, simulate};
 use shadewright_silicon::circuit::stimuli::{Radix, Stimuli};
 
-/// What the bit-serial implementation of a circuit gives.
+/// The words that the bit-serial implementation of a circuit gives.
 fn serially(circuit: &Circuit, streams: &run::Streams) -> run::Streams {
     let netlist = build(circuit).unwrap();
     let mut stimuli = run::stimuli(circuit, streams);

@@ -45,7 +45,7 @@ struct Channel {
 }
 
 impl Channel {
-    /// Whether nothing more comes on a line.
+    /// True if nothing more comes on a line.
     fn has_ended(&self, line: usize) -> bool {
         self.lines.get(self.ended).is_none_or(|&next| next > line)
     }
