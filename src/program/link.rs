@@ -1,6 +1,6 @@
 //! Linking: a scene and its shaders become one [`Program`], in four phases.
 
-use crate::Program;
+use crate::linked::Program;
 use crate::collect::collect;
 use crate::collect::shader_cache::ShaderCache;
 use crate::collect::shader_library::ShaderLibrary;

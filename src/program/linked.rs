@@ -1,5 +1,6 @@
 //! The linked [`Program`]: what back ends compile and renderers run.
 
+use crate::collect::shader_library::CompiledParam;
 use crate::collect::instances::{Instance, bind};
 use crate::collect::materials::MaterialMethods;
 use crate::collect::opacity::Opacities;
@@ -80,7 +81,7 @@ impl Program {
             }
             Output::Parameter(name) => {
                 let shaders = self.instances.iter().flatten().map(|instance| &instance.shader);
-                let is_result = |p: &crate::CompiledParam| *p.name == **name;
+                let is_result = |p: &CompiledParam| *p.name == **name;
                 let with_results = shaders.filter(|s| s.core_results.iter().any(|r| r.name == *name));
                 let type_name = with_results.flat_map(|s| &s.params).find(|p| is_result(p))?.type_name;
                 match type_name {

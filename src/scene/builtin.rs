@@ -5,7 +5,7 @@ pub const DEFAULT_SCENE: &str = "showcase";
 
 macro_rules! embedded {
     ($folder:literal, $extension:literal, $($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../assets/", $folder, "/", $name, ".", $extension)))),+]
+        &[$(($name, include_str!(concat!("assets/", $folder, "/", $name, ".", $extension)))),+]
     };
 }
 

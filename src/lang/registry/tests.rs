@@ -56,7 +56,7 @@ fn no_front_end_imports_another() {
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
-        let is_test = path.file_stem().is_some_and(|name| name == "tests");
+        let is_test = path.file_stem().is_some_and(|name| name == "tests" || name == "testing");
         if path.is_dir() && !is_test {
             sources(&path, all);
         } else if path.extension().is_some_and(|e| e == "rs") && !is_test {

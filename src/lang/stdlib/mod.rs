@@ -75,7 +75,7 @@ pub fn shader_source(name: &str) -> Option<&'static str> {
 }
 
 /// The files of standard classes in RTSL: physically based materials.
-const CLASSES: [(&str, &str); 1] = [("pbr.rtsl", include_str!("../../../assets/rtsl/pbr.rtsl"))];
+const CLASSES: [(&str, &str); 1] = [("pbr.rtsl", include_str!("../assets/pbr.rtsl"))];
 
 /// The source of a file of standard classes.
 pub fn class_source(file: &str) -> Option<&'static str> {

@@ -4,11 +4,11 @@ use super::words::NUMBER;
 use crate::rays::arithmetic::Unit;
 
 /// The whole program, with [`Arithmetic::Unrolled`].
-pub const INTERSECTOR: &str = include_str!("../../../../assets/silicon/intersector.si");
+pub const INTERSECTOR: &str = include_str!("../../assets/intersector.si");
 
-const REGISTERS: &str = include_str!("../../../../assets/silicon/intersector-registers.si");
+const REGISTERS: &str = include_str!("../../assets/intersector-registers.si");
 
-const COMMERCIAL: &str = include_str!("../../../../assets/silicon/intersector-commercial.si");
+const COMMERCIAL: &str = include_str!("../../assets/intersector-commercial.si");
 
 /// How the macros for floating-point operations are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
