@@ -1,10 +1,10 @@
 //! Linking: a scene and its shaders become one [`Program`], in four phases.
 
-use crate::linked::Program;
 use crate::collect::collect;
 use crate::collect::shader_cache::ShaderCache;
 use crate::collect::shader_library::ShaderLibrary;
 use crate::layout::lay_out;
+use crate::linked::Program;
 use crate::optimise::optimise;
 use crate::options::{Failure, LinkError, LinkOptions};
 use crate::synthesise::baking::Baking;

@@ -1,10 +1,10 @@
 //! The linked [`Program`]: what back ends compile and renderers run.
 
-use crate::collect::shader_library::CompiledParam;
 use crate::collect::instances::{Instance, bind};
 use crate::collect::materials::MaterialMethods;
 use crate::collect::opacity::Opacities;
 use crate::collect::scene_queries::is_option;
+use crate::collect::shader_library::CompiledParam;
 use crate::collect::uniform_code::UniformCounts;
 use crate::collect::{object_block, volume_ids};
 use crate::layout::memory::MemoryImage;

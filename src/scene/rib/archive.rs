@@ -48,8 +48,8 @@ pub fn archive_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     if !keep(r, args, OF_NAME + name.len()) {
         return Ok(());
     }
-    let path = r.open_files.last().cloned().flatten();
-    r.inline_archives.insert(name, (at.file, path, start..at.start as usize));
+    let path = r.archives.open.last().cloned().flatten();
+    r.archives.inline.insert(name, (at.file, path, start..at.start as usize));
     Ok(())
 }
 
@@ -67,13 +67,13 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
 ///
 /// When there is none, or it cannot be read; errors within it are reported where they are.
 pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Result<(), Diagnostic> {
-    r.archives_read += 1;
-    if r.archives_read > MAX_ARCHIVES {
+    r.archives.count += 1;
+    if r.archives.count > MAX_ARCHIVES {
         r.fatal(args.error(format!("more than {MAX_ARCHIVES} archives in one scene")));
         return Ok(());
     }
-    if let Some((file, path, part)) = r.inline_archives.get(&name).cloned() {
-        if r.open_files.len() > MAX_ARCHIVE_DEPTH {
+    if let Some((file, path, part)) = r.archives.inline.get(&name).cloned() {
+        if r.archives.open.len() > MAX_ARCHIVE_DEPTH {
             return Err(args.error(format!("archives are nested more than {MAX_ARCHIVE_DEPTH} deep")));
         }
         if reads_again(r, args, part.len()) {
@@ -89,7 +89,7 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
         hints.into_iter().fold(args.error(e.to_string()), Diagnostic::hint)
     };
     let beside =
-        r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
+        r.archives.open.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
     let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive, r.sources.log());
     let path = found.map_err(|e| failed(e, args))?;
     if gltf::is_gltf(&path) {
@@ -98,18 +98,18 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
             .hint("open it by itself; of mesh files, an archive may be .obj or .ply"));
     }
     check_depth(r, args, &path)?;
-    if let Some(&file) = r.archive_texts.get(&path) {
+    if let Some(&file) = r.archives.texts.get(&path) {
         let length = r.sources.get(file).map_or(0, |f| f.text.len());
         if reads_again(r, args, length) {
             r.run(file, Some(path));
         }
         return Ok(());
     }
-    let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES.saturating_sub(r.archive_bytes));
+    let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES.saturating_sub(r.archives.bytes));
     let bytes = r.access.read(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
-    r.archive_bytes += bytes.len() as u64;
+    r.archives.bytes += bytes.len() as u64;
     // Only what is read for the first time is more than what was there.
-    if r.archives_known.insert(path.clone()) {
+    if r.archives.known.insert(path.clone()) {
         r.budget.read(files::bytes_on_disk(&path, bytes.len()));
     }
     let shown = path.display().to_string();
@@ -126,15 +126,15 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
     }
     let text = decode(bytes, &shown).map_err(|d| d.at(args.whole_span(), "read from here"))?;
     let file = r.sources.add(shown, Some(&path), text);
-    r.archive_texts.insert(path.clone(), file);
+    r.archives.texts.insert(path.clone(), file);
     r.run(file, Some(path));
     Ok(())
 }
 
 /// Counts a text that is known and read again; false where archives have become too long.
 fn reads_again(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
-    r.archive_bytes += bytes as u64;
-    let fits = r.archive_bytes <= MAX_ARCHIVE_BYTES;
+    r.archives.bytes += bytes as u64;
+    let fits = r.archives.bytes <= MAX_ARCHIVE_BYTES;
     if !fits {
         r.fatal(args.error(format!("archives of more than {MAX_ARCHIVE_BYTES} bytes in one scene, each time counted")));
     }
@@ -144,10 +144,10 @@ fn reads_again(r: &mut Reader<'_>, args: &Args<'_, '_>, bytes: usize) -> bool {
 fn check_depth(r: &Reader<'_>, args: &Args<'_, '_>, path: &Path) -> Result<(), Diagnostic> {
     let real = |p: &PathBuf| p.canonicalize().ok();
     let target = path.canonicalize().ok();
-    if r.open_files.iter().flatten().any(|open| real(open) == target) {
+    if r.archives.open.iter().flatten().any(|open| real(open) == target) {
         return Err(args.error(format!("`{}` reads itself, directly or through others", path.display())));
     }
-    if r.open_files.len() > MAX_ARCHIVE_DEPTH {
+    if r.archives.open.len() > MAX_ARCHIVE_DEPTH {
         return Err(args.error(format!("archives are nested more than {MAX_ARCHIVE_DEPTH} deep")));
     }
     Ok(())

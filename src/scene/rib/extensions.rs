@@ -37,7 +37,7 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
             "ribbons" => r.state.attributes.extensions.ribbons = one_float(p)? != 0.0,
             "emits" => {
                 let handle = one_string(p)?;
-                let light = r.light_handles.get(handle).copied().filter(|&light| r.scene.lights[light as usize].area);
+                let light = r.lights.handles.get(handle).copied().filter(|&light| r.scene.lights[light as usize].area);
                 let light = light.ok_or_else(|| {
                     let d = Diagnostic::error(format!("no area light has the handle {handle}"));
                     d.at(p.value_span, "this").hint("declare it before, with AreaLightSource")

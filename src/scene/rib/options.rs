@@ -237,11 +237,11 @@ pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
 pub fn display_passed_over(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let parts = (|| Ok::<_, Diagnostic>([args.string("a name")?, args.string("a type")?, args.string("a mode")?]))();
     args.skip()?;
-    if let (Ok([name, driver, mode]), Some(frame)) = (parts, r.frames.last())
+    if let (Ok([name, driver, mode]), Some(frame)) = (parts, r.frames.all.last())
         && (Display { name, mode, driver, span: None }).is_depth()
-        && r.depth_frames.last() != Some(frame)
+        && r.frames.depths.last() != Some(frame)
     {
-        r.depth_frames.push(*frame);
+        r.frames.depths.push(*frame);
     }
     Ok(())
 }

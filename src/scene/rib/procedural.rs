@@ -63,7 +63,7 @@ pub fn procedural2(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Di
 /// Runs a program, gives it one line, `detail data`, and reads RIB from what it writes, up to its
 /// end or a byte 377 (octal).
 fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &str) -> Result<(), Diagnostic> {
-    if !r.allow_run {
+    if !r.overrides.allow_run {
         return Err(args.error(format!("the scene may not run `{program}`")).hint("to allow it: --allow-run"));
     }
     r.admit_geometry(args.span);

@@ -47,6 +47,96 @@ pub enum World {
     After,
 }
 
+/// The files of a scene: the one that the user names, and archives.
+#[derive(Default)]
+pub struct Archives {
+    /// The files being read, the innermost last; `None` for built-in text.
+    pub open: Vec<Option<PathBuf>>,
+    /// The number of archives read.
+    pub count: usize,
+    /// Bytes of archives so far.
+    pub bytes: u64,
+    /// The archives whose text the sources hold.
+    pub texts: HashMap<PathBuf, FileId>,
+    /// The files of archives, meshes too.
+    pub known: HashSet<PathBuf>,
+    /// Archives within files: the text that they are part of, its file, and the range there.
+    pub inline: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
+}
+
+/// The frames of a scene, of which one is read.
+#[derive(Default)]
+pub struct Frames {
+    /// The frame that the user asked for.
+    asked: Option<i32>,
+    /// The frame to read; the first once there is one.
+    pub number: Option<i32>,
+    /// The frames of the file so far.
+    pub all: Vec<i32>,
+    /// The frames whose display is a shadow map.
+    pub depths: Vec<i32>,
+    /// The number of worlds, where a file has several and no frames: each is a frame.
+    pub worlds: Option<i32>,
+}
+
+/// What the user asks for in place of what the scene says.
+pub struct Overrides {
+    /// The size of the image in pixels.
+    size: Option<(u32, u32)>,
+    /// The integrator.
+    pub integrator: Option<Integrator>,
+    /// The shutter's share at which the scene is read, from 0 to 1.
+    time: f32,
+    /// True if the scene may run programs.
+    pub allow_run: bool,
+    /// True if a scene without lights gets one at the camera.
+    headlight: bool,
+    /// True if any error is one too many.
+    strict: bool,
+}
+
+/// The space that shaders compute in.
+struct CurrentSpace {
+    space: Current,
+    /// True if the user asks for it.
+    is_asked: bool,
+    /// True if the scene names it.
+    is_named: bool,
+    /// World space to that space, from `WorldBegin` on.
+    from_world: Mat4,
+}
+
+/// The patterns and materials of RIS, by their handles.
+#[derive(Default)]
+pub struct Nodes {
+    pub patterns: HashMap<String, ris::Pattern>,
+    pub materials: HashMap<String, ris::Surface>,
+}
+
+/// The lights of the scene.
+#[derive(Default)]
+pub struct Lights {
+    /// Their numbers by handle.
+    pub handles: BTreeMap<String, u32>,
+    /// The lights that illuminate what is made now.
+    pub sets: LightSets,
+}
+
+/// The diagnostics so far, and how reading goes on.
+struct Messages {
+    report: Diagnostics,
+    /// Warnings that are given once.
+    warned: HashSet<String>,
+    /// The number of requests that are not of RIB.
+    unknown: usize,
+    /// The number of requests of RIB.
+    known: usize,
+    /// True if no image can be made of what was read.
+    fatal: bool,
+    /// True if the rest of the file is not read.
+    stopped: bool,
+}
+
 /// Reads one scene.
 pub struct Reader<'s> {
     pub scene: Scene,
@@ -56,18 +146,12 @@ pub struct Reader<'s> {
     pub world: World,
     /// The camera's frame, known from `WorldBegin` on.
     pub frame: CameraFrame,
-    /// Lights by handle.
-    pub light_handles: BTreeMap<String, u32>,
-    pub light_sets: LightSets,
+    pub lights: Lights,
     pub access: FileAccess,
-    /// The files being read, the innermost last; `None` for built-in text.
-    pub open_files: Vec<Option<PathBuf>>,
-    pub archives_read: usize,
-    /// Bytes of archives so far, and the archives whose text `sources` holds.
-    pub archive_bytes: u64,
-    pub archive_texts: HashMap<PathBuf, FileId>,
-    /// The files of archives, meshes too.
-    pub archives_known: HashSet<PathBuf>,
+    pub archives: Archives,
+    pub frames: Frames,
+    pub overrides: Overrides,
+    pub nodes: Nodes,
     pub triangles: usize,
     /// Of triangles.
     pub budget: Budget,
@@ -79,54 +163,17 @@ pub struct Reader<'s> {
     pub color_samples: Vec<Vec3>,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
-    report: Diagnostics,
-    blocks: Vec<Block>,
-    warned: HashSet<String>,
-    unknown: usize,
-    known: usize,
-    /// The size asked for on the command line.
-    size: Option<(u32, u32)>,
-    /// The space that shaders compute in, and whether the command line asks for it.
-    current: (Current, bool),
-    /// True if the scene says in which space shaders compute.
-    names_current: bool,
-    /// World space to that space, from `WorldBegin` on.
-    world_to_current: Mat4,
-    /// The request up to which everything is skipped, and what began that.
-    skip_until: Option<(&'static str, &'static str, Span)>,
-    /// The shutter's share at which the scene is read, from 0 to 1.
-    share: f32,
-    /// True if something is at another place at another time.
+    /// True if something moves.
     pub moves: bool,
-    /// The frame that the user asked for.
-    asked_frame: Option<i32>,
-    /// The frame to read; the first once there is one.
-    pub frame_number: Option<i32>,
-    /// The frames of the file so far.
-    pub frames: Vec<i32>,
-    /// The frames whose display is a shadow map.
-    pub depth_frames: Vec<i32>,
-    /// Where a file has several worlds and no frames, each world is one: how many there were.
-    pub worlds: Option<i32>,
     /// The open conditional parts.
     pub conditionals: Vec<Conditional>,
-    /// Archives within files: which text, and what part of it.
-    pub inline_archives: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
-    /// True if the scene may run programs.
-    pub allow_run: bool,
-    /// The integrator that the user asks for.
-    pub integrator: Option<Integrator>,
-    /// The patterns and materials of RIS, by their handles.
-    pub patterns: HashMap<String, ris::Pattern>,
-    pub materials: HashMap<String, ris::Surface>,
-    /// True if any error is one too many.
-    strict: bool,
-    /// True if no image can be made of what was read.
-    fatal: bool,
-    stopped: bool,
+    current: CurrentSpace,
+    messages: Messages,
+    blocks: Vec<Block>,
+    /// The request up to which everything is skipped, and what began that.
+    skip_until: Option<(&'static str, &'static str, Span)>,
     /// The first geometry before any `WorldBegin`: the file is an archive, unless a world follows.
     fragment: Option<Span>,
-    headlight: bool,
 }
 
 impl<'s> Reader<'s> {
@@ -152,14 +199,19 @@ impl<'s> Reader<'s> {
             state: State::default(),
             declarations: Declarations::default(),
             world: World::Before,
-            light_handles: BTreeMap::new(),
-            light_sets: LightSets::default(),
+            lights: Lights::default(),
             access,
-            open_files: Vec::new(),
-            archives_read: 0,
-            archive_bytes: 0,
-            archive_texts: HashMap::new(),
-            archives_known: HashSet::new(),
+            archives: Archives::default(),
+            frames: Frames { asked: options.frame, number: options.frame, ..Frames::default() },
+            overrides: Overrides {
+                size: options.size,
+                integrator: options.integrator,
+                time: options.time,
+                allow_run: options.allow_run,
+                headlight: options.headlight,
+                strict: options.strict,
+            },
+            nodes: Nodes::default(),
             triangles: 0,
             budget,
             retained: Retained::default(),
@@ -167,34 +219,25 @@ impl<'s> Reader<'s> {
             solids: Solids::default(),
             color_samples: Vec::new(),
             zero_area: None,
-            report: Diagnostics::new(),
-            blocks: Vec::new(),
-            warned: HashSet::new(),
-            unknown: 0,
-            known: 0,
-            size: options.size,
-            current: (options.current.unwrap_or_default(), options.current.is_some()),
-            names_current: false,
-            world_to_current: Mat4::IDENTITY,
-            skip_until: None,
-            share: options.time,
             moves: false,
-            frame_number: options.frame,
-            asked_frame: options.frame,
-            frames: Vec::new(),
-            depth_frames: Vec::new(),
-            worlds: None,
             conditionals: Vec::new(),
-            inline_archives: HashMap::new(),
-            allow_run: options.allow_run,
-            integrator: options.integrator,
-            patterns: HashMap::new(),
-            materials: HashMap::new(),
-            strict: options.strict,
-            fatal: false,
-            stopped: false,
+            current: CurrentSpace {
+                space: options.current.unwrap_or_default(),
+                is_asked: options.current.is_some(),
+                is_named: false,
+                from_world: Mat4::IDENTITY,
+            },
+            messages: Messages {
+                report: Diagnostics::new(),
+                warned: HashSet::new(),
+                unknown: 0,
+                known: 0,
+                fatal: false,
+                stopped: false,
+            },
+            blocks: Vec::new(),
+            skip_until: None,
             fragment: None,
-            headlight: options.headlight,
         }
     }
 
@@ -203,8 +246,8 @@ impl<'s> Reader<'s> {
         self.apply_size();
         let text = self.sources.get(file).map(|f| f.text.clone()).unwrap_or_default();
         if !text.contains("FrameBegin") && text.matches("WorldBegin").nth(1).is_some() {
-            self.worlds = Some(0);
-            self.frame_number.get_or_insert(1);
+            self.frames.worlds = Some(0);
+            self.frames.number.get_or_insert(1);
         }
         self.closed(|r| r.run(file, path.map(Path::to_path_buf)));
         match self.budget.next() {
@@ -214,20 +257,21 @@ impl<'s> Reader<'s> {
     }
 
     fn finish(mut self, file: FileId) -> Result<Opened, Diagnostics> {
-        if self.known == 0 {
+        if self.messages.known == 0 {
             return Err(no_rib(&self.scene.name).into());
         }
-        if let Some(count) = self.worlds.filter(|n| *n > 1) {
-            self.frames = (1..=count).collect();
+        if let Some(count) = self.frames.worlds.filter(|n| *n > 1) {
+            self.frames.all = (1..=count).collect();
         }
-        if let Some(frame) = self.frame_number.filter(|f| !self.frames.is_empty() && !self.frames.contains(f)) {
-            let (first, last) = (self.frames.iter().min(), self.frames.iter().max());
+        if let Some(frame) = self.frames.number.filter(|f| !self.frames.all.is_empty() && !self.frames.all.contains(f))
+        {
+            let (first, last) = (self.frames.all.iter().min(), self.frames.all.iter().max());
             let range =
                 first.zip(last).map_or_else(String::new, |(a, b)| format!("its frames lie between {a} and {b}"));
             let missing = Diagnostic::error(format!("`{}` has no frame {frame}", self.scene.name));
             return Err(missing.hint(range).into());
         }
-        if self.fragment.is_none() && self.world == World::Before && !self.report.has_errors() {
+        if self.fragment.is_none() && self.world == World::Before && !self.messages.report.has_errors() {
             let end = self.sources.get(file).map_or(0, |f| f.text.len());
             self.error(
                 Diagnostic::error("the scene has no `WorldBegin`")
@@ -245,36 +289,43 @@ impl<'s> Reader<'s> {
         if let Some(warning) = self.budget.warning() {
             self.warn(warning);
         }
-        if self.unknown > MAX_UNKNOWN {
-            let more = self.unknown - MAX_UNKNOWN;
+        if self.messages.unknown > MAX_UNKNOWN {
+            let more = self.messages.unknown - MAX_UNKNOWN;
             self.warn(Diagnostic::warning(format!("{more} more kinds of unknown requests skipped")));
         }
-        if self.fatal || self.report.has_errors() && (self.strict || self.scene.shows_nothing()) {
-            return Err(self.report);
+        if self.messages.fatal
+            || self.messages.report.has_errors() && (self.overrides.strict || self.scene.shows_nothing())
+        {
+            return Err(self.messages.report);
         }
         if self.fragment.is_some() {
             framing::frame_objects(&mut self.scene);
-        } else if self.headlight && self.scene.lights.is_empty() {
+        } else if self.overrides.headlight && self.scene.lights.is_empty() {
             framing::add_headlight(&mut self.scene);
         }
         if self.scene.objects.is_empty() {
             self.warn(Diagnostic::warning("the scene has no visible object"));
         }
-        if let (None, [first, _, ..]) = (self.asked_frame, self.frames.as_slice()) {
-            let (first, count) = (*first, self.frames.len());
+        if let (None, [first, _, ..]) = (self.frames.asked, self.frames.all.as_slice()) {
+            let (first, count) = (*first, self.frames.all.len());
             self.warn(
                 Diagnostic::warning(format!("the file has {count} frames, of which only frame {first} is read"))
                     .hint("without --frames, `render` renders all of them; --frames A..B a range"),
             );
         }
-        if let (Some(frame), true) = (self.frame_number, self.is_shadow_map()) {
-            self.depth_frames.push(frame);
+        if let (Some(frame), true) = (self.frames.number, self.is_shadow_map()) {
+            self.frames.depths.push(frame);
         }
         drop_unused_shaders(&mut self.scene);
         self.scene.flatten_small();
         let [open, close] = self.scene.film.shutter;
         (self.scene.film.moves, self.scene.film.time) = (self.moves && open < close, self.time());
-        Ok(Opened { scene: self.scene, diagnostics: self.report, frames: self.frames, depth_frames: self.depth_frames })
+        Ok(Opened {
+            scene: self.scene,
+            diagnostics: self.messages.report,
+            frames: self.frames.all,
+            depth_frames: self.frames.depths,
+        })
     }
 
     /// Reads something that must close the blocks that it opens.
@@ -296,13 +347,13 @@ impl<'s> Reader<'s> {
     pub fn run_part(&mut self, file: FileId, path: Option<PathBuf>, part: Range<usize>) {
         let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
         let mut lexer = Lexer::new(file, &text, part);
-        self.open_files.push(path);
+        self.archives.open.push(path);
         let mut previous = None;
         // Messages quote lines. Of a file that is none of ours they are nobody's to see, so messages
         // wait for a known request.
-        let known = self.known;
-        let before = std::mem::take(&mut self.report);
-        while !self.stopped {
+        let known = self.messages.known;
+        let before = std::mem::take(&mut self.messages.report);
+        while !self.messages.stopped {
             match lexer.next_token() {
                 Ok((Token::End, _)) => break,
                 Ok((Token::Request(name), span)) => {
@@ -320,19 +371,19 @@ impl<'s> Reader<'s> {
                 Err(d) => self.error(d),
             }
         }
-        let own = std::mem::replace(&mut self.report, before);
-        if self.known == known && !own.is_empty() {
+        let own = std::mem::replace(&mut self.messages.report, before);
+        if self.messages.known == known && !own.is_empty() {
             let name = self.sources.get(file).map_or("", |f| &*f.name);
-            self.report.push(no_rib(name));
+            self.messages.report.push(no_rib(name));
         } else {
-            self.report.extend(own);
+            self.messages.report.extend(own);
         }
-        self.open_files.pop();
+        self.archives.open.pop();
     }
 
     /// Reports the blocks that are open beside so many outer ones, and closes them.
     fn close_open(&mut self, outer_blocks: usize, outer_conditionals: usize) {
-        if self.stopped {
+        if self.messages.stopped {
             return;
         }
         while self.conditionals.len() > outer_conditionals {
@@ -363,7 +414,7 @@ impl<'s> Reader<'s> {
         } else if skips || objects::passed_over(self, name, span) {
             args.skip()
         } else if let Some(request) = known {
-            self.known += 1;
+            self.messages.known += 1;
             (request.handler as Handler)(self, &mut args)
         } else {
             self.unknown_request(name, span);
@@ -395,11 +446,11 @@ impl<'s> Reader<'s> {
     }
 
     fn unknown_request(&mut self, name: &str, span: Span) {
-        if !self.warned.insert(format!("request {name}")) {
+        if !self.messages.warned.insert(format!("request {name}")) {
             return;
         }
-        self.unknown += 1;
-        if self.unknown > MAX_UNKNOWN {
+        self.messages.unknown += 1;
+        if self.messages.unknown > MAX_UNKNOWN {
             return;
         }
         let mut d =
@@ -428,14 +479,14 @@ impl<'s> Reader<'s> {
     /// The time at which the scene is read, in its own unit.
     pub fn time(&self) -> f32 {
         let [open, close] = self.scene.film.shutter;
-        open + self.share * (close - open)
+        open + self.overrides.time * (close - open)
     }
 
     /// A variable of a condition: the frame's number, or what a file gave as an attribute or an
     /// option of the user's.
     pub fn variable(&self, name: &str) -> Option<Value> {
         if name.eq_ignore_ascii_case("frame") {
-            return self.frame_number.map(|n| Value::Number(n.into()));
+            return self.frames.number.map(|n| Value::Number(n.into()));
         }
         let (place, name) = match name.split_once(":user:") {
             Some((place, name)) => (place, name),
@@ -463,20 +514,24 @@ impl<'s> Reader<'s> {
 
     /// Adds an error; after too many, reading stops.
     pub fn error(&mut self, d: Diagnostic) {
-        if self.stopped {
+        if self.messages.stopped {
             return;
         }
-        self.report.push(d);
-        let errors = if self.strict { self.report.error_count() } else { self.report.iter().count() };
-        if errors >= if self.strict { MAX_ERRORS } else { MAX_KINDS_OF_ERRORS } {
-            self.stopped = true;
-            self.report.push(Diagnostic::error(format!("{errors} errors: the rest of the scene is not read")));
+        self.messages.report.push(d);
+        let errors = if self.overrides.strict {
+            self.messages.report.error_count()
+        } else {
+            self.messages.report.iter().count()
+        };
+        if errors >= if self.overrides.strict { MAX_ERRORS } else { MAX_KINDS_OF_ERRORS } {
+            self.messages.stopped = true;
+            self.messages.report.push(Diagnostic::error(format!("{errors} errors: the rest of the scene is not read")));
         }
     }
 
     /// Adds an error unless one was given for this `topic`.
     pub fn error_once(&mut self, topic: &str, d: Diagnostic) {
-        if self.warned.insert(topic.to_string()) {
+        if self.messages.warned.insert(topic.to_string()) {
             self.error(d);
         }
     }
@@ -484,34 +539,34 @@ impl<'s> Reader<'s> {
     /// Adds an error after which nothing else is read.
     pub fn fatal(&mut self, d: Diagnostic) {
         self.error(d);
-        (self.stopped, self.fatal) = (true, true);
+        (self.messages.stopped, self.messages.fatal) = (true, true);
     }
 
     /// True if any error refuses the scene.
     pub fn is_strict(&self) -> bool {
-        self.strict
+        self.overrides.strict
     }
 
     /// Reads nothing else.
     pub fn stop(&mut self) {
-        self.stopped = true;
+        self.messages.stopped = true;
     }
 
     /// Adds a warning.
     pub fn warn(&mut self, d: Diagnostic) {
-        self.report.push(d);
+        self.messages.report.push(d);
     }
 
     /// Adds a warning unless one was given for this `topic`.
     pub fn warn_once(&mut self, topic: &str, d: Diagnostic) {
-        if self.warned.insert(topic.to_string()) {
-            self.report.push(d);
+        if self.messages.warned.insert(topic.to_string()) {
+            self.messages.report.push(d);
         }
     }
 
     /// The command line's size wins over the scene's.
     pub fn apply_size(&mut self) {
-        if let Some((width, height)) = self.size {
+        if let Some((width, height)) = self.overrides.size {
             self.scene.format = Format { width, height, ..self.scene.format };
         }
     }
@@ -566,22 +621,22 @@ impl<'s> Reader<'s> {
                     .at(span, "this has no effect")
                     .hint("Option \"shading\" \"string current\" stands before `WorldBegin`"),
             );
-        } else if let (own, false) = &mut self.current {
-            *own = current;
-            self.names_current = true;
+        } else if !self.current.is_asked {
+            self.current.space = current;
+            self.current.is_named = true;
         }
     }
 
     /// The transform of a primitive that is declared in world space, or in the space of the object
     /// that is being defined.
     pub fn outermost_transform(&self) -> Mat4 {
-        if self.retained.is_open() { Mat4::IDENTITY } else { self.world_to_current }
+        if self.retained.is_open() { Mat4::IDENTITY } else { self.current.from_world }
     }
 
     /// True if the space of a transform is left-handed in camera space. An object's definition
     /// stands in world space.
     pub fn is_left_handed(&self, transform: Mat4) -> bool {
-        let around = if self.retained.is_open() { self.world_to_current.determinant() } else { 1.0 };
+        let around = if self.retained.is_open() { self.current.from_world.determinant() } else { 1.0 };
         transform.determinant() * around * self.scene.camera.world_to_camera.determinant() > 0.0
     }
 
@@ -589,7 +644,7 @@ impl<'s> Reader<'s> {
     /// was placed in camera space is taken to world space, unless shaders compute in camera space:
     /// then the world is placed in that.
     pub fn enter_world(&mut self, world_to_camera: Mat4) {
-        let (world_to_camera, world_to_current) = match self.current.0 {
+        let (world_to_camera, world_to_current) = match self.current.space {
             Current::World => (world_to_camera, Mat4::IDENTITY),
             Current::Camera => (Mat4::IDENTITY, world_to_camera),
         };
@@ -607,8 +662,9 @@ impl<'s> Reader<'s> {
         self.scene.coordinate_systems.insert("world".to_string(), world_to_current);
         self.scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
         self.frame = self.scene.camera_frame();
-        self.scene.current_is_open = !self.current.1 && !self.names_current && world_to_camera != Mat4::IDENTITY;
-        self.world_to_current = world_to_current;
+        self.scene.current_is_open =
+            !self.current.is_asked && !self.current.is_named && world_to_camera != Mat4::IDENTITY;
+        self.current.from_world = world_to_current;
         self.state.transform = world_to_current;
         self.world = World::Inside;
     }

@@ -336,8 +336,8 @@ fn declare(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic
 /// `FrameBegin number`: frames but the one that is asked for, or else the first, are passed over.
 fn frame_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let number = args.integer("the frame's number")?;
-    r.frames.push(number);
-    if *r.frame_number.get_or_insert(number) != number {
+    r.frames.all.push(number);
+    if *r.frames.number.get_or_insert(number) != number {
         r.skip_to("FrameEnd", "FrameBegin", args.span);
         return Ok(());
     }
@@ -348,12 +348,12 @@ fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     if r.world == World::Inside {
         return Err(args.error("worlds cannot be nested"));
     }
-    if let Some(worlds) = r.worlds {
+    if let Some(worlds) = r.frames.worlds {
         let number = worlds + 1;
-        r.worlds = Some(number);
-        if r.frame_number != Some(number) {
+        r.frames.worlds = Some(number);
+        if r.frames.number != Some(number) {
             if r.is_shadow_map() {
-                r.depth_frames.push(number);
+                r.frames.depths.push(number);
             }
             r.skip_to("WorldEnd", "WorldBegin", args.span);
             return Ok(());

@@ -246,7 +246,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
     let p = Parameters::read(args)?;
     if let Some((_, parts)) = COMBINATIONS.iter().find(|(name, _)| *name == node) {
         let known = parts.iter().filter_map(|part| p.connections.get(*part));
-        let Some(surface) = known.filter_map(|part| r.materials.get(part)).next().cloned() else {
+        let Some(surface) = known.filter_map(|part| r.nodes.materials.get(part)).next().cloned() else {
             // What it combines stands before it: the last one stays.
             return Ok(());
         };
@@ -274,7 +274,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         }
     };
     approximated(r, args, &node, "the metallic-roughness material of glTF");
-    let traces_paths = r.integrator.unwrap_or(r.scene.integrator) == Integrator::Path;
+    let traces_paths = r.overrides.integrator.unwrap_or(r.scene.integrator) == Integrator::Path;
     let float = |name: &str, x: f32| (name.to_string(), ParamValue::Float(vec![x]));
     let color = |name: &str, x: Vec3| (name.to_string(), ParamValue::Color(vec![x]));
     let mut params = vec![
@@ -288,7 +288,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         params.push(("alphaMode".to_string(), ParamValue::String(vec!["BLEND".to_string()])));
     }
     let gain = if node.ends_with("Surface") { p.float("diffuseGain").unwrap_or(1.0) } else { 1.0 };
-    match p.connections.get(material.textured).and_then(|pattern| r.patterns.get(pattern)) {
+    match p.connections.get(material.textured).and_then(|pattern| r.nodes.patterns.get(pattern)) {
         Some(Pattern { file: Some(file), .. }) => {
             let name = if traces_paths { "baseColorImage" } else { "baseColorTexture" };
             params.push((name.to_string(), ParamValue::String(vec![file.clone()])));
@@ -308,8 +308,8 @@ fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface:
     let Surface { shader, params } = surface.clone();
     let id = add(r, args, ShaderKind::Surface, shader, params)?;
     r.state.attributes.surface = Some(id);
-    if r.materials.len() < MAX_NODES {
-        r.materials.insert(handle, surface);
+    if r.nodes.materials.len() < MAX_NODES {
+        r.nodes.materials.insert(handle, surface);
     }
     Ok(())
 }
@@ -352,7 +352,8 @@ pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
         }
         None => {
             approximated(r, args, &node, "its mean colour");
-            let inputs: Vec<&Pattern> = p.connections.values().filter_map(|input| r.patterns.get(input)).collect();
+            let inputs: Vec<&Pattern> =
+                p.connections.values().filter_map(|input| r.nodes.patterns.get(input)).collect();
             let colors = inputs.iter().filter_map(|input| input.color).chain(p.mean_color());
             Pattern {
                 file: inputs.iter().find_map(|input| input.file.clone()),
@@ -360,8 +361,8 @@ pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
             }
         }
     };
-    if r.patterns.len() < MAX_NODES && keep(r, args, OF_NAME + pattern.file.as_ref().map_or(0, String::len)) {
-        r.patterns.insert(handle, pattern);
+    if r.nodes.patterns.len() < MAX_NODES && keep(r, args, OF_NAME + pattern.file.as_ref().map_or(0, String::len)) {
+        r.nodes.patterns.insert(handle, pattern);
     }
     Ok(())
 }
@@ -394,7 +395,7 @@ pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Re
         "PxrDistantLight" => ("distantlight", "a distant light", 1.0),
         "PxrMeshLight" => {
             approximated(r, args, &node, "a surface that glows");
-            let traces_paths = r.integrator.unwrap_or(r.scene.integrator) == Integrator::Path;
+            let traces_paths = r.overrides.integrator.unwrap_or(r.scene.integrator) == Integrator::Path;
             let black = ("baseColorFactor".to_string(), ParamValue::Color(vec![Vec3::ZERO]));
             let glow = ("emissiveFactor".to_string(), ParamValue::Color(vec![radiance * color]));
             let shader = MATERIALS[usize::from(traces_paths)];
@@ -431,7 +432,7 @@ pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Re
     }
     let shadows = r.state.attributes.shadows;
     r.scene.lights.push(Light { shader, handle: handle.clone(), shadows, area: false });
-    r.light_handles.insert(handle, index);
+    r.lights.handles.insert(handle, index);
     r.illuminate_everywhere(index);
     Ok(())
 }

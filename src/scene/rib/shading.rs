@@ -129,7 +129,7 @@ fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String, area: bo
         return Ok(index);
     }
     r.scene.lights.push(Light { shader, handle: handle.clone(), shadows: r.state.attributes.shadows, area });
-    r.light_handles.insert(handle, index);
+    r.lights.handles.insert(handle, index);
     r.state.attributes.illuminate(index, true);
     Ok(index)
 }
@@ -138,13 +138,13 @@ fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String, area: bo
 pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let handle = args.handle("a light's handle, a number or a string")?;
     let on = args.integer("0 or 1")? != 0;
-    match r.light_handles.get(&handle) {
+    match r.lights.handles.get(&handle) {
         Some(&light) => {
             r.state.attributes.illuminate(light, on);
             Ok(())
         }
         None => {
-            let hint = there_are(r.light_handles.keys(), "declare it before, with LightSource");
+            let hint = there_are(r.lights.handles.keys(), "declare it before, with LightSource");
             Err(args.error(format!("no light has the handle {handle}")).hint(hint))
         }
     }

@@ -403,10 +403,12 @@ mod tests {
     fn every_function_that_there_is_has_a_test_of_its_values() {
         let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests");
         let read = |path: PathBuf| fs::read_to_string(path).expect("a file of tests");
-        let folders =
-            ["lang/snippets", "render/shading", "baking"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
+        let folders = ["lang/snippets", "render/shading", "baking"]
+            .map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
         let mut text: String = folders.into_iter().flatten().map(|e| read(e.expect("a file").path())).collect();
-        ["render/textures.rs", "render/derivatives.rs", "render/shading.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
+        ["render/textures.rs", "render/derivatives.rs", "render/shading.rs"]
+            .into_iter()
+            .for_each(|name| text += &read(tests.join(name)));
         let is_called = |name: &str| {
             let before = |at: usize| text[..at].chars().next_back();
             let behind = |at: usize| text[at + name.len()..].trim_start().starts_with('(');

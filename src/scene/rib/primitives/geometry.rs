@@ -21,10 +21,10 @@ const BUILT_IN: [(&str, &str); 2] =
 /// Reads a built-in shape in place, with attributes and transforms of its own.
 fn read_built_in(r: &mut Reader<'_>, name: &str, text: &str) {
     let shown = format!("<built-in {name}>");
-    let known = r.archive_texts.get(Path::new(&shown)).copied();
+    let known = r.archives.texts.get(Path::new(&shown)).copied();
     let file = known.unwrap_or_else(|| {
         let file = r.sources.add(shown.clone(), None, text.to_string());
-        r.archive_texts.insert(shown.into(), file);
+        r.archives.texts.insert(shown.into(), file);
         file
     });
     let outer = r.state.clone();

@@ -112,7 +112,7 @@ fn archives_that_multiply_end_in_an_error() {
 fn archives_have_at_most_4_gibibytes_each_time_counted() {
     let archive = "ArchiveBegin \"a\" Sphere 1 -1 1 360 ArchiveEnd";
     let text = format!("WorldBegin {archive} ReadArchive \"a\" ReadArchive \"a\" WorldEnd");
-    let shown = errors_after(|r| r.archive_bytes = (4 << 30) - 30, &text);
+    let shown = errors_after(|r| r.archives.bytes = (4 << 30) - 30, &text);
     assert!(shown.contains("archives of more than 4294967296 bytes in one scene"), "{shown}");
 }
 
