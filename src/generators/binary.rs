@@ -4,7 +4,7 @@ use super::leaves::{LeafTriangle, Leaves};
 use super::stage::{Flag, Stage};
 use super::tables::{Row, Table};
 use super::tree::{Bounds, Bvh, Intersector, Node, Ray};
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// Vectors of a node.
 const NODE: i32 = 4;
@@ -32,8 +32,8 @@ impl<I: Intersector + Copy> Bvh for Binary<I> {
     type Prim = LeafTriangle<I>;
 
     fn node(&self, s: &mut Stage, link: Value) -> BinaryNode {
-        let size = s.int(NODE.ilog2() as i32);
-        let index = s.op(Op::IShl, [link, size]);
+        let size = s.b.i32(NODE.ilog2() as i32);
+        let index = s.b.ishl(link, size);
         let rows: [Row; 4] = self.leaves.tables.rows(s, Table::Nodes, index);
         let links = [rows[0].w, rows[2].w].map(|word| s.bits(word, Type::I32));
         BinaryNode { rows, links }
@@ -54,11 +54,11 @@ impl<I: Intersector + Copy> Bvh for Binary<I> {
 
 impl Node for BinaryNode {
     fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
-        let lower = s.parts(self.rows[2 * i].xyz);
-        let upper = s.parts(self.rows[2 * i + 1].xyz);
+        let lower = s.b.first_components::<3>(self.rows[2 * i].xyz);
+        let upper = s.b.first_components::<3>(self.rows[2 * i + 1].xyz);
         let near = [0, 1, 2].map(|axis| s.select(ray.octant[axis], upper[axis], lower[axis]));
         let far = [0, 1, 2].map(|axis| s.select(ray.octant[axis], lower[axis], upper[axis]));
-        Bounds { near: s.compose(near), far: s.compose(far) }
+        Bounds { near: s.b.compose(&near), far: s.b.compose(&far) }
     }
 
     fn child(&self, i: usize) -> Value {

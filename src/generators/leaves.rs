@@ -4,7 +4,7 @@ use super::stage::{Flag, Stage};
 use super::tables::{Row, Table, Tables};
 use super::tree::{Hit, Intersector, Prim, Triangle};
 use shadewright_bvh::node::LEAF;
-use shadewright_ir::{Op, Value};
+use shadewright_ir::Value;
 
 /// Vectors of a triangle.
 const TRIANGLE: i32 = 3;
@@ -24,11 +24,11 @@ pub struct Leaves<I> {
 impl<I: Copy> Leaves<I> {
     /// The first triangle of a leaf.
     pub fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
-        let (place, size) = (s.int(self.count_bits as i32), s.int(TRIANGLE));
-        let kept = s.int((!LEAF >> self.count_bits) as i32);
-        let shifted = s.op(Op::IShr, [link, place]);
-        let first = s.op(Op::IAnd, [shifted, kept]);
-        let index = s.op(Op::IMul, [first, size]);
+        let (place, size) = (s.b.i32(self.count_bits as i32), s.b.i32(TRIANGLE));
+        let kept = s.b.i32((!LEAF >> self.count_bits) as i32);
+        let shifted = s.b.ishr(link, place);
+        let first = s.b.iand(shifted, kept);
+        let index = s.b.imul(first, size);
         let [a, b, c]: [Row; 3] = self.tables.rows(s, Table::Triangles, index);
         let triangle = Triangle { vertices: [a.xyz, b.xyz, c.xyz], prim: a.w, flags: b.w };
         LeafTriangle { triangle, intersector: self.intersector }
@@ -36,14 +36,14 @@ impl<I: Copy> Leaves<I> {
 
     /// A link to the others: one triangle further, and one less.
     pub fn rest(&self, s: &mut Stage, link: Value) -> Value {
-        let step = s.int((1 << self.count_bits) - 1);
-        s.op(Op::IAdd, [link, step])
+        let step = s.b.i32((1 << self.count_bits) - 1);
+        s.b.iadd(link, step)
     }
 
     /// True if a leaf has triangles.
     pub fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
-        let (bits, zero) = (s.int((1 << self.count_bits) - 1), s.int(0));
-        let count = s.op(Op::IAnd, [link, bits]);
+        let (bits, zero) = (s.b.i32((1 << self.count_bits) - 1), s.b.i32(0));
+        let count = s.b.iand(link, bits);
         let empty = s.equal(count, zero);
         s.not(empty)
     }

@@ -47,7 +47,7 @@ use shadewright_bvh::node::{MAX_DEPTH, STACK};
 use shadewright_bvh::{Bvh, NO_PRIM};
 use shadewright_ir::abi::EntryPoint;
 use shadewright_ir::passes::Pipeline;
-use shadewright_ir::{Const, FunctionBuilder, FunctionKind, Module, Type, Value};
+use shadewright_ir::{FunctionBuilder, FunctionKind, Module, Type, Value};
 use stage::{Flag, Stage};
 use tree::{Hit, Ray};
 use triangles::{MollerTrumbore, Watertight};
@@ -220,7 +220,7 @@ pub fn packet_program(arguments: &Arguments, kind: RayKind, width: usize) -> Mod
         b.result("prim", Type::U32);
     }
     let mut s = Stage::new(b, arguments.idiom);
-    let (zero, first, root) = (s.float(0.0), s.constant(Const::U32(0)), s.int(0));
+    let (zero, first, root) = (s.b.f32(0.0), s.b.u32(0), s.b.i32(0));
     let ray = |[origin, dir, t_min, t_max]: [Value; 4]| {
         // No primitive is below index 0: a hit at t_max itself loses the tie.
         (Ray::new(&mut s, origin, dir, t_min), Hit { t: t_max, u: zero, v: zero, prim: first })
@@ -229,13 +229,13 @@ pub fn packet_program(arguments: &Arguments, kind: RayKind, width: usize) -> Mod
     let any = Flag::Known(kind == RayKind::Any);
     let mut results = Vec::new();
     for Found { hit, found } in arguments.walk(&mut s, Start { root, any }, &rays) {
-        let (miss, none) = (s.float(-1.0), s.constant(Const::U32(NO_PRIM)));
-        let (t, prim) = (s.variable(miss), s.variable(none));
+        let (miss, none) = (s.b.f32(-1.0), s.b.u32(NO_PRIM));
+        let (t, prim) = (s.b.variable_with(miss), s.b.variable_with(none));
         s.when(Flag::Bool(found), |s| {
-            s.set(t, hit.t);
-            s.set(prim, hit.prim);
+            s.b.write(t, hit.t);
+            s.b.write(prim, hit.prim);
         });
-        results.extend([hit.u, hit.v, s.get(t), s.get(prim)]);
+        results.extend([hit.u, hit.v, s.b.read(t), s.b.read(prim)]);
     }
     finish(s, results)
 }
@@ -256,7 +256,7 @@ pub fn surrounded(arguments: &Arguments) -> Module {
     b.result("found", Type::Bool);
     let mut s = Stage::new(b, arguments.idiom);
     let ray = Ray::new(&mut s, origin, dir, t_min);
-    let (root, zero) = (s.bits(root, Type::I32), s.float(0.0));
+    let (root, zero) = (s.bits(root, Type::I32), s.b.f32(0.0));
     let best = Hit { t, u: zero, v: zero, prim };
     let found = arguments.walk(&mut s, Start { root, any: Flag::Bool(any) }, &[(ray, best)]);
     let results = found.iter().flat_map(|Found { hit, found }| [hit.t, hit.u, hit.v, hit.prim, *found]).collect();

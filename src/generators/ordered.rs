@@ -16,7 +16,7 @@ use super::stage::{Flag, Stage};
 use super::tables::{Table, Tables};
 use super::tree::{Bounds, Bvh, Intersector, Node, Ray, enter_between};
 use shadewright_bvh::node::Node as BinaryNode;
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// Vectors of a node.
 const NODE: usize = 8;
@@ -42,12 +42,12 @@ impl<I: Intersector + Copy> Bvh for Ordered<I> {
     type Prim = LeafTriangle<I>;
 
     fn node(&self, s: &mut Stage, link: Value) -> OrderedNode {
-        let places = s.int(NODE.ilog2() as i32);
-        let index = s.op(Op::IShl, [link, places]);
+        let places = s.b.i32(NODE.ilog2() as i32);
+        let index = s.b.ishl(link, places);
         let tables = self.leaves.tables;
         let row = tables.vector(s, Table::Nodes, index, 6);
         let links = [0, 1].map(|i| {
-            let link = s.part(row, i);
+            let link = s.b.extract(row, i);
             s.bits(link, Type::I32)
         });
         OrderedNode { tables, index, links }
@@ -69,9 +69,9 @@ impl<I: Intersector + Copy> Bvh for Ordered<I> {
 impl OrderedNode {
     /// The vector of the planes across an axis, those that a ray meets first in front.
     fn planes(&self, s: &mut Stage, ray: &Ray, axis: usize) -> Value {
-        let (one, zero) = (s.int(1), s.int(0));
+        let (one, zero) = (s.b.i32(1), s.b.i32(0));
         let side = s.select(ray.octant[axis], one, zero);
-        let index = s.op(Op::IAdd, [self.index, side]);
+        let index = s.b.iadd(self.index, side);
         self.tables.vector(s, Table::Nodes, index, 2 * axis)
     }
 }
@@ -80,8 +80,8 @@ impl Node for OrderedNode {
     fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
         let planes = [0, 1, 2].map(|axis| self.planes(s, ray, axis));
         let [near, far] = [i, 2 + i].map(|place| {
-            let parts = planes.map(|row| s.part(row, place));
-            s.compose(parts)
+            let parts = planes.map(|row| s.b.extract(row, place as u8));
+            s.b.compose(&parts)
         });
         Bounds { near, far }
     }
@@ -99,14 +99,14 @@ impl Node for OrderedNode {
         let distances = [0, 1, 2].map(|axis| {
             let row = self.planes(s, ray, axis);
             let [origin, inv] = [ray.origin, ray.inv].map(|vector| {
-                let part = s.part(vector, axis);
-                s.op_as(Op::Splat, [part], Type::Vec4)
+                let part = s.b.extract(vector, axis as u8);
+                s.b.splat(part, Type::Vec4)
             });
-            let way = s.op(Op::Sub, [row, origin]);
-            s.op(Op::Mul, [way, inv])
+            let way = s.b.sub(row, origin);
+            s.b.mul(way, inv)
         });
         let boxes = [0, 1].map(|i| {
-            let [near, far] = [i, 2 + i].map(|place| distances.map(|row| s.part(row, place)));
+            let [near, far] = [i, 2 + i].map(|place| distances.map(|row| s.b.extract(row, place as u8)));
             enter_between(s, ray, near, far, t_far)
         });
         boxes.to_vec()

@@ -6,7 +6,7 @@
 
 use super::stage::{Flag, Stage};
 use super::tree::DONE;
-use shadewright_ir::{Op, SlotId, Type, Value, Variable};
+use shadewright_ir::{SlotId, Type, Value, Variable};
 
 /// Links in a vector of memory.
 const ROW: usize = 4;
@@ -58,16 +58,16 @@ pub struct Stack {
 impl Stack {
     /// An empty stack.
     pub fn new(s: &mut Stage, size: StackSize, pages: Pages) -> Self {
-        let (done, zero) = (s.int(DONE), s.int(0));
-        let registers = (0..size.registers).map(|_| s.variable(done)).collect();
-        let array = (pages == Pages::Array).then(|| s.array("pages", Type::Vec4, size.rows() as u32));
-        Self { registers, size, rows: s.variable(zero), array }
+        let (done, zero) = (s.b.i32(DONE), s.b.i32(0));
+        let registers = (0..size.registers).map(|_| s.b.variable_with(done)).collect();
+        let array = (pages == Pages::Array).then(|| s.b.slot("pages", Type::Vec4, size.rows() as u32));
+        Self { registers, size, rows: s.b.variable_with(zero), array }
     }
 
     /// True if as many links can be pushed as its size says.
     pub fn has_room(&self, s: &mut Stage) -> Flag {
-        let last = s.get(self.registers[self.registers.len() - self.size.pushed]);
-        let done = s.int(DONE);
+        let last = s.b.read(self.registers[self.registers.len() - self.size.pushed]);
+        let done = s.b.i32(DONE);
         s.equal(last, done)
     }
 
@@ -75,18 +75,18 @@ impl Stack {
     pub fn push(&self, s: &mut Stage, link: Value) {
         let mut moved = link;
         for &register in &self.registers {
-            let next = s.get(register);
-            s.set(register, moved);
+            let next = s.b.read(register);
+            s.b.write(register, moved);
             moved = next;
         }
     }
 
     /// Takes the latest link in registers, or [`DONE`].
     pub fn pop(&self, s: &mut Stage) -> Value {
-        let mut moved = s.int(DONE);
+        let mut moved = s.b.i32(DONE);
         for &register in self.registers.iter().rev() {
-            let next = s.get(register);
-            s.set(register, moved);
+            let next = s.b.read(register);
+            s.b.write(register, moved);
             moved = next;
         }
         moved
@@ -99,63 +99,63 @@ impl Stack {
         let full = s.not(has_room);
         s.when(full, |s| {
             let page = &self.registers[self.registers.len() - self.size.page()..];
-            let done = s.int(DONE);
+            let done = s.b.i32(DONE);
             // The latest links of the page go last, to come back first.
             for row in page.chunks(ROW).rev() {
-                let links: Vec<Value> = row.iter().map(|&register| s.get(register)).collect();
+                let links: Vec<Value> = row.iter().map(|&register| s.b.read(register)).collect();
                 self.keep(s, &links);
-                row.iter().for_each(|&register| s.set(register, done));
+                row.iter().for_each(|&register| s.b.write(register, done));
             }
         });
-        let next = s.variable(link);
-        let (done, zero, count) = (s.int(DONE), s.int(0), s.get(self.rows));
+        let next = s.b.variable_with(link);
+        let (done, zero, count) = (s.b.i32(DONE), s.b.i32(0), s.b.read(self.rows));
         let (stuck, waiting) = (s.equal(link, done), s.less(zero, count));
         let back = s.and(stuck, waiting);
         s.when(back, |s| {
             for row in self.registers[..self.size.page()].chunks(ROW) {
                 let links = self.kept(s);
-                row.iter().zip(links).for_each(|(&register, link)| s.set(register, link));
+                row.iter().zip(links).for_each(|(&register, link)| s.b.write(register, link));
             }
             let link = self.pop(s);
-            s.set(next, link);
+            s.b.write(next, link);
         });
-        s.get(next)
+        s.b.read(next)
     }
 
     fn keep(&self, s: &mut Stage, links: &[Value]) {
-        let (count, one) = (s.get(self.rows), s.int(1));
+        let (count, one) = (s.b.read(self.rows), s.b.i32(1));
         let number = s.bits(count, Type::U32);
         match self.array {
             Some(array) => {
                 let floats: Vec<Value> = links.iter().map(|&link| s.bits(link, Type::F32)).collect();
-                let page = s.op(Op::Compose, [floats[0], floats[1], floats[2], floats[3]]);
-                s.effect(Op::SlotStore(array), [number, page]);
+                let page = s.b.compose(&[floats[0], floats[1], floats[2], floats[3]]);
+                s.b.slot_store(array, number, page);
             }
             None => {
                 let words = links.iter().map(|&link| s.bits(link, Type::U32));
                 let args: Vec<Value> = std::iter::once(number).chain(words.collect::<Vec<_>>()).collect();
-                s.call("keep_page", &args, &[]);
+                s.b.call("keep_page", args.to_vec(), &[]);
             }
         }
-        let count = s.op(Op::IAdd, [count, one]);
-        s.set(self.rows, count);
+        let count = s.b.iadd(count, one);
+        s.b.write(self.rows, count);
     }
 
     fn kept(&self, s: &mut Stage) -> [Value; ROW] {
-        let (count, one) = (s.get(self.rows), s.int(1));
-        let count = s.op(Op::ISub, [count, one]);
-        s.set(self.rows, count);
+        let (count, one) = (s.b.read(self.rows), s.b.i32(1));
+        let count = s.b.isub(count, one);
+        s.b.write(self.rows, count);
         let number = s.bits(count, Type::U32);
         match self.array {
             Some(array) => {
-                let page = s.op_as(Op::SlotLoad(array), [number], Type::Vec4);
+                let page = s.b.slot_load(array, number);
                 std::array::from_fn(|i| {
-                    let link = s.part(page, i);
+                    let link = s.b.extract(page, i as u8);
                     s.bits(link, Type::I32)
                 })
             }
             None => {
-                let words = s.call("kept_page", &[number], &[Type::U32; ROW]);
+                let words = s.b.call("kept_page", vec![number], &[Type::U32; ROW]);
                 std::array::from_fn(|i| s.bits(words[i], Type::I32))
             }
         }

@@ -1,11 +1,11 @@
-//! The stage: appends to the function that is being generated.
+//! The stage: decides what is known while a function is generated.
 //!
 //! A [`Value`] is *dynamic*: it is known when the generated program runs. Numbers, vectors and
 //! closures of Rust are *static*: they are gone then. [`Flag`] is either: what is statically known
-//! is decided while the program is generated, and leaves no branch.
+//! is decided while the program is generated, and leaves no branch. Everything else is the
+//! builder's.
 
-use shadewright_ir::{BlockId, Const, FunctionBuilder, Op, Type, Value, Variable};
-use std::sync::Arc;
+use shadewright_ir::{Condition, Control, FunctionBuilder, Type, Value};
 
 /// How decisions without a branch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,22 +28,29 @@ pub enum Flag {
     Mask(Value),
 }
 
-/// A function under construction.
+/// A function under construction, and how its decisions are written.
 #[derive(Debug)]
 pub struct Stage {
-    builder: FunctionBuilder,
+    /// The builder of the function.
+    pub b: FunctionBuilder,
     idiom: Idiom,
+}
+
+impl Control for Stage {
+    fn builder(&mut self) -> &mut FunctionBuilder {
+        &mut self.b
+    }
 }
 
 impl Stage {
     /// Continues a function of which the parameters and results are declared.
     pub fn new(builder: FunctionBuilder, idiom: Idiom) -> Self {
-        Self { builder, idiom }
+        Self { b: builder, idiom }
     }
 
     /// The function, to be returned from.
     pub fn into_builder(self) -> FunctionBuilder {
-        self.builder
+        self.b
     }
 
     /// How decisions are written.
@@ -51,132 +58,28 @@ impl Stage {
         self.idiom
     }
 
-    // --- values ---
-
-    /// A constant `f32`.
-    pub fn float(&mut self, x: f32) -> Value {
-        self.builder.f32(x)
-    }
-
-    /// A constant.
-    pub fn constant(&mut self, constant: Const) -> Value {
-        self.builder.constant(constant)
-    }
-
-    /// A constant `i32`.
-    pub fn int(&mut self, x: i32) -> Value {
-        self.builder.constant(Const::I32(x))
-    }
-
-    /// A constant `vec3`.
-    pub fn vec3(&mut self, v: [f32; 3]) -> Value {
-        self.builder.constant(Const::Vec3(v))
-    }
-
-    /// An operation whose operands determine its one result.
-    pub fn op<const N: usize>(&mut self, op: Op, args: [Value; N]) -> Value {
-        self.builder.op(op, &args)
-    }
-
-    /// The same 32 bits as a value of another type.
+    /// The same 32 bits as a value of a type; the value itself where it has the type.
     pub fn bits(&mut self, value: Value, ty: Type) -> Value {
-        match self.builder.ty(value) == ty {
-            true => value,
-            false => self.builder.op_as(Op::Bitcast, &[value], ty),
-        }
-    }
-
-    /// A component of a vector.
-    pub fn part(&mut self, vector: Value, index: usize) -> Value {
-        self.builder.op(Op::Extract(index as u8), &[vector])
-    }
-
-    /// The three components of a `vec3`.
-    pub fn parts(&mut self, vector: Value) -> [Value; 3] {
-        [0, 1, 2].map(|i| self.part(vector, i))
-    }
-
-    /// A `vec3` of its components.
-    pub fn compose(&mut self, parts: [Value; 3]) -> Value {
-        self.op(Op::Compose, parts)
-    }
-
-    /// A `vec3` of three equal components.
-    pub fn splat(&mut self, x: Value) -> Value {
-        self.op_as(Op::Splat, [x], Type::Vec3)
-    }
-
-    /// Calls a function of the module, or of the text around the generated one.
-    pub fn call(&mut self, name: impl Into<Arc<str>>, args: &[Value], results: &[Type]) -> Vec<Value> {
-        self.builder.call(name, args.to_vec(), results)
-    }
-
-    /// An operation with any number of results.
-    pub fn inst(&mut self, op: Op, args: &[Value], results: &[Type]) -> Vec<Value> {
-        self.builder.inst(op, args.to_vec(), results)
-    }
-
-    /// The memory vector at `address + offset`.
-    pub fn load(&mut self, address: Value, offset: u32) -> Value {
-        self.op(Op::Load(offset), [address])
-    }
-
-    /// Program constant `k`.
-    pub fn uniform(&mut self, k: u32) -> Value {
-        self.op(Op::Uniform(k), [])
-    }
-
-    // --- variables and arrays ---
-
-    /// A variable with this value.
-    pub fn variable(&mut self, value: Value) -> Variable {
-        let variable = self.builder.variable(self.builder.ty(value));
-        self.builder.write(variable, value);
-        variable
-    }
-
-    /// The value of a variable here.
-    pub fn get(&mut self, variable: Variable) -> Value {
-        self.builder.read(variable)
-    }
-
-    /// Gives a variable a value from here on.
-    pub fn set(&mut self, variable: Variable, value: Value) {
-        self.builder.write(variable, value);
-    }
-
-    /// An array of the function's, for [`Op::SlotLoad`] and [`Op::SlotStore`].
-    pub fn array(&mut self, name: &str, ty: Type, len: u32) -> shadewright_ir::SlotId {
-        self.builder.slot(name, ty, len)
-    }
-
-    /// An operation whose result has this type.
-    pub fn op_as<const N: usize>(&mut self, op: Op, args: [Value; N], ty: Type) -> Value {
-        self.builder.op_as(op, &args, ty)
-    }
-
-    /// An operation without a result.
-    pub fn effect<const N: usize>(&mut self, op: Op, args: [Value; N]) {
-        self.builder.effect(op, &args);
+        if self.b.ty(value) == ty { value } else { self.b.bitcast(value, ty) }
     }
 
     // --- truth values ---
 
     /// True if `a < b`, of floats or integers; false where a float is NaN.
     pub fn less(&mut self, a: Value, b: Value) -> Flag {
-        let op = if self.builder.ty(a) == Type::F32 { Op::Lt } else { Op::ILt };
-        Flag::Bool(self.op(op, [a, b]))
+        let is_float = self.b.ty(a) == Type::F32;
+        Flag::Bool(if is_float { self.b.lt(a, b) } else { self.b.ilt(a, b) })
     }
 
     /// True if `a <= b`, of floats; false where one is NaN.
     pub fn at_most(&mut self, a: Value, b: Value) -> Flag {
-        Flag::Bool(self.op(Op::Le, [a, b]))
+        Flag::Bool(self.b.le(a, b))
     }
 
     /// True if `a = b`, of floats or integers.
     pub fn equal(&mut self, a: Value, b: Value) -> Flag {
-        let op = if self.builder.ty(a) == Type::F32 { Op::Eq } else { Op::IEq };
-        Flag::Bool(self.op(op, [a, b]))
+        let is_float = self.b.ty(a) == Type::F32;
+        Flag::Bool(if is_float { self.b.eq(a, b) } else { self.b.ieq(a, b) })
     }
 
     /// True if a distance is below another, as cheaply as the idiom allows. Neither is NaN; of two
@@ -189,7 +92,7 @@ impl Stage {
                 self.less(a, b)
             }
             Idiom::Mask => {
-                let difference = self.op(Op::Sub, [a, b]);
+                let difference = self.b.sub(a, b);
                 self.sign(difference)
             }
         }
@@ -198,26 +101,26 @@ impl Stage {
     /// True if the sign bit of a float or an integer is set, as a mask.
     pub fn sign(&mut self, value: Value) -> Flag {
         let bits = self.bits(value, Type::I32);
-        let places = self.int(31);
-        Flag::Mask(self.op(Op::IShr, [bits, places]))
+        let places = self.b.i32(31);
+        Flag::Mask(self.b.ishr(bits, places))
     }
 
     /// True if one of the sign bits of these floats is set, as a mask.
     pub fn any_sign(&mut self, values: &[Value]) -> Flag {
         let bits = values.iter().map(|&value| self.bits(value, Type::I32));
         let bits: Vec<Value> = bits.collect();
-        let all = bits.into_iter().reduce(|a, b| self.op(Op::IOr, [a, b]));
+        let all = bits.into_iter().reduce(|a, b| self.b.ior(a, b));
         all.map_or(Flag::Known(false), |bits| self.sign(bits))
     }
 
     /// The truth value as a `bool`.
     pub fn bool(&mut self, flag: Flag) -> Value {
         match flag {
-            Flag::Known(known) => self.builder.constant(Const::Bool(known)),
+            Flag::Known(known) => self.b.bool(known),
             Flag::Bool(value) => value,
             Flag::Mask(mask) => {
-                let zero = self.int(0);
-                self.op(Op::ILt, [mask, zero])
+                let zero = self.b.i32(0);
+                self.b.ilt(mask, zero)
             }
         }
     }
@@ -227,10 +130,10 @@ impl Stage {
         match (a, b) {
             (Flag::Known(false), _) | (_, Flag::Known(false)) => Flag::Known(false),
             (Flag::Known(true), other) | (other, Flag::Known(true)) => other,
-            (Flag::Mask(a), Flag::Mask(b)) => Flag::Mask(self.op(Op::IAnd, [a, b])),
+            (Flag::Mask(a), Flag::Mask(b)) => Flag::Mask(self.b.iand(a, b)),
             (a, b) => {
                 let (a, b) = (self.bool(a), self.bool(b));
-                Flag::Bool(self.op(Op::And, [a, b]))
+                Flag::Bool(self.b.and(a, b))
             }
         }
     }
@@ -240,10 +143,10 @@ impl Stage {
         match (a, b) {
             (Flag::Known(true), _) | (_, Flag::Known(true)) => Flag::Known(true),
             (Flag::Known(false), other) | (other, Flag::Known(false)) => other,
-            (Flag::Mask(a), Flag::Mask(b)) => Flag::Mask(self.op(Op::IOr, [a, b])),
+            (Flag::Mask(a), Flag::Mask(b)) => Flag::Mask(self.b.ior(a, b)),
             (a, b) => {
                 let (a, b) = (self.bool(a), self.bool(b));
-                Flag::Bool(self.op(Op::Or, [a, b]))
+                Flag::Bool(self.b.or(a, b))
             }
         }
     }
@@ -252,10 +155,10 @@ impl Stage {
     pub fn not(&mut self, flag: Flag) -> Flag {
         match flag {
             Flag::Known(known) => Flag::Known(!known),
-            Flag::Bool(value) => Flag::Bool(self.op(Op::Not, [value])),
+            Flag::Bool(value) => Flag::Bool(self.b.not(value)),
             Flag::Mask(mask) => {
-                let all = self.int(-1);
-                Flag::Mask(self.op(Op::IXor, [mask, all]))
+                let all = self.b.i32(-1);
+                Flag::Mask(self.b.ixor(mask, all))
             }
         }
     }
@@ -274,13 +177,13 @@ impl Stage {
     pub fn select(&mut self, flag: Flag, yes: Value, no: Value) -> Value {
         match flag {
             Flag::Known(known) => [no, yes][usize::from(known)],
-            Flag::Bool(condition) => self.op(Op::Select, [condition, yes, no]),
+            Flag::Bool(condition) => self.b.select(condition, yes, no),
             Flag::Mask(mask) => {
-                let ty = self.builder.ty(yes);
+                let ty = self.b.ty(yes);
                 let (yes, no) = (self.bits(yes, Type::I32), self.bits(no, Type::I32));
-                let difference = self.op(Op::IXor, [yes, no]);
-                let kept = self.op(Op::IAnd, [difference, mask]);
-                let value = self.op(Op::IXor, [no, kept]);
+                let difference = self.b.ixor(yes, no);
+                let kept = self.b.iand(difference, mask);
+                let value = self.b.ixor(no, kept);
                 self.bits(value, ty)
             }
         }
@@ -302,63 +205,37 @@ impl Stage {
 
     /// Runs `then` where the flag holds.
     pub fn when(&mut self, flag: Flag, then: impl FnOnce(&mut Self)) {
-        if let Flag::Known(known) = flag {
-            return if known {
-                then(self)
-            };
-        }
-        let condition = self.bool(flag);
-        let (yes, after) = (self.builder.block(), self.builder.block());
-        self.builder.branch(condition, yes, after);
-        self.enter(yes);
-        then(self);
-        self.builder.jump(after, vec![]);
-        self.enter(after);
+        let condition = self.condition(flag);
+        self.if_then(condition, then);
     }
 
     /// Runs `then` where the flag holds, else `otherwise`.
     pub fn choose(&mut self, flag: Flag, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
-        if let Flag::Known(known) = flag {
-            return if known { then(self) } else { otherwise(self) };
-        }
-        let condition = self.bool(flag);
-        let (yes, no, after) = (self.builder.block(), self.builder.block(), self.builder.block());
-        self.builder.branch(condition, yes, no);
-        self.enter(yes);
-        then(self);
-        self.builder.jump(after, vec![]);
-        self.enter(no);
-        otherwise(self);
-        self.builder.jump(after, vec![]);
-        self.enter(after);
+        let condition = self.condition(flag);
+        self.if_else(condition, then, otherwise);
     }
 
     /// Runs `body` once, and again as long as the flag that it gives holds.
     pub fn repeat(&mut self, body: impl FnOnce(&mut Self) -> Flag) {
-        let (head, after) = (self.builder.block(), self.builder.block());
-        self.builder.jump(head, vec![]);
-        self.builder.switch_to(head);
-        match body(self) {
-            Flag::Known(true) => self.builder.jump(head, vec![]),
-            Flag::Known(false) => self.builder.jump(after, vec![]),
-            again => {
-                let condition = self.bool(again);
-                self.builder.branch(condition, head, after);
-            }
-        }
-        self.builder.seal(head);
-        self.enter(after);
+        Control::repeat(self, |s| {
+            let again = body(s);
+            s.condition(again)
+        });
     }
 
-    fn enter(&mut self, block: BlockId) {
-        self.builder.seal(block);
-        self.builder.switch_to(block);
+    /// The flag as a condition of the builder.
+    fn condition(&mut self, flag: Flag) -> Condition {
+        match flag {
+            Flag::Known(known) => Condition::Known(known),
+            other => Condition::Holds(self.bool(other)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadewright_ir::Const;
     use shadewright_ir::abi::EntryPoint;
     use shadewright_ir::eval::{EmptyWorld, Limits, eval};
     use shadewright_ir::{FunctionKind, Module};
@@ -383,11 +260,11 @@ mod tests {
         for idiom in [Idiom::Select, Idiom::Mask] {
             for (a, b) in [(1.0, 2.0), (2.0, 1.0), (-3.0, 0.5), (0.25, -7.0), (f32::MAX, 1.0), (f32::INFINITY, 3.0)] {
                 let (least, _) = run(idiom, a, |s, x| {
-                    let b = s.float(b);
+                    let b = s.b.f32(b);
                     s.min(x, b)
                 });
                 let (most, _) = run(idiom, a, |s, x| {
-                    let b = s.float(b);
+                    let b = s.b.f32(b);
                     s.max(x, b)
                 });
                 assert_eq!((least, most), (Const::F32(a.min(b)), Const::F32(a.max(b))), "{idiom:?}");
@@ -398,15 +275,15 @@ mod tests {
     #[test]
     fn what_is_known_statically_leaves_no_branch() {
         let (result, module) = run(Idiom::Select, 3.0, |s, x| {
-            let sum = s.variable(x);
+            let sum = s.b.variable_with(x);
             let never = s.and(Flag::Known(false), Flag::Bool(x));
-            s.when(never, |s| s.set(sum, x));
+            s.when(never, |s| s.b.write(sum, x));
             s.when(Flag::Known(true), |s| {
-                let now = s.get(sum);
-                let twice = s.op(Op::Add, [now, x]);
-                s.set(sum, twice);
+                let now = s.b.read(sum);
+                let twice = s.b.add(now, x);
+                s.b.write(sum, twice);
             });
-            s.get(sum)
+            s.b.read(sum)
         });
         assert_eq!(result, Const::F32(6.0));
         assert_eq!(module.functions[0].blocks.len(), 1);
@@ -416,15 +293,15 @@ mod tests {
     fn one_of_two_branches_runs() {
         for (x, expected) in [(-1.0, 10.0), (1.0, 20.0)] {
             let (result, _) = run(Idiom::Select, x, |s, x| {
-                let value = s.variable(x);
+                let value = s.b.variable_with(x);
                 let negative = s.sign(x);
                 let set = |s: &mut Stage, to| {
-                    let to = s.float(to);
-                    s.set(value, to);
+                    let to = s.b.f32(to);
+                    s.b.write(value, to);
                 };
                 s.choose(negative, |s| set(s, 10.0), |s| set(s, 20.0));
                 s.choose(Flag::Known(false), |s| set(s, 30.0), |_| {});
-                s.get(value)
+                s.b.read(value)
             });
             assert_eq!(result, Const::F32(expected));
         }
@@ -434,14 +311,14 @@ mod tests {
     fn a_loop_runs_its_body_once_at_least() {
         for (x, expected) in [(0.3, 1.3), (9.0, 10.0), (-2.5, 0.5)] {
             let (result, _) = run(Idiom::Mask, x, |s, x| {
-                let value = s.variable(x);
+                let value = s.b.variable_with(x);
                 s.repeat(|s| {
-                    let (now, one) = (s.get(value), s.float(1.0));
-                    let next = s.op(Op::Add, [now, one]);
-                    s.set(value, next);
+                    let (now, one) = (s.b.read(value), s.b.f32(1.0));
+                    let next = s.b.add(now, one);
+                    s.b.write(value, next);
                     s.sign(next)
                 });
-                s.get(value)
+                s.b.read(value)
             });
             assert_eq!(result, Const::F32(expected));
         }

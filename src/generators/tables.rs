@@ -2,7 +2,7 @@
 //! the text around the generated function.
 
 use super::stage::Stage;
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,14 +39,14 @@ impl Tables {
         std::array::from_fn(|offset| match self {
             Tables::Image => {
                 let vector = self.vector(s, table, index, offset);
-                let xyz = [0, 1, 2].map(|i| s.part(vector, i));
-                let w = s.part(vector, 3);
-                Row { xyz: s.compose(xyz), w: s.bits(w, Type::U32) }
+                let xyz = [0, 1, 2].map(|i| s.b.extract(vector, i));
+                let w = s.b.extract(vector, 3);
+                Row { xyz: s.b.compose(&xyz), w: s.bits(w, Type::U32) }
             }
             Tables::Surrounding => {
                 let words = Self::words(s, table, index, offset);
                 let xyz = [0, 1, 2].map(|i| s.bits(words[i], Type::F32));
-                Row { xyz: s.compose(xyz), w: words[3] }
+                Row { xyz: s.b.compose(&xyz), w: words[3] }
             }
         })
     }
@@ -55,17 +55,17 @@ impl Tables {
     pub fn vector(self, s: &mut Stage, table: Table, index: Value, offset: usize) -> Value {
         match self {
             Tables::Image => {
-                let bases = s.uniform(0);
-                let base = s.part(bases, table as usize);
+                let bases = s.b.uniform(0);
+                let base = s.b.extract(bases, table as u8);
                 let base = s.bits(base, Type::I32);
-                let address = s.op(Op::IAdd, [base, index]);
+                let address = s.b.iadd(base, index);
                 let address = s.bits(address, Type::Ref);
-                s.load(address, offset as u32)
+                s.b.load(address, offset as u32)
             }
             Tables::Surrounding => {
                 let words = Self::words(s, table, index, offset);
                 let floats = [0, 1, 2, 3].map(|i| s.bits(words[i], Type::F32));
-                s.op(Op::Compose, floats)
+                s.b.compose(&floats)
             }
         }
     }
@@ -76,9 +76,9 @@ impl Tables {
             Table::Nodes => "nodes_vector",
             Table::Triangles => "triangles_vector",
         };
-        let offset = s.int(offset as i32);
-        let index = s.op(Op::IAdd, [index, offset]);
+        let offset = s.b.i32(offset as i32);
+        let index = s.b.iadd(index, offset);
         let index = s.bits(index, Type::U32);
-        s.call(name, &[index], &[Type::U32; 4])
+        s.b.call(name, vec![index], &[Type::U32; 4])
     }
 }

@@ -15,7 +15,7 @@
 use super::stage::{Flag, Idiom, Stage};
 use shadewright_ir::abi::frame::{Slot, slots};
 use shadewright_ir::abi::{Intrinsic, library};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, ShaderCall, Type, Value, Variable};
+use shadewright_ir::{Function, FunctionBuilder, Op, ShaderCall, Type, Value, Variable};
 
 /// A transmittance that is treated as 0: it is lost in eight bits.
 const OPAQUE: f32 = 0.001;
@@ -87,7 +87,7 @@ impl Transport {
         let mut s = Stage::new(b, Idiom::Select);
         let mattes = match self.has_mattes {
             true => {
-                let zero = s.float(0.0);
+                let zero = s.b.f32(0.0);
                 let none = s.equal(mattes, zero);
                 s.not(none)
             }
@@ -153,27 +153,27 @@ pub struct Path {
 impl Path {
     /// Ends the path.
     pub fn end(&self, s: &mut Stage) {
-        let no = s.constant(Const::Bool(false));
-        s.set(self.continues, no);
+        let no = s.b.bool(false);
+        s.b.write(self.continues, no);
     }
 
     fn add(&self, s: &mut Stage, light: Value) {
-        let sum = s.get(self.sum);
-        let sum = s.op(Op::Add, [sum, light]);
-        s.set(self.sum, sum);
+        let sum = s.b.read(self.sum);
+        let sum = s.b.add(sum, light);
+        s.b.write(self.sum, sum);
     }
 
     /// Continues behind the surface at distance `t`.
     fn pass(&self, s: &mut Stage, t: Value) {
-        s.set(self.nearest, t);
-        let (layers, one) = (s.get(self.layers), s.float(1.0));
-        let layers = s.op(Op::Add, [layers, one]);
-        s.set(self.layers, layers);
+        s.b.write(self.nearest, t);
+        let (layers, one) = (s.b.read(self.layers), s.b.f32(1.0));
+        let layers = s.b.add(layers, one);
+        s.b.write(self.layers, layers);
     }
 
     /// Ends the path after [`MAX_LAYERS`], or where `is_dark`.
     fn end_if_dark(&self, s: &mut Stage, is_dark: Flag) {
-        let (layers, most) = (s.get(self.layers), s.float(MAX_LAYERS));
+        let (layers, most) = (s.b.read(self.layers), s.b.f32(MAX_LAYERS));
         let too_many = s.at_most(most, layers);
         let ends = s.or(is_dark, too_many);
         s.when(ends, |s| self.end(s));
@@ -210,77 +210,75 @@ pub trait Tracer {
 
 /// The integrator of a tracer: radiance, transmittance and the distance of the first surface.
 pub fn radiance<T: Tracer>(s: &mut Stage, tracer: &T, given: &Given) -> [Value; 3] {
-    let (black, white) = (s.vec3([0.0; 3]), s.vec3([1.0; 3]));
-    let (far, zero, yes) = (s.float(f32::MAX), s.float(0.0), s.constant(Const::Bool(true)));
+    let (black, white) = (s.b.vec3([0.0; 3]), s.b.vec3([1.0; 3]));
+    let (far, zero, yes) = (s.b.f32(f32::MAX), s.b.f32(0.0), s.b.bool(true));
     let path = Path {
-        sum: s.variable(black),
-        throughput: s.variable(white),
-        transmittance: s.variable(black),
-        first: s.variable(far),
-        nearest: s.variable(given.start),
-        layers: s.variable(zero),
-        continues: s.variable(yes),
+        sum: s.b.variable_with(black),
+        throughput: s.b.variable_with(white),
+        transmittance: s.b.variable_with(black),
+        first: s.b.variable_with(far),
+        nearest: s.b.variable_with(given.start),
+        layers: s.b.variable_with(zero),
+        continues: s.b.variable_with(yes),
     };
     let state = tracer.start(s, given);
     s.repeat(|s| {
         let (ray, [origin, direction, end]) = tracer.on_emit(s, &path, &state);
-        let start = s.get(path.nearest);
+        let start = s.b.read(path.nearest);
         let t = trace(s, [origin, direction], [start, end]);
-        let zero = s.float(0.0);
+        let zero = s.b.f32(0.0);
         let missed = s.less(t, zero);
         s.choose(missed, |s| tracer.on_miss(s, &path, &state, &ray), |s| tracer.on_hit(s, &path, &state, &ray, t));
         tracer.on_bounce(s, &path, &state, &ray, t);
-        Flag::Bool(s.get(path.continues))
+        Flag::Bool(s.b.read(path.continues))
     });
     tracer.on_end(s, &path, &state);
-    [path.sum, path.transmittance, path.first].map(|variable| s.get(variable))
+    [path.sum, path.transmittance, path.first].map(|variable| s.b.read(variable))
 }
 
 /// The distance of the closest hit, −1 on a miss.
 fn trace(s: &mut Stage, [origin, direction]: [Value; 2], [start, end]: [Value; 2]) -> Value {
-    let zero = s.float(0.0);
-    let range = s.op(Op::Compose, [start, end, zero, zero]);
-    s.effect(Op::Trace, [origin, direction, range]);
-    let hit = s.op(Op::Hit, []);
-    let t = s.part(hit, 2);
-    let (missed, none) = (s.less(t, zero), s.float(-1.0));
+    let zero = s.b.f32(0.0);
+    let range = s.b.compose(&[start, end, zero, zero]);
+    s.b.trace(origin, direction, range);
+    let hit = s.b.hit();
+    let t = s.b.extract(hit, 2);
+    let (missed, none) = (s.less(t, zero), s.b.f32(-1.0));
     s.select(missed, none, t)
 }
 
 /// Calls the surface that was hit.
 fn shade(s: &mut Stage, call: ShaderCall, args: &[Value]) -> Vec<Value> {
-    s.inst(Op::CallShader(call), args, call.results())
+    s.b.inst(Op::CallShader(call), args.to_vec(), call.results())
 }
 
 /// By how much the background counts: 1 less the coverage of environments.
 fn far_transmittance(s: &mut Stage) -> Value {
-    let coverage = s.call(Intrinsic::LightFarCoverage, &[], &[Type::F32])[0];
-    let one = s.float(1.0);
-    let rest = s.op(Op::Sub, [one, coverage]);
-    s.splat(rest)
+    let coverage = s.b.call(Intrinsic::LightFarCoverage, Vec::new(), &[Type::F32])[0];
+    let one = s.b.f32(1.0);
+    let rest = s.b.sub(one, coverage);
+    s.b.splat(rest, Type::Vec3)
 }
 
 /// The radiance of environments along a ray that hits nothing.
 fn far_light(s: &mut Stage, direction: Value, pdf: Value) -> Value {
-    s.call(Intrinsic::LightFar, &[direction, pdf], &[Type::Vec3])[0]
+    s.b.call(Intrinsic::LightFar, vec![direction, pdf], &[Type::Vec3])[0]
 }
 
 /// A component of a program constant.
 fn constant(s: &mut Stage, slot: Slot) -> Value {
-    let vector = s.uniform(slot.vector);
-    s.part(vector, slot.lane.into())
+    s.b.frame(slot)
 }
 
 /// The largest component of a colour.
 fn largest(s: &mut Stage, color: Value) -> Value {
-    let [r, g, b] = s.parts(color);
-    let most = s.op(Op::Max, [r, g]);
-    s.op(Op::Max, [most, b])
+    let [r, g, b] = s.b.first_components(color);
+    let most = s.b.max(r, g);
+    s.b.max(most, b)
 }
 
 fn scaled(s: &mut Stage, color: Value, by: Value) -> Value {
-    let by = s.splat(by);
-    s.op(Op::Mul, [color, by])
+    s.b.scale(color, by)
 }
 
 /// True if a surface is matte, by the colour that it gives.
@@ -288,7 +286,7 @@ fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
     if given == Flag::Known(false) {
         return given;
     }
-    let (red, reserved) = (s.part(color, 0), s.float(MATTE));
+    let (red, reserved) = (s.b.extract(color, 0), s.b.f32(MATTE));
     let is_reserved = s.equal(red, reserved);
     s.and(given, is_reserved)
 }
@@ -310,10 +308,10 @@ impl Tracer for Compositing {
     type Ray = ();
 
     fn start(&self, s: &mut Stage, given: &Given) -> Composited {
-        let black = s.vec3([0.0; 3]);
-        let selective = s.call(Intrinsic::RaySelective, &[], &[Type::F32])[0];
-        let zero = s.float(0.0);
-        Composited { given: *given, matte: s.variable(black), is_selective: s.less(zero, selective) }
+        let black = s.b.vec3([0.0; 3]);
+        let selective = s.b.call(Intrinsic::RaySelective, Vec::new(), &[Type::F32])[0];
+        let zero = s.b.f32(0.0);
+        Composited { given: *given, matte: s.b.variable_with(black), is_selective: s.less(zero, selective) }
     }
 
     fn on_emit(&self, _: &mut Stage, _: &Path, state: &Composited) -> ((), [Value; 3]) {
@@ -322,13 +320,13 @@ impl Tracer for Compositing {
     }
 
     fn on_miss(&self, s: &mut Stage, path: &Path, state: &Composited, (): &()) {
-        let (throughput, unsampled) = (s.get(path.throughput), s.float(DELTA));
+        let (throughput, unsampled) = (s.b.read(path.throughput), s.b.f32(DELTA));
         let light = far_light(s, state.given.direction, unsampled);
-        let light = s.op(Op::Mul, [throughput, light]);
+        let light = s.b.mul(throughput, light);
         path.add(s, light);
         let rest = far_transmittance(s);
-        let throughput = s.op(Op::Mul, [throughput, rest]);
-        s.set(path.throughput, throughput);
+        let throughput = s.b.mul(throughput, rest);
+        s.b.write(path.throughput, throughput);
         path.end(s);
     }
 
@@ -337,38 +335,38 @@ impl Tracer for Compositing {
         // Before the surface is called: the call discards the hit.
         let is_hidden = hit_is_hidden(s, kind);
         let is_hidden = s.and(state.is_selective, is_hidden);
-        let no_pdf = s.float(0.0);
-        let cone = s.op(Op::Compose, [width, spread, no_pdf, kind]);
+        let no_pdf = s.b.f32(0.0);
+        let cone = s.b.compose(&[width, spread, no_pdf, kind]);
         let shaded = shade(s, ShaderCall::Ray, &[origin, direction, depth, cone]);
-        let (color, opacity) = (s.variable(shaded[0]), shaded[1]);
-        let throughput = s.get(path.throughput);
+        let (color, opacity) = (s.b.variable_with(shaded[0]), shaded[1]);
+        let throughput = s.b.read(path.throughput);
         let matte = is_matte(s, mattes, shaded[0]);
         s.when(matte, |s| {
-            let (black, hidden) = (s.vec3([0.0; 3]), s.op(Op::Mul, [throughput, opacity]));
-            s.set(color, black);
-            let sum = s.get(state.matte);
-            let sum = s.op(Op::Add, [sum, hidden]);
-            s.set(state.matte, sum);
+            let (black, hidden) = (s.b.vec3([0.0; 3]), s.b.mul(throughput, opacity));
+            s.b.write(color, black);
+            let sum = s.b.read(state.matte);
+            let sum = s.b.add(sum, hidden);
+            s.b.write(state.matte, sum);
         });
-        let color = s.get(color);
-        let seen = s.op(Op::Mul, [throughput, color]);
+        let color = s.b.read(color);
+        let seen = s.b.mul(throughput, color);
         path.add(s, seen);
-        let white = s.vec3([1.0; 3]);
-        let rest = s.op(Op::Sub, [white, opacity]);
-        let throughput = s.op(Op::Mul, [throughput, rest]);
-        s.set(path.throughput, throughput);
+        let white = s.b.vec3([1.0; 3]);
+        let rest = s.b.sub(white, opacity);
+        let throughput = s.b.mul(throughput, rest);
+        s.b.write(path.throughput, throughput);
         path.pass(s, t);
         let is_seen = s.not(is_hidden);
         s.when(is_seen, |s| {
-            let first = s.get(path.first);
-            let first = s.op(Op::Min, [first, t]);
-            s.set(path.first, first);
+            let first = s.b.read(path.first);
+            let first = s.b.min(first, t);
+            s.b.write(path.first, first);
         });
-        let (most, least) = (largest(s, throughput), s.float(OPAQUE));
+        let (most, least) = (largest(s, throughput), s.b.f32(OPAQUE));
         let is_opaque = s.less(most, least);
         s.when(is_opaque, |s| {
-            let black = s.vec3([0.0; 3]);
-            s.set(path.throughput, black);
+            let black = s.b.vec3([0.0; 3]);
+            s.b.write(path.throughput, black);
         });
         path.end_if_dark(s, is_opaque);
     }
@@ -376,18 +374,18 @@ impl Tracer for Compositing {
     fn on_bounce(&self, _: &mut Stage, _: &Path, _: &Composited, (): &(), _: Value) {}
 
     fn on_end(&self, s: &mut Stage, path: &Path, state: &Composited) {
-        let (throughput, matte) = (s.get(path.throughput), s.get(state.matte));
-        let left = s.op(Op::Add, [throughput, matte]);
-        s.set(path.transmittance, left);
+        let (throughput, matte) = (s.b.read(path.throughput), s.b.read(state.matte));
+        let left = s.b.add(throughput, matte);
+        s.b.write(path.transmittance, left);
     }
 }
 
 /// True if rays of a kind do not see the object that was hit.
 fn hit_is_hidden(s: &mut Stage, kind: Value) -> Flag {
-    let object = s.op(Op::HitObj, []);
-    let record = s.load(object, 0);
-    let [specular, diffuse] = [2, 3].map(|i| s.part(record, i));
-    let (diffuse_ray, one) = (s.float(DIFFUSE_RAY), s.float(1.0));
+    let object = s.b.hit_obj();
+    let record = s.b.load(object, 0);
+    let [specular, diffuse] = [2, 3].map(|i| s.b.extract(record, i));
+    let (diffuse_ray, one) = (s.b.f32(DIFFUSE_RAY), s.b.f32(1.0));
     let is_diffuse = s.equal(kind, diffuse_ray);
     let word = s.select(is_diffuse, diffuse, specular);
     s.equal(word, one)
@@ -424,89 +422,90 @@ impl Tracer for Paths {
     type Ray = [Value; 4];
 
     fn start(&self, s: &mut Stage, given: &Given) -> Traced {
-        let (delta, end, black, yes) = (s.float(DELTA), s.float(END), s.vec3([0.0; 3]), s.constant(Const::Bool(true)));
+        let (delta, end, black, yes) = (s.b.f32(DELTA), s.b.f32(END), s.b.vec3([0.0; 3]), s.b.bool(true));
         Traced {
             given: *given,
-            from: s.variable(given.origin),
-            direction: s.variable(given.direction),
-            farthest: s.variable(given.end),
-            bounces: s.variable(given.depth),
-            pdf: s.variable(delta),
-            footprint: s.variable(given.width),
-            ray_kind: s.variable(given.kind),
-            is_unscattered: s.variable(yes),
-            radiance: s.variable(black),
-            weight: s.variable(black),
-            next_direction: s.variable(black),
-            next_pdf: s.variable(end),
+            from: s.b.variable_with(given.origin),
+            direction: s.b.variable_with(given.direction),
+            farthest: s.b.variable_with(given.end),
+            bounces: s.b.variable_with(given.depth),
+            pdf: s.b.variable_with(delta),
+            footprint: s.b.variable_with(given.width),
+            ray_kind: s.b.variable_with(given.kind),
+            is_unscattered: s.b.variable_with(yes),
+            radiance: s.b.variable_with(black),
+            weight: s.b.variable_with(black),
+            next_direction: s.b.variable_with(black),
+            next_pdf: s.b.variable_with(end),
         }
     }
 
     fn on_emit(&self, s: &mut Stage, path: &Path, state: &Traced) -> ([Value; 4], [Value; 3]) {
-        let (layers, apart, bounces) = (s.get(path.layers), s.float(LAYERS_APART), s.get(state.bounces));
-        let skipped = s.op(Op::Mul, [apart, layers]);
-        let vertex = s.op(Op::Add, [bounces, skipped]);
+        let (layers, apart, bounces) = (s.b.read(path.layers), s.b.f32(LAYERS_APART), s.b.read(state.bounces));
+        let skipped = s.b.mul(apart, layers);
+        let vertex = s.b.add(bounces, skipped);
         let Given { pixel, index, .. } = state.given;
-        let numbers = s.call(library::SOBOL, &[index, pixel, vertex], &[Type::Vec4])[0];
-        let numbers = [0, 1, 2, 3].map(|i| s.part(numbers, i));
-        let (black, end) = (s.vec3([0.0; 3]), s.float(END));
-        s.set(state.weight, black);
-        s.set(state.next_direction, black);
-        s.set(state.next_pdf, end);
-        (numbers, [state.from, state.direction, state.farthest].map(|variable| s.get(variable)))
+        let numbers = s.b.call(library::SOBOL, vec![index, pixel, vertex], &[Type::Vec4])[0];
+        let numbers = [0, 1, 2, 3].map(|i| s.b.extract(numbers, i));
+        let (black, end) = (s.b.vec3([0.0; 3]), s.b.f32(END));
+        s.b.write(state.weight, black);
+        s.b.write(state.next_direction, black);
+        s.b.write(state.next_pdf, end);
+        (numbers, [state.from, state.direction, state.farthest].map(|variable| s.b.read(variable)))
     }
 
     fn on_miss(&self, s: &mut Stage, path: &Path, state: &Traced, _: &[Value; 4]) {
-        let (direction, pdf) = (s.get(state.direction), s.get(state.pdf));
+        let (direction, pdf) = (s.b.read(state.direction), s.b.read(state.pdf));
         let light = far_light(s, direction, pdf);
-        s.set(state.radiance, light);
-        let is_unscattered = Flag::Bool(s.get(state.is_unscattered));
+        s.b.write(state.radiance, light);
+        let is_unscattered = Flag::Bool(s.b.read(state.is_unscattered));
         s.when(is_unscattered, |s| {
-            let (throughput, rest) = (s.get(path.throughput), far_transmittance(s));
-            let left = s.op(Op::Mul, [throughput, rest]);
-            s.set(path.transmittance, left);
+            let (throughput, rest) = (s.b.read(path.throughput), far_transmittance(s));
+            let left = s.b.mul(throughput, rest);
+            s.b.write(path.transmittance, left);
         });
     }
 
     fn on_hit(&self, s: &mut Stage, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
-        let (layers, zero) = (s.get(path.layers), s.float(0.0));
-        let (is_nearest, unscattered) = (s.equal(layers, zero), Flag::Bool(s.get(state.is_unscattered)));
+        let (layers, zero) = (s.b.read(path.layers), s.b.f32(0.0));
+        let (is_nearest, unscattered) = (s.equal(layers, zero), Flag::Bool(s.b.read(state.is_unscattered)));
         let is_first = s.and(unscattered, is_nearest);
-        s.when(is_first, |s| s.set(path.first, t));
+        s.when(is_first, |s| s.b.write(path.first, t));
         let [from, direction, bounces, footprint, kind, pdf] =
-            [state.from, state.direction, state.bounces, state.footprint, state.ray_kind, state.pdf].map(|v| s.get(v));
-        let cone = s.op(Op::Compose, [footprint, state.given.spread, pdf, kind]);
-        let numbers = s.op(Op::Compose, *numbers);
+            [state.from, state.direction, state.bounces, state.footprint, state.ray_kind, state.pdf]
+                .map(|v| s.b.read(v));
+        let cone = s.b.compose(&[footprint, state.given.spread, pdf, kind]);
+        let numbers = s.b.compose(numbers);
         let vertex = shade(s, ShaderCall::Path, &[from, direction, bounces, cone, numbers]);
-        let next: [Value; 4] = [0, 1, 2, 3].map(|i| s.part(vertex[2], i));
-        let direction = s.compose([next[0], next[1], next[2]]);
-        s.set(state.radiance, vertex[0]);
-        s.set(state.weight, vertex[1]);
-        s.set(state.next_direction, direction);
-        s.set(state.next_pdf, next[3]);
+        let next: [Value; 4] = [0, 1, 2, 3].map(|i| s.b.extract(vertex[2], i));
+        let direction = s.b.compose(&[next[0], next[1], next[2]]);
+        s.b.write(state.radiance, vertex[0]);
+        s.b.write(state.weight, vertex[1]);
+        s.b.write(state.next_direction, direction);
+        s.b.write(state.next_pdf, next[3]);
         let matte = is_matte(s, state.given.mattes, vertex[0]);
         s.when(matte, |s| {
-            let (throughput, black, end) = (s.get(path.throughput), s.vec3([0.0; 3]), s.float(END));
-            s.set(path.transmittance, throughput);
-            s.set(state.radiance, black);
-            s.set(state.next_pdf, end);
+            let (throughput, black, end) = (s.b.read(path.throughput), s.b.vec3([0.0; 3]), s.b.f32(END));
+            s.b.write(path.transmittance, throughput);
+            s.b.write(state.radiance, black);
+            s.b.write(state.next_pdf, end);
         });
     }
 
     fn on_bounce(&self, s: &mut Stage, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
-        let [throughput, radiance, weight] = [path.throughput, state.radiance, state.weight].map(|v| s.get(v));
-        let contribution = s.op(Op::Mul, [throughput, radiance]);
-        let contribution = s.variable(contribution);
-        let weighted = s.op(Op::Mul, [throughput, weight]);
-        s.set(path.throughput, weighted);
+        let [throughput, radiance, weight] = [path.throughput, state.radiance, state.weight].map(|v| s.b.read(v));
+        let contribution = s.b.mul(throughput, radiance);
+        let contribution = s.b.variable_with(contribution);
+        let weighted = s.b.mul(throughput, weight);
+        s.b.write(path.throughput, weighted);
         discard_non_finite(s, contribution, path.throughput);
         Self::clamp(s, state, contribution);
-        let contribution = s.get(contribution);
+        let contribution = s.b.read(contribution);
         path.add(s, contribution);
-        let throughput = s.get(path.throughput);
+        let throughput = s.b.read(path.throughput);
         let most = largest(s, throughput);
-        let next_pdf = s.get(state.next_pdf);
-        let through = s.float(PASS_THROUGH);
+        let next_pdf = s.b.read(state.next_pdf);
+        let through = s.b.f32(PASS_THROUGH);
         let passes = s.equal(next_pdf, through);
         let scatters = s.not(passes);
         Self::roulette(s, path, state, scatters, most, numbers[0]);
@@ -514,12 +513,12 @@ impl Tracer for Paths {
             passes,
             |s| {
                 path.pass(s, t);
-                let least = s.float(OPAQUE);
+                let least = s.b.f32(OPAQUE);
                 let is_opaque = s.less(most, least);
                 path.end_if_dark(s, is_opaque);
             },
             |s| {
-                let (end, zero) = (s.float(END), s.float(0.0));
+                let (end, zero) = (s.b.f32(END), s.b.f32(0.0));
                 let (ends, is_lit) = (s.equal(next_pdf, end), s.less(zero, most));
                 let is_dark = s.not(is_lit);
                 let ends = s.or(ends, is_dark);
@@ -534,39 +533,39 @@ impl Tracer for Paths {
 impl Paths {
     /// The limit of contributions after the first vertex.
     fn clamp(s: &mut Stage, state: &Traced, contribution: Variable) {
-        let (limit, zero) = (constant(s, slots::CLAMP), s.float(0.0));
-        let (has_limit, unscattered) = (s.less(zero, limit), Flag::Bool(s.get(state.is_unscattered)));
+        let (limit, zero) = (constant(s, slots::CLAMP), s.b.f32(0.0));
+        let (has_limit, unscattered) = (s.less(zero, limit), Flag::Bool(s.b.read(state.is_unscattered)));
         let is_scattered = s.not(unscattered);
         let is_clamped = s.and(has_limit, is_scattered);
         s.when(is_clamped, |s| {
-            let light = s.get(contribution);
+            let light = s.b.read(contribution);
             let brightest = largest(s, light);
             let exceeds = s.less(limit, brightest);
             s.when(exceeds, |s| {
-                let reciprocal = s.op(Op::Rcp, [brightest]);
-                let factor = s.op(Op::Mul, [limit, reciprocal]);
+                let reciprocal = s.b.rcp(brightest);
+                let factor = s.b.mul(limit, reciprocal);
                 let dimmed = scaled(s, light, factor);
-                s.set(contribution, dimmed);
+                s.b.write(contribution, dimmed);
             });
         });
     }
 
     /// Russian roulette by throughput (Arvo & Kirk 1990).
     fn roulette(s: &mut Stage, path: &Path, state: &Traced, scatters: Flag, most: Value, number: Value) {
-        let (first, bounces) = (s.float(ROULETTE_BOUNCE), s.get(state.bounces));
+        let (first, bounces) = (s.b.f32(ROULETTE_BOUNCE), s.b.read(state.bounces));
         let is_long = s.at_most(first, bounces);
         let plays = s.and(scatters, is_long);
         s.when(plays, |s| {
-            let limit = s.float(MAX_SURVIVAL);
-            let survival = s.op(Op::Min, [most, limit]);
+            let limit = s.b.f32(MAX_SURVIVAL);
+            let survival = s.b.min(most, limit);
             let survives = s.less(number, survival);
             s.choose(
                 survives,
                 |s| {
-                    let reciprocal = s.op(Op::Rcp, [survival]);
-                    let throughput = s.get(path.throughput);
+                    let reciprocal = s.b.rcp(survival);
+                    let throughput = s.b.read(path.throughput);
                     let throughput = scaled(s, throughput, reciprocal);
-                    s.set(path.throughput, throughput);
+                    s.b.write(path.throughput, throughput);
                 },
                 |s| path.end(s),
             );
@@ -577,20 +576,20 @@ impl Paths {
 /// One non-finite contribution would fill its pixel and the footprint of the filter: it is
 /// discarded. A non-finite throughput ends the path.
 fn discard_non_finite(s: &mut Stage, contribution: Variable, throughput: Variable) {
-    let limit = s.float(INFINITE);
+    let limit = s.b.f32(INFINITE);
     let is_infinite = |s: &mut Stage, a: Value, b: Value| {
-        let extent = s.call(library::name("__extent"), &[a, b], &[Type::F32])[0];
+        let extent = s.b.call(library::name("__extent"), vec![a, b], &[Type::F32])[0];
         s.at_most(limit, extent)
     };
-    let both = [contribution, throughput].map(|variable| s.get(variable));
+    let both = [contribution, throughput].map(|variable| s.b.read(variable));
     let one_is = is_infinite(s, both[0], both[1]);
     s.when(one_is, |s| {
         for variable in [contribution, throughput] {
-            let (value, white) = (s.get(variable), s.vec3([1.0; 3]));
+            let (value, white) = (s.b.read(variable), s.b.vec3([1.0; 3]));
             let is_it = is_infinite(s, value, white);
             s.when(is_it, |s| {
-                let black = s.vec3([0.0; 3]);
-                s.set(variable, black);
+                let black = s.b.vec3([0.0; 3]);
+                s.b.write(variable, black);
             });
         }
     });
@@ -599,28 +598,28 @@ fn discard_non_finite(s: &mut Stage, contribution: Variable, throughput: Variabl
 /// The next ray leaves the surface in the sampled direction.
 fn scatter(s: &mut Stage, path: &Path, state: &Traced, t: Value) {
     let [from, direction, footprint, bounces] =
-        [state.from, state.direction, state.footprint, state.bounces].map(|variable| s.get(variable));
-    let wider = s.op(Op::Mul, [state.given.spread, t]);
-    let footprint = s.op(Op::Add, [footprint, wider]);
-    s.set(state.footprint, footprint);
-    let length = s.splat(t);
-    let way = s.op(Op::Mul, [length, direction]);
-    let from = s.op(Op::Add, [from, way]);
-    s.set(state.from, from);
-    let [next_direction, next_pdf] = [state.next_direction, state.next_pdf].map(|variable| s.get(variable));
-    s.set(state.direction, next_direction);
-    s.set(state.pdf, next_pdf);
-    let (delta, specular, diffuse) = (s.float(DELTA), s.float(SPECULAR_RAY), s.float(DIFFUSE_RAY));
+        [state.from, state.direction, state.footprint, state.bounces].map(|variable| s.b.read(variable));
+    let wider = s.b.mul(state.given.spread, t);
+    let footprint = s.b.add(footprint, wider);
+    s.b.write(state.footprint, footprint);
+    let length = s.b.splat(t, Type::Vec3);
+    let way = s.b.mul(length, direction);
+    let from = s.b.add(from, way);
+    s.b.write(state.from, from);
+    let [next_direction, next_pdf] = [state.next_direction, state.next_pdf].map(|variable| s.b.read(variable));
+    s.b.write(state.direction, next_direction);
+    s.b.write(state.pdf, next_pdf);
+    let (delta, specular, diffuse) = (s.b.f32(DELTA), s.b.f32(SPECULAR_RAY), s.b.f32(DIFFUSE_RAY));
     let is_delta = s.equal(next_pdf, delta);
     let kind = s.select(is_delta, specular, diffuse);
-    s.set(state.ray_kind, kind);
-    let (bias, far, one) = (constant(s, slots::RAY_BIAS), s.float(f32::MAX), s.float(1.0));
-    s.set(path.nearest, bias);
-    s.set(state.farthest, far);
-    let bounces = s.op(Op::Add, [bounces, one]);
-    s.set(state.bounces, bounces);
-    let no = s.constant(Const::Bool(false));
-    s.set(state.is_unscattered, no);
+    s.b.write(state.ray_kind, kind);
+    let (bias, far, one) = (constant(s, slots::RAY_BIAS), s.b.f32(f32::MAX), s.b.f32(1.0));
+    s.b.write(path.nearest, bias);
+    s.b.write(state.farthest, far);
+    let bounces = s.b.add(bounces, one);
+    s.b.write(state.bounces, bounces);
+    let no = s.b.bool(false);
+    s.b.write(state.is_unscattered, no);
 }
 
 #[cfg(test)]

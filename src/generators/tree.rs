@@ -7,7 +7,7 @@
 
 use super::stage::{Flag, Idiom, Stage};
 use shadewright_bvh::ray::{FAR_PAD, TINY_DIR};
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// A link of no child. Links are `i32`: a node's is not negative, a leaf's is below −1.
 pub const DONE: i32 = -1;
@@ -30,24 +30,24 @@ pub struct Ray {
 impl Ray {
     /// Prepares a ray for boxes.
     pub fn new(s: &mut Stage, origin: Value, dir: Value, t_min: Value) -> Self {
-        let inv = s.parts(dir).map(|d| {
-            let (size, tiny) = (s.op(Op::Abs, [d]), s.float(TINY_DIR));
+        let inv = s.b.first_components(dir).map(|d| {
+            let (size, tiny) = (s.b.abs(d), s.b.f32(TINY_DIR));
             let is_small = s.less(size, tiny);
-            let (bits, sign_bit) = (s.bits(d, Type::I32), s.int(i32::MIN));
-            let (sign, tiny) = (s.op(Op::IAnd, [bits, sign_bit]), s.bits(tiny, Type::I32));
-            let least = s.op(Op::IOr, [sign, tiny]);
+            let (bits, sign_bit) = (s.bits(d, Type::I32), s.b.i32(i32::MIN));
+            let (sign, tiny) = (s.b.iand(bits, sign_bit), s.bits(tiny, Type::I32));
+            let least = s.b.ior(sign, tiny);
             let least = s.bits(least, Type::F32);
             let away = s.select(is_small, least, d);
-            s.op(Op::Rcp, [away])
+            s.b.rcp(away)
         });
         let octant = inv.map(|inv| match s.idiom() {
             Idiom::Select => {
-                let zero = s.float(0.0);
+                let zero = s.b.f32(0.0);
                 s.less(inv, zero)
             }
             Idiom::Mask => s.sign(inv),
         });
-        let inv = s.compose(inv);
+        let inv = s.b.compose(&inv);
         Self { origin, dir, inv, t_min, octant }
     }
 }
@@ -156,23 +156,23 @@ pub struct Triangle {
 /// slabs with Ize's padding, as `bvh::binary`.
 pub fn enter(s: &mut Stage, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, Flag) {
     let [near, far] = [bounds.near, bounds.far].map(|corner| {
-        let way = s.op(Op::Sub, [corner, ray.origin]);
-        let distances = s.op(Op::Mul, [way, ray.inv]);
-        s.parts(distances)
+        let way = s.b.sub(corner, ray.origin);
+        let distances = s.b.mul(way, ray.inv);
+        s.b.first_components(distances)
     });
     enter_between(s, ray, near, far, t_far)
 }
 
 /// The same from the distances to the planes that the ray meets first and last on each axis.
 pub fn enter_between(s: &mut Stage, ray: &Ray, near: [Value; 3], far: [Value; 3], t_far: Value) -> (Value, Flag) {
-    let pad = s.float(FAR_PAD);
+    let pad = s.b.f32(FAR_PAD);
     match s.idiom() {
         Idiom::Select => {
             let (xy, z) = (s.max(near[0], near[1]), s.max(near[2], ray.t_min));
             let near = s.max(xy, z);
             let (xy, z) = (s.min(far[0], far[1]), s.min(far[2], t_far));
             let far = s.min(xy, z);
-            let padded = s.op(Op::Mul, [far, pad]);
+            let padded = s.b.mul(far, pad);
             let beyond = s.nearer(padded, near);
             (near, s.not(beyond))
         }
@@ -182,8 +182,8 @@ pub fn enter_between(s: &mut Stage, ray: &Ray, near: [Value; 3], far: [Value; 3]
             let (xy, xy_far) = (s.max(near[0], near[1]), s.min(far[0], far[1]));
             let (near, far) = (s.max(xy, near[2]), s.min(xy_far, far[2]));
             let beyond = [far, t_far].map(|end| {
-                let padded = s.op(Op::Mul, [end, pad]);
-                s.op(Op::Sub, [padded, near])
+                let padded = s.b.mul(end, pad);
+                s.b.sub(padded, near)
             });
             let missed = s.any_sign(&[beyond[0], beyond[1], far]);
             (near, s.not(missed))

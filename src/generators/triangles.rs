@@ -3,7 +3,7 @@
 use super::stage::{Flag, Idiom, Stage};
 use super::tree::{Hit, Intersector, Ray, Triangle};
 use shadewright_bvh::CULL_BACK;
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// The watertight test of Woop, Benthin & Wald (2013), operation for operation that of
 /// [`shadewright_bvh::triangle`].
@@ -33,20 +33,20 @@ enum Order {
 
 impl Order {
     fn of(s: &mut Stage, dir: Value) -> Self {
-        let size = s.op(Op::Abs, [dir]);
-        let [x, y, z] = s.parts(size);
+        let size = s.b.abs(dir);
+        let [x, y, z] = s.b.first_components(size);
         let (y_below, z_below) = (s.at_most(y, x), s.at_most(z, x));
         let is_x = s.and(y_below, z_below);
         let is_y = s.at_most(z, y);
         match s.idiom() {
             Idiom::Select => Self::Selected([is_x, is_y]),
             Idiom::Mask => {
-                let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|v| s.vec3(v));
+                let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|v| s.b.vec3(v));
                 let choose = |s: &mut Stage, if_x: Value, if_y: Value, if_z: Value| {
-                    let axis = s.variable(if_z);
-                    s.when(is_y, |s| s.set(axis, if_y));
-                    s.when(is_x, |s| s.set(axis, if_x));
-                    s.get(axis)
+                    let axis = s.b.variable_with(if_z);
+                    s.when(is_y, |s| s.b.write(axis, if_y));
+                    s.when(is_x, |s| s.b.write(axis, if_x));
+                    s.b.read(axis)
                 };
                 let [x, y, z] = unit;
                 Self::Projected([choose(s, y, z, x), choose(s, z, x, y), choose(s, x, y, z)])
@@ -57,13 +57,13 @@ impl Order {
     fn apply(&self, s: &mut Stage, vector: Value) -> [Value; 3] {
         match *self {
             Self::Selected([is_x, is_y]) => {
-                let parts = s.parts(vector);
+                let parts = s.b.first_components::<3>(vector);
                 [0, 1, 2].map(|i| {
                     let unless_x = s.select(is_y, parts[(i + 2) % 3], parts[i]);
                     s.select(is_x, parts[(i + 1) % 3], unless_x)
                 })
             }
-            Self::Projected(axes) => axes.map(|axis| s.op(Op::Dot, [vector, axis])),
+            Self::Projected(axes) => axes.map(|axis| s.b.dot(vector, axis)),
         }
     }
 }
@@ -71,11 +71,11 @@ impl Order {
 impl Sheared {
     /// A vertex in the space where the ray starts at the origin and runs along z.
     fn apply(&self, s: &mut Stage, vertex: Value) -> [Value; 3] {
-        let from_origin = s.op(Op::Sub, [vertex, self.origin]);
+        let from_origin = s.b.sub(vertex, self.origin);
         let [x, y, z] = self.order.apply(s, from_origin);
         let sheared = [x, y].into_iter().zip(self.shear).map(|(p, shear)| {
-            let moved = s.op(Op::Mul, [shear, z]);
-            s.op(Op::Sub, [p, moved])
+            let moved = s.b.mul(shear, z);
+            s.b.sub(p, moved)
         });
         let [x, y] = sheared.collect::<Vec<_>>()[..] else { unreachable!("two in, two out") };
         [x, y, z]
@@ -85,41 +85,41 @@ impl Sheared {
 /// The error of rounding `a * b`, by Dekker's product (1971) of halves of 12 bits.
 fn product_error(s: &mut Stage, a: Value, b: Value) -> Value {
     let mut halves = |x: Value| {
-        let (bits, upper) = (s.bits(x, Type::I32), s.int(!0xfff));
-        let high = s.op(Op::IAnd, [bits, upper]);
+        let (bits, upper) = (s.bits(x, Type::I32), s.b.i32(!0xfff));
+        let high = s.b.iand(bits, upper);
         let high = s.bits(high, Type::F32);
-        (high, s.op(Op::Sub, [x, high]))
+        (high, s.b.sub(x, high))
     };
     let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
-    let (product, highs) = (s.op(Op::Mul, [a, b]), s.op(Op::Mul, [a_high, b_high]));
-    let mut error = s.op(Op::Sub, [highs, product]);
+    let (product, highs) = (s.b.mul(a, b), s.b.mul(a_high, b_high));
+    let mut error = s.b.sub(highs, product);
     for (x, y) in [(a_high, b_low), (a_low, b_high), (a_low, b_low)] {
-        let part = s.op(Op::Mul, [x, y]);
-        error = s.op(Op::Add, [error, part]);
+        let part = s.b.mul(x, y);
+        error = s.b.add(error, part);
     }
     error
 }
 
 /// The edge functions of three pairs of vertices; those that are zero are settled exactly.
 fn edges(s: &mut Stage, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
-    let zero = s.float(0.0);
+    let zero = s.b.f32(0.0);
     pairs.map(|[[px, py, _], [qx, qy, _]]| {
-        let (first, second) = (s.op(Op::Mul, [px, qy]), s.op(Op::Mul, [py, qx]));
-        let difference = s.op(Op::Sub, [first, second]);
-        let edge = s.variable(difference);
+        let (first, second) = (s.b.mul(px, qy), s.b.mul(py, qx));
+        let difference = s.b.sub(first, second);
+        let edge = s.b.variable_with(difference);
         let undecided = s.equal(difference, zero);
         s.when(undecided, |s| {
             let (first, second) = (product_error(s, px, qy), product_error(s, py, qx));
-            let exact = s.op(Op::Sub, [first, second]);
-            s.set(edge, exact);
+            let exact = s.b.sub(first, second);
+            s.b.write(edge, exact);
         });
-        s.get(edge)
+        s.b.read(edge)
     })
 }
 
 /// True if no two edge functions have different signs. None is −0 after [`edges`].
 fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
-    let zero = s.float(0.0);
+    let zero = s.b.f32(0.0);
     match s.idiom() {
         Idiom::Select => {
             let positive = edges.map(|edge| s.at_most(zero, edge));
@@ -130,10 +130,10 @@ fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
         Idiom::Mask => {
             let below = edges.map(|edge| s.sign(edge));
             // By their bits: passes need not keep the sign of a zero that floats are subtracted to.
-            let none = s.int(0);
+            let none = s.b.i32(0);
             let above = edges.map(|edge| {
                 let bits = s.bits(edge, Type::I32);
-                let opposite = s.op(Op::ISub, [none, bits]);
+                let opposite = s.b.isub(none, bits);
                 s.sign(opposite)
             });
             let (below, above) = (s.any(&below), s.any(&above));
@@ -146,11 +146,11 @@ fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
 /// True if a triangle is one-sided and `facing`, a number that is negative where the ray comes from
 /// behind, says so.
 fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
-    let (flags, mask, zero) = (s.bits(flags, Type::I32), s.int(CULL_BACK as i32), s.int(0));
-    let one_sided = s.op(Op::IAnd, [flags, mask]);
+    let (flags, mask, zero) = (s.bits(flags, Type::I32), s.b.i32(CULL_BACK as i32), s.b.i32(0));
+    let one_sided = s.b.iand(flags, mask);
     let two_sided = s.equal(one_sided, zero);
     let one_sided = s.not(two_sided);
-    let origin = s.float(0.0);
+    let origin = s.b.f32(0.0);
     let behind = s.less(facing, origin);
     s.and(one_sided, behind)
 }
@@ -170,8 +170,8 @@ impl Intersector for Watertight {
     fn prepare(&self, s: &mut Stage, ray: &Ray) -> Sheared {
         let order = Order::of(s, ray.dir);
         let [x, y, z] = order.apply(s, ray.dir);
-        let reciprocal = s.op(Op::Rcp, [z]);
-        let shear = [x, y].map(|d| s.op(Op::Mul, [d, reciprocal]));
+        let reciprocal = s.b.rcp(z);
+        let shear = [x, y].map(|d| s.b.mul(d, reciprocal));
         Sheared { origin: ray.origin, t_min: ray.t_min, order, shear: [shear[0], shear[1], reciprocal] }
     }
 
@@ -186,24 +186,24 @@ impl Intersector for Watertight {
         let [a, b, c] = triangle.vertices.map(|vertex| ray.apply(s, vertex));
         let [u, v, w] = edges(s, [[c, b], [a, c], [b, a]]);
         let inside = inside(s, [u, v, w]);
-        let both = s.op(Op::Add, [u, v]);
-        let det = s.op(Op::Add, [both, w]);
-        let zero = s.float(0.0);
+        let both = s.b.add(u, v);
+        let det = s.b.add(both, w);
+        let zero = s.b.f32(0.0);
         let flat = s.equal(det, zero);
         let solid = s.not(flat);
-        let facing = s.op(Op::Mul, [det, ray.shear[2]]);
+        let facing = s.b.mul(det, ray.shear[2]);
         let hidden = culled(s, triangle.flags, facing);
         let visible = s.not(hidden);
-        let inv = s.op(Op::Rcp, [det]);
-        let scaled = [(u, a[2]), (v, b[2]), (w, c[2])].map(|(weight, z)| s.op(Op::Mul, [weight, z]));
-        let sum = s.op(Op::Add, [scaled[0], scaled[1]]);
-        let sum = s.op(Op::Add, [sum, scaled[2]]);
-        let depth = s.op(Op::Mul, [sum, ray.shear[2]]);
-        let t = s.op(Op::Mul, [depth, inv]);
+        let inv = s.b.rcp(det);
+        let scaled = [(u, a[2]), (v, b[2]), (w, c[2])].map(|(weight, z)| s.b.mul(weight, z));
+        let sum = s.b.add(scaled[0], scaled[1]);
+        let sum = s.b.add(sum, scaled[2]);
+        let depth = s.b.mul(sum, ray.shear[2]);
+        let t = s.b.mul(depth, inv);
         let nearer = nearer(s, t, triangle.prim, ray.t_min, best);
         let hit = s.all(&[inside, solid, visible, nearer]);
         s.when(hit, |s| {
-            let [u, v] = [v, w].map(|weight| s.op(Op::Mul, [weight, inv]));
+            let [u, v] = [v, w].map(|weight| s.b.mul(weight, inv));
             on_hit(s, Hit { t, u, v, prim: triangle.prim });
         });
     }
@@ -230,18 +230,18 @@ impl Intersector for MollerTrumbore {
         on_hit: &mut dyn FnMut(&mut Stage, Hit),
     ) {
         let [a, b, c] = triangle.vertices;
-        let (ab, ac) = (s.op(Op::Sub, [b, a]), s.op(Op::Sub, [c, a]));
-        let p = s.op(Op::Cross, [ray.dir, ac]);
-        let det = s.op(Op::Dot, [ab, p]);
-        let inv = s.op(Op::Rcp, [det]);
-        let from_a = s.op(Op::Sub, [ray.origin, a]);
-        let q = s.op(Op::Cross, [from_a, ab]);
+        let (ab, ac) = (s.b.sub(b, a), s.b.sub(c, a));
+        let p = s.b.cross(ray.dir, ac);
+        let det = s.b.dot(ab, p);
+        let inv = s.b.rcp(det);
+        let from_a = s.b.sub(ray.origin, a);
+        let q = s.b.cross(from_a, ab);
         let [u, v, t] = [(from_a, p), (ray.dir, q), (ac, q)].map(|(x, y)| {
-            let product = s.op(Op::Dot, [x, y]);
-            s.op(Op::Mul, [product, inv])
+            let product = s.b.dot(x, y);
+            s.b.mul(product, inv)
         });
-        let (zero, one) = (s.float(0.0), s.float(1.0));
-        let sum = s.op(Op::Add, [u, v]);
+        let (zero, one) = (s.b.f32(0.0), s.b.f32(1.0));
+        let sum = s.b.add(u, v);
         let (over_u, over_v, below) = (s.at_most(zero, u), s.at_most(zero, v), s.at_most(sum, one));
         // det is negative where the ray comes from behind.
         let hidden = culled(s, triangle.flags, det);

@@ -5,7 +5,7 @@ use super::sort::bose_nelson;
 use super::stack::{Pages, Stack, StackSize};
 use super::stage::{Flag, Stage};
 use super::tree::{Bvh, DONE, Hit, Node, Prim, Ray};
-use shadewright_ir::{Const, Value, Variable};
+use shadewright_ir::{Value, Variable};
 
 /// How the steps of a walk follow each other (Aila & Laine 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,13 +66,13 @@ pub fn walk<B: Bvh>(
     lanes: &[Lane<<B::Prim as Prim>::Ray>],
 ) -> Vec<Found> {
     let stack = Stack::new(s, style.stack, style.pages);
-    let none = s.constant(Const::Bool(false));
+    let none = s.b.bool(false);
     let mut result = |lane: &Lane<_>| {
-        let best = [lane.best.t, lane.best.u, lane.best.v, lane.best.prim].map(|value| s.variable(value));
-        Best { parts: best, found: s.variable(none) }
+        let best = [lane.best.t, lane.best.u, lane.best.v, lane.best.prim].map(|value| s.b.variable_with(value));
+        Best { parts: best, found: s.b.variable_with(none) }
     };
     let best = lanes.iter().map(&mut result).collect();
-    let walk = Walk { bvh, start, lanes, stack, link: s.variable(start.root), best };
+    let walk = Walk { bvh, start, lanes, stack, link: s.b.variable_with(start.root), best };
     s.repeat(|s| {
         match style.iteration {
             Iteration::WhileWhile => walk.while_while(s),
@@ -81,13 +81,13 @@ pub fn walk<B: Bvh>(
         let ended = walk.has_ended(s);
         let goes_on = s.not(ended);
         s.when(goes_on, |s| {
-            let link = s.get(walk.link);
+            let link = s.b.read(walk.link);
             let next = walk.stack.turn_page(s, link);
-            s.set(walk.link, next);
+            s.b.write(walk.link, next);
         });
         walk.is_underway(s)
     });
-    walk.best.iter().map(|best| Found { hit: best.hit(s), found: s.get(best.found) }).collect()
+    walk.best.iter().map(|best| Found { hit: best.hit(s), found: s.b.read(best.found) }).collect()
 }
 
 /// The best hit of a ray so far.
@@ -101,14 +101,14 @@ struct Best {
 
 impl Best {
     fn hit(&self, s: &mut Stage) -> Hit {
-        let [t, u, v, prim] = self.parts.map(|part| s.get(part));
+        let [t, u, v, prim] = self.parts.map(|part| s.b.read(part));
         Hit { t, u, v, prim }
     }
 
     fn set(&self, s: &mut Stage, hit: Hit) {
-        self.parts.iter().zip([hit.t, hit.u, hit.v, hit.prim]).for_each(|(&part, value)| s.set(part, value));
-        let yes = s.constant(Const::Bool(true));
-        s.set(self.found, yes);
+        self.parts.iter().zip([hit.t, hit.u, hit.v, hit.prim]).for_each(|(&part, value)| s.b.write(part, value));
+        let yes = s.b.bool(true);
+        s.b.write(self.found, yes);
     }
 }
 
@@ -128,7 +128,7 @@ fn in_order(s: &mut Stage, children: Vec<Entered>) -> Vec<Entered> {
     if let [a, b] = children[..] {
         return pair_in_order(s, a, b);
     }
-    let outside = s.float(f32::MAX);
+    let outside = s.b.f32(f32::MAX);
     let mut children: Vec<Entered> = children
         .into_iter()
         .map(|child| Entered { near: s.select(child.entered, child.near, outside), ..child })
@@ -171,7 +171,7 @@ struct Walk<'a, B: Bvh> {
 impl<B: Bvh> Walk<'_, B> {
     /// True if a ray needs no further hit.
     fn is_done(&self, s: &mut Stage, best: &Best) -> Flag {
-        let found = Flag::Bool(s.get(best.found));
+        let found = Flag::Bool(s.b.read(best.found));
         s.and(self.start.any, found)
     }
 
@@ -182,14 +182,14 @@ impl<B: Bvh> Walk<'_, B> {
     }
 
     fn is_underway(&self, s: &mut Stage) -> Flag {
-        let (link, done) = (s.get(self.link), s.int(DONE));
+        let (link, done) = (s.b.read(self.link), s.b.i32(DONE));
         let ended = s.equal(link, done);
         s.not(ended)
     }
 
     /// True if the next step is down from a node, and there is room for what it pushes.
     fn goes_down(&self, s: &mut Stage) -> Flag {
-        let (done, link) = (s.int(DONE), s.get(self.link));
+        let (done, link) = (s.b.i32(DONE), s.b.read(self.link));
         let is_inner = s.less(done, link);
         let has_room = self.stack.has_room(s);
         s.and(is_inner, has_room)
@@ -197,7 +197,7 @@ impl<B: Bvh> Walk<'_, B> {
 
     /// True if the next step is through a leaf.
     fn is_at_leaf(&self, s: &mut Stage) -> Flag {
-        let (link, done) = (s.get(self.link), s.int(DONE));
+        let (link, done) = (s.b.read(self.link), s.b.i32(DONE));
         s.less(link, done)
     }
 
@@ -234,7 +234,7 @@ impl<B: Bvh> Walk<'_, B> {
     /// A step down from a node: to the nearest child that the ray enters, while the others wait,
     /// the farthest below; else to what waits.
     fn descend(&self, s: &mut Stage) {
-        let link = s.get(self.link);
+        let link = s.b.read(self.link);
         let node = self.bvh.node(s, link);
         let boxes = self.enter(s, &node);
         let child = |(i, (near, entered))| Entered { near, entered, link: node.child(i) };
@@ -243,18 +243,18 @@ impl<B: Bvh> Walk<'_, B> {
         for child in children[1..].iter().rev() {
             s.when(child.entered, |s| self.stack.push(s, child.link));
         }
-        s.set(self.link, children[0].link);
+        s.b.write(self.link, children[0].link);
         let missed = s.not(children[0].entered);
         s.when(missed, |s| {
             let next = self.stack.pop(s);
-            s.set(self.link, next);
+            s.b.write(self.link, next);
         });
     }
 
     /// The least distance at which a ray enters each child's box, and whether one does.
     fn enter(&self, s: &mut Stage, node: &B::Node) -> Vec<(Value, Flag)> {
         let mut of_lane = |lane: &Lane<_>, best: &Best| {
-            let t_far = s.get(best.parts[0]);
+            let t_far = s.b.read(best.parts[0]);
             node.enter(s, &lane.ray, t_far)
         };
         if let ([lane], [best]) = (self.lanes, &self.best[..]) {
@@ -262,7 +262,7 @@ impl<B: Bvh> Walk<'_, B> {
         }
         let boxes: Vec<Vec<(Value, Flag)>> =
             self.lanes.iter().zip(&self.best).map(|(lane, best)| of_lane(lane, best)).collect();
-        let outside = s.float(f32::MAX);
+        let outside = s.b.f32(f32::MAX);
         let goes_on = |best: &Best| {
             let done = self.is_done(s, best);
             s.not(done)
@@ -282,7 +282,7 @@ impl<B: Bvh> Walk<'_, B> {
     /// A step through a leaf: tests its first primitives, and goes on to the others or to what
     /// waits. Where any hit will do, the last ray's ends the walk.
     fn visit(&self, s: &mut Stage) {
-        let link = s.get(self.link);
+        let link = s.b.read(self.link);
         let is_valid = self.bvh.is_valid(s, link);
         s.when(is_valid, |s| {
             let prim = self.bvh.prim(s, link);
@@ -293,20 +293,20 @@ impl<B: Bvh> Walk<'_, B> {
                 }
             }
             let rest = self.bvh.rest(s, link);
-            s.set(self.link, rest);
+            s.b.write(self.link, rest);
         });
-        let rest = s.get(self.link);
+        let rest = s.b.read(self.link);
         let has_more = self.bvh.is_valid(s, rest);
         let ended = self.has_ended(s);
         let is_through = s.not(has_more);
         let goes_on = s.or(ended, is_through);
         s.when(goes_on, |s| {
             let next = self.stack.pop(s);
-            s.set(self.link, next);
+            s.b.write(self.link, next);
         });
         s.when(ended, |s| {
-            let done = s.int(DONE);
-            s.set(self.link, done);
+            let done = s.b.i32(DONE);
+            s.b.write(self.link, done);
         });
     }
 }

@@ -13,7 +13,7 @@ use shadewright_bvh::node::LEAF;
 use shadewright_bvh::triangle::LeafTriangle as Record;
 use shadewright_bvh::wide::WideBvh;
 use shadewright_bvh::wide::layout::WideLink;
-use shadewright_ir::{Op, Type, Value};
+use shadewright_ir::{Type, Value};
 
 /// Boxes of a vector.
 const LANES: usize = 4;
@@ -52,13 +52,13 @@ impl<I: Intersector + Copy> Bvh for Wide<I> {
 
     fn node(&self, s: &mut Stage, link: Value) -> WideNode {
         let (plane, size) = sizes(self.arity);
-        let places = s.int(size.ilog2() as i32);
-        let index = s.op(Op::IShl, [link, places]);
+        let places = s.b.i32(size.ilog2() as i32);
+        let index = s.b.ishl(link, places);
         let tables = self.leaves.tables;
         let rows = (0..plane).map(|group| tables.vector(s, Table::Nodes, index, 6 * plane + group));
         let rows: Vec<Value> = rows.collect();
         let links = (0..self.arity).map(|i| {
-            let link = s.part(rows[i / LANES], i % LANES);
+            let link = s.b.extract(rows[i / LANES], (i % LANES) as u8);
             s.bits(link, Type::I32)
         });
         let links = links.collect();
@@ -82,11 +82,11 @@ impl WideNode {
     /// The rows of the planes that a ray meets first and last on an axis, for a group of four boxes.
     fn planes(&self, s: &mut Stage, ray: &Ray, axis: usize, group: usize) -> [Value; 2] {
         let plane = self.arity / LANES;
-        let (none, above, both) = (s.int(0), s.int(3 * plane as i32), s.int(3 * plane as i32));
+        let (none, above, both) = (s.b.i32(0), s.b.i32(3 * plane as i32), s.b.i32(3 * plane as i32));
         let near = s.select(ray.octant[axis], above, none);
-        let far = s.op(Op::ISub, [both, near]);
+        let far = s.b.isub(both, near);
         [near, far].map(|side| {
-            let index = s.op(Op::IAdd, [self.index, side]);
+            let index = s.b.iadd(self.index, side);
             self.tables.vector(s, Table::Nodes, index, axis * plane + group)
         })
     }
@@ -96,8 +96,8 @@ impl Node for WideNode {
     fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
         let planes = [0, 1, 2].map(|axis| self.planes(s, ray, axis, i / LANES));
         let [near, far] = [0, 1].map(|side| {
-            let parts = planes.map(|plane| s.part(plane[side], i % LANES));
-            s.compose(parts)
+            let parts = planes.map(|plane| s.b.extract(plane[side], (i % LANES) as u8));
+            s.b.compose(&parts)
         });
         Bounds { near, far }
     }
@@ -116,16 +116,16 @@ impl Node for WideNode {
         for group in 0..self.arity / LANES {
             let distances = [0, 1, 2].map(|axis| {
                 let [origin, inv] = [ray.origin, ray.inv].map(|vector| {
-                    let part = s.part(vector, axis);
-                    s.op_as(Op::Splat, [part], Type::Vec4)
+                    let part = s.b.extract(vector, axis as u8);
+                    s.b.splat(part, Type::Vec4)
                 });
                 self.planes(s, ray, axis, group).map(|plane| {
-                    let way = s.op(Op::Sub, [plane, origin]);
-                    s.op(Op::Mul, [way, inv])
+                    let way = s.b.sub(plane, origin);
+                    s.b.mul(way, inv)
                 })
             });
             for lane in 0..LANES {
-                let [near, far] = [0, 1].map(|side| distances.map(|axis| s.part(axis[side], lane)));
+                let [near, far] = [0, 1].map(|side| distances.map(|axis| s.b.extract(axis[side], lane as u8)));
                 entered.push(enter_between(s, ray, near, far, t_far));
             }
         }

@@ -4,13 +4,22 @@
 //! (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau: "Simple and Efficient Construction of Static
 //! Single Assignment Form", 2013). A block is *sealed* once all jumps to it exist; reading a
 //! variable in an unsealed block makes a parameter that sealing fills in.
+//!
+//! Operations have methods under their names ([`FunctionBuilder::add`] and the like), sequences of
+//! them that many need, too ([`FunctionBuilder::length`]); conditionals and loops are [`Control`].
+
+mod control;
+mod operations;
+mod sequences;
+
+pub use control::{Condition, Control, CountedLoop, LoopExits};
+pub use sequences::normalized;
 
 use super::{
     BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId,
     Target, Terminator, Type, Value,
 };
 use crate::abi::EntryPoint;
-use crate::abi::frame;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -340,29 +349,6 @@ impl FunctionBuilder {
         self.inst(op, args.to_vec(), &[]);
     }
 
-    /// A component of the program constants.
-    pub fn frame(&mut self, slot: frame::Slot) -> Value {
-        let vector = self.frame_vector(slot);
-        self.op(Op::Extract(slot.lane), &[vector])
-    }
-
-    /// The program constant of four components that a field is part of.
-    pub fn frame_vector(&mut self, slot: frame::Slot) -> Value {
-        self.op(Op::Uniform(slot.vector), &[])
-    }
-
-    /// The first three components of a program constant.
-    pub fn frame_xyz(&mut self, slot: frame::Slot) -> Value {
-        let vector = self.frame_vector(slot);
-        self.xyz(vector)
-    }
-
-    /// The first three components of a `vec4`.
-    pub fn xyz(&mut self, v: Value) -> Value {
-        let parts = [0, 1, 2].map(|c| self.op(Op::Extract(c), &[v]));
-        self.op(Op::Compose, &parts)
-    }
-
     /// A constant.
     pub fn constant(&mut self, c: Const) -> Value {
         self.op(Op::Const(c), &[])
@@ -376,6 +362,21 @@ impl FunctionBuilder {
     /// A `u32` constant.
     pub fn u32(&mut self, x: u32) -> Value {
         self.constant(Const::U32(x))
+    }
+
+    /// A `bool` constant.
+    pub fn bool(&mut self, x: bool) -> Value {
+        self.constant(Const::Bool(x))
+    }
+
+    /// An `i32` constant.
+    pub fn i32(&mut self, x: i32) -> Value {
+        self.constant(Const::I32(x))
+    }
+
+    /// A `vec3` constant.
+    pub fn vec3(&mut self, x: [f32; 3]) -> Value {
+        self.constant(Const::Vec3(x))
     }
 
     /// A call.
@@ -405,6 +406,21 @@ impl FunctionBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{PrintOptions, print_function};
+
+    /// The lines of the function of some parameters whose result `make` builds, from the first
+    /// instruction on.
+    pub(super) fn body(params: &[Type], make: impl FnOnce(&mut FunctionBuilder, &[Value]) -> Value) -> Vec<String> {
+        let mut b = FunctionBuilder::new("f", FunctionKind::Function);
+        let params: Vec<Value> = params.iter().map(|&ty| b.param("x", ty)).collect();
+        let result = make(&mut b, &params);
+        b.result("return", b.ty(result));
+        b.ret(vec![result]);
+        let text = print_function(&b.finish(), &[], PrintOptions::default());
+        let lines: Vec<String> = text.lines().map(|line| line.trim().to_string()).collect();
+        let first = lines.iter().position(|line| line == "b0:").unwrap_or(0);
+        lines[first + 1..lines.len() - 1].to_vec()
+    }
 
     #[test]
     fn a_variable_written_on_both_sides_of_a_branch_joins_in_a_block_parameter() {
@@ -414,7 +430,7 @@ mod tests {
         let v = b.variable(Type::F32);
         let (yes, no, join) = (b.block(), b.block(), b.block());
         let zero = b.f32(0.0);
-        let c = b.op(Op::Lt, &[x, zero]);
+        let c = b.lt(x, zero);
         b.branch(c, yes, no);
         for (block, value) in [(yes, 1.0), (no, 2.0)] {
             b.seal(block);
@@ -442,7 +458,7 @@ mod tests {
         b.jump(head, vec![]);
         b.switch_to(head);
         let now = b.read(v);
-        let c = b.op(Op::Lt, &[now, now]);
+        let c = b.lt(now, now);
         b.branch(c, body, exit);
         b.seal(body);
         b.switch_to(body);
@@ -481,7 +497,7 @@ mod tests {
         let v = b.variable(Type::F32);
         b.write(v, x);
         let zero = b.f32(0.0);
-        let c = b.op(Op::Lt, &[x, zero]);
+        let c = b.lt(x, zero);
         for _ in 0..50_000 {
             let (yes, join) = (b.block(), b.block());
             b.branch(c, yes, join);

@@ -1,34 +1,7 @@
-//! Sequences of instructions that several stages emit, and writing instructions into a function
-//! that has no builder any more: passes that expand operations use that.
+//! Writes instructions into a function that has no builder any more: passes that expand operations
+//! use that.
 
-use super::{Const, Function, FunctionBuilder, Inst, Loc, Op, Type, Value};
-
-/// `v / |v|`, and `v` where that is 0: `select(v·v = 0, v, v · rsq(v·v))`. Of a float or a vector
-/// of any width.
-pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
-    let ty = b.ty(v);
-    let square = b.op(if ty == Type::F32 { Op::Mul } else { Op::Dot }, &[v, v]);
-    let zero = b.f32(0.0);
-    let is_zero = b.op(Op::Eq, &[square, zero]);
-    let inverse = b.op(Op::Rsq, &[square]);
-    let inverse = if ty == Type::F32 { inverse } else { b.op_as(Op::Splat, &[inverse], ty) };
-    let unit = b.op(Op::Mul, &[v, inverse]);
-    b.op(Op::Select, &[is_zero, v, unit])
-}
-
-/// The value that an instruction normalises, if that is the last one of what [`normalize`] emits.
-/// `def` gives the instruction that defines a value.
-pub fn normalized<'a>(inst: &Inst, def: impl Fn(Value) -> Option<&'a Inst>) -> Option<Value> {
-    let (Op::Select, &[test, v, unit]) = (&inst.op, &inst.args[..]) else { return None };
-    let args = |value: Value, op: Op| def(value).filter(|i| i.op == op).map(|i| &i.args[..]);
-    let is_square = |x: Value| [Op::Dot, Op::Mul].into_iter().any(|op| args(x, op) == Some(&[v, v][..]));
-    let is_zero = |x: Value| matches!(def(x).map(|i| &i.op), Some(Op::Const(Const::F32(c))) if *c == 0.0);
-    let is_root = |x: Value| matches!(args(x, Op::Rsq), Some(&[square]) if is_square(square));
-    let is_inverse = |x: Value| is_root(x) || matches!(args(x, Op::Splat), Some(&[root]) if is_root(root));
-    let tests_zero = matches!(args(test, Op::Eq), Some(&[square, zero]) if is_square(square) && is_zero(zero));
-    let is_unit = matches!(args(unit, Op::Mul), Some(&[a, inverse]) if a == v && is_inverse(inverse));
-    (tests_zero && is_unit).then_some(v)
-}
+use super::{Const, Function, Inst, Loc, Op, Type, Value};
 
 /// Appends instructions to a list while making values of a function.
 pub struct Emitter<'a> {
@@ -105,27 +78,5 @@ impl<'a> Emitter<'a> {
     pub fn scalar(&mut self, op: Op, args: &[Value], into: Option<Value>) {
         let result = into.unwrap_or_else(|| self.f.new_value(Type::F32));
         self.push(op, args, vec![result]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::FunctionKind;
-
-    #[test]
-    fn what_normalize_emits_is_found_again() {
-        for ty in [Type::F32, Type::Vec2, Type::Vec3, Type::Vec4] {
-            let mut b = FunctionBuilder::new("f", FunctionKind::Function);
-            b.result("return", ty);
-            let v = b.param("v", ty);
-            let unit = normalize(&mut b, v);
-            b.ret(vec![unit]);
-            let f = b.finish();
-            let insts = || f.blocks.iter().flat_map(|block| &block.insts);
-            let def = |value: Value| insts().find(|i| i.results.contains(&value));
-            let found: Vec<Value> = insts().filter_map(|i| normalized(i, def)).collect();
-            assert_eq!(found, [v], "{ty}");
-        }
     }
 }

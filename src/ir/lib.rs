@@ -48,7 +48,7 @@ pub mod target;
 mod types;
 pub mod verify;
 
-pub use builder::{FunctionBuilder, Variable};
+pub use builder::{Condition, Control, CountedLoop, FunctionBuilder, LoopExits, Variable};
 pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval, eval_observed};
 pub use host::{HostFunction, HostFunctions};
 pub use op::{Op, ShaderCall, SlotId};

@@ -228,17 +228,17 @@ impl Generator<'_> {
         match self.random.below(two.len() + 4) {
             8 => {
                 let (c, b) = (self.pick(values, Type::Bool), self.pick(values, ty));
-                self.b.op(Op::Select, &[c, a, b])
+                self.b.select(c, a, b)
             }
             9 => {
                 let other = self.pick(values, if ty == Type::I32 { Type::U32 } else { Type::I32 });
-                self.b.op_as(Op::Bitcast, &[other], ty)
+                self.b.bitcast(other, ty)
             }
             10 if self.shape.floats => {
                 let x = self.pick(values, Type::F32);
-                self.b.op_as(Op::ToInt, &[x], ty)
+                self.b.to_int(x, ty)
             }
-            11 => self.b.op(Op::IReverse, &[a]),
+            11 => self.b.ireverse(a),
             k => {
                 let b = self.pick(values, ty);
                 self.b.op(two[k % two.len()].clone(), &[a, b])
@@ -256,7 +256,7 @@ impl Generator<'_> {
         match self.random.below(6) {
             0 => {
                 let a = self.pick(values, Type::Bool);
-                self.b.op(Op::Not, &[a])
+                self.b.not(a)
             }
             k @ 1..=3 => {
                 let (a, b) = (self.pick(values, Type::Bool), self.pick(values, Type::Bool));
@@ -281,8 +281,8 @@ impl Generator<'_> {
         let limit = |x: f32| Const::from_floats(&[x; 4][..ty.words() as usize]).unwrap_or(Const::zero(ty));
         let high = self.b.constant(limit(64.0));
         let low = self.b.constant(limit(-64.0));
-        let v = self.b.op(Op::Min, &[v, high]);
-        self.b.op(Op::Max, &[v, low])
+        let v = self.b.min(v, high);
+        self.b.max(v, low)
     }
 
     fn raw_float(&mut self, values: &[Value], ty: Type) -> Value {
@@ -293,32 +293,32 @@ impl Generator<'_> {
                 self.b.op([Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max][k].clone(), &[a, b])
             }
             k @ 5..=8 => self.b.op([Op::Neg, Op::Abs, Op::Floor, Op::Sat][k - 5].clone(), &[a]),
-            9 => self.b.op(Op::Frac, &[a]),
+            9 => self.b.frac(a),
             k @ 10..=12 => {
                 // Away from zero and positive.
                 let least =
                     self.b.constant(Const::from_floats(&[0.25; 4][..ty.words() as usize]).unwrap_or(Const::zero(ty)));
-                let positive = self.b.op(Op::Abs, &[a]);
-                let positive = self.b.op(Op::Max, &[positive, least]);
+                let positive = self.b.abs(a);
+                let positive = self.b.max(positive, least);
                 self.b.op([Op::Rcp, Op::Rsq, Op::Sqrt][k - 10].clone(), &[positive])
             }
             13 => {
                 let (c, b) = (self.pick(values, Type::Bool), self.pick(values, ty));
-                self.b.op(Op::Select, &[c, a, b])
+                self.b.select(c, a, b)
             }
             14 => self.shuffle(values, a, ty),
             15 => {
                 let integer = [Type::I32, Type::U32][self.random.below(2)];
                 let i = self.pick(values, integer);
-                self.b.op(Op::ToFloat, &[i])
+                self.b.to_float(i)
             }
             _ => {
                 let vector = [Type::Vec2, Type::Vec3, Type::Vec4][self.random.below(3)];
                 let (v, w) = (self.pick(values, vector), self.pick(values, vector));
                 let lane = self.random.below(vector.words() as usize) as u8;
                 match self.random.below(2) {
-                    0 => self.b.op(Op::Extract(lane), &[v]),
-                    _ => self.b.op(Op::Dot, &[v, w]),
+                    0 => self.b.extract(v, lane),
+                    _ => self.b.dot(v, w),
                 }
             }
         }
@@ -333,26 +333,26 @@ impl Generator<'_> {
         match self.random.below(4) {
             0 => {
                 let x = self.pick(values, Type::F32);
-                self.b.op_as(Op::Splat, &[x], ty)
+                self.b.splat(x, ty)
             }
             1 => {
                 let x = self.pick(values, Type::F32);
                 let lane = self.random.below(lanes) as u8;
-                self.b.op(Op::Insert(lane), &[a, x])
+                self.b.insert(a, x, lane)
             }
             2 if ty == Type::Vec3 => {
                 let b = self.pick(values, ty);
-                self.b.op(Op::Cross, &[a, b])
+                self.b.cross(a, b)
             }
             _ => {
                 let from_vector = self.random.below(2) == 0;
                 let parts: Vec<Value> = (0..lanes)
                     .map(|i| match from_vector {
-                        true => self.b.op(Op::Extract(i as u8), &[a]),
+                        true => self.b.extract(a, i as u8),
                         false => self.pick(values, Type::F32),
                     })
                     .collect();
-                self.b.op(Op::Compose, &parts)
+                self.b.compose(&parts)
             }
         }
     }
@@ -378,9 +378,9 @@ impl Generator<'_> {
         match self.random.below(2) {
             0 => {
                 let v = self.pick(values, ty);
-                self.b.effect(Op::SlotStore(slot), &[index, v]);
+                self.b.slot_store(slot, index, v);
             }
-            _ => values.push(self.b.op_as(Op::SlotLoad(slot), &[index], ty)),
+            _ => values.push(self.b.slot_load(slot, index)),
         }
     }
 
@@ -396,13 +396,11 @@ impl Generator<'_> {
         let (then, otherwise, join) = (self.b.block(), self.b.block(), self.b.block());
         self.b.branch(condition, then, otherwise);
         for (block, count) in [(then, count), (otherwise, count / 2)] {
-            self.b.seal(block);
-            self.b.switch_to(block);
+            self.b.enter(block);
             self.statements(&mut values.to_vec(), count, depth + 1);
             self.b.jump(join, vec![]);
         }
-        self.b.seal(join);
-        self.b.switch_to(join);
+        self.b.enter(join);
     }
 
     /// A loop of one to four rounds, with a way out in the middle.
@@ -416,25 +414,22 @@ impl Generator<'_> {
         self.b.switch_to(head);
         let now = self.b.read(counter);
         let zero = self.b.constant(Const::I32(0));
-        let goes_on = self.b.op(Op::ILt, &[zero, now]);
+        let goes_on = self.b.ilt(zero, now);
         self.b.branch(goes_on, body, exit);
-        self.b.seal(body);
-        self.b.switch_to(body);
+        self.b.enter(body);
         let one = self.b.constant(Const::I32(1));
-        let fewer = self.b.op(Op::ISub, &[now, one]);
+        let fewer = self.b.isub(now, one);
         self.b.write(counter, fewer);
         let mut inside = values.to_vec();
         inside.push(now);
         self.statements(&mut inside, count / 2, depth + 1);
         let leaves = self.truth(&inside);
         self.b.branch(leaves, exit, rest);
-        self.b.seal(rest);
-        self.b.switch_to(rest);
+        self.b.enter(rest);
         self.statements(&mut inside, count - count / 2, depth + 1);
         self.b.jump(head, vec![]);
         self.b.seal(head);
-        self.b.seal(exit);
-        self.b.switch_to(exit);
+        self.b.enter(exit);
     }
 }
 

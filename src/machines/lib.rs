@@ -9,11 +9,13 @@
 //! | [`array`](mod@array) | a mesh of processors, each with a part of space, that pass rays on (§2.5) |
 //! | [`comparison`] | all of them beside each other, then and today |
 //! | [`polygons`] | machines that show polygons in real time (chapter 3) |
+//! | [`models`] | the table of all models |
 //! | [`rays`] | what the three ray-tracing machines share |
 //! | [`report`] | what machines report |
 
 pub mod array;
 pub mod comparison;
+pub mod models;
 pub mod peripheral;
 pub mod pipeline;
 pub mod pixelflow;

@@ -348,7 +348,7 @@ fn value(ty: Type, words: &[u32]) -> Const {
 mod tests {
     use super::*;
     use shadewright_ir::abi::EntryPoint;
-    use shadewright_ir::{FunctionBuilder, FunctionKind, Op};
+    use shadewright_ir::{FunctionBuilder, FunctionKind};
 
     #[test]
     fn runners_give_the_evaluators_bits_for_more_calls_than_a_block_holds() {
@@ -357,9 +357,9 @@ mod tests {
         b.result("b", Type::F32);
         let v = b.param("v", Type::Vec3);
         let x = b.param("x", Type::F32);
-        let by = b.op_as(Op::Splat, &[x], Type::Vec3);
-        let product = b.op(Op::Mul, &[v, by]);
-        let root = b.op(Op::Rsq, &[x]);
+        let by = b.splat(x, Type::Vec3);
+        let product = b.mul(v, by);
+        let root = b.rsq(x);
         b.ret(vec![product, root]);
         let module = Module { functions: vec![b.finish()], ..Module::new() };
         let calls: Vec<_> =

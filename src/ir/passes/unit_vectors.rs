@@ -13,7 +13,7 @@
 //! §4.3.2, propagate the attribute in the same way.)
 
 use crate::abi::library;
-use crate::emitter::normalized;
+use crate::builder::normalized;
 use crate::{Const, Function, Inst, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +43,7 @@ pub fn propagate(module: &mut Module) -> usize {
     replaced
 }
 
-/// Where a vector is normalised, by what [`normalize`](crate::emitter::normalize) emits.
+/// Where a vector is normalised, by what [`normalize`](crate::FunctionBuilder::normalize) emits.
 struct Normalization {
     /// The vector.
     of: Value,
@@ -232,7 +232,7 @@ mod tests {
     use super::propagate;
     use crate::passes::Pipeline;
 
-    /// `normalize` of a value, as [`crate::emitter::normalize`] emits it; the result is
+    /// `normalize` of a value, as [`crate::FunctionBuilder::normalize`] emits it; the result is
     /// `v{base+5}`.
     fn normalize(base: u32, of: &str) -> String {
         let v = |i: u32| format!("v{}", base + i);

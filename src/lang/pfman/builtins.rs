@@ -8,7 +8,6 @@
 use super::lower::Lowerer;
 use super::types::{Fixed, Scalar, Type};
 use shadewright_ir::abi::library;
-use shadewright_ir::emitter::normalize;
 use shadewright_ir::{self as ir, Const, Op, Value};
 
 /// A function.
@@ -134,8 +133,8 @@ pub static ROWS: [Builtin; 89] = [
     row("length", "v:f", Emit::Code(|l, a| vec![l.length(&a[0])]), "the length of a vector"),
     row("distance", "vv:f", Emit::Code(distance), "the distance of two points"),
     row("dot", "vv:f", Emit::Code(|l, a| vec![l.dot(&a[0], &a[1])]), "the dot product"),
-    row("cross", "33:3", Emit::Code(|l, a| vec![l.b.op(Op::Cross, &[a[0][0], a[1][0]])]), "the cross product"),
-    row("normalize", "3:3", Emit::Code(|l, a| vec![normalize(&mut l.b, a[0][0])]), "the vector of length 1"),
+    row("cross", "33:3", Emit::Code(|l, a| vec![l.b.cross(a[0][0], a[1][0])]), "the cross product"),
+    row("normalize", "3:3", Emit::Code(|l, a| vec![l.b.normalize(a[0][0])]), "the vector of length 1"),
     row("normalize", "v:v", Emit::Code(normalized), "the vector of length 1"),
     row("faceforward", "33:3", Emit::Code(faceforward), "the vector, turned against a direction"),
     row("reflect", "33:3", Emit::Code(reflected), "the direction of a mirror"),
@@ -327,10 +326,10 @@ fn change(l: &mut Lowerer<'_>, x: Value) -> Value {
     let parts = [(Op::Du, "du"), (Op::Dv, "dv")].map(|(op, step)| {
         let change = l.b.op(op, &[x]);
         let step = l.input(step);
-        let part = l.b.op(Op::Mul, &[change, step]);
-        l.b.op(Op::Abs, &[part])
+        let part = l.b.mul(change, step);
+        l.b.abs(part)
     });
-    l.b.op(Op::Add, &parts)
+    l.b.add(parts[0], parts[1])
 }
 
 fn filterwidth(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
@@ -340,8 +339,8 @@ fn filterwidth(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
 /// The step at `edge`, averaged by the Catmull-Rom filter over a width around `x`.
 fn averaged(l: &mut Lowerer<'_>, edge: Value, x: Value, width: Value) -> Vec<Value> {
     let half = l.b.f32(0.5);
-    let half = l.b.op(Op::Mul, &[half, width]);
-    let (from, to) = (l.b.op(Op::Sub, &[x, half]), l.b.op(Op::Add, &[x, half]));
+    let half = l.b.mul(half, width);
+    let (from, to) = (l.b.sub(x, half), l.b.add(x, half));
     let filter = l.b.constant(Const::String("catmull-rom".into()));
     let one = l.b.f32(1.0);
     l.library("__filterstep", vec![edge, from, to, filter, one], &[ir::Type::F32])
@@ -357,7 +356,7 @@ fn filterstep(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
 }
 
 fn distance(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
-    let way: Vec<Value> = a[0].iter().zip(&a[1]).map(|(x, y)| l.b.op(Op::Sub, &[*x, *y])).collect();
+    let way: Vec<Value> = a[0].iter().zip(&a[1]).map(|(x, y)| l.b.sub(*x, *y)).collect();
     vec![l.length(&way)]
 }
 
@@ -366,20 +365,20 @@ fn normalized(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
 }
 
 fn faceforward(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
-    let along = l.b.op(Op::Dot, &[a[1][0], a[0][0]]);
+    let along = l.b.dot(a[1][0], a[0][0]);
     let zero = l.b.f32(0.0);
-    let is_facing = l.b.op(Op::Lt, &[along, zero]);
-    let turned = l.b.op(Op::Neg, &[a[0][0]]);
-    vec![l.b.op(Op::Select, &[is_facing, a[0][0], turned])]
+    let is_facing = l.b.lt(along, zero);
+    let turned = l.b.neg(a[0][0]);
+    vec![l.b.select(is_facing, a[0][0], turned)]
 }
 
 fn reflected(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
     let (incident, normal) = (a[0][0], a[1][0]);
-    let along = l.b.op(Op::Dot, &[normal, incident]);
-    let twice = l.b.op(Op::Add, &[along, along]);
-    let twice = l.b.op_as(Op::Splat, &[twice], ir::Type::Vec3);
-    let moved = l.b.op(Op::Mul, &[twice, normal]);
-    vec![l.b.op(Op::Sub, &[incident, moved])]
+    let along = l.b.dot(normal, incident);
+    let twice = l.b.add(along, along);
+    let twice = l.b.splat(twice, ir::Type::Vec3);
+    let moved = l.b.mul(twice, normal);
+    vec![l.b.sub(incident, moved)]
 }
 
 fn noise_of_array(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
@@ -387,7 +386,7 @@ fn noise_of_array(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
         [x] => l.library("noise.1.1", vec![x], &[ir::Type::F32]),
         [x, y] => l.library("noise.2.1", vec![x, y], &[ir::Type::F32]),
         [x, y, z, w, ..] => {
-            let place = l.b.op(Op::Compose, &[x, y, z]);
+            let place = l.b.compose(&[x, y, z]);
             l.library("noise.4.1", vec![place, w], &[ir::Type::F32])
         }
         _ => vec![l.b.f32(0.0)],
@@ -400,15 +399,15 @@ fn texture(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
     let (s, t) = (place[0], place[1]);
     let steps = ["du", "dv"].map(|name| l.input(name));
     let [by_s, by_t] = [s, t].map(|x| {
-        let changes = [l.b.op(Op::Du, &[x]), l.b.op(Op::Dv, &[x])];
-        [0, 1].map(|i| l.b.op(Op::Mul, &[changes[i], steps[i]]))
+        let changes = [l.b.du(x), l.b.dv(x)];
+        [0, 1].map(|i| l.b.mul(changes[i], steps[i]))
     });
     let moments = [(by_s, by_s), (by_s, by_t), (by_t, by_t)].map(|(x, y)| {
-        let [first, second] = [0, 1].map(|i| l.b.op(Op::Mul, &[x[i], y[i]]));
-        l.b.op(Op::Add, &[first, second])
+        let [first, second] = [0, 1].map(|i| l.b.mul(x[i], y[i]));
+        l.b.add(first, second)
     });
-    let moments = l.b.op(Op::Compose, &moments);
+    let moments = l.b.compose(&moments);
     let zero = l.b.f32(0.0);
-    let place = l.b.op(Op::Compose, &[s, t, zero]);
+    let place = l.b.compose(&[s, t, zero]);
     l.b.call(library::name("texture.color"), vec![a[0][0], place, moments, zero], &[ir::Type::Vec3])
 }

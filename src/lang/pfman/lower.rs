@@ -15,8 +15,8 @@ use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::Span;
 use shadewright_ir::abi::{Input, ShaderSpace, input, library};
 use shadewright_ir::{
-    self as ir, BlockId, Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind,
-    Value, Variable as Storage,
+    self as ir, Const, Control, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, LoopExits, Module, Op,
+    ParamKind, Value, Variable as Storage,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,13 +104,6 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// A loop around the current statement.
-#[derive(Clone, Copy, Debug)]
-struct Loop {
-    break_to: BlockId,
-    continue_to: BlockId,
-}
-
 /// Lowers one function.
 pub struct Lowerer<'l> {
     file: &'l File,
@@ -127,7 +120,13 @@ pub struct Lowerer<'l> {
     textures: HashMap<VariableId, Value>,
     /// Predefined variables that it takes.
     inputs: HashMap<&'static str, Value>,
-    loops: Vec<Loop>,
+    loops: Vec<LoopExits>,
     /// Values of places that are being changed, before, the innermost last.
     old: Vec<Vec<Value>>,
+}
+
+impl Control for Lowerer<'_> {
+    fn builder(&mut self) -> &mut FunctionBuilder {
+        &mut self.b
+    }
 }

@@ -17,8 +17,8 @@ use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use shadewright_base::text::source::Span;
 use shadewright_ir::abi::{Input, input, library};
 use shadewright_ir::{
-    Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
-    Variable,
+    Condition, Const, Control, CountedLoop, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, LoopExits,
+    Module, Op, ParamKind, SlotId, Type, Value, Variable,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -108,13 +108,6 @@ struct Var {
     absent: bool,
 }
 
-/// A loop around the current statement.
-#[derive(Clone, Copy, Debug)]
-struct Loop {
-    break_to: shadewright_ir::BlockId,
-    continue_to: shadewright_ir::BlockId,
-}
-
 /// An error was reported; the statement is given up.
 #[derive(Clone, Copy, Debug)]
 struct Poison;
@@ -166,7 +159,7 @@ struct Body<'c, 'a> {
     b: FunctionBuilder,
     checker: Checker<'a>,
     scopes: Scopes,
-    loops: Vec<Loop>,
+    loops: Vec<LoopExits>,
     /// The kind of shader, if it is one.
     shader: Option<ShaderKind>,
     result: SourceType,
@@ -369,6 +362,12 @@ pub fn default_names(core: &str, params: &[Decl]) -> Vec<Arc<str>> {
     params.iter().enumerate().map(name).collect()
 }
 
+impl Control for Body<'_, '_> {
+    fn builder(&mut self) -> &mut FunctionBuilder {
+        &mut self.b
+    }
+}
+
 impl<'c, 'a> Body<'c, 'a> {
     fn new(cx: &'c mut Lowering<'a>, name: Arc<str>, kind: FunctionKind, span: Span, library: bool) -> Self {
         let origin = if library { FunctionOrigin::Library } else { FunctionOrigin::User };
@@ -523,11 +522,11 @@ impl<'c, 'a> Body<'c, 'a> {
         if global.name == "I"
             && let (Some(lit), Some(eye)) = (given("Ps"), given("E"))
         {
-            return self.b.op(Op::Sub, &[lit, eye]);
+            return self.b.sub(lit, eye);
         }
         match self.scopes.globals.get("Os").map(|v| v.storage) {
             Some(os) if global.name == "Oi" => self.b.read(os),
-            _ => self.b.constant(Const::Vec3([0.0; 3])),
+            _ => self.b.vec3([0.0; 3]),
         }
     }
 
@@ -579,13 +578,6 @@ impl<'c, 'a> Body<'c, 'a> {
 
     // --- code that several kinds of statements need ---
 
-    /// Continues after a terminator, in unreachable code.
-    fn continue_unreachable(&mut self) {
-        let block = self.b.block();
-        self.b.seal(block);
-        self.b.switch_to(block);
-    }
-
     fn error<T>(&mut self, d: Diagnostic) -> Lower<T> {
         self.cx.error(d)
     }
@@ -598,7 +590,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.b.write(storage, value);
         // Named inputs for spaces have a point in their names.
         if self.cx.debug && Input::parse(name).is_predefined() && !input::INTERNAL.contains(&name) {
-            self.b.effect(Op::Debug(name.into()), &[value]);
+            self.b.debug(name, value);
         }
     }
 

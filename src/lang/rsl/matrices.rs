@@ -6,29 +6,29 @@
 //! sections 13.2 and 15.2 and 15.5; which of them there are is not known here.
 
 use crate::types::SourceType;
-use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Op, Value};
 
 /// The rows of a matrix.
 fn rows(b: &mut FunctionBuilder, m: Value) -> [Value; 4] {
-    [0, 1, 2, 3].map(|row| b.op(Op::Extract(row), &[m]))
+    [0, 1, 2, 3].map(|row| b.extract(m, row))
 }
 
 /// The components of a vector, of which there are `N`.
 fn parts<const N: usize>(b: &mut FunctionBuilder, v: Value) -> [Value; N] {
-    std::array::from_fn(|lane| b.op(Op::Extract(lane as u8), &[v]))
+    std::array::from_fn(|lane| b.extract(v, lane as u8))
 }
 
 /// The first three components of a row.
 fn triple(b: &mut FunctionBuilder, row: Value) -> Value {
     let parts: [Value; 3] = parts(b, row);
-    b.op(Op::Compose, &parts)
+    b.compose(&parts)
 }
 
 /// A vector times a number.
 fn scaled(b: &mut FunctionBuilder, v: Value, k: Value) -> Value {
     let ty = b.ty(v);
-    let k = b.op_as(Op::Splat, &[k], ty);
-    b.op(Op::Mul, &[k, v])
+    let k = b.splat(k, ty);
+    b.mul(k, v)
 }
 
 /// The sum of vectors, each times a number.
@@ -36,15 +36,15 @@ fn combination(b: &mut FunctionBuilder, factors: &[Value], vectors: &[Value]) ->
     let mut sum = scaled(b, vectors[0], factors[0]);
     for (&k, &v) in factors.iter().zip(vectors).skip(1) {
         let term = scaled(b, v, k);
-        sum = b.op(Op::Add, &[sum, term]);
+        sum = b.add(sum, term);
     }
     sum
 }
 
 /// The matrix of sixteen numbers, row by row.
 pub fn of_numbers(b: &mut FunctionBuilder, numbers: &[Value]) -> Value {
-    let rows: Vec<Value> = numbers.chunks(4).map(|row| b.op(Op::Compose, row)).collect();
-    b.op(Op::Compose, &rows)
+    let rows: Vec<Value> = numbers.chunks(4).map(|row| b.compose(row)).collect();
+    b.compose(&rows)
 }
 
 /// A number times the identity.
@@ -61,20 +61,20 @@ pub fn product(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
         let factors: [Value; 4] = parts(b, row);
         combination(b, &factors, &right)
     });
-    b.op(Op::Compose, &product)
+    b.compose(&product)
 }
 
 /// Every number of a matrix times a number.
 pub fn times(b: &mut FunctionBuilder, m: Value, k: Value) -> Value {
     let scaled = rows(b, m).map(|row| scaled(b, row, k));
-    b.op(Op::Compose, &scaled)
+    b.compose(&scaled)
 }
 
 /// An operation on each pair of numbers of two matrices, as a sum is.
 pub fn componentwise(b: &mut FunctionBuilder, op: Op, l: Value, r: Value) -> Value {
     let (left, right) = (rows(b, l), rows(b, r));
     let results: [Value; 4] = std::array::from_fn(|row| b.op(op.clone(), &[left[row], right[row]]));
-    b.op(Op::Compose, &results)
+    b.compose(&results)
 }
 
 /// True if all numbers are equal.
@@ -84,8 +84,8 @@ pub fn equal(b: &mut FunctionBuilder, l: Value, r: Value) -> Value {
     for (l, r) in left.into_iter().zip(right) {
         let (left, right): ([Value; 4], [Value; 4]) = (parts(b, l), parts(b, r));
         for (l, r) in left.into_iter().zip(right) {
-            let same = b.op(Op::Eq, &[l, r]);
-            all = Some(all.map_or(same, |all| b.op(Op::And, &[all, same])));
+            let same = b.eq(l, r);
+            all = Some(all.map_or(same, |all| b.and(all, same)));
         }
     }
     all.unwrap_or_else(|| b.constant(shadewright_ir::Const::Bool(true)))
@@ -109,21 +109,21 @@ impl Minors {
     fn of(b: &mut FunctionBuilder, m: Value) -> Self {
         let rows = rows(b, m);
         let row = rows.map(|r| triple(b, r));
-        let last = rows.map(|r| b.op(Op::Extract(3), &[r]));
+        let last = rows.map(|r| b.extract(r, 3));
         let [first, second, third, fourth] = row;
-        let s = b.op(Op::Cross, &[first, second]);
-        let t = b.op(Op::Cross, &[third, fourth]);
+        let s = b.cross(first, second);
+        let t = b.cross(third, fourth);
         let mut difference = |a: usize, c: usize| {
             let [left, right] = [scaled(b, row[a], last[c]), scaled(b, row[c], last[a])];
-            b.op(Op::Sub, &[left, right])
+            b.sub(left, right)
         };
         let (u, v) = (difference(0, 1), difference(2, 3));
         Minors { row, last, s, t, u, v }
     }
 
     fn determinant(&self, b: &mut FunctionBuilder) -> Value {
-        let [sv, tu] = [(self.s, self.v), (self.t, self.u)].map(|(x, y)| b.op(Op::Dot, &[x, y]));
-        b.op(Op::Add, &[sv, tu])
+        let [sv, tu] = [(self.s, self.v), (self.t, self.u)].map(|(x, y)| b.dot(x, y));
+        b.add(sv, tu)
     }
 }
 
@@ -136,13 +136,13 @@ pub fn determinant(b: &mut FunctionBuilder, m: Value) -> Value {
 pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
     let minors = Minors::of(b, m);
     let determinant = minors.determinant(b);
-    let factor = b.op(Op::Rcp, &[determinant]);
+    let factor = b.rcp(determinant);
     let [s, t, u, v] = [minors.s, minors.t, minors.u, minors.v].map(|x| scaled(b, x, factor));
     let ([r0, r1, r2, r3], [x, y, z, w]) = (minors.row, minors.last);
     // Columns of the inverse: a cross product and a multiple of a minor each, the last row by dot
     // products.
     let mut column = |p: Value, q: Value, minor: Value, k: Value, op: Op| {
-        let cross = b.op(Op::Cross, &[p, q]);
+        let cross = b.cross(p, q);
         let more = scaled(b, minor, k);
         let column = b.op(op, &[cross, more]);
         parts::<3>(b, column)
@@ -154,8 +154,8 @@ pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
         column(u, r2, s, z, Op::Sub),
     ];
     let last = [(r1, t, true), (r0, t, false), (r3, s, true), (r2, s, false)].map(|(p, q, negative)| {
-        let dot = b.op(Op::Dot, &[p, q]);
-        if negative { b.op(Op::Neg, &[dot]) } else { dot }
+        let dot = b.dot(p, q);
+        if negative { b.neg(dot) } else { dot }
     });
     let mut numbers: Vec<Value> = Vec::with_capacity(16);
     for lane in 0..3 {
@@ -178,9 +178,9 @@ pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: SourceType) ->
     if ty != SourceType::Point {
         return triple(b, sum);
     }
-    let sum = b.op(Op::Add, &[sum, rows[3]]);
-    let w = b.op(Op::Extract(3), &[sum]);
-    let inverse = b.op(Op::Rcp, &[w]);
+    let sum = b.add(sum, rows[3]);
+    let w = b.extract(sum, 3);
+    let inverse = b.rcp(w);
     let place = triple(b, sum);
     scaled(b, place, inverse)
 }
@@ -188,9 +188,9 @@ pub fn transform(b: &mut FunctionBuilder, m: Value, v: Value, ty: SourceType) ->
 /// A normal that is given along three axes: cofactors over the determinant, which is the inverse
 /// transpose.
 pub fn normal(b: &mut FunctionBuilder, [x, y, z]: [Value; 3], v: Value) -> Value {
-    let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.op(Op::Cross, &[a, c]));
-    let determinant = b.op(Op::Dot, &[x, cofactors[0]]);
-    let inverse = b.op(Op::Rcp, &[determinant]);
+    let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.cross(a, c));
+    let determinant = b.dot(x, cofactors[0]);
+    let inverse = b.rcp(determinant);
     let factors: [Value; 3] = parts(b, v);
     let sum = combination(b, &factors, &cofactors);
     scaled(b, sum, inverse)
@@ -201,8 +201,8 @@ pub fn translate(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let [x, y, z, origin] = rows(b, args[0]);
     let factors: [Value; 3] = parts(b, args[1]);
     let moved = combination(b, &factors, &[x, y, z]);
-    let moved = b.op(Op::Add, &[moved, origin]);
-    vec![b.op(Op::Compose, &[x, y, z, moved])]
+    let moved = b.add(moved, origin);
+    vec![b.compose(&[x, y, z, moved])]
 }
 
 /// `scale(m, s)`: the scaling, then `m`.
@@ -212,7 +212,7 @@ pub fn scale(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     for (row, k) in rows.iter_mut().zip(factors) {
         *row = scaled(b, *row, k);
     }
-    vec![b.op(Op::Compose, &rows)]
+    vec![b.compose(&rows)]
 }
 
 /// The choice among four values by an index: below 1 the first, from 3 on the last.
@@ -220,8 +220,8 @@ fn choose(b: &mut FunctionBuilder, index: Value, values: [Value; 4]) -> Value {
     let mut chosen = values[3];
     for limit in [3, 2, 1] {
         let bound = b.f32(limit as f32);
-        let below = b.op(Op::Lt, &[index, bound]);
-        chosen = b.op(Op::Select, &[below, values[limit - 1], chosen]);
+        let below = b.lt(index, bound);
+        chosen = b.select(below, values[limit - 1], chosen);
     }
     chosen
 }
@@ -238,13 +238,13 @@ pub fn component(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 pub fn set_component(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let rows = rows(b, args[0]);
     let changed = rows.map(|row| {
-        let versions = [0, 1, 2, 3].map(|lane| b.op(Op::Insert(lane), &[row, args[3]]));
+        let versions = [0, 1, 2, 3].map(|lane| b.insert(row, args[3], lane));
         choose(b, args[2], versions)
     });
     let matrices = [0, 1, 2, 3].map(|i| {
         let mut rows = rows;
         rows[i] = changed[i];
-        b.op_as(Op::Compose, &rows, Type::Mat4)
+        b.compose(&rows)
     });
     vec![choose(b, args[1], matrices)]
 }

@@ -8,7 +8,7 @@
 use super::matrices;
 use crate::types::SourceType;
 use shadewright_ir::abi::{Intrinsic, ShaderSpace};
-use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Type, Value};
 
 /// The meaning of a coordinate system's name to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,31 +62,31 @@ pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: So
         return matrices::normal(b, [x, y, z], v);
     }
     let [x, y, z] = [(0, x), (1, y), (2, z)].map(|(lane, axis)| {
-        let part = b.op(Op::Extract(lane), &[v]);
-        let part = b.op_as(Op::Splat, &[part], Type::Vec3);
-        b.op(Op::Mul, &[part, axis])
+        let part = b.extract(v, lane);
+        let part = b.splat(part, Type::Vec3);
+        b.mul(part, axis)
     });
-    let sum = b.op(Op::Add, &[x, y]);
-    let sum = b.op(Op::Add, &[sum, z]);
-    if ty == SourceType::Point { b.op(Op::Add, &[sum, origin]) } else { sum }
+    let sum = b.add(x, y);
+    let sum = b.add(sum, z);
+    if ty == SourceType::Point { b.add(sum, origin) } else { sum }
 }
 
 /// Converts a value that is given in the current system to another: the inverse of [`out_of`].
 pub fn into(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: SourceType) -> Value {
     if ty == SourceType::Normal {
-        let parts = [x, y, z].map(|axis| b.op(Op::Dot, &[v, axis]));
-        return b.op(Op::Compose, &parts);
+        let parts = [x, y, z].map(|axis| b.dot(v, axis));
+        return b.compose(&parts);
     }
-    let v = if ty == SourceType::Point { b.op(Op::Sub, &[v, origin]) } else { v };
+    let v = if ty == SourceType::Point { b.sub(v, origin) } else { v };
     // Cramer's rule.
-    let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.op(Op::Cross, &[a, c]));
-    let determinant = b.op(Op::Dot, &[x, cofactors[0]]);
-    let inverse = b.op(Op::Rcp, &[determinant]);
+    let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.cross(a, c));
+    let determinant = b.dot(x, cofactors[0]);
+    let inverse = b.rcp(determinant);
     let parts = cofactors.map(|c| {
-        let part = b.op(Op::Dot, &[v, c]);
-        b.op(Op::Mul, &[part, inverse])
+        let part = b.dot(v, c);
+        b.mul(part, inverse)
     });
-    b.op(Op::Compose, &parts)
+    b.compose(&parts)
 }
 
 /// The matrix that takes row vectors from a system to the current one.
@@ -96,9 +96,9 @@ pub fn matrix(b: &mut FunctionBuilder, axes: Axes) -> Value {
         .iter()
         .zip([zero, zero, zero, one])
         .map(|(&axis, last)| {
-            let [x, y, z] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[axis]));
-            b.op(Op::Compose, &[x, y, z, last])
+            let [x, y, z] = [0, 1, 2].map(|lane| b.extract(axis, lane));
+            b.compose(&[x, y, z, last])
         })
         .collect();
-    b.op(Op::Compose, &rows)
+    b.compose(&rows)
 }

@@ -205,15 +205,15 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
         sample.result(name, ty);
     }
     let (one, far, up) = (sample.u32(1), sample.f32(1e30), sample.f32(2.0));
-    let odd = sample.op(Op::IAnd, &[i, one]);
-    let odd = sample.op(Op::ToFloat, &[odd]);
+    let odd = sample.iand(i, one);
+    let odd = sample.to_float(odd);
     let four = sample.f32(4.0);
-    let down = sample.op(Op::Mul, &[odd, four]);
-    let y = sample.op(Op::Sub, &[up, down]);
+    let down = sample.mul(odd, four);
+    let y = sample.sub(up, down);
     let zero = sample.f32(0.0);
-    let l = sample.op(Op::Compose, &[zero, y, zero]);
-    let color = sample.op(Op::ToFloat, &[i]);
-    let color = sample.op_as(Op::Splat, &[color], Type::Vec3);
+    let l = sample.compose(&[zero, y, zero]);
+    let color = sample.to_float(i);
+    let color = sample.splat(color, Type::Vec3);
     sample.ret(vec![l, color, far]);
     unit.module.functions.extend([count.finish(), sample.finish()]);
     let core = unit.module.function("f").expect("the function");

@@ -12,7 +12,6 @@ use super::lower::{Body, Typed};
 use super::matrices;
 use super::types::{BasicType, Scalar, Type};
 use shadewright_ir::abi::library;
-use shadewright_ir::emitter::normalize;
 use shadewright_ir::{self as ir, Op, Value};
 
 /// Functions of the standard library's source that calls become.
@@ -73,13 +72,13 @@ const ROWS: &[Row] = &[
     row("fastlog2", "g:g", |b, a| by_library(b, a, "fastlog2")),
     // 8.3: common functions.
     row("abs", "I:I", |b, a| {
-        let zero = b.int_value(0);
+        let zero = b.b.i32(0);
         let parts = a[0].parts.clone();
         parts
             .into_iter()
             .map(|x| {
-                let (less, other) = (b.b.op(Op::ILt, &[x, zero]), b.b.op(Op::ISub, &[zero, x]));
-                b.b.op(Op::Select, &[less, other, x])
+                let (less, other) = (b.b.ilt(x, zero), b.b.isub(zero, x));
+                b.b.select(less, other, x)
             })
             .collect()
     }),
@@ -87,40 +86,40 @@ const ROWS: &[Row] = &[
     row("sign", "g:g", |b, a| {
         by_component(b, a, |b, x| {
             let (zero, one, minus_one) = (b.b.f32(0.0), b.b.f32(1.0), b.b.f32(-1.0));
-            let (less, more) = (b.b.op(Op::Lt, &[x[0], zero]), b.b.op(Op::Lt, &[zero, x[0]]));
-            let positive = b.b.op(Op::Select, &[more, one, zero]);
-            b.b.op(Op::Select, &[less, minus_one, positive])
+            let (less, more) = (b.b.lt(x[0], zero), b.b.lt(zero, x[0]));
+            let positive = b.b.select(more, one, zero);
+            b.b.select(less, minus_one, positive)
         })
     }),
     row("floor", "g:g", |b, a| each(b, a, Op::Floor)),
     row("ceil", "g:g", |b, a| {
-        let turned = b.b.op(Op::Neg, &[a[0].parts[0]]);
-        let floor = b.b.op(Op::Floor, &[turned]);
-        vec![b.b.op(Op::Neg, &[floor])]
+        let turned = b.b.neg(a[0].parts[0]);
+        let floor = b.b.floor(turned);
+        vec![b.b.neg(floor)]
     }),
     row("round", "g:g", |b, a| {
         let half = spread(b, 0.5, a[0].parts[0]);
-        let more = b.b.op(Op::Add, &[a[0].parts[0], half]);
-        vec![b.b.op(Op::Floor, &[more])]
+        let more = b.b.add(a[0].parts[0], half);
+        vec![b.b.floor(more)]
     }),
     row("trunc", "g:g", |b, a| {
         by_component(b, a, |b, x| {
-            let size = b.b.op(Op::Abs, &[x[0]]);
-            let whole = b.b.op(Op::Floor, &[size]);
-            let (zero, other) = (b.b.f32(0.0), b.b.op(Op::Neg, &[whole]));
-            let less = b.b.op(Op::Lt, &[x[0], zero]);
-            b.b.op(Op::Select, &[less, other, whole])
+            let size = b.b.abs(x[0]);
+            let whole = b.b.floor(size);
+            let (zero, other) = (b.b.f32(0.0), b.b.neg(whole));
+            let less = b.b.lt(x[0], zero);
+            b.b.select(less, other, whole)
         })
     }),
     row("fract", "g:g", |b, a| each(b, a, Op::Frac)),
     row("mod", "gg:g", modulus),
     row("mod", "gf:g", modulus),
     row("min", "II:I", |b, a| smaller(b, a, false)),
-    row("min", "gg:g", |b, a| vec![b.b.op(Op::Min, &[a[0].parts[0], a[1].parts[0]])]),
+    row("min", "gg:g", |b, a| vec![b.b.min(a[0].parts[0], a[1].parts[0])]),
     row("min", "gf:g", |b, a| with_number(b, a, Op::Min)),
     row("min", "V:f", |b, a| horizontal(b, &a[0], Op::Min)),
     row("max", "II:I", |b, a| smaller(b, a, true)),
-    row("max", "gg:g", |b, a| vec![b.b.op(Op::Max, &[a[0].parts[0], a[1].parts[0]])]),
+    row("max", "gg:g", |b, a| vec![b.b.max(a[0].parts[0], a[1].parts[0])]),
     row("max", "gf:g", |b, a| with_number(b, a, Op::Max)),
     row("max", "V:f", |b, a| horizontal(b, &a[0], Op::Max)),
     row("clamp", "ggg:g", clamped),
@@ -132,35 +131,32 @@ const ROWS: &[Row] = &[
     row("smoothstep", "ggg:g", |b, a| by_component(b, a, smooth)),
     row("smoothstep", "ffg:g", |b, a| by_component(b, a, smooth)),
     // 8.4: geometry.
-    row("length", "v:f", |b, a| vec![length(b, a[0].parts[0])]),
-    row("distance", "vv:f", |b, a| {
-        let way = b.b.op(Op::Sub, &[a[0].parts[0], a[1].parts[0]]);
-        vec![length(b, way)]
-    }),
-    row("dot", "vv:f", |b, a| vec![dot(b, a[0].parts[0], a[1].parts[0])]),
-    row("cross", "33:3", |b, a| vec![b.b.op(Op::Cross, &[a[0].parts[0], a[1].parts[0]])]),
-    row("normalize", "3:3", |b, a| vec![normalize(&mut b.b, a[0].parts[0])]),
-    row("normalize", "v:v", |b, a| vec![normalize(&mut b.b, a[0].parts[0])]),
+    row("length", "v:f", |b, a| vec![b.b.length(a[0].parts[0])]),
+    row("distance", "vv:f", |b, a| vec![b.b.distance(a[0].parts[0], a[1].parts[0])]),
+    row("dot", "vv:f", |b, a| vec![b.b.dot(a[0].parts[0], a[1].parts[0])]),
+    row("cross", "33:3", |b, a| vec![b.b.cross(a[0].parts[0], a[1].parts[0])]),
+    row("normalize", "3:3", |b, a| vec![b.b.normalize(a[0].parts[0])]),
+    row("normalize", "v:v", |b, a| vec![b.b.normalize(a[0].parts[0])]),
     row("faceforward", "vvv:v", |b, a| {
-        let along = dot(b, a[2].parts[0], a[1].parts[0]);
+        let along = b.b.dot(a[2].parts[0], a[1].parts[0]);
         let zero = b.b.f32(0.0);
-        let is_facing = b.b.op(Op::Lt, &[along, zero]);
-        let turned = b.b.op(Op::Neg, &[a[0].parts[0]]);
-        vec![b.b.op(Op::Select, &[is_facing, a[0].parts[0], turned])]
+        let is_facing = b.b.lt(along, zero);
+        let turned = b.b.neg(a[0].parts[0]);
+        vec![b.b.select(is_facing, a[0].parts[0], turned)]
     }),
     row("reflect", "vv:v", |b, a| {
         let (i, n) = (a[0].parts[0], a[1].parts[0]);
-        let along = dot(b, n, i);
-        let twice = b.b.op(Op::Add, &[along, along]);
+        let along = b.b.dot(n, i);
+        let twice = b.b.add(along, along);
         let by = wide(b, twice, n);
-        let moved = b.b.op(Op::Mul, &[by, n]);
-        vec![b.b.op(Op::Sub, &[i, moved])]
+        let moved = b.b.mul(by, n);
+        vec![b.b.sub(i, moved)]
     }),
     row("refract", "vvf:v", refracted),
     // 8.5: matrices.
     row("matrixCompMult", "MM:M", |b, a| {
         let pairs: Vec<_> = a[0].parts.iter().copied().zip(a[1].parts.iter().copied()).collect();
-        pairs.into_iter().map(|(x, y)| b.b.op(Op::Mul, &[x, y])).collect()
+        pairs.into_iter().map(|(x, y)| b.b.mul(x, y)).collect()
     }),
     // 8.6: comparisons of vectors.
     row("lessThan", "VV:B", |b, a| compared(b, a, BinaryOp::Lt)),
@@ -182,7 +178,7 @@ const ROWS: &[Row] = &[
     // `all(inside(x, 0.0, 1.0))` of one number.
     row("any", "b:b", |_, a| a[0].parts.clone()),
     row("all", "b:b", |_, a| a[0].parts.clone()),
-    row("not", "B:B", |b, a| a[0].parts.clone().into_iter().map(|x| b.b.op(Op::Not, &[x])).collect()),
+    row("not", "B:B", |b, a| a[0].parts.clone().into_iter().map(|x| b.b.not(x)).collect()),
     // 8.9: noise.
     row("noise1", "v:f", |b, a| vec![noise(b, &a[0], 0)]),
     row("noise2", "v:2", |b, a| noises(b, &a[0], 2)),
@@ -195,8 +191,8 @@ const ROWS: &[Row] = &[
     row("dominantAxis", "V:i", dominant),
     row("luminance", "c:f", |b, a| {
         // Rec. 709, for linear red, green and blue.
-        let weights = b.b.constant(ir::Const::Vec3([0.2126, 0.7152, 0.0722]));
-        vec![b.b.op(Op::Dot, &[a[0].parts[0], weights])]
+        let weights = b.b.vec3([0.2126, 0.7152, 0.0722]);
+        vec![b.b.dot(a[0].parts[0], weights)]
     }),
 ];
 
@@ -396,10 +392,8 @@ fn each(b: &mut Body<'_>, args: &[Typed], op: Op) -> Vec<Value> {
 
 /// A number as wide as a value.
 fn wide(b: &mut Body<'_>, x: Value, like: Value) -> Value {
-    match b.b.ty(like) {
-        ir::Type::F32 => x,
-        ty => b.b.op_as(Op::Splat, &[x], ty),
-    }
+    let ty = b.b.ty(like);
+    b.b.widen(x, ty)
 }
 
 /// A constant as wide as a value.
@@ -410,7 +404,7 @@ fn spread(b: &mut Body<'_>, x: f32, like: Value) -> Value {
 
 fn scaled(b: &mut Body<'_>, args: &[Typed], by: f32) -> Vec<Value> {
     let by = spread(b, by, args[0].parts[0]);
-    vec![b.b.op(Op::Mul, &[args[0].parts[0], by])]
+    vec![b.b.mul(args[0].parts[0], by)]
 }
 
 /// The second argument, a number, as wide as the first.
@@ -434,7 +428,7 @@ fn by_component(b: &mut Body<'_>, args: &[Typed], f: impl Fn(&mut Body<'_>, &[Va
         .collect();
     match results[..] {
         [one] => vec![one],
-        _ => vec![b.b.op(Op::Compose, &results)],
+        _ => vec![b.b.compose(&results)],
     }
 }
 
@@ -453,29 +447,29 @@ fn power(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
         let (mut square, mut rest) = (x, n.unsigned_abs());
         while rest > 0 {
             if rest & 1 == 1 {
-                result = Some(result.map_or(square, |r| b.b.op(Op::Mul, &[r, square])));
+                result = Some(result.map_or(square, |r| b.b.mul(r, square)));
             }
             rest >>= 1;
             if rest > 0 {
-                square = b.b.op(Op::Mul, &[square, square]);
+                square = b.b.mul(square, square);
             }
         }
         let result = result.unwrap_or_else(|| spread(b, 1.0, x));
-        return vec![if n < 0 { b.b.op(Op::Rcp, &[result]) } else { result }];
+        return vec![if n < 0 { b.b.rcp(result) } else { result }];
     }
     // A negative number has powers too: those of its size, negative where the exponent is odd.
     let exponent = args[1].parts[0];
-    let one = b.int_value(1);
-    let odd = b.b.op(Op::IAnd, &[exponent, one]);
-    let odd = b.b.op(Op::IEq, &[odd, one]);
-    let exponent = b.b.op(Op::ToFloat, &[exponent]);
+    let one = b.b.i32(1);
+    let odd = b.b.iand(exponent, one);
+    let odd = b.b.ieq(odd, one);
+    let exponent = b.b.to_float(exponent);
     by_component(b, &args[..1], |b, x| {
-        let size = b.b.op(Op::Abs, &[x[0]]);
+        let size = b.b.abs(x[0]);
         let size = b.library_call(&library::name("pow"), vec![size, exponent]);
-        let (zero, other) = (b.b.f32(0.0), b.b.op(Op::Neg, &[size]));
-        let less = b.b.op(Op::Lt, &[x[0], zero]);
-        let turns = b.b.op(Op::And, &[less, odd]);
-        b.b.op(Op::Select, &[turns, other, size])
+        let (zero, other) = (b.b.f32(0.0), b.b.neg(size));
+        let less = b.b.lt(x[0], zero);
+        let turns = b.b.and(less, odd);
+        b.b.select(turns, other, size)
     })
 }
 
@@ -486,20 +480,20 @@ fn modulus(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
         ir::Type::F32 => wide(b, args[1].parts[0], x),
         _ => args[1].parts[0],
     };
-    let inverse = b.b.op(Op::Rcp, &[y]);
-    let ratio = b.b.op(Op::Mul, &[x, inverse]);
-    let floor = b.b.op(Op::Floor, &[ratio]);
-    let whole = b.b.op(Op::Mul, &[y, floor]);
-    vec![b.b.op(Op::Sub, &[x, whole])]
+    let inverse = b.b.rcp(y);
+    let ratio = b.b.mul(x, inverse);
+    let floor = b.b.floor(ratio);
+    let whole = b.b.mul(y, floor);
+    vec![b.b.sub(x, whole)]
 }
 
 /// The smaller or the larger of integers.
 fn smaller(b: &mut Body<'_>, args: &[Typed], larger: bool) -> Vec<Value> {
     let pairs: Vec<_> = args[0].parts.iter().copied().zip(args[1].parts.iter().copied()).collect();
     let choose = |(x, y): (Value, Value)| {
-        let less = b.b.op(Op::ILt, &[x, y]);
+        let less = b.b.ilt(x, y);
         let (first, second) = if larger { (y, x) } else { (x, y) };
-        b.b.op(Op::Select, &[less, first, second])
+        b.b.select(less, first, second)
     };
     pairs.into_iter().map(choose).collect()
 }
@@ -532,66 +526,53 @@ fn mixed(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
         _ => args[2].parts[0],
     };
     let one = spread(b, 1.0, x);
-    let rest = b.b.op(Op::Sub, &[one, a]);
-    let first = b.b.op(Op::Mul, &[x, rest]);
-    let second = b.b.op(Op::Mul, &[y, a]);
-    vec![b.b.op(Op::Add, &[first, second])]
+    let rest = b.b.sub(one, a);
+    let first = b.b.mul(x, rest);
+    let second = b.b.mul(y, a);
+    vec![b.b.add(first, second)]
 }
 
 fn stepped(b: &mut Body<'_>, x: &[Value]) -> Value {
     let (zero, one) = (b.b.f32(0.0), b.b.f32(1.0));
-    let below = b.b.op(Op::Lt, &[x[1], x[0]]);
-    b.b.op(Op::Select, &[below, zero, one])
+    let below = b.b.lt(x[1], x[0]);
+    b.b.select(below, zero, one)
 }
 
 /// Hermite's curve between two edges.
 fn smooth(b: &mut Body<'_>, x: &[Value]) -> Value {
-    let width = b.b.op(Op::Sub, &[x[1], x[0]]);
-    let inverse = b.b.op(Op::Rcp, &[width]);
-    let way = b.b.op(Op::Sub, &[x[2], x[0]]);
-    let t = b.b.op(Op::Mul, &[way, inverse]);
-    let t = b.b.op(Op::Sat, &[t]);
+    let width = b.b.sub(x[1], x[0]);
+    let inverse = b.b.rcp(width);
+    let way = b.b.sub(x[2], x[0]);
+    let t = b.b.mul(way, inverse);
+    let t = b.b.sat(t);
     let (three, two) = (b.b.f32(3.0), b.b.f32(2.0));
-    let twice = b.b.op(Op::Mul, &[two, t]);
-    let rest = b.b.op(Op::Sub, &[three, twice]);
-    let square = b.b.op(Op::Mul, &[t, t]);
-    b.b.op(Op::Mul, &[square, rest])
-}
-
-fn dot(b: &mut Body<'_>, x: Value, y: Value) -> Value {
-    let op = if b.b.ty(x) == ir::Type::F32 { Op::Mul } else { Op::Dot };
-    b.b.op(op, &[x, y])
-}
-
-fn length(b: &mut Body<'_>, v: Value) -> Value {
-    if b.b.ty(v) == ir::Type::F32 {
-        return b.b.op(Op::Abs, &[v]);
-    }
-    let square = b.b.op(Op::Dot, &[v, v]);
-    b.b.op(Op::Sqrt, &[square])
+    let twice = b.b.mul(two, t);
+    let rest = b.b.sub(three, twice);
+    let square = b.b.mul(t, t);
+    b.b.mul(square, rest)
 }
 
 /// GLSL 1.20, §8.4: zero where there is total reflection.
 fn refracted(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let (i, n, eta) = (args[0].parts[0], args[1].parts[0], args[2].parts[0]);
-    let along = dot(b, n, i);
+    let along = b.b.dot(n, i);
     let (zero, one) = (b.b.f32(0.0), b.b.f32(1.0));
-    let square = b.b.op(Op::Mul, &[along, along]);
-    let rest = b.b.op(Op::Sub, &[one, square]);
-    let eta_squared = b.b.op(Op::Mul, &[eta, eta]);
-    let lost = b.b.op(Op::Mul, &[eta_squared, rest]);
-    let k = b.b.op(Op::Sub, &[one, lost]);
-    let none = b.b.op(Op::Lt, &[k, zero]);
-    let positive = b.b.op(Op::Max, &[k, zero]);
-    let root = b.b.op(Op::Sqrt, &[positive]);
-    let part = b.b.op(Op::Mul, &[eta, along]);
-    let by = b.b.op(Op::Add, &[part, root]);
+    let square = b.b.mul(along, along);
+    let rest = b.b.sub(one, square);
+    let eta_squared = b.b.mul(eta, eta);
+    let lost = b.b.mul(eta_squared, rest);
+    let k = b.b.sub(one, lost);
+    let none = b.b.lt(k, zero);
+    let positive = b.b.max(k, zero);
+    let root = b.b.sqrt(positive);
+    let part = b.b.mul(eta, along);
+    let by = b.b.add(part, root);
     let (by, eta) = (wide(b, by, n), wide(b, eta, i));
-    let moved = b.b.op(Op::Mul, &[by, n]);
-    let bent = b.b.op(Op::Mul, &[eta, i]);
-    let t = b.b.op(Op::Sub, &[bent, moved]);
+    let moved = b.b.mul(by, n);
+    let bent = b.b.mul(eta, i);
+    let t = b.b.sub(bent, moved);
     let nothing = spread(b, 0.0, i);
-    vec![b.b.op(Op::Select, &[none, nothing, t])]
+    vec![b.b.select(none, nothing, t)]
 }
 
 /// The components of two arguments, side by side, with what they are.
@@ -609,7 +590,7 @@ fn equal(b: &mut Body<'_>, args: &[Typed], wanted: bool) -> Vec<Value> {
     let (pairs, _) = pairs(b, args);
     let one = |(x, y): (Value, Value)| {
         let same = b.equal(x, y);
-        if wanted { same } else { b.b.op(Op::Not, &[same]) }
+        if wanted { same } else { b.b.not(same) }
     };
     pairs.into_iter().map(one).collect()
 }
@@ -620,9 +601,9 @@ fn inside(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let at = |l: &[Value], i: usize| l[i.min(l.len() - 1)];
     (0..lists[0].len())
         .map(|i| {
-            let above = b.b.op(Op::Lt, &[at(&lists[1], i), lists[0][i]]);
-            let below = b.b.op(Op::Lt, &[lists[0][i], at(&lists[2], i)]);
-            b.b.op(Op::And, &[above, below])
+            let above = b.b.lt(at(&lists[1], i), lists[0][i]);
+            let below = b.b.lt(lists[0][i], at(&lists[2], i));
+            b.b.and(above, below)
         })
         .collect()
 }
@@ -633,34 +614,34 @@ fn perpendicular(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let c = b.components(&args[0]);
     let zero = b.b.f32(0.0);
     if c.len() != 3 {
-        let turned = b.b.op(Op::Neg, &[c[1]]);
+        let turned = b.b.neg(c[1]);
         let mut list = vec![turned, c[0]];
         // Of four, the other two likewise: the sum of two vectors at right angles.
         if c.len() == 4 {
-            let turned = b.b.op(Op::Neg, &[c[3]]);
+            let turned = b.b.neg(c[3]);
             list.extend([turned, c[2]]);
         }
-        return vec![b.b.op(Op::Compose, &list)];
+        return vec![b.b.compose(&list)];
     }
-    let sizes: Vec<Value> = c.iter().map(|&x| b.b.op(Op::Abs, &[x])).collect();
-    let x_is_small = b.b.op(Op::Lt, &[sizes[0], sizes[1]]);
-    let turned: Vec<Value> = c.iter().map(|&x| b.b.op(Op::Neg, &[x])).collect();
-    let without_x = b.b.op(Op::Compose, &[zero, turned[2], c[1]]);
-    let without_y = b.b.op(Op::Compose, &[c[2], zero, turned[0]]);
-    vec![b.b.op(Op::Select, &[x_is_small, without_x, without_y])]
+    let sizes: Vec<Value> = c.iter().map(|&x| b.b.abs(x)).collect();
+    let x_is_small = b.b.lt(sizes[0], sizes[1]);
+    let turned: Vec<Value> = c.iter().map(|&x| b.b.neg(x)).collect();
+    let without_x = b.b.compose(&[zero, turned[2], c[1]]);
+    let without_y = b.b.compose(&[c[2], zero, turned[0]]);
+    vec![b.b.select(x_is_small, without_x, without_y)]
 }
 
 /// The number of the largest component by size, the first of equal ones.
 fn dominant(b: &mut Body<'_>, args: &[Typed]) -> Vec<Value> {
     let c = b.components(&args[0]);
-    let mut largest = b.b.op(Op::Abs, &[c[0]]);
-    let mut axis = b.int_value(0);
+    let mut largest = b.b.abs(c[0]);
+    let mut axis = b.b.i32(0);
     for (i, &x) in c.iter().enumerate().skip(1) {
-        let size = b.b.op(Op::Abs, &[x]);
-        let more = b.b.op(Op::Lt, &[largest, size]);
-        largest = b.b.op(Op::Select, &[more, size, largest]);
-        let own = b.int_value(i as i32);
-        axis = b.b.op(Op::Select, &[more, own, axis]);
+        let size = b.b.abs(x);
+        let more = b.b.lt(largest, size);
+        largest = b.b.select(more, size, largest);
+        let own = b.b.i32(i as i32);
+        axis = b.b.select(more, own, axis);
     }
     vec![axis]
 }
@@ -673,13 +654,13 @@ fn noise(b: &mut Body<'_>, x: &Typed, turn: u32) -> Value {
         .iter()
         .map(|&x| {
             let by = b.b.f32(turn as f32 * 37.25);
-            b.b.op(Op::Add, &[x, by])
+            b.b.add(x, by)
         })
         .collect();
     let args = match moved.len() {
         1 | 2 => moved.clone(),
         _ => {
-            let mut args = vec![b.b.op(Op::Compose, &moved[..3])];
+            let mut args = vec![b.b.compose(&moved[..3])];
             args.extend(moved.get(3));
             args
         }
@@ -687,17 +668,11 @@ fn noise(b: &mut Body<'_>, x: &Typed, turn: u32) -> Value {
     let name = library::name(&format!("noise.{}.1", c.len()));
     let value = b.b.call(name, args, &[ir::Type::F32])[0];
     let (two, one) = (b.b.f32(2.0), b.b.f32(1.0));
-    let twice = b.b.op(Op::Mul, &[two, value]);
-    b.b.op(Op::Sub, &[twice, one])
+    let twice = b.b.mul(two, value);
+    b.b.sub(twice, one)
 }
 
 fn noises(b: &mut Body<'_>, x: &Typed, n: u32) -> Vec<Value> {
     let values: Vec<Value> = (0..n).map(|turn| noise(b, x, turn)).collect();
-    vec![b.b.op(Op::Compose, &values)]
-}
-
-impl Body<'_> {
-    fn int_value(&mut self, x: i32) -> Value {
-        self.b.constant(ir::Const::I32(x))
-    }
+    vec![b.b.compose(&values)]
 }

@@ -17,7 +17,8 @@ use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::Span;
 use shadewright_ir::abi::{Input, ShaderKind, referred_parameter};
 use shadewright_ir::{
-    self as ir, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
+    self as ir, Condition, Const, Control, FunctionBuilder, FunctionKind, Loc, LocData, LoopExits, Module, Op,
+    ParamKind, SlotId, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -176,17 +177,10 @@ struct Frame<'a> {
     function: Option<FunctionId>,
     role: Role,
     scopes: Vec<HashMap<Arc<str>, Local>>,
-    loops: Vec<Loop>,
+    loops: Vec<LoopExits>,
     result: Type,
     /// Where its value goes, and where the caller continues.
     returned: Option<(Local, ir::BlockId)>,
-}
-
-/// A loop around the current statement.
-#[derive(Clone, Copy, Debug)]
-struct Loop {
-    break_to: ir::BlockId,
-    continue_to: ir::BlockId,
 }
 
 /// An error was reported; the statement is given up.
@@ -408,6 +402,12 @@ fn mentions<'o>(object: &'o Object, names: &mut HashSet<&'o str>) {
         };
     }
     object.references.iter().flat_map(|r| &r.1).flatten().for_each(|child| mentions(child, names));
+}
+
+impl Control for Body<'_> {
+    fn builder(&mut self) -> &mut ir::FunctionBuilder {
+        &mut self.b
+    }
 }
 
 impl<'a> Body<'a> {
@@ -764,19 +764,6 @@ impl<'a> Body<'a> {
         values
     }
 
-    /// Continues after a terminator, in unreachable code.
-    fn continue_unreachable(&mut self) {
-        let block = self.b.block();
-        self.b.seal(block);
-        self.b.switch_to(block);
-    }
-
-    fn jump_unless_terminated(&mut self, to: ir::BlockId) {
-        if !self.b.is_terminated() {
-            self.b.jump(to, Vec::new());
-        }
-    }
-
     /// Runs code where a condition holds, and other code where it does not.
     fn branches(
         &mut self,
@@ -784,18 +771,8 @@ impl<'a> Body<'a> {
         then: impl FnOnce(&mut Self) -> Lower<()>,
         otherwise: impl FnOnce(&mut Self) -> Lower<()>,
     ) -> Lower<()> {
-        let (yes, no, end) = (self.b.block(), self.b.block(), self.b.block());
-        self.b.branch(condition, yes, no);
-        self.b.seal(yes);
-        self.b.seal(no);
-        self.b.switch_to(yes);
-        let first = then(self);
-        self.jump_unless_terminated(end);
-        self.b.switch_to(no);
-        let second = otherwise(self);
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        let (mut first, mut second) = (Ok(()), Ok(()));
+        self.if_else(condition, |b| first = then(b), |b| second = otherwise(b));
         first.and(second)
     }
 }

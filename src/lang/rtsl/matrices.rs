@@ -2,7 +2,7 @@
 //! (§3.2).
 
 use super::types::{BasicType, Scalar};
-use shadewright_ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::{FunctionBuilder, Value};
 
 /// A product in the sense of linear algebra: of two matrices, or of a matrix and a vector; `None`
 /// where it is none of these.
@@ -22,8 +22,8 @@ pub fn product(
         }
         // A row: its product with each column.
         (Vector(Scalar::Float, n), Matrix(columns, rows)) if rows == n => {
-            let sums: Vec<Value> = right.1.iter().map(|&column| b.op(Op::Dot, &[left.1[0], column])).collect();
-            Some((Vector(Scalar::Float, columns), vec![b.op(Op::Compose, &sums)]))
+            let sums: Vec<Value> = right.1.iter().map(|&column| b.dot(left.1[0], column)).collect();
+            Some((Vector(Scalar::Float, columns), vec![b.compose(&sums)]))
         }
         _ => None,
     }
@@ -33,11 +33,11 @@ pub fn product(
 fn times(b: &mut FunctionBuilder, columns: &[Value], v: Value) -> Value {
     let mut sum = None;
     for (i, &column) in columns.iter().enumerate() {
-        let x = b.op(Op::Extract(i as u8), &[v]);
+        let x = b.extract(v, i as u8);
         let ty = b.ty(column);
-        let wide = b.op_as(Op::Splat, &[x], ty);
-        let part = b.op(Op::Mul, &[column, wide]);
-        sum = Some(sum.map_or(part, |sum| b.op(Op::Add, &[sum, part])));
+        let wide = b.splat(x, ty);
+        let part = b.mul(column, wide);
+        sum = Some(sum.map_or(part, |sum| b.add(sum, part)));
     }
     sum.unwrap_or(v)
 }
@@ -45,7 +45,7 @@ fn times(b: &mut FunctionBuilder, columns: &[Value], v: Value) -> Value {
 /// The elements, column by column.
 fn elements(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Vec<Value>> {
     let rows = columns.first().and_then(|&c| b.ty(c).lanes()).unwrap_or(0) as u8;
-    columns.iter().map(|&c| (0..rows).map(|i| b.op(Op::Extract(i), &[c])).collect()).collect()
+    columns.iter().map(|&c| (0..rows).map(|i| b.extract(c, i)).collect()).collect()
 }
 
 /// The matrix whose columns are the rows of another one.
@@ -55,7 +55,7 @@ pub fn transpose(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Value> {
     (0..rows)
         .map(|r| {
             let row: Vec<Value> = all.iter().map(|column| column[r]).collect();
-            b.op(Op::Compose, &row)
+            b.compose(&row)
         })
         .collect()
 }
@@ -68,11 +68,11 @@ fn determinant_of(b: &mut FunctionBuilder, m: &[Vec<Value>]) -> Value {
     let mut sum: Option<Value> = None;
     for r in 0..m.len() {
         let minor = determinant_of(b, &without(m, 0, r));
-        let part = b.op(Op::Mul, &[m[0][r], minor]);
+        let part = b.mul(m[0][r], minor);
         sum = Some(match sum {
             None => part,
-            Some(sum) if r % 2 == 1 => b.op(Op::Sub, &[sum, part]),
-            Some(sum) => b.op(Op::Add, &[sum, part]),
+            Some(sum) if r % 2 == 1 => b.sub(sum, part),
+            Some(sum) => b.add(sum, part),
         });
     }
     sum.unwrap_or_else(|| b.f32(1.0))
@@ -95,17 +95,17 @@ pub fn inverse(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Value> {
     let m = elements(b, columns);
     let n = m.len();
     let whole = determinant_of(b, &m);
-    let over = b.op(Op::Rcp, &[whole]);
+    let over = b.rcp(whole);
     let cofactor = |b: &mut FunctionBuilder, c: usize, r: usize| {
         let minor = determinant_of(b, &without(&m, c, r));
-        let scaled = b.op(Op::Mul, &[minor, over]);
-        if (c + r) % 2 == 1 { b.op(Op::Neg, &[scaled]) } else { scaled }
+        let scaled = b.mul(minor, over);
+        if (c + r) % 2 == 1 { b.neg(scaled) } else { scaled }
     };
     (0..n)
         .map(|r| {
             // Column r of the inverse is made of the cofactors of row r.
             let column: Vec<Value> = (0..n).map(|c| cofactor(b, c, r)).collect();
-            b.op(Op::Compose, &column)
+            b.compose(&column)
         })
         .collect()
 }
@@ -116,7 +116,7 @@ pub fn affine_inverse(b: &mut FunctionBuilder, columns: &[Value]) -> Vec<Value> 
     let Some((&moved, linear)) = columns.split_last() else { return Vec::new() };
     let mut list = inverse(b, linear);
     let back = times(b, &list, moved);
-    list.push(b.op(Op::Neg, &[back]));
+    list.push(b.neg(back));
     list
 }
 
@@ -126,9 +126,9 @@ pub fn outer_product(b: &mut FunctionBuilder, column: Value, row: Value) -> Vec<
     let ty = b.ty(column);
     (0..n)
         .map(|i| {
-            let x = b.op(Op::Extract(i), &[row]);
-            let wide = b.op_as(Op::Splat, &[x], ty);
-            b.op(Op::Mul, &[column, wide])
+            let x = b.extract(row, i);
+            let wide = b.splat(x, ty);
+            b.mul(column, wide)
         })
         .collect()
 }
@@ -139,7 +139,7 @@ pub fn diagonal(b: &mut FunctionBuilder, x: Value, columns: u8, rows: u8) -> Vec
     (0..columns)
         .map(|c| {
             let column: Vec<Value> = (0..rows).map(|r| if r == c { x } else { zero }).collect();
-            b.op(Op::Compose, &column)
+            b.compose(&column)
         })
         .collect()
 }
@@ -153,7 +153,7 @@ pub fn resized(b: &mut FunctionBuilder, from: &[Value], columns: u8, rows: u8) -
         .map(|c| {
             let column = (0..rows as usize).map(|r| at(c, r).unwrap_or(if r == c { one } else { zero }));
             let column: Vec<Value> = column.collect();
-            b.op(Op::Compose, &column)
+            b.compose(&column)
         })
         .collect()
 }

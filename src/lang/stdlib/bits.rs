@@ -1,7 +1,7 @@
 //! The library functions that need the bits of a float, or integers; the others are written in RSL.
 
 use shadewright_ir::abi::library;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 
@@ -36,22 +36,18 @@ fn function(name: &str, body: impl Fn(&mut FunctionBuilder, Value) -> Value) -> 
     b.finish()
 }
 
-fn i32(b: &mut FunctionBuilder, x: i32) -> Value {
-    b.constant(Const::I32(x))
-}
-
 /// x·2ⁿ for a positive `x` and a whole `n`, by the sum of the exponents, which the caller keeps in
 /// the range of normal numbers. It changes with `x` alone.
 fn scaled() -> Function {
     let mut b = FunctionBuilder::library(library::name("__scaled"));
     b.result("return", Type::F32);
     let [x, n] = ["x", "n"].map(|name| b.param(name, Type::F32));
-    let bits = b.op_as(Op::Bitcast, &[x], Type::I32);
-    let n = b.op_as(Op::ToInt, &[n], Type::I32);
-    let shift = i32(&mut b, 23);
-    let n = b.op(Op::IShl, &[n, shift]);
-    let bits = b.op(Op::IAdd, &[bits, n]);
-    let scaled = b.op_as(Op::Bitcast, &[bits], Type::F32);
+    let bits = b.bitcast(x, Type::I32);
+    let n = b.to_int(n, Type::I32);
+    let shift = b.i32(23);
+    let n = b.ishl(n, shift);
+    let bits = b.iadd(bits, n);
+    let scaled = b.bitcast(bits, Type::F32);
     let result = changing_as(&mut b, scaled, x);
     b.ret(vec![result]);
     b.finish()
@@ -59,13 +55,13 @@ fn scaled() -> Function {
 
 /// `y`, which is `x` times a power of two that is constant but for jumps.
 fn changing_as(b: &mut FunctionBuilder, y: Value, x: Value) -> Value {
-    let inverse = b.op(Op::Rcp, &[x]);
-    let scale = b.op(Op::Mul, &[y, inverse]);
+    let inverse = b.rcp(x);
+    let scale = b.mul(y, inverse);
     let [by_u, by_v] = [Op::Du, Op::Dv].map(|op| {
         let change = b.op(op, &[x]);
-        b.op(Op::Mul, &[change, scale])
+        b.mul(change, scale)
     });
-    b.op(Op::Seed, &[y, by_u, by_v])
+    b.seed(y, by_u, by_v)
 }
 
 /// The mantissa, which changes as x/2ᵉ does: between the jumps of the exponent.
@@ -78,15 +74,15 @@ fn mantissa(b: &mut FunctionBuilder, x: Value, least: i32) -> Value {
 /// the float of these bits and less than twice that. Subtracting the bits moves the boundary
 /// between exponents there.
 fn split(b: &mut FunctionBuilder, x: Value, least: i32) -> [Value; 2] {
-    let bits = b.op_as(Op::Bitcast, &[x], Type::I32);
-    let least = i32(b, least);
-    let moved = b.op(Op::ISub, &[bits, least]);
-    let shift = i32(b, 23);
-    let exponent = b.op(Op::IShr, &[moved, shift]);
-    let scaled = b.op(Op::IShl, &[exponent, shift]);
-    let mantissa = b.op(Op::ISub, &[bits, scaled]);
-    let mantissa = b.op_as(Op::Bitcast, &[mantissa], Type::F32);
-    let exponent = b.op(Op::ToFloat, &[exponent]);
+    let bits = b.bitcast(x, Type::I32);
+    let least = b.i32(least);
+    let moved = b.isub(bits, least);
+    let shift = b.i32(23);
+    let exponent = b.ishr(moved, shift);
+    let scaled = b.ishl(exponent, shift);
+    let mantissa = b.isub(bits, scaled);
+    let mantissa = b.bitcast(mantissa, Type::F32);
+    let exponent = b.to_float(exponent);
     [exponent, mantissa]
 }
 
@@ -98,12 +94,12 @@ fn extent() -> Function {
     let mut b = FunctionBuilder::library(library::name("__extent"));
     b.result("return", Type::F32);
     let vectors = ["a", "b"].map(|name| b.param(name, Type::Vec3));
-    let product = b.op(Op::Dot, &vectors);
-    let bits = b.op_as(Op::Bitcast, &[product], Type::U32);
+    let product = b.dot(vectors[0], vectors[1]);
+    let bits = b.bitcast(product, Type::U32);
     let [one, two] = [1, 2].map(|shift| b.u32(shift));
-    let unsigned = b.op(Op::IShl, &[bits, one]);
-    let half = b.op(Op::IShr, &[unsigned, two]);
-    let extent = b.op_as(Op::Bitcast, &[half], Type::F32);
+    let unsigned = b.ishl(bits, one);
+    let half = b.ishr(unsigned, two);
+    let extent = b.bitcast(half, Type::F32);
     b.ret(vec![extent]);
     b.finish()
 }
@@ -115,9 +111,9 @@ fn seed() -> Function {
     let p = b.param("p", Type::Vec3);
     let mut hash = b.u32(0);
     for axis in 0..3 {
-        let x = b.op(Op::Extract(axis), &[p]);
-        let bits = b.op_as(Op::Bitcast, &[x], Type::U32);
-        let mixed = b.op(Op::IXor, &[hash, bits]);
+        let x = b.extract(p, axis);
+        let bits = b.bitcast(x, Type::U32);
+        let mixed = b.ixor(hash, bits);
         hash = noise::round(&mut b, mixed);
     }
     let state = upper_bits(&mut b, hash);
@@ -128,27 +124,27 @@ fn seed() -> Function {
 /// The upper 24 bits of a number, as a float.
 fn upper_bits(b: &mut FunctionBuilder, bits: Value) -> Value {
     let shift = b.u32(8);
-    let bits = b.op(Op::IShr, &[bits, shift]);
-    b.op(Op::ToFloat, &[bits])
+    let bits = b.ishr(bits, shift);
+    b.to_float(bits)
 }
 
 /// The next whole number below 2²⁴ of a sequence that meets all of them: a linear congruence, with
 /// the multiplier 1 + 4k and the odd increment of Hull and Dobell 1962.
 fn next_random(b: &mut FunctionBuilder, state: Value) -> Value {
-    let state = b.op_as(Op::ToInt, &[state], Type::U32);
+    let state = b.to_int(state, Type::U32);
     let [factor, increment, mask] = [1_140_671_485, 12_820_163, 0x00ff_ffff].map(|c| b.u32(c));
-    let product = b.op(Op::IMul, &[state, factor]);
-    let sum = b.op(Op::IAdd, &[product, increment]);
-    let next = b.op(Op::IAnd, &[sum, mask]);
-    b.op(Op::ToFloat, &[next])
+    let product = b.imul(state, factor);
+    let sum = b.iadd(product, increment);
+    let next = b.iand(sum, mask);
+    b.to_float(next)
 }
 
 /// A number in [0, 1) that a whole one below 2²⁴ stands for.
 fn scrambled(b: &mut FunctionBuilder, state: Value) -> Value {
-    let state = b.op_as(Op::ToInt, &[state], Type::U32);
+    let state = b.to_int(state, Type::U32);
     let hash = noise::round(b, state);
     let hash = noise::round(b, hash);
     let whole = upper_bits(b, hash);
     let scale = b.f32(1.0 / (1u32 << 24) as f32);
-    b.op(Op::Mul, &[whole, scale])
+    b.mul(whole, scale)
 }

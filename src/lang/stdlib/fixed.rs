@@ -2,7 +2,7 @@
 //! quotient of more digits than a register holds, and the square root.
 
 use shadewright_ir::abi::library;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type};
+use shadewright_ir::{Control, Function, FunctionBuilder, Type};
 
 /// The upper 32 bits of the product of two numbers: `(u32, u32) → u32`.
 pub const HIGH_PRODUCT: &str = "__high_product";
@@ -29,17 +29,17 @@ fn high_product() -> Function {
     let mut b = begin(HIGH_PRODUCT, Type::U32);
     let factors = ["a", "b"].map(|name| b.param(name, Type::U32));
     let (half, mask) = (b.u32(16), b.u32(0xffff));
-    let [(al, ah), (bl, bh)] = factors.map(|x| (b.op(Op::IAnd, &[x, mask]), b.op(Op::IShr, &[x, half])));
-    let [low, first, second, high] = [(al, bl), (ah, bl), (al, bh), (ah, bh)].map(|(x, y)| b.op(Op::IMul, &[x, y]));
-    let mut middle = b.op(Op::IShr, &[low, half]);
+    let [(al, ah), (bl, bh)] = factors.map(|x| (b.iand(x, mask), b.ishr(x, half)));
+    let [low, first, second, high] = [(al, bl), (ah, bl), (al, bh), (ah, bh)].map(|(x, y)| b.imul(x, y));
+    let mut middle = b.ishr(low, half);
     let mut sum = high;
     for part in [first, second] {
-        let (lower, upper) = (b.op(Op::IAnd, &[part, mask]), b.op(Op::IShr, &[part, half]));
-        middle = b.op(Op::IAdd, &[middle, lower]);
-        sum = b.op(Op::IAdd, &[sum, upper]);
+        let (lower, upper) = (b.iand(part, mask), b.ishr(part, half));
+        middle = b.iadd(middle, lower);
+        sum = b.iadd(sum, upper);
     }
-    let carry = b.op(Op::IShr, &[middle, half]);
-    let sum = b.op(Op::IAdd, &[sum, carry]);
+    let carry = b.ishr(middle, half);
+    let sum = b.iadd(sum, carry);
     b.ret(vec![sum]);
     b.finish()
 }
@@ -48,14 +48,14 @@ fn high_product() -> Function {
 fn signed_high_product() -> Function {
     let mut b = begin(SIGNED_HIGH_PRODUCT, Type::I32);
     let factors = ["a", "b"].map(|name| b.param(name, Type::I32));
-    let bits = factors.map(|x| b.op_as(Op::Bitcast, &[x], Type::U32));
+    let bits = factors.map(|x| b.bitcast(x, Type::U32));
     let high = b.call(library::name(HIGH_PRODUCT), bits.to_vec(), &[Type::U32])[0];
-    let mut high = b.op_as(Op::Bitcast, &[high], Type::I32);
-    let zero = b.constant(Const::I32(0));
+    let mut high = b.bitcast(high, Type::I32);
+    let zero = b.i32(0);
     for (x, other) in [(factors[0], factors[1]), (factors[1], factors[0])] {
-        let is_negative = b.op(Op::ILt, &[x, zero]);
-        let less = b.op(Op::Select, &[is_negative, other, zero]);
-        high = b.op(Op::ISub, &[high, less]);
+        let is_negative = b.ilt(x, zero);
+        let less = b.select(is_negative, other, zero);
+        high = b.isub(high, less);
     }
     b.ret(vec![high]);
     b.finish()
@@ -66,50 +66,42 @@ fn quotient() -> Function {
     let mut b = begin(QUOTIENT, Type::U32);
     let [dividend, divisor, zeros] = ["a", "b", "k"].map(|name| b.param(name, Type::U32));
     let [zero, one, top, bits] = [0, 1, 31, 32].map(|x| b.u32(x));
-    let [left, rest, quotient, turn] = [dividend, zero, zero, zero].map(|start| {
-        let variable = b.variable(Type::U32);
-        b.write(variable, start);
-        variable
-    });
-    let turns = b.op(Op::IAdd, &[bits, zeros]);
-    let (head, body, end) = (b.block(), b.block(), b.block());
-    b.jump(head, Vec::new());
-    b.switch_to(head);
-    let number = b.read(turn);
-    let more = b.op(Op::ILt, &[number, turns]);
-    b.branch(more, body, end);
-    b.seal(body);
-    b.switch_to(body);
-    let x = b.read(left);
-    let digit = b.op(Op::IShr, &[x, top]);
-    let x = b.op(Op::IShl, &[x, one]);
-    b.write(left, x);
-    let before = b.read(rest);
-    // A rest of 33 bits is larger than any divisor.
-    let carry = b.op(Op::IShr, &[before, top]);
-    let is_large = b.op(Op::IEq, &[carry, one]);
-    let after = b.op(Op::IShl, &[before, one]);
-    let after = b.op(Op::IOr, &[after, digit]);
-    let is_less = b.op(Op::ILt, &[after, divisor]);
-    let is_whole = b.op(Op::Not, &[is_less]);
-    let fits = b.op(Op::Or, &[is_large, is_whole]);
-    let difference = b.op(Op::ISub, &[after, divisor]);
-    let after = b.op(Op::Select, &[fits, difference, after]);
-    b.write(rest, after);
+    let [left, rest, quotient, turn] = [dividend, zero, zero, zero].map(|start| b.variable_with(start));
+    let turns = b.iadd(bits, zeros);
+    let is_unfinished = |b: &mut FunctionBuilder| {
+        let number = b.read(turn);
+        b.ilt(number, turns)
+    };
+    let digit = |b: &mut FunctionBuilder| {
+        let x = b.read(left);
+        let digit = b.ishr(x, top);
+        let x = b.ishl(x, one);
+        b.write(left, x);
+        let before = b.read(rest);
+        // A rest of 33 bits is larger than any divisor.
+        let carry = b.ishr(before, top);
+        let is_large = b.ieq(carry, one);
+        let after = b.ishl(before, one);
+        let after = b.ior(after, digit);
+        let is_less = b.ilt(after, divisor);
+        let is_whole = b.not(is_less);
+        let fits = b.or(is_large, is_whole);
+        let difference = b.isub(after, divisor);
+        let after = b.select(fits, difference, after);
+        b.write(rest, after);
+        let q = b.read(quotient);
+        let q = b.ishl(q, one);
+        let digit = b.select(fits, one, zero);
+        let q = b.ior(q, digit);
+        b.write(quotient, q);
+        let number = b.read(turn);
+        let next = b.iadd(number, one);
+        b.write(turn, next);
+    };
+    b.loop_while(is_unfinished, digit);
     let q = b.read(quotient);
-    let q = b.op(Op::IShl, &[q, one]);
-    let digit = b.op(Op::Select, &[fits, one, zero]);
-    let q = b.op(Op::IOr, &[q, digit]);
-    b.write(quotient, q);
-    let next = b.op(Op::IAdd, &[number, one]);
-    b.write(turn, next);
-    b.jump(head, Vec::new());
-    b.seal(head);
-    b.seal(end);
-    b.switch_to(end);
-    let q = b.read(quotient);
-    let is_zero = b.op(Op::IEq, &[divisor, zero]);
-    let q = b.op(Op::Select, &[is_zero, zero, q]);
+    let is_zero = b.ieq(divisor, zero);
+    let q = b.select(is_zero, zero, q);
     b.ret(vec![q]);
     b.finish()
 }
@@ -122,13 +114,13 @@ fn root() -> Function {
     let one = b.u32(1);
     for place in (0..16).rev() {
         let bit = b.u32(1 << (2 * place));
-        let tried = b.op(Op::IOr, &[root, bit]);
-        let is_less = b.op(Op::ILt, &[left, tried]);
-        let rest = b.op(Op::ISub, &[left, tried]);
-        let without = b.op(Op::IShr, &[root, one]);
-        let with = b.op(Op::IOr, &[without, bit]);
-        left = b.op(Op::Select, &[is_less, left, rest]);
-        root = b.op(Op::Select, &[is_less, without, with]);
+        let tried = b.ior(root, bit);
+        let is_less = b.ilt(left, tried);
+        let rest = b.isub(left, tried);
+        let without = b.ishr(root, one);
+        let with = b.ior(without, bit);
+        left = b.select(is_less, left, rest);
+        root = b.select(is_less, without, with);
     }
     b.ret(vec![root]);
     b.finish()
@@ -138,7 +130,7 @@ fn root() -> Function {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use shadewright_ir::{EmptyWorld, Limits, Module, eval};
+    use shadewright_ir::{Const, EmptyWorld, Limits, Module, eval};
 
     fn run(name: &str, args: &[Const]) -> Const {
         let mut module = Module::new();

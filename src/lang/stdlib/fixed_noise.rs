@@ -7,7 +7,7 @@
 
 use super::noise::{AMPLITUDES, AXIS_KEYS, OUTPUT_KEYS, keyed, round};
 use shadewright_ir::abi::library;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Function, FunctionBuilder, Type, Value};
 
 /// Digits after the point of a coordinate.
 pub const COORDINATE_DIGITS: i32 = 15;
@@ -63,49 +63,45 @@ fn function(axes: u32) -> Function {
         values = low.iter().zip(high).map(|(&low, &high)| blended(&mut b, low, high, axis.fade)).collect();
     }
     let amplitude = (AMPLITUDES[axes as usize - 1] * 2f32.powi(AMPLITUDE_DIGITS)).round() as i32;
-    let amplitude = int(&mut b, amplitude);
-    let scaled = b.op(Op::IMul, &[values[0], amplitude]);
+    let amplitude = b.i32(amplitude);
+    let scaled = b.imul(values[0], amplitude);
     let scaled = down(&mut b, scaled, digits + AMPLITUDE_DIGITS - RESULT_DIGITS);
-    let middle = int(&mut b, 1 << (RESULT_DIGITS - 1));
-    let noise = b.op(Op::IAdd, &[scaled, middle]);
+    let middle = b.i32(1 << (RESULT_DIGITS - 1));
+    let noise = b.iadd(scaled, middle);
     let noise = clamped(&mut b, noise);
-    let noise = b.op_as(Op::Bitcast, &[noise], Type::U32);
+    let noise = b.bitcast(noise, Type::U32);
     b.ret(vec![noise]);
     b.finish()
 }
 
-fn int(b: &mut FunctionBuilder, x: i32) -> Value {
-    b.constant(Const::I32(x))
-}
-
 /// Drops digits: towards minus infinity.
 fn down(b: &mut FunctionBuilder, x: Value, digits: i32) -> Value {
-    let digits = int(b, digits);
-    b.op(Op::IShr, &[x, digits])
+    let digits = b.i32(digits);
+    b.ishr(x, digits)
 }
 
 /// The product of numbers of which the second has a coordinate's digits, with those of the first.
 fn product(b: &mut FunctionBuilder, x: Value, y: Value) -> Value {
-    let product = b.op(Op::IMul, &[x, y]);
+    let product = b.imul(x, y);
     down(b, product, COORDINATE_DIGITS)
 }
 
 fn axis(b: &mut FunctionBuilder, x: Value) -> Axis {
     let cell = down(b, x, COORDINATE_DIGITS);
-    let cell = b.op_as(Op::Bitcast, &[cell], Type::U32);
+    let cell = b.bitcast(cell, Type::U32);
     let next = b.u32(1);
-    let next = b.op(Op::IAdd, &[cell, next]);
-    let [mask, one] = [(1 << COORDINATE_DIGITS) - 1, 1 << COORDINATE_DIGITS].map(|c| int(b, c));
-    let t = b.op(Op::IAnd, &[x, mask]);
-    let back = b.op(Op::ISub, &[t, one]);
+    let next = b.iadd(cell, next);
+    let [mask, one] = [(1 << COORDINATE_DIGITS) - 1, 1 << COORDINATE_DIGITS].map(|c| b.i32(c));
+    let t = b.iand(x, mask);
+    let back = b.isub(t, one);
     // 6t⁵ − 15t⁴ + 10t³, which is at most 1, so that no product has more than 30 digits.
     let square = product(b, t, t);
     let cube = product(b, square, t);
-    let [six, fifteen, ten] = [6, 15, 10 << COORDINATE_DIGITS].map(|c| int(b, c));
-    let inner = b.op(Op::IMul, &[square, six]);
-    let linear = b.op(Op::IMul, &[t, fifteen]);
-    let inner = b.op(Op::ISub, &[inner, linear]);
-    let inner = b.op(Op::IAdd, &[inner, ten]);
+    let [six, fifteen, ten] = [6, 15, 10 << COORDINATE_DIGITS].map(|c| b.i32(c));
+    let inner = b.imul(square, six);
+    let linear = b.imul(t, fifteen);
+    let inner = b.isub(inner, linear);
+    let inner = b.iadd(inner, ten);
     let fade = product(b, cube, inner);
     Axis { cells: [cell, next], offsets: [t, back], fade }
 }
@@ -118,7 +114,7 @@ fn corners(b: &mut FunctionBuilder, place: &[Axis]) -> Vec<Value> {
         let mut next = Vec::with_capacity(2 * hashes.len());
         for side in sides {
             for &hash in &hashes {
-                let mixed = b.op(Op::IXor, &[hash, side]);
+                let mixed = b.ixor(hash, side);
                 next.push(round(b, mixed));
             }
         }
@@ -130,49 +126,49 @@ fn corners(b: &mut FunctionBuilder, place: &[Axis]) -> Vec<Value> {
 /// The product of a corner's gradient and the way from the corner, with so many digits.
 fn gradient_dot(b: &mut FunctionBuilder, place: &[Axis], corner: usize, hash: Value, digits: i32) -> Value {
     let key = b.u32(OUTPUT_KEYS[0]);
-    let hash = b.op(Op::IXor, &[hash, key]);
+    let hash = b.ixor(hash, key);
     let hash = round(b, hash);
-    let hash = b.op_as(Op::Bitcast, &[hash], Type::I32);
+    let hash = b.bitcast(hash, Type::I32);
     let mut sum: Option<Value> = None;
     for (n, axis) in place.iter().enumerate() {
         // Eight bits with their sign, the highest first.
-        let left = int(b, 8 * n as i32);
-        let part = if n == 0 { hash } else { b.op(Op::IShl, &[hash, left]) };
+        let left = b.i32(8 * n as i32);
+        let part = if n == 0 { hash } else { b.ishl(hash, left) };
         let part = down(b, part, 32 - 8);
-        let term = b.op(Op::IMul, &[part, axis.offsets[corner >> n & 1]]);
-        sum = Some(sum.map_or(term, |sum| b.op(Op::IAdd, &[sum, term])));
+        let term = b.imul(part, axis.offsets[corner >> n & 1]);
+        sum = Some(sum.map_or(term, |sum| b.iadd(sum, term)));
     }
     let sum = sum.unwrap_or(hash);
     down(b, sum, GRADIENT_DIGITS + COORDINATE_DIGITS - digits)
 }
 
 fn blended(b: &mut FunctionBuilder, low: Value, high: Value, fade: Value) -> Value {
-    let difference = b.op(Op::ISub, &[high, low]);
+    let difference = b.isub(high, low);
     let part = product(b, difference, fade);
-    b.op(Op::IAdd, &[low, part])
+    b.iadd(low, part)
 }
 
 /// The number, or the nearest from 0 to the largest result, without a branch.
 fn clamped(b: &mut FunctionBuilder, x: Value) -> Value {
-    let most = int(b, (1 << RESULT_DIGITS) - 1);
+    let most = b.i32((1 << RESULT_DIGITS) - 1);
     let x = not_negative(b, x);
-    let room = b.op(Op::ISub, &[most, x]);
+    let room = b.isub(most, x);
     let room = not_negative(b, room);
-    b.op(Op::ISub, &[most, room])
+    b.isub(most, room)
 }
 
 fn not_negative(b: &mut FunctionBuilder, x: Value) -> Value {
     let sign = down(b, x, 31);
-    let all = int(b, -1);
-    let mask = b.op(Op::IXor, &[sign, all]);
-    b.op(Op::IAnd, &[x, mask])
+    let all = b.i32(-1);
+    let mask = b.ixor(sign, all);
+    b.iand(x, mask)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use shadewright_ir::{EmptyWorld, Limits, Module, eval};
+    use shadewright_ir::{Const, EmptyWorld, Limits, Module, eval};
 
     /// The noise at a place, coordinates as they are stored.
     fn noise(place: &[i32]) -> u32 {

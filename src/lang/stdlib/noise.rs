@@ -98,7 +98,7 @@ fn join(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
     if let [one] = parts {
         return *one;
     }
-    let all: Vec<Value> = parts.iter().flat_map(|p| components(b, *p)).collect();
+    let all: Vec<Value> = parts.iter().flat_map(|p| b.components(*p)).collect();
     compose(b, &all)
 }
 
@@ -108,19 +108,19 @@ fn blended(b: &mut FunctionBuilder, place: &Place, corners: &[Corner], key: u32)
     let sum = interpolate(b, place, dots);
     let amplitude = b.f32(AMPLITUDES[place.cells.len() - 1]);
     let middle = b.f32(0.5);
-    let scaled = b.op(Op::Mul, &[sum, amplitude]);
-    let moved = b.op(Op::Add, &[scaled, middle]);
-    b.op(Op::Sat, &[moved])
+    let scaled = b.mul(sum, amplitude);
+    let moved = b.add(scaled, middle);
+    b.sat(moved)
 }
 
 /// The hash of the cell that a position lies in.
 fn cell_hash(b: &mut FunctionBuilder, position: Value) -> Value {
-    let floor = b.op(Op::Floor, &[position]);
+    let floor = b.floor(position);
     let zero = b.u32(0);
-    components(b, floor).into_iter().zip(AXIS_KEYS).fold(zero, |hash, (cell, key)| {
+    b.components(floor).into_iter().zip(AXIS_KEYS).fold(zero, |hash, (cell, key)| {
         let cell = lattice(b, cell);
         let side = keyed(b, cell, key);
-        let mixed = b.op(Op::IXor, &[hash, side]);
+        let mixed = b.ixor(hash, side);
         round(b, mixed)
     })
 }
@@ -128,26 +128,18 @@ fn cell_hash(b: &mut FunctionBuilder, position: Value) -> Value {
 /// A uniform number in [0, 1) from a hash: its upper 24 bits after one more round.
 fn uniform(b: &mut FunctionBuilder, hash: Value, key: u32) -> Value {
     let key = b.u32(key);
-    let mixed = b.op(Op::IXor, &[hash, key]);
+    let mixed = b.ixor(hash, key);
     let mixed = round(b, mixed);
     let shift = b.u32(8);
-    let high = b.op(Op::IShr, &[mixed, shift]);
-    let float = b.op(Op::ToFloat, &[high]);
+    let high = b.ishr(mixed, shift);
+    let float = b.to_float(high);
     let scale = b.f32(1.0 / (1u32 << 24) as f32);
-    b.op(Op::Mul, &[float, scale])
+    b.mul(float, scale)
 }
 
 /// A vector of floats; a single float is itself.
 fn compose(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
-    if let [one] = parts { *one } else { b.op(Op::Compose, parts) }
-}
-
-/// The components of a vector; a float is its own.
-fn components(b: &mut FunctionBuilder, v: Value) -> Vec<Value> {
-    match b.ty(v).lanes() {
-        Some(n) if n > 1 => (0..n as u8).map(|k| b.op(Op::Extract(k), &[v])).collect(),
-        _ => vec![v],
-    }
+    if let [one] = parts { *one } else { b.compose(parts) }
 }
 
 /// A position, all axes together: vectors with a component an axis, so that one instruction works
@@ -169,56 +161,57 @@ fn all(b: &mut FunctionBuilder, c: f32, like: Value) -> Value {
 
 /// A whole number as the lattice counts it.
 fn lattice(b: &mut FunctionBuilder, whole: Value) -> Value {
-    let whole = b.op_as(Op::ToInt, &[whole], Type::I32);
-    b.op_as(Op::Bitcast, &[whole], Type::U32)
+    let whole = b.to_int(whole, Type::I32);
+    b.bitcast(whole, Type::U32)
 }
 
 /// Lattice coordinates within one period: 0 to below the period. Half a unit keeps the quotient off
 /// whole numbers, so that its rounding is harmless for coordinates up to 2²².
 fn wrapped(b: &mut FunctionBuilder, cell: Value, period: Value) -> Value {
     let half = all(b, 0.5, cell);
-    let inverse = b.op(Op::Rcp, &[period]);
-    let middle = b.op(Op::Add, &[cell, half]);
-    let turns = b.op(Op::Mul, &[middle, inverse]);
-    let turns = b.op(Op::Floor, &[turns]);
-    let whole = b.op(Op::Mul, &[turns, period]);
-    b.op(Op::Sub, &[cell, whole])
+    let inverse = b.rcp(period);
+    let middle = b.add(cell, half);
+    let turns = b.mul(middle, inverse);
+    let turns = b.floor(turns);
+    let whole = b.mul(turns, period);
+    b.sub(cell, whole)
 }
 
 fn place(b: &mut FunctionBuilder, x: Value, period: Option<Value>) -> Place {
-    let floor = b.op(Op::Floor, &[x]);
+    let floor = b.floor(x);
     let cells = match period {
-        None => components(b, floor)
+        None => b
+            .components(floor)
             .into_iter()
             .map(|low| {
                 let low = lattice(b, low);
                 let one = b.u32(1);
-                [low, b.op(Op::IAdd, &[low, one])]
+                [low, b.iadd(low, one)]
             })
             .collect(),
         Some(period) => {
             let [half, one] = [0.5, 1.0].map(|c| all(b, c, x));
-            let nearest = b.op(Op::Add, &[period, half]);
-            let nearest = b.op(Op::Floor, &[nearest]);
-            let period = b.op(Op::Max, &[nearest, one]);
-            let next = b.op(Op::Add, &[floor, one]);
+            let nearest = b.add(period, half);
+            let nearest = b.floor(nearest);
+            let period = b.max(nearest, one);
+            let next = b.add(floor, one);
             let [low, high] = [floor, next].map(|side| {
                 let side = wrapped(b, side, period);
-                components(b, side)
+                b.components(side)
             });
             low.into_iter().zip(high).map(|(low, high)| [low, high].map(|side| lattice(b, side))).collect()
         }
     };
-    let t = b.op(Op::Sub, &[x, floor]);
+    let t = b.sub(x, floor);
     // 6t⁵ − 15t⁴ + 10t³, whose first and second derivatives vanish at both ends.
     let [six, fifteen, ten] = [6.0, 15.0, 10.0].map(|c| all(b, c, x));
-    let inner = b.op(Op::Mul, &[t, six]);
-    let inner = b.op(Op::Sub, &[inner, fifteen]);
-    let inner = b.op(Op::Mul, &[inner, t]);
-    let inner = b.op(Op::Add, &[inner, ten]);
-    let square = b.op(Op::Mul, &[t, t]);
-    let cube = b.op(Op::Mul, &[square, t]);
-    let fade = b.op(Op::Mul, &[cube, inner]);
+    let inner = b.mul(t, six);
+    let inner = b.sub(inner, fifteen);
+    let inner = b.mul(inner, t);
+    let inner = b.add(inner, ten);
+    let square = b.mul(t, t);
+    let cube = b.mul(square, t);
+    let fade = b.mul(cube, inner);
     Place { cells, offset: t, fade }
 }
 
@@ -237,7 +230,7 @@ fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
         let mut next = Vec::with_capacity(2 * hashes.len());
         for side in sides {
             for &hash in &hashes {
-                let mixed = b.op(Op::IXor, &[hash, side]);
+                let mixed = b.ixor(hash, side);
                 next.push(round(b, mixed));
             }
         }
@@ -249,7 +242,7 @@ fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
         let offset = match Const::from_floats(&sides) {
             Some(sides) if n > 0 => {
                 let sides = b.constant(sides);
-                b.op(Op::Sub, &[place.offset, sides])
+                b.sub(place.offset, sides)
             }
             _ => place.offset,
         };
@@ -261,16 +254,16 @@ fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
 /// A lattice coordinate as a hash takes it in: multiplied by the key of its axis.
 pub(super) fn keyed(b: &mut FunctionBuilder, cell: Value, key: u32) -> Value {
     let key = b.u32(key);
-    b.op(Op::IMul, &[cell, key])
+    b.imul(cell, key)
 }
 
 /// One round of mixing.
 pub(super) fn round(b: &mut FunctionBuilder, x: Value) -> Value {
     let factor = b.u32(ROUND);
-    let x = b.op(Op::IMul, &[x, factor]);
+    let x = b.imul(x, factor);
     let shift = b.u32(15);
-    let high = b.op(Op::IShr, &[x, shift]);
-    b.op(Op::IXor, &[x, high])
+    let high = b.ishr(x, shift);
+    b.ixor(x, high)
 }
 
 /// The product of a corner's gradient, with components in [−1, 1] from ten bits each (eight in four
@@ -280,7 +273,7 @@ pub(super) fn round(b: &mut FunctionBuilder, x: Value) -> Value {
 /// their scale takes it back without rounding.
 fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Value {
     let key = b.u32(output_key);
-    let hash = b.op(Op::IXor, &[corner.hash, key]);
+    let hash = b.ixor(corner.hash, key);
     let hash = round(b, hash);
     let one = b.f32(1.0);
     let axes = b.ty(corner.offset).lanes().unwrap_or(1);
@@ -291,10 +284,10 @@ fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Va
             let most = (1u32 << bits) - 1;
             let mask = b.u32(most << shift);
             let scale = b.f32(2.0 / most as f32 / (1u32 << shift) as f32);
-            let part = b.op(Op::IAnd, &[hash, mask]);
-            let float = b.op(Op::ToFloat, &[part]);
-            let scaled = b.op(Op::Mul, &[float, scale]);
-            b.op(Op::Sub, &[scaled, one])
+            let part = b.iand(hash, mask);
+            let float = b.to_float(part);
+            let scaled = b.mul(float, scale);
+            b.sub(scaled, one)
         })
         .collect();
     let gradient = compose(b, &gradient);
@@ -305,7 +298,7 @@ fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Va
 /// Blends the corners' values along the last axis, then the one before, to a single value: as
 /// vectors, whose halves are the two sides.
 fn interpolate(b: &mut FunctionBuilder, place: &Place, mut values: Vec<Value>) -> Value {
-    for fade in components(b, place.fade).into_iter().rev() {
+    for fade in b.components(place.fade).into_iter().rev() {
         let (low, high) = values.split_at(values.len() / 2);
         // Vectors have up to four components.
         let pairs: Vec<(Value, Value)> =
@@ -314,11 +307,11 @@ fn interpolate(b: &mut FunctionBuilder, place: &Place, mut values: Vec<Value>) -
             .into_iter()
             .flat_map(|(low, high)| {
                 let ty = b.ty(low);
-                let fade = if ty == Type::F32 { fade } else { b.op_as(Op::Splat, &[fade], ty) };
-                let difference = b.op(Op::Sub, &[high, low]);
-                let part = b.op(Op::Mul, &[difference, fade]);
-                let blended = b.op(Op::Add, &[low, part]);
-                components(b, blended)
+                let fade = b.widen(fade, ty);
+                let difference = b.sub(high, low);
+                let part = b.mul(difference, fade);
+                let blended = b.add(low, part);
+                b.components(blended)
             })
             .collect();
     }

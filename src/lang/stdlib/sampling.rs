@@ -2,7 +2,7 @@
 //! back end draws the same.
 
 use shadewright_ir::abi::library;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Function, FunctionBuilder, Op, Type, Value};
 
 /// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the
 /// last bits of a position, as GPUs that fuse multiplications and additions do, then still draw the
@@ -16,8 +16,8 @@ pub fn functions() -> Vec<Function> {
     b.result("return", Type::Vec3);
     let p = b.param("p", Type::Vec3);
     let mut v = [0, 1, 2].map(|i| {
-        let x = b.op(Op::Extract(i), &[p]);
-        let bits = b.op_as(Op::Bitcast, &[x], Type::U32);
+        let x = b.extract(p, i);
+        let bits = b.bitcast(x, Type::U32);
         let rounded = with(&mut b, Op::IAdd, bits, DROPPED.div_ceil(2));
         let kept = with(&mut b, Op::IAnd, rounded, !DROPPED);
         let scaled = with(&mut b, Op::IMul, kept, 1_664_525);
@@ -26,30 +26,30 @@ pub fn functions() -> Vec<Function> {
     mix(&mut b, &mut v);
     v = v.map(|x| {
         let high = with(&mut b, Op::IShr, x, 16);
-        b.op(Op::IXor, &[x, high])
+        b.ixor(x, high)
     });
     mix(&mut b, &mut v);
     let numbers = v.map(|x| {
         let high = with(&mut b, Op::IShr, x, 8);
-        let number = b.op(Op::ToFloat, &[high]);
+        let number = b.to_float(high);
         let unit = b.f32(1.0 / 16_777_216.0);
-        b.op(Op::Mul, &[number, unit])
+        b.mul(number, unit)
     });
-    let result = b.op(Op::Compose, &numbers);
+    let result = b.compose(&numbers);
     b.ret(vec![result]);
     vec![b.finish()]
 }
 
 fn with(b: &mut FunctionBuilder, op: Op, x: Value, constant: u32) -> Value {
-    let constant = b.constant(Const::U32(constant));
+    let constant = b.u32(constant);
     b.op(op, &[x, constant])
 }
 
 /// Adds to each coordinate the product of the two others.
 fn mix(b: &mut FunctionBuilder, v: &mut [Value; 3]) {
     for i in 0..3 {
-        let product = b.op(Op::IMul, &[v[(i + 1) % 3], v[(i + 2) % 3]]);
-        v[i] = b.op(Op::IAdd, &[v[i], product]);
+        let product = b.imul(v[(i + 1) % 3], v[(i + 2) % 3]);
+        v[i] = b.iadd(v[i], product);
     }
 }
 

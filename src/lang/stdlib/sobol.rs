@@ -7,7 +7,7 @@
 //! points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
 use shadewright_ir::abi::library;
-use shadewright_ir::{Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Function, FunctionBuilder, Type, Value};
 
 /// The golden ratio as a share of 2³²: multiples of it are far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
@@ -21,10 +21,10 @@ pub fn functions() -> Vec<Function> {
     b.result("return", Type::Vec4);
     let args = ["index", "pixel", "place"].map(|name| {
         let x = b.param(name, Type::F32);
-        b.op_as(Op::ToInt, &[x], Type::U32)
+        b.to_int(x, Type::U32)
     });
     let numbers = numbers(&mut b, args);
-    let result = b.op(Op::Compose, &numbers);
+    let result = b.compose(&numbers);
     b.ret(vec![result]);
     vec![b.finish()]
 }
@@ -32,35 +32,35 @@ pub fn functions() -> Vec<Function> {
 /// The four numbers of a sample's index at a pixel and a place.
 fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Value> {
     let apart = b.u32(GOLDEN);
-    let place = b.op(Op::IMul, &[place, apart]);
+    let place = b.imul(place, apart);
     let up = b.u32(8);
-    let pixel = b.op(Op::IShl, &[pixel, up]);
-    let both = b.op(Op::IAdd, &[pixel, place]);
+    let pixel = b.ishl(pixel, up);
+    let both = b.iadd(pixel, place);
     let hash = mixed(b, both);
     // The lowest bit of a seed turns a whole half of the numbers, so it is the highest of a
     // product, to which all bits of the hash add.
     let seed = |b: &mut FunctionBuilder, number: usize| {
         let factor = b.u32(FACTORS[number]);
-        let product = b.op(Op::IMul, &[hash, factor]);
-        b.op(Op::IReverse, &[product])
+        let product = b.imul(hash, factor);
+        b.ireverse(product)
     };
-    let index = b.op(Op::IReverse, &[index]);
+    let index = b.ireverse(index);
     let mut numbers = Vec::new();
     for pair in [0, 3] {
         let [shuffle, first, second] = [0, 1, 2].map(|k| seed(b, pair + k));
         let shuffled = scrambled(b, index, shuffle);
         // The first dimension is the index with its bits reversed, so its own bits reversed are the
         // index.
-        let x = b.op(Op::IReverse, &[shuffled]);
+        let x = b.ireverse(shuffled);
         let y = pascal(b, x);
         for (reversed_bits, seed) in [(x, first), (y, second)] {
             let bits = scrambled(b, reversed_bits, seed);
-            let bits = b.op(Op::IReverse, &[bits]);
+            let bits = b.ireverse(bits);
             let drop = b.u32(8);
-            let bits = b.op(Op::IShr, &[bits, drop]);
-            let whole = b.op(Op::ToFloat, &[bits]);
+            let bits = b.ishr(bits, drop);
+            let whole = b.to_float(bits);
             let scale = b.f32(1.0 / (1u32 << 24) as f32);
-            numbers.push(b.op(Op::Mul, &[whole, scale]));
+            numbers.push(b.mul(whole, scale));
         }
     }
     numbers
@@ -70,11 +70,11 @@ fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Va
 fn mixed(b: &mut FunctionBuilder, mut x: Value) -> Value {
     for (shift, factor) in [(16, Some(0x7feb_352d)), (15, Some(0x846c_a68b)), (16, None)] {
         let shift = b.u32(shift);
-        let high = b.op(Op::IShr, &[x, shift]);
-        x = b.op(Op::IXor, &[x, high]);
+        let high = b.ishr(x, shift);
+        x = b.ixor(x, high);
         if let Some(factor) = factor {
             let factor = b.u32(factor);
-            x = b.op(Op::IMul, &[x, factor]);
+            x = b.imul(x, factor);
         }
     }
     x
@@ -86,9 +86,9 @@ fn mixed(b: &mut FunctionBuilder, mut x: Value) -> Value {
 fn pascal(b: &mut FunctionBuilder, mut x: Value) -> Value {
     for (shift, mask) in [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
         let (shift, mask) = (b.u32(shift), b.u32(mask));
-        let high = b.op(Op::IShr, &[x, shift]);
-        let high = b.op(Op::IAnd, &[high, mask]);
-        x = b.op(Op::IXor, &[x, high]);
+        let high = b.ishr(x, shift);
+        let high = b.iand(high, mask);
+        x = b.ixor(x, high);
     }
     x
 }
@@ -99,15 +99,15 @@ fn pascal(b: &mut FunctionBuilder, mut x: Value) -> Value {
 fn scrambled(b: &mut FunctionBuilder, x: Value, seed: Value) -> Value {
     let times = |b: &mut FunctionBuilder, x: Value, factor: u32| {
         let factor = b.u32(factor);
-        let product = b.op(Op::IMul, &[x, factor]);
-        b.op(Op::IXor, &[x, product])
+        let product = b.imul(x, factor);
+        b.ixor(x, product)
     };
     let x = times(b, x, 0x3d20_adea);
-    let x = b.op(Op::IAdd, &[x, seed]);
+    let x = b.iadd(x, seed);
     let (half, one) = (b.u32(16), b.u32(1));
-    let odd = b.op(Op::IShr, &[seed, half]);
-    let odd = b.op(Op::IOr, &[odd, one]);
-    let x = b.op(Op::IMul, &[x, odd]);
+    let odd = b.ishr(seed, half);
+    let odd = b.ior(odd, one);
+    let x = b.imul(x, odd);
     let x = times(b, x, 0x0552_6c56);
     times(b, x, 0x53a2_2864)
 }

@@ -17,7 +17,7 @@
 //! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
 use shadewright_ir::abi::{Intrinsic, library};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use shadewright_texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
 /// Most steps along the major axis. An ellipse longer than so many times its width is blurred
@@ -44,48 +44,28 @@ pub fn functions() -> Vec<Function> {
     ]
 }
 
-fn add(b: &mut FunctionBuilder, x: Value, y: Value) -> Value {
-    b.op(Op::Add, &[x, y])
-}
-
-fn sub(b: &mut FunctionBuilder, x: Value, y: Value) -> Value {
-    b.op(Op::Sub, &[x, y])
-}
-
-fn mul(b: &mut FunctionBuilder, x: Value, y: Value) -> Value {
-    b.op(Op::Mul, &[x, y])
-}
-
-fn select(b: &mut FunctionBuilder, condition: Value, yes: Value, no: Value) -> Value {
-    b.op(Op::Select, &[condition, yes, no])
-}
-
 /// `x` between two bounds; NaN becomes the lower one.
 fn clamp(b: &mut FunctionBuilder, x: Value, low: Value, high: Value) -> Value {
-    let x = b.op(Op::Max, &[low, x]);
-    b.op(Op::Min, &[high, x])
-}
-
-fn splat(b: &mut FunctionBuilder, x: Value, ty: Type) -> Value {
-    b.op_as(Op::Splat, &[x], ty)
+    let x = b.max(low, x);
+    b.min(high, x)
 }
 
 /// Two components of a vector.
 fn pair(b: &mut FunctionBuilder, v: Value, lanes: [u8; 2]) -> Value {
-    let parts = lanes.map(|lane| b.op(Op::Extract(lane), &[v]));
-    b.op(Op::Compose, &parts)
+    let parts = lanes.map(|lane| b.extract(v, lane));
+    b.compose(&parts)
 }
 
 /// A component of a vector from memory as bits.
 fn word(b: &mut FunctionBuilder, v: Value, lane: u8, ty: Type) -> Value {
-    let word = b.op(Op::Extract(lane), &[v]);
-    b.op_as(Op::Bitcast, &[word], ty)
+    let word = b.extract(v, lane);
+    b.bitcast(word, ty)
 }
 
 /// The vector at `address + offset`, of two integers, plus the immediate `k`.
 fn load(b: &mut FunctionBuilder, address: Value, k: u32) -> Value {
-    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
-    b.op(Op::Load(k), &[address])
+    let address = b.bitcast(address, Type::Ref);
+    b.load(address, k)
 }
 
 /// Takes of a texel, given the number of channels, the channels from a given one on, with a fill
@@ -104,17 +84,17 @@ fn lookup(name: &str, of_a_face: bool, result: Type, take: Take) -> Function {
     let fill = b.param("fill", Type::F32);
     let mut descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
     if let Some(face) = face {
-        let face = b.op_as(Op::ToInt, &[face], Type::U32);
-        let base = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
-        let place = b.op(Op::IAdd, &[base, face]);
+        let face = b.to_int(face, Type::U32);
+        let base = b.bitcast(descriptor, Type::U32);
+        let place = b.iadd(base, face);
         let entry = load(&mut b, place, FACES);
         descriptor = word(&mut b, entry, 0, Type::Ref);
     }
-    let channel = b.op(Op::Extract(2), &[place]);
+    let channel = b.extract(place, 2);
     let place = pair(&mut b, place, [0, 1]);
     let texel = b.call(library::name(FILTER), vec![descriptor, place, area], &[Type::Vec4])[0];
-    let header = b.op(Op::Load(0), &[descriptor]);
-    let channels = b.op(Op::Extract(2), &[header]);
+    let header = b.load(descriptor, 0);
+    let channels = b.extract(header, 2);
     let value = take(&mut b, texel, channels, channel, fill);
     b.ret(vec![value]);
     b.finish()
@@ -122,24 +102,24 @@ fn lookup(name: &str, of_a_face: bool, result: Type, take: Take) -> Function {
 
 /// A channel by its number, 0 to 3; `fill` for one that the texture has not.
 fn pick(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: Value, fill: Value) -> Value {
-    let parts = [0, 1, 2, 3].map(|lane| b.op(Op::Extract(lane), &[texel]));
+    let parts = [0, 1, 2, 3].map(|lane| b.extract(texel, lane));
     let mut value = parts[3];
     for lane in (0..3).rev() {
         let next = b.f32(lane as f32 + 1.0);
-        let below = b.op(Op::Lt, &[channel, next]);
-        value = select(b, below, parts[lane], value);
+        let below = b.lt(channel, next);
+        value = b.select(below, parts[lane], value);
     }
-    let there = b.op(Op::Lt, &[channel, channels]);
-    select(b, there, value, fill)
+    let there = b.lt(channel, channels);
+    b.select(there, value, fill)
 }
 
 fn pick_color(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: Value, fill: Value) -> Value {
     let parts = [0.0, 1.0, 2.0].map(|behind| {
         let behind = b.f32(behind);
-        let channel = add(b, channel, behind);
+        let channel = b.add(channel, behind);
         pick(b, texel, channels, channel, fill)
     });
-    b.op(Op::Compose, &parts)
+    b.compose(&parts)
 }
 
 /// `std.texture.project(name: string, P: vec3) -> vec3`
@@ -149,24 +129,24 @@ fn project() -> Function {
     let texture = b.param("name", Type::String);
     let point = b.param("P", Type::Vec3);
     let descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
-    let header = b.op(Op::Load(0), &[descriptor]);
-    let kind = b.op(Op::Extract(3), &[header]);
+    let header = b.load(descriptor, 0);
+    let kind = b.extract(header, 3);
     let depths = b.f32(Kind::Depth as u32 as f32);
-    let is_map = b.op(Op::Eq, &[kind, depths]);
-    let [x, y, z] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[point]));
+    let is_map = b.eq(kind, depths);
+    let [x, y, z] = [0, 1, 2].map(|lane| b.extract(point, lane));
     let one = b.f32(1.0);
-    let point = b.op(Op::Compose, &[x, y, z, one]);
+    let point = b.compose(&[x, y, z, one]);
     let [s, t, w, depth] = [0, 1, 2, 3].map(|row| {
-        let row = b.op(Op::Load(PROJECTION + row), &[descriptor]);
-        b.op(Op::Dot, &[row, point])
+        let row = b.load(descriptor, PROJECTION + row);
+        b.dot(row, point)
     });
-    let inverse = b.op(Op::Rcp, &[w]);
-    let [s, t] = [s, t].map(|x| mul(&mut b, x, inverse));
+    let inverse = b.rcp(w);
+    let [s, t] = [s, t].map(|x| b.mul(x, inverse));
     let (zero, behind) = (b.f32(0.0), b.f32(-1.0));
-    let ahead = b.op(Op::Lt, &[zero, w]);
-    let seen = b.op(Op::And, &[is_map, ahead]);
-    let depth = select(&mut b, seen, depth, behind);
-    let place = b.op(Op::Compose, &[s, t, depth]);
+    let ahead = b.lt(zero, w);
+    let seen = b.and(is_map, ahead);
+    let depth = b.select(seen, depth, behind);
+    let place = b.compose(&[s, t, depth]);
     b.ret(vec![place]);
     b.finish()
 }
@@ -178,14 +158,14 @@ fn compare() -> Function {
     let texture = b.param("name", Type::String);
     let [s, t, z] = ["s", "t", "z"].map(|n| b.param(n, Type::F32));
     let descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
-    let level = b.op(Op::Load(LEVELS), &[descriptor]);
-    let place = b.op(Op::Compose, &[s, t]);
+    let level = b.load(descriptor, LEVELS);
+    let place = b.compose(&[s, t]);
     let Corners { texels, across, down } = corners(&mut b, level, place);
     let (one, zero) = (b.f32(1.0), b.f32(0.0));
     let nearer = texels.map(|texel| {
-        let depth = b.op(Op::Extract(0), &[texel]);
-        let nearer = b.op(Op::Lt, &[depth, z]);
-        select(&mut b, nearer, one, zero)
+        let depth = b.extract(texel, 0);
+        let nearer = b.lt(depth, z);
+        b.select(nearer, one, zero)
     });
     let shares = blend(&mut b, nearer, across, down);
     b.ret(vec![shares]);
@@ -209,8 +189,8 @@ fn filter() -> Function {
     let descriptor = b.param("descriptor", Type::Ref);
     let place = b.param("place", Type::Vec2);
     let area = b.param("area", Type::Vec3);
-    let header = b.op(Op::Load(0), &[descriptor]);
-    let wraps = b.op(Op::Load(1), &[descriptor]);
+    let header = b.load(descriptor, 0);
+    let wraps = b.load(descriptor, 1);
     let size = pair(&mut b, header, [0, 1]);
     let periodic = pair(&mut b, wraps, [0, 1]);
     let last = word(&mut b, wraps, 2, Type::U32);
@@ -219,41 +199,33 @@ fn filter() -> Function {
 
     // The first place: half of all steps before the middle.
     let (one, half) = (b.f32(1.0), b.f32(0.5));
-    let back = sub(&mut b, walk.probes, one);
-    let back = mul(&mut b, back, half);
-    let back = splat(&mut b, back, Type::Vec2);
-    let back = mul(&mut b, back, walk.step);
-    let first = sub(&mut b, place, back);
-    let (at, left, sum) = (b.variable(Type::Vec2), b.variable(Type::F32), b.variable(Type::Vec4));
-    b.write(at, first);
-    b.write(left, walk.probes);
+    let back = b.sub(walk.probes, one);
+    let back = b.mul(back, half);
+    let back = b.splat(back, Type::Vec2);
+    let back = b.mul(back, walk.step);
+    let first = b.sub(place, back);
     let zero = b.constant(Const::zero(Type::Vec4));
-    b.write(sum, zero);
-    let (body, end) = (b.block(), b.block());
-    b.jump(body, Vec::new());
-    b.switch_to(body);
-    let here = b.read(at);
-    let reduced = reduce(&mut b, here, periodic);
-    let [near, far] = [fine, coarse].map(|level| tap(&mut b, level, reduced));
-    let value = mix(&mut b, near, far, blend);
+    let [at, left, sum] = [first, walk.probes, zero].map(|start| b.variable_with(start));
+    b.repeat(|b| {
+        let here = b.read(at);
+        let reduced = reduce(b, here, periodic);
+        let [near, far] = [fine, coarse].map(|level| tap(b, level, reduced));
+        let value = mix(b, near, far, blend);
+        let total = b.read(sum);
+        let total = b.add(total, value);
+        b.write(sum, total);
+        let next = b.add(here, walk.step);
+        b.write(at, next);
+        let rest = b.read(left);
+        let rest = b.sub(rest, one);
+        b.write(left, rest);
+        let none = b.f32(0.0);
+        b.lt(none, rest)
+    });
+    let share = b.rcp(walk.probes);
+    let share = b.splat(share, Type::Vec4);
     let total = b.read(sum);
-    let total = add(&mut b, total, value);
-    b.write(sum, total);
-    let next = add(&mut b, here, walk.step);
-    b.write(at, next);
-    let rest = b.read(left);
-    let rest = sub(&mut b, rest, one);
-    b.write(left, rest);
-    let none = b.f32(0.0);
-    let more = b.op(Op::Lt, &[none, rest]);
-    b.branch(more, body, end);
-    b.seal(body);
-    b.seal(end);
-    b.switch_to(end);
-    let share = b.op(Op::Rcp, &[walk.probes]);
-    let share = splat(&mut b, share, Type::Vec4);
-    let total = b.read(sum);
-    let mean = mul(&mut b, total, share);
+    let mean = b.mul(total, share);
     b.ret(vec![mean]);
     b.finish()
 }
@@ -262,100 +234,100 @@ fn filter() -> Function {
 fn walk(b: &mut FunctionBuilder, size: Value, area: Value) -> Walk {
     let [zero, one, half] = [0.0, 1.0, 0.5].map(|x| b.f32(x));
     let [most, least] = [MAX_MOMENT, -MAX_MOMENT].map(|x| b.f32(x));
-    let [ss, st, tt] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[area]));
-    let [w, h] = [0, 1].map(|lane| b.op(Op::Extract(lane), &[size]));
+    let [ss, st, tt] = [0, 1, 2].map(|lane| b.extract(area, lane));
+    let [w, h] = [0, 1].map(|lane| b.extract(size, lane));
     // The symmetric matrix (p q; q r), in texels.
     let p = clamp(b, ss, zero, most);
-    let p = mul(b, p, w);
-    let p = mul(b, p, w);
+    let p = b.mul(p, w);
+    let p = b.mul(p, w);
     let q = clamp(b, st, least, most);
-    let q = mul(b, q, w);
-    let q = mul(b, q, h);
+    let q = b.mul(q, w);
+    let q = b.mul(q, h);
     let r = clamp(b, tt, zero, most);
-    let r = mul(b, r, h);
-    let r = mul(b, r, h);
+    let r = b.mul(r, h);
+    let r = b.mul(r, h);
     // Its eigenvalues are the squares of the axes: mean ± root.
-    let mean = add(b, p, r);
-    let mean = mul(b, mean, half);
-    let spread = sub(b, p, r);
-    let spread = mul(b, spread, half);
-    let (square, other) = (mul(b, spread, spread), mul(b, q, q));
-    let root = add(b, square, other);
-    let root = b.op(Op::Sqrt, &[root]);
-    let major = add(b, mean, root);
+    let mean = b.add(p, r);
+    let mean = b.mul(mean, half);
+    let spread = b.sub(p, r);
+    let spread = b.mul(spread, half);
+    let (square, other) = (b.mul(spread, spread), b.mul(q, q));
+    let root = b.add(square, other);
+    let root = b.sqrt(root);
+    let major = b.add(mean, root);
     // The smaller one by the determinant: a difference of roots would cancel. Below a texel there
     // is nothing to distinguish.
-    let (product, other) = (mul(b, p, r), mul(b, q, q));
-    let determinant = sub(b, product, other);
-    let major = b.op(Op::Max, &[one, major]);
-    let inverse = b.op(Op::Rcp, &[major]);
-    let minor = mul(b, determinant, inverse);
-    let minor = b.op(Op::Max, &[one, minor]);
-    let [long, short] = [major, minor].map(|x| b.op(Op::Sqrt, &[x]));
-    let ratio = b.op(Op::Rcp, &[short]);
-    let ratio = mul(b, long, ratio);
+    let (product, other) = (b.mul(p, r), b.mul(q, q));
+    let determinant = b.sub(product, other);
+    let major = b.max(one, major);
+    let inverse = b.rcp(major);
+    let minor = b.mul(determinant, inverse);
+    let minor = b.max(one, minor);
+    let [long, short] = [major, minor].map(|x| b.sqrt(x));
+    let ratio = b.rcp(short);
+    let ratio = b.mul(long, ratio);
     // ⌈ratio⌉; a circle may miss 1 by a rounding, which is no reason for a second lookup.
     let almost = b.f32(0.99);
-    let ceiling = add(b, ratio, almost);
-    let ceiling = b.op(Op::Floor, &[ceiling]);
+    let ceiling = b.add(ratio, almost);
+    let ceiling = b.floor(ceiling);
     let bound = b.f32(MAX_PROBES);
     let probes = clamp(b, ceiling, one, bound);
-    let share = b.op(Op::Rcp, &[probes]);
-    let length = mul(b, long, share);
-    let width = b.op(Op::Max, &[short, length]);
+    let share = b.rcp(probes);
+    let length = b.mul(long, share);
+    let width = b.max(short, length);
     // The eigenvector of the larger eigenvalue, by the row that does not cancel.
-    let wide = b.op(Op::Le, &[zero, spread]);
-    let (from_p, from_r) = (add(b, root, spread), sub(b, root, spread));
-    let x = select(b, wide, from_p, q);
-    let y = select(b, wide, q, from_r);
-    let along = b.op(Op::Compose, &[x, y]);
-    let square = b.op(Op::Dot, &[along, along]);
-    let scale = b.op(Op::Rsq, &[square]);
-    let scale = mul(b, scale, length);
+    let wide = b.le(zero, spread);
+    let (from_p, from_r) = (b.add(root, spread), b.sub(root, spread));
+    let x = b.select(wide, from_p, q);
+    let y = b.select(wide, q, from_r);
+    let along = b.compose(&[x, y]);
+    let square = b.dot(along, along);
+    let scale = b.rsq(square);
+    let scale = b.mul(scale, length);
     // Of a single lookup the direction may be undefined.
-    let several = b.op(Op::Lt, &[one, probes]);
-    let scale = select(b, several, scale, zero);
+    let several = b.lt(one, probes);
+    let scale = b.select(several, scale, zero);
     let along = select_vec2(b, several, along);
-    let scale = splat(b, scale, Type::Vec2);
-    let step = mul(b, along, scale);
-    let texel = b.op(Op::Rcp, &[size]);
-    let step = mul(b, step, texel);
+    let scale = b.splat(scale, Type::Vec2);
+    let step = b.mul(along, scale);
+    let texel = b.rcp(size);
+    let step = b.mul(step, texel);
     Walk { probes, step, width }
 }
 
 /// `v`, or zero.
 fn select_vec2(b: &mut FunctionBuilder, condition: Value, v: Value) -> Value {
     let zero = b.constant(Const::zero(Type::Vec2));
-    select(b, condition, v, zero)
+    b.select(condition, v, zero)
 }
 
 /// The two levels around texels of `width` (at least 1), and how far the second one's share goes:
 /// the exponent of the width, and its mantissa, which is a line through the same points as the
 /// logarithm.
 fn levels(b: &mut FunctionBuilder, descriptor: Value, width: Value, last: Value) -> (Value, Value, Value) {
-    let bits = b.op_as(Op::Bitcast, &[width], Type::U32);
+    let bits = b.bitcast(width, Type::U32);
     let [shift, bias, mask, unit] = [23, 127, 0x007f_ffff, 0x3f80_0000].map(|x| b.u32(x));
-    let exponent = b.op(Op::IShr, &[bits, shift]);
-    let exponent = b.op(Op::ISub, &[exponent, bias]);
-    let mantissa = b.op(Op::IAnd, &[bits, mask]);
-    let mantissa = b.op(Op::IOr, &[mantissa, unit]);
-    let mantissa = b.op_as(Op::Bitcast, &[mantissa], Type::F32);
+    let exponent = b.ishr(bits, shift);
+    let exponent = b.isub(exponent, bias);
+    let mantissa = b.iand(bits, mask);
+    let mantissa = b.ior(mantissa, unit);
+    let mantissa = b.bitcast(mantissa, Type::F32);
     let (one, zero) = (b.f32(1.0), b.f32(0.0));
-    let rest = sub(b, mantissa, one);
-    let below = b.op(Op::ILt, &[exponent, last]);
-    let level = select(b, below, exponent, last);
-    let blend = select(b, below, rest, zero);
-    let base = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
-    let record = b.op(Op::IAdd, &[base, level]);
+    let rest = b.sub(mantissa, one);
+    let below = b.ilt(exponent, last);
+    let level = b.select(below, exponent, last);
+    let blend = b.select(below, rest, zero);
+    let base = b.bitcast(descriptor, Type::U32);
+    let record = b.iadd(base, level);
     let [fine, coarse] = [LEVELS, LEVELS + 1].map(|k| load(b, record, k));
     (fine, coarse, blend)
 }
 
 /// A place on the axes that repeat, in [0, 1].
 fn reduce(b: &mut FunctionBuilder, place: Value, periodic: Value) -> Value {
-    let cell = b.op(Op::Floor, &[place]);
-    let away = mul(b, periodic, cell);
-    sub(b, place, away)
+    let cell = b.floor(place);
+    let away = b.mul(periodic, cell);
+    b.sub(place, away)
 }
 
 /// The four texels around a place: of the upper row from the left, then of the lower one; and how
@@ -387,32 +359,30 @@ fn corners(b: &mut FunctionBuilder, level: Value, place: Value) -> Corners {
     let origin = word(b, level, 3, Type::U32);
     let half = b.constant(Const::Vec2([0.5; 2]));
     let (one, minus_one) = (b.constant(Const::Vec2([1.0; 2])), b.constant(Const::Vec2([-1.0; 2])));
-    let texels = mul(b, place, size);
-    let texels = sub(b, texels, half);
+    let texels = b.mul(place, size);
+    let texels = b.sub(texels, half);
     let texels = clamp(b, texels, minus_one, size);
-    let low = b.op(Op::Floor, &[texels]);
-    let last = sub(b, size, one);
-    let low = b.op(Op::Min, &[last, low]);
-    let offset = sub(b, texels, low);
-    let [x, y] = [0, 1].map(|lane| b.op(Op::Extract(lane), &[low]));
+    let low = b.floor(texels);
+    let last = b.sub(size, one);
+    let low = b.min(last, low);
+    let offset = b.sub(texels, low);
+    let [x, y] = [0, 1].map(|lane| b.extract(low, lane));
     // Exact: a level has less than 2²⁴ texels.
-    let stride = b.op(Op::ToFloat, &[row]);
-    let number = mul(b, y, stride);
-    let number = add(b, number, x);
-    let number = b.op_as(Op::ToInt, &[number], Type::I32);
-    let number = b.op_as(Op::Bitcast, &[number], Type::U32);
-    let upper = b.op(Op::IAdd, &[origin, number]);
-    let lower = b.op(Op::IAdd, &[upper, row]);
-    let [across, down] = [0, 1].map(|lane| b.op(Op::Extract(lane), &[offset]));
+    let stride = b.to_float(row);
+    let number = b.mul(y, stride);
+    let number = b.add(number, x);
+    let number = b.to_int(number, Type::I32);
+    let number = b.bitcast(number, Type::U32);
+    let upper = b.iadd(origin, number);
+    let lower = b.iadd(upper, row);
+    let [across, down] = [0, 1].map(|lane| b.extract(offset, lane));
     let texels = [(upper, 0), (upper, 1), (lower, 0), (lower, 1)].map(|(address, k)| load(b, address, k));
     Corners { texels, across, down }
 }
 
 /// `x + (y − x)·t`
 fn mix(b: &mut FunctionBuilder, x: Value, y: Value, t: Value) -> Value {
-    let way = sub(b, y, x);
-    let ty = b.ty(x);
-    let t = if ty == Type::F32 { t } else { splat(b, t, ty) };
-    let part = mul(b, way, t);
-    add(b, x, part)
+    let way = b.sub(y, x);
+    let part = b.scale(way, t);
+    b.add(x, part)
 }

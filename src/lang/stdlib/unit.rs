@@ -5,7 +5,7 @@
 
 use crate::unit::{PRINTF, PRINTF_VALUE};
 use shadewright_ir::abi::library;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Condition, Const, Control, Function, FunctionBuilder, Type, Value};
 
 /// The types of vectors.
 const TYPES: [Type; 3] = [Type::Vec2, Type::Vec3, Type::Vec4];
@@ -21,24 +21,19 @@ pub fn functions() -> Vec<Function> {
 /// The same for one place in the source, under another name: it prints where the length is not 1.
 pub fn checked(name: &str, ty: Type, place: &str) -> Function {
     function(name, ty, |b, v| {
-        let square = b.op(Op::Dot, &[v, v]);
+        let square = b.dot(v, v);
         let [one, tolerance] = [1.0, TOLERANCE].map(|x| b.f32(x));
-        let difference = b.op(Op::Sub, &[square, one]);
-        let difference = b.op(Op::Abs, &[difference]);
-        let is_unit = b.op(Op::Le, &[difference, tolerance]);
-        let (print, end) = (b.block(), b.block());
-        b.branch(is_unit, end, print);
-        b.seal(print);
-        b.switch_to(print);
-        let length = b.op(Op::Sqrt, &[square]);
-        b.effect(Op::Debug(format!("{PRINTF_VALUE}f").into()), &[length]);
-        let place = place.replace('%', "%%");
-        let message = format!("{place}: this vector is declared `unit`, and its length is %f\n");
-        let message = b.constant(Const::String(message.into()));
-        b.effect(Op::Debug(PRINTF.into()), &[message]);
-        b.jump(end, Vec::new());
-        b.seal(end);
-        b.switch_to(end);
+        let difference = b.sub(square, one);
+        let difference = b.abs(difference);
+        let is_unit = b.le(difference, tolerance);
+        b.if_then(Condition::Fails(is_unit), |b| {
+            let length = b.sqrt(square);
+            b.debug(format!("{PRINTF_VALUE}f"), length);
+            let place = place.replace('%', "%%");
+            let message = format!("{place}: this vector is declared `unit`, and its length is %f\n");
+            let message = b.constant(Const::String(message.into()));
+            b.debug(PRINTF, message);
+        });
     })
 }
 

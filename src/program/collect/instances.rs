@@ -8,7 +8,7 @@ use glam::Mat4;
 use shadewright_base::text::diagnostics::{Diagnostic, closest};
 use shadewright_ir::abi::{Input, Query};
 use shadewright_ir::passes::uniform::Piece;
-use shadewright_ir::{Const, FunctionBuilder, Op, Param, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Param, Type, Value};
 use shadewright_lang::strings::StringExpr;
 use shadewright_scene::{self as scene, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
 use std::collections::HashMap;
@@ -106,13 +106,13 @@ impl Instance {
             .into_iter()
             .map(|(vector, word)| {
                 let vector = load(b, vector);
-                b.op(Op::Extract(word), &[vector])
+                b.extract(vector, word)
             })
             .collect();
         while parts.len() < 4 {
             parts.push(b.f32(0.0));
         }
-        b.op(Op::Compose, &parts)
+        b.compose(&parts)
     }
 
     /// Calls the core, or the copy of it named `core`, with these arguments.
@@ -465,19 +465,19 @@ pub fn pack(c: &Const) -> Vec<[u32; 4]> {
 pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut FunctionBuilder, u32) -> Value) -> Value {
     if ty == Type::Mat4 {
         let rows: Vec<Value> = (0..vectors(ty)).map(|k| load(b, k)).collect();
-        return b.op(Op::Compose, &rows);
+        return b.compose(&rows);
     }
     let vector = load(b, 0);
     match ty {
         Type::Vec4 => vector,
         Type::Vec3 => b.xyz(vector),
         Type::Vec2 => {
-            let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
-            b.op(Op::Compose, &parts)
+            let parts = [0, 1].map(|c| b.extract(vector, c));
+            b.compose(&parts)
         }
         _ => {
-            let word = b.op(Op::Extract(0), &[vector]);
-            if ty == Type::F32 { word } else { b.op_as(Op::Bitcast, &[word], ty) }
+            let word = b.extract(vector, 0);
+            if ty == Type::F32 { word } else { b.bitcast(word, ty) }
         }
     }
 }

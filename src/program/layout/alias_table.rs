@@ -1,6 +1,6 @@
 //! Alias tables: sampling a discrete distribution in constant time, and the code that reads them.
 
-use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Type, Value};
 
 /// The index that a random number chooses uniformly among `count`, and the number remapped to [0,
 /// 1).
@@ -11,30 +11,30 @@ pub fn choose_uniformly(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value
 
 /// The same among `n`, a float, of which `last` is the one before.
 pub fn choose_up_to(b: &mut FunctionBuilder, u: Value, n: Value, last: Value) -> (Value, Value) {
-    let scaled = b.op(Op::Mul, &[u, n]);
-    let whole = b.op(Op::Floor, &[scaled]);
-    let whole = b.op(Op::Min, &[whole, last]);
-    let rest = b.op(Op::Sub, &[scaled, whole]);
-    (b.op_as(Op::ToInt, &[whole], Type::U32), rest)
+    let scaled = b.mul(u, n);
+    let whole = b.floor(scaled);
+    let whole = b.min(whole, last);
+    let rest = b.sub(scaled, whole);
+    (b.to_int(whole, Type::U32), rest)
 }
 
 /// The index itself or its alias, by the record `(probability, alias, …)` and a random number; and
 /// the number remapped to [0, 1).
 pub fn resolve_alias(b: &mut FunctionBuilder, record: Value, number: Value, rest: Value) -> (Value, Value) {
-    let probability = b.op(Op::Extract(0), &[record]);
-    let alias = b.op(Op::Extract(1), &[record]);
-    let alias = b.op_as(Op::Bitcast, &[alias], Type::U32);
-    let is_own = b.op(Op::Lt, &[rest, probability]);
-    let number = b.op(Op::Select, &[is_own, number, alias]);
+    let probability = b.extract(record, 0);
+    let alias = b.extract(record, 1);
+    let alias = b.bitcast(alias, Type::U32);
+    let is_own = b.lt(rest, probability);
+    let number = b.select(is_own, number, alias);
     // The rest of the number is uniform again.
-    let above = b.op(Op::Sub, &[rest, probability]);
+    let above = b.sub(rest, probability);
     let one = b.f32(1.0);
-    let complement = b.op(Op::Sub, &[one, probability]);
-    let part = b.op(Op::Select, &[is_own, rest, above]);
-    let whole = b.op(Op::Select, &[is_own, probability, complement]);
-    let reciprocal = b.op(Op::Rcp, &[whole]);
-    let rest = b.op(Op::Mul, &[part, reciprocal]);
-    (number, b.op(Op::Sat, &[rest]))
+    let complement = b.sub(one, probability);
+    let part = b.select(is_own, rest, above);
+    let whole = b.select(is_own, probability, complement);
+    let reciprocal = b.rcp(whole);
+    let rest = b.mul(part, reciprocal);
+    (number, b.sat(rest))
 }
 
 /// The alias table of weights by Vose's method (1991, "A Linear Algorithm for Generating Random

@@ -15,10 +15,10 @@ use crate::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
 use crate::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
 use crate::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
 use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use std::f32::consts::PI;
 
 /// The lights that light sampling may choose.
@@ -69,19 +69,18 @@ fn procedural_function(lights: &AreaLights) -> Function {
         let nothing = b.constant(Const::Ref(0));
         let state = SurfaceState::at(own.inputs(b, position, no_direction), no_hit, [nothing, object]);
         let point = state.sampled_point(b, numbers).unwrap_or(position);
-        let offset = b.op(Op::Sub, &[point, position]);
-        let square = b.op(Op::Dot, &[offset, offset]);
-        let distance = b.op(Op::Sqrt, &[square]);
-        let direction = normalize(b, offset);
+        let offset = b.sub(point, position);
+        let distance = b.length(offset);
+        let direction = b.normalize(offset);
         let zero = b.f32(0.0);
-        let hit = b.op(Op::Compose, &[zero, zero, distance, zero]);
+        let hit = b.compose(&[zero, zero, distance, zero]);
         let mut state = SurfaceState::at(own.inputs(b, position, direction), hit, [nothing, object]);
         let pdf = state.pdf_of_sampled_points(b).unwrap_or(zero);
-        let is_possible = b.op(Op::Lt, &[zero, pdf]);
-        let is_black = b.op(Op::Not, &[is_possible]);
+        let is_possible = b.lt(zero, pdf);
+        let is_black = b.not(is_possible);
         let emitted = own.emitted(b, &mut state);
-        let inverse = b.op(Op::Rcp, &[pdf]);
-        let light = scale(b, emitted, inverse);
+        let inverse = b.rcp(pdf);
+        let light = b.scale(emitted, inverse);
         let sample = AreaSample { direction, distance, light, pdf, is_black };
         sample.results(b)
     });
@@ -100,7 +99,7 @@ fn emitted_function(lights: &AreaLights) -> Function {
     for_each_light(&mut b, kind, lights.meshes.len(), |b, i| {
         let own = &lights.meshes[i];
         let zero = b.f32(0.0);
-        let hit = b.op(Op::Compose, &[u, v, t, zero]);
+        let hit = b.compose(&[u, v, t, zero]);
         let mut state = SurfaceState::at(own.inputs(b, origin, direction), hit, records);
         vec![own.emitted(b, &mut state)]
     });
@@ -136,7 +135,7 @@ impl LightCount {
                 // The table's lights are the choices: area lights are one of them in both.
                 let all = count_in_table(b, table);
                 let minus = b.u32(minus);
-                b.op(Op::ISub, &[all, minus])
+                b.isub(all, minus)
             }
         }
     }
@@ -147,7 +146,7 @@ impl LightCount {
             None => b.f32((self.choices as u32 - minus) as f32),
             Some(_) => {
                 let choices = self.choices(b, minus);
-                b.op(Op::ToFloat, &[choices])
+                b.to_float(choices)
             }
         }
     }
@@ -193,31 +192,31 @@ pub fn direct_functions(area_lights: &AreaLights, suffix: &str, counts: Counts) 
         0 => number,
         _ => {
             let [bound, before] = [0, 1].map(|minus| of.lights(&mut b, minus));
-            let is_point = b.op(Op::ILt, &[number, bound]);
-            let after = b.op(Op::ISub, &[number, before]);
+            let is_point = b.ilt(number, bound);
+            let after = b.isub(number, before);
             let first = b.u32(0);
-            b.op(Op::Select, &[is_point, first, after])
+            b.select(is_point, first, after)
         }
     };
     for_each_light(&mut b, kind, kinds.len(), |b, i| match kinds[i] {
         Choice::Point => {
             let types = [Type::Vec3, Type::Vec3, Type::F32];
             let sample = b.call(format!("{}{suffix}", Intrinsic::LightSample), vec![number, position, normal], &types);
-            let direction = normalize(b, sample[0]);
+            let direction = b.normalize(sample[0]);
             let pi = b.f32(PI);
-            let factor = b.op(Op::Mul, &[n, pi]);
-            let light = scale(b, sample[1], factor);
+            let factor = b.mul(n, pi);
+            let light = b.scale(sample[1], factor);
             let delta = b.f32(0.0);
             vec![direction, light, sample[2], delta]
         }
         Choice::Environment(number) => {
             let mut results = b.call(Intrinsic::LightEnvironment(number as u32), vec![rest, v], &DIRECT_RESULTS);
-            results[1] = scale(b, results[1], n);
+            results[1] = b.scale(results[1], n);
             results
         }
         Choice::Area => {
             let mut results = b.call(Intrinsic::LightArea, vec![position, rest, v], &DIRECT_RESULTS);
-            results[1] = scale(b, results[1], n);
+            results[1] = b.scale(results[1], n);
             results
         }
     });
@@ -229,22 +228,22 @@ fn sample(b: &mut FunctionBuilder, lights: &AreaLights, table: u32, position: Va
     let (number, rest) = choose_uniformly(b, u, lights.count());
     let record = |b: &mut FunctionBuilder, number: Value, k: u32| {
         let (size, first) = (b.u32(RECORD), b.u32(table));
-        let offset = b.op(Op::IMul, &[number, size]);
-        let address = b.op(Op::IAdd, &[first, offset]);
-        let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
-        b.op(Op::Load(k), &[address])
+        let offset = b.imul(number, size);
+        let address = b.iadd(first, offset);
+        let address = b.bitcast(address, Type::Ref);
+        b.load(address, k)
     };
     let head = record(b, number, 0);
     let (number, u) = resolve_alias(b, head, number, rest);
 
     let head = record(b, number, 0);
     let [triangle, object] = [2, 3].map(|i| {
-        let word = b.op(Op::Extract(i), &[head]);
-        b.op_as(Op::Bitcast, &[word], Type::Ref)
+        let word = b.extract(head, i);
+        b.bitcast(word, Type::Ref)
     });
     let first = record(b, number, 1);
-    let kind = b.op(Op::Extract(3), &[first]);
-    let kind = b.op_as(Op::Bitcast, &[kind], Type::U32);
+    let kind = b.extract(first, 3);
+    let kind = b.bitcast(kind, Type::U32);
     let of_primitive = |b: &mut FunctionBuilder| {
         let results = b.call(Intrinsic::LightProcedural, vec![kind, object, position, u, v], &DIRECT_RESULTS);
         b.ret(results);
@@ -253,48 +252,41 @@ fn sample(b: &mut FunctionBuilder, lights: &AreaLights, table: u32, position: Va
         return of_primitive(b);
     }
     if !lights.procedural.is_empty() {
-        let (address, none) = (b.op_as(Op::Bitcast, &[triangle], Type::U32), b.u32(0));
-        let is_procedural = b.op(Op::IEq, &[address, none]);
-        let (procedural, mesh) = (b.block(), b.block());
-        b.branch(is_procedural, procedural, mesh);
-        b.seal(procedural);
-        b.seal(mesh);
-        b.switch_to(procedural);
-        of_primitive(b);
-        b.switch_to(mesh);
+        let (address, none) = (b.bitcast(triangle, Type::U32), b.u32(0));
+        let is_procedural = b.ieq(address, none);
+        b.leave_if(is_procedural, of_primitive);
     }
     let [second, third] = [2, 3].map(|k| record(b, number, k));
-    let side = b.op(Op::Extract(3), &[second]);
+    let side = b.extract(second, 3);
     let [corner, ab, ac] = [first, second, third].map(|v| b.xyz(v));
     // Uniform over a triangle (Turk 1990, "Generating Random Points in Triangles").
-    let root = b.op(Op::Sqrt, &[u]);
-    let to_c = b.op(Op::Mul, &[root, v]);
-    let to_b = b.op(Op::Sub, &[root, to_c]);
-    let [along_b, along_c] = [(ab, to_b), (ac, to_c)].map(|(edge, by)| scale(b, edge, by));
-    let moved = b.op(Op::Add, &[along_b, along_c]);
-    let point = b.op(Op::Add, &[corner, moved]);
-    let offset = b.op(Op::Sub, &[point, position]);
-    let square = b.op(Op::Dot, &[offset, offset]);
-    let distance = b.op(Op::Sqrt, &[square]);
-    let reciprocal = b.op(Op::Rcp, &[distance]);
-    let direction = scale(b, offset, reciprocal);
-    let normal = b.op(Op::Cross, &[ab, ac]);
-    let normal = normalize(b, normal);
-    let along = b.op(Op::Dot, &[direction, normal]);
+    let root = b.sqrt(u);
+    let to_c = b.mul(root, v);
+    let to_b = b.sub(root, to_c);
+    let [along_b, along_c] = [(ab, to_b), (ac, to_c)].map(|(edge, by)| b.scale(edge, by));
+    let moved = b.add(along_b, along_c);
+    let point = b.add(corner, moved);
+    let offset = b.sub(point, position);
+    let distance = b.length(offset);
+    let reciprocal = b.rcp(distance);
+    let direction = b.scale(offset, reciprocal);
+    let normal = b.cross(ab, ac);
+    let normal = b.normalize(normal);
+    let along = b.dot(direction, normal);
     let zero = b.f32(0.0);
-    let against = b.op(Op::Mul, &[along, side]);
-    let is_hidden = b.op(Op::Lt, &[zero, against]);
-    let cosine = b.op(Op::Abs, &[along]);
+    let against = b.mul(along, side);
+    let is_hidden = b.lt(zero, against);
+    let cosine = b.abs(along);
     let area = b.f32(lights.area);
-    let projected = b.op(Op::Mul, &[cosine, area]);
-    let falloff = b.op(Op::Mul, &[reciprocal, reciprocal]);
-    let inverse = b.op(Op::Mul, &[projected, falloff]);
-    let is_edge_on = b.op(Op::Le, &[inverse, zero]);
-    let pdf = b.op(Op::Rcp, &[inverse]);
+    let projected = b.mul(cosine, area);
+    let falloff = b.mul(reciprocal, reciprocal);
+    let inverse = b.mul(projected, falloff);
+    let is_edge_on = b.le(inverse, zero);
+    let pdf = b.rcp(inverse);
     let args = vec![kind, triangle, object, to_b, to_c, distance, position, direction];
     let emitted = b.call(Intrinsic::LightEmitted, args, &[Type::Vec3])[0];
-    let light = scale(b, emitted, inverse);
-    let is_black = b.op(Op::Or, &[is_hidden, is_edge_on]);
+    let light = b.scale(emitted, inverse);
+    let is_black = b.or(is_hidden, is_edge_on);
     let results = AreaSample { direction, distance, light, pdf, is_black }.results(b);
     b.ret(results);
 }
@@ -312,7 +304,7 @@ impl EmissiveSurface {
         let emitted = emission_at(b, state, &self.layout, &self.emission);
         let Some(opacity) = &self.opacity else { return emitted };
         let opacity = opacity_at(b, state, &self.layout, opacity);
-        b.op(Op::Mul, &[opacity, emitted])
+        b.mul(opacity, emitted)
     }
 }
 
@@ -333,10 +325,10 @@ impl AreaSample {
         let Self { direction, distance, light, pdf, is_black } = self;
         let one = b.f32(1.0);
         let black = b.constant(Const::zero(Type::Vec3));
-        let light = b.op(Op::Select, &[is_black, black, light]);
-        let pdf = b.op(Op::Select, &[is_black, one, pdf]);
+        let light = b.select(is_black, black, light);
+        let pdf = b.select(is_black, one, pdf);
         let bias = b.frame(slots::RAY_BIAS);
-        let t_max = b.op(Op::Sub, &[distance, bias]);
+        let t_max = b.sub(distance, bias);
         vec![direction, light, t_max, pdf]
     }
 }

@@ -71,14 +71,14 @@ impl Baking {
         let mut first = b.f32(-f32::MAX);
         for (known, number) in &self.calls {
             let known = b.constant(Const::String(known.to_string().into()));
-            let is_it = b.op(Op::IEq, &[call, known]);
+            let is_it = b.ieq(call, known);
             let number = b.f32(*number as f32);
-            first = b.op(Op::Select, &[is_it, number, first]);
+            first = b.select(is_it, number, first);
         }
-        let number = b.op(Op::Add, &[first, part]);
+        let number = b.add(first, part);
         let wanted = b.frame(slots::BAKED_PART);
-        let is_wanted = b.op(Op::Eq, &[number, wanted]);
-        let chosen = b.op(Op::Select, &[is_wanted, value, before]);
+        let is_wanted = b.eq(number, wanted);
+        let chosen = b.select(is_wanted, value, before);
         b.ret(vec![chosen]);
         b.finish()
     }
@@ -89,13 +89,13 @@ fn file() -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::BakeFile);
     b.result("return", Type::Vec3);
     let name = b.param("file", Type::String);
-    let id = b.op_as(Op::Bitcast, &[name], Type::U32);
+    let id = b.bitcast(name, Type::U32);
     let [low_bits, width] = [0xffff, 16].map(|x| b.u32(x));
-    let low = b.op(Op::IAnd, &[id, low_bits]);
-    let high = b.op(Op::IShr, &[id, width]);
-    let [low, high] = [low, high].map(|half| b.op(Op::ToFloat, &[half]));
+    let low = b.iand(id, low_bits);
+    let high = b.ishr(id, width);
+    let [low, high] = [low, high].map(|half| b.to_float(half));
     let one = b.f32(1.0);
-    let parts = b.op(Op::Compose, &[low, high, one]);
+    let parts = b.compose(&[low, high, one]);
     b.ret(vec![parts]);
     b.finish()
 }

@@ -19,7 +19,7 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     let name = b.param("name", Type::String);
     ["x", "y", "z", "o"].into_iter().for_each(|part| b.result(part, Type::Vec3));
     let columns = |b: &mut FunctionBuilder, m: &Mat4| {
-        [m.x_axis, m.y_axis, m.z_axis, m.w_axis].map(|axis| b.constant(Const::Vec3(axis.truncate().to_array())))
+        [m.x_axis, m.y_axis, m.z_axis, m.w_axis].map(|axis| b.vec3(axis.truncate().to_array()))
     };
     let mut chosen: [Value; 4] = columns(&mut b, &Mat4::IDENTITY);
     let is_other = |(name, matrix): &(&String, &Mat4)| {
@@ -28,9 +28,9 @@ pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     };
     for (system, matrix) in systems.iter().filter(is_other) {
         let system = b.constant(Const::String(system.as_str().into()));
-        let is_it = b.op(Op::IEq, &[name, system]);
+        let is_it = b.ieq(name, system);
         let columns = columns(&mut b, matrix);
-        chosen = std::array::from_fn(|i| b.op(Op::Select, &[is_it, columns[i], chosen[i]]));
+        chosen = std::array::from_fn(|i| b.select(is_it, columns[i], chosen[i]));
     }
     b.ret(chosen.to_vec());
     b.finish()

@@ -19,8 +19,8 @@ use shadewright_ir::abi::ShaderKind;
 use shadewright_ir::passes::InlinePolicy;
 use shadewright_ir::passes::inline::{self, Stage};
 use shadewright_ir::{
-    Const, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, Op, ResultInfo, TargetInfo, Type,
-    Value,
+    Const, Control, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, ResultInfo, TargetInfo,
+    Type, Value,
 };
 use shadewright_lang::coshaders::{ARROW, CoShaderCall, CoShaderQuery, inputs, is_core};
 use shadewright_lang::types::SourceType;
@@ -156,8 +156,8 @@ fn chosen(
     known.iter().fold(other, |other, k| match value(b, k) {
         Some(value) => {
             let own = b.constant(Const::String(k.handle.clone()));
-            let is = b.op(Op::IEq, &[handle, own]);
-            b.op(Op::Select, &[is, value, other])
+            let is = b.ieq(handle, own);
+            b.select(is, value, other)
         }
         None => other,
     })
@@ -172,20 +172,20 @@ fn listed(b: &mut FunctionBuilder, question: CoShaderQuery, known: &[Known<'_>])
     let (mut count, one) = (b.f32(0.0), b.f32(1.0));
     let mut handle = b.constant(Const::String("".into()));
     for k in known {
-        let mut is_included = b.constant(Const::Bool(false));
+        let mut is_included = b.bool(false);
         for own in std::iter::once("").chain(k.shader.categories()) {
             let own = b.constant(Const::String(own.into()));
-            let is = b.op(Op::IEq, &[category, own]);
-            is_included = b.op(Op::Or, &[is_included, is]);
+            let is = b.ieq(category, own);
+            is_included = b.or(is_included, is);
         }
         if let Some(number) = number {
-            let is_next = b.op(Op::Eq, &[count, number]);
-            let is_at = b.op(Op::And, &[is_included, is_next]);
+            let is_next = b.eq(count, number);
+            let is_at = b.and(is_included, is_next);
             let own = b.constant(Const::String(k.handle.clone()));
-            handle = b.op(Op::Select, &[is_at, own, handle]);
+            handle = b.select(is_at, own, handle);
         }
-        let more = b.op(Op::Add, &[count, one]);
-        count = b.op(Op::Select, &[is_included, more, count]);
+        let more = b.add(count, one);
+        count = b.select(is_included, more, count);
     }
     b.ret(vec![if number.is_some() { handle } else { count }]);
 }
@@ -218,16 +218,12 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &CoShaderCall, known: &[
         let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Match::of(asked, core));
         let Some(fit) = fit else { continue };
         let own = b.constant(Const::String(k.handle.clone()));
-        let is = b.op(Op::IEq, &[handle, own]);
-        let (yes, no) = (b.block(), b.block());
-        b.branch(is, yes, no);
-        b.seal(yes);
-        b.seal(no);
-        b.switch_to(yes);
-        let mut results: Vec<Value> = is_member.then(|| b.f32(1.0)).into_iter().collect();
-        results.extend(fit.call(b, asked, &given, suffix));
-        b.ret(results);
-        b.switch_to(no);
+        let is = b.ieq(handle, own);
+        b.leave_if(is, |b| {
+            let mut results: Vec<Value> = is_member.then(|| b.f32(1.0)).into_iter().collect();
+            results.extend(fit.call(b, asked, &given, suffix));
+            b.ret(results);
+        });
     }
     let mut results: Vec<Value> = is_member.then(|| b.f32(0.0)).into_iter().collect();
     results.extend(asked.result.ir().map(|ty| b.constant(Const::zero(ty))));
@@ -274,7 +270,7 @@ fn converts(from: Type, to: Type) -> bool {
 }
 
 fn converted(b: &mut FunctionBuilder, value: Value, to: Type) -> Value {
-    if b.ty(value) == to { value } else { b.op_as(Op::Splat, &[value], to) }
+    if b.ty(value) == to { value } else { b.splat(value, to) }
 }
 
 impl<'a> Match<'a> {
@@ -360,7 +356,7 @@ impl<'a> Match<'a> {
         let outputs = core.instance.call(&mut b, &core.instance.shader.core, |b, slot, param| {
             match (given.get(&*param.name), slot) {
                 (Some(&value), _) => value,
-                (None, Some(slot)) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
+                (None, Some(slot)) => unpack(b, param.ty, |b, k| b.load(block, slot + k)),
                 (None, None) => b.constant(Const::zero(param.ty)),
             }
         });
@@ -374,7 +370,7 @@ impl<'a> Match<'a> {
         let expected = asked.result.ir();
         if let Self::Parameter(core, slot, ty) = self {
             let block = b.constant(Const::Ref(core.address));
-            let value = unpack(b, *ty, |b, k| b.op(Op::Load(slot + k), &[block]));
+            let value = unpack(b, *ty, |b, k| b.load(block, slot + k));
             return expected.map(|expected| converted(b, value, expected)).into_iter().collect();
         }
         let (Some(core), Some(name)) = (self.core(), self.function_name()) else { return Vec::new() };

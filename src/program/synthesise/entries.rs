@@ -14,12 +14,12 @@ use crate::records::visibility::has_matte;
 use crate::synthesise::gather_outputs::GatherOutputs;
 use crate::synthesise::materials::{emission_at, opacity_at};
 use crate::synthesise::outputs::triple;
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, of_frame, scale};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, of_frame};
 use crate::synthesise::visibility;
 use crate::synthesise::volumes::Passage;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use shadewright_lang::types::SourceType;
 use shadewright_scene::{HitMode, Integrator, Scene, ShaderId, Visibility};
 use std::collections::BTreeMap;
@@ -169,7 +169,7 @@ pub(crate) fn surface_with(
             shade(b, unlit, &GatherOutputs::default(), &inputs, light);
         }
         (Some(unlit), HitMode::Shader) => {
-            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.vec3([1.0; 3]));
             let mut state = SurfaceState::new(b, inputs.clone());
             let opacity = unlit.methods.opacity.as_deref();
             let opacity = opacity.map_or(white, |opacity| opacity_at(b, &mut state, &unlit.layout, opacity));
@@ -184,7 +184,7 @@ pub(crate) fn surface_with(
     });
     match light {
         Light::Nothing => {
-            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.vec3([1.0; 3]));
             b.ret(vec![black, white]);
         }
         Light::All | Light::Reflected => shade(&mut b, variant, outputs, &inputs, light),
@@ -209,7 +209,7 @@ fn shade(
     let visible = |b: &mut FunctionBuilder, color| visibility::color(b, variant.visibility, given.ray, color);
     let instance = &variant.instance;
     if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, variant.number)) {
-        let results = vec![visible(b, value), b.constant(Const::Vec3([1.0; 3]))];
+        let results = vec![visible(b, value), b.vec3([1.0; 3])];
         return b.ret(results);
     }
     // Everything is read before a core is called, which may trace rays and so overwrite the hit.
@@ -245,9 +245,9 @@ fn shade(
     let results = instance.call_with(b, &variant.core, args);
     // A shader that never sets its opacity is as opaque as the surface it sits on.
     let color = results.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
-    let opacity = results.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
-    let color = emission.map_or(color, |emission| b.op(Op::Add, &[emission, color]));
-    let [color, opacity] = [color, opacity].map(|x| coverage.map_or(x, |coverage| b.op(Op::Mul, &[coverage, x])));
+    let opacity = results.get("Oi").unwrap_or_else(|| b.vec3([1.0; 3]));
+    let color = emission.map_or(color, |emission| b.add(emission, color));
+    let [color, opacity] = [color, opacity].map(|x| coverage.map_or(x, |coverage| b.mul(coverage, x)));
     let [color, opacity] = gathered.select(b, instance, &of_surface, &results, [color, opacity]);
     if let (Some(output), Some(depth)) = (&variant.output, depth) {
         let name = if let Output::Parameter(name) = output { name } else { input::BAKED };
@@ -255,29 +255,25 @@ fn shade(
         let value = triple(b, value);
         // What is baked is a number of its own, and not a part of what a pixel shows.
         let (value, opacity) = match output {
-            Output::Baked => (value, b.constant(Const::Vec3([1.0; 3]))),
-            _ => (b.op(Op::Mul, &[value, opacity]), opacity),
+            Output::Baked => (value, b.vec3([1.0; 3])),
+            _ => (b.mul(value, opacity), opacity),
         };
         let zero = b.f32(0.0);
-        let is_camera_ray = b.op(Op::Eq, &[depth, zero]);
-        let chosen = b.op(Op::Select, &[is_camera_ray, value, color]);
+        let is_camera_ray = b.eq(depth, zero);
+        let chosen = b.select(is_camera_ray, value, color);
         let returned = vec![visible(b, chosen), opacity];
         return b.ret(returned);
     }
     if let (Some((core, atmosphere)), Some([origin, direction, depth])) = (&variant.atmosphere, passage) {
         let zero = b.f32(0.0);
-        let is_camera_ray = b.op(Op::Eq, &[depth, zero]);
-        let (camera_ray, other) = (b.block(), b.block());
-        b.branch(is_camera_ray, camera_ray, other);
-        b.seal(camera_ray);
-        b.seal(other);
-        b.switch_to(camera_ray);
-        let passage = Passage { origin, to_end: direction, depth, light: [color, opacity] };
-        let message = |asked: &Query<'_>| instance.message(asked, &of_surface, Some(&results));
-        let [color, opacity] = atmosphere.call(b, core, passage, message);
-        let returned = vec![visible(b, color), opacity];
-        b.ret(returned);
-        b.switch_to(other);
+        let is_camera_ray = b.eq(depth, zero);
+        b.leave_if(is_camera_ray, |b| {
+            let passage = Passage { origin, to_end: direction, depth, light: [color, opacity] };
+            let message = |asked: &Query<'_>| instance.message(asked, &of_surface, Some(&results));
+            let [color, opacity] = atmosphere.call(b, core, passage, message);
+            let returned = vec![visible(b, color), opacity];
+            b.ret(returned);
+        });
     }
     let returned = vec![visible(b, color), opacity];
     b.ret(returned);
@@ -400,10 +396,10 @@ fn with_words(b: &mut FunctionBuilder, vector: Value, first: u8, value: Value) -
     let ty = b.ty(value);
     let words = match ty.lanes() {
         Some(1) => vec![value],
-        Some(n) => (0..n as u8).map(|i| b.op(Op::Extract(i), &[value])).collect(),
-        None => vec![b.op_as(Op::Bitcast, &[value], Type::F32)],
+        Some(n) => (0..n as u8).map(|i| b.extract(value, i)).collect(),
+        None => vec![b.bitcast(value, Type::F32)],
     };
-    words.into_iter().zip(first..).fold(vector, |vector, (word, i)| b.op(Op::Insert(i), &[vector, word]))
+    words.into_iter().zip(first..).fold(vector, |vector, (word, i)| b.insert(vector, word, i))
 }
 
 /// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could
@@ -491,7 +487,7 @@ impl CameraArguments {
         let types: Vec<Type> = function.results.iter().map(|r| r.ty).collect();
         let mut results = b.call(function.name.clone(), args, &types);
         if let Some(weight) = self.weight {
-            results = results.into_iter().map(|value| scale(b, value, weight)).collect();
+            results = results.into_iter().map(|value| b.scale(value, weight)).collect();
         }
         b.ret(results);
     }
@@ -516,18 +512,16 @@ fn return_outside(b: &mut FunctionBuilder, raster: [Value; 2]) {
     let size = b.frame_vector(slots::IMAGE_WIDTH);
     let sides = [(raster[0], slots::IMAGE_WIDTH), (raster[1], slots::IMAGE_HEIGHT)];
     let [x, y] = sides.map(|(at, slot)| {
-        let side = b.op(Op::Extract(slot.lane), &[size]);
-        b.op(Op::Lt, &[at, side])
+        let side = b.extract(size, slot.lane);
+        b.lt(at, side)
     });
-    let is_inside = b.op(Op::And, &[x, y]);
+    let is_inside = b.and(x, y);
     let (inside, outside) = (b.block(), b.block());
     b.branch(is_inside, inside, outside);
-    b.seal(inside);
-    b.seal(outside);
-    b.switch_to(outside);
+    b.enter(outside);
     let (black, clear) = (b.constant(Const::zero(Type::Vec3)), b.f32(0.0));
     b.ret(vec![black, clear]);
-    b.switch_to(inside);
+    b.enter(inside);
 }
 
 /// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays,
@@ -539,20 +533,20 @@ pub fn camera_of(camera: &Instance, integrator: &Function, options: CameraOption
     let lens = given.lens.map(|lens| {
         lens.map(|x| {
             let (half, middle) = (b.f32(0.5), b.f32(0.5));
-            let scaled = b.op(Op::Mul, &[x, half]);
-            b.op(Op::Add, &[scaled, middle])
+            let scaled = b.mul(x, half);
+            b.add(scaled, middle)
         })
     });
     let [x, y] = given.raster;
     let one = b.f32(1.0);
-    let next = b.op(Op::Add, &[x, one]);
+    let next = b.add(x, one);
     let [(ray, reach), (other, _)] = [x, next].map(|x| camera_ray(&mut b, camera, [x, y], lens));
     let distance = |b: &mut FunctionBuilder, p: Value, q: Value| {
-        let difference = b.op(Op::Sub, &[p, q]);
-        crate::synthesise::surface_state::length(b, difference)
+        let difference = b.sub(p, q);
+        b.length(difference)
     };
     let width = distance(&mut b, ray[0], other[0]);
-    let directions = [ray[1], other[1]].map(|d| crate::synthesise::surface_state::normalize(&mut b, d));
+    let directions = [ray[1], other[1]].map(|d| b.normalize(d));
     let spread = distance(&mut b, directions[0], directions[1]);
     given.integrate(&mut b, options, integrator, vec![ray[0], ray[1], width, spread, reach]);
     b.finish()
@@ -568,7 +562,7 @@ fn camera_ray(
 ) -> ([Value; 2], Value) {
     let [across, down] = on_image(b, raster);
     let one = b.f32(1.0);
-    let up = b.op(Op::Sub, &[one, down]);
+    let up = b.sub(one, down);
     let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
         // There is one camera.
         (Some(slot), _) => camera.constant_parameter(b, slot, param.ty),
@@ -583,23 +577,23 @@ fn camera_ray(
     let axes = [slots::CAMERA_X, slots::CAMERA_Y, slots::CAMERA_Z, slots::CAMERA_ORIGIN].map(|slot| b.frame_xyz(slot));
     let to_world = |b: &mut FunctionBuilder, v: Value| {
         let parts = [0, 1, 2].map(|i| {
-            let along = b.op(Op::Extract(i), &[v]);
-            scale(b, axes[usize::from(i)], along)
+            let along = b.extract(v, i);
+            b.scale(axes[usize::from(i)], along)
         });
-        let sum = b.op(Op::Add, &[parts[0], parts[1]]);
-        b.op(Op::Add, &[sum, parts[2]])
+        let sum = b.add(parts[0], parts[1]);
+        b.add(sum, parts[2])
     };
     let (offset, direction) = (to_world(b, origin), to_world(b, direction));
     let reach = outputs.get("t").unwrap_or_else(|| b.f32(f32::MAX));
-    ([b.op(Op::Add, &[axes[3], offset]), direction], reach)
+    ([b.add(axes[3], offset), direction], reach)
 }
 
 /// A raster position as a part of the image: from 0 to 1 across, and down.
 fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
     let format = b.frame_vector(slots::INVERSE_WIDTH);
     [(raster[0], slots::INVERSE_WIDTH), (raster[1], slots::INVERSE_HEIGHT)].map(|(at, slot)| {
-        let reciprocal = b.op(Op::Extract(slot.lane), &[format]);
-        b.op(Op::Mul, &[at, reciprocal])
+        let reciprocal = b.extract(format, slot.lane);
+        b.mul(at, reciprocal)
     })
 }
 
@@ -612,7 +606,7 @@ pub fn ray_function(function: &CompiledFunction) -> Function {
     b.result("alpha", Type::F32);
     let [across, down] = on_image(&mut b, [x, y]);
     let zero = b.f32(0.0);
-    let position = b.op(Op::Compose, &[across, down, zero]);
+    let position = b.compose(&[across, down, zero]);
     let hidden: Vec<_> = function.params.iter().skip(1).map(|&ty| b.constant(Const::zero(ty))).collect();
     let args = [position].into_iter().chain(hidden).collect();
     let color = b.call(function.name.clone(), args, &function.results)[0];
@@ -639,16 +633,16 @@ pub fn imager(instance: &Instance, framed: bool) -> Function {
         (Some(slot), _) => instance.constant_parameter(b, slot, param.ty),
         (None, "P") => {
             let zero = b.f32(0.0);
-            b.op(Op::Compose, &[x, y, zero])
+            b.compose(&[x, y, zero])
         }
         // The image's parameters go from 0 to 1, as in NDC space.
         (None, "s" | "t") => {
             let (at, slot) = if &*param.name == "s" { (x, slots::INVERSE_WIDTH) } else { (y, slots::INVERSE_HEIGHT) };
             let pixel = b.frame(slot);
-            b.op(Op::Mul, &[at, pixel])
+            b.mul(at, pixel)
         }
         (None, "Ci") => color,
-        (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
+        (None, "Oi") => b.splat(alpha, Type::Vec3),
         (None, "alpha") => alpha,
         (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });

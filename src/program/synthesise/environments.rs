@@ -14,10 +14,9 @@ use crate::layout::blocks::LinkedLight;
 use crate::layout::environments::Environment;
 use crate::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
 use crate::synthesise::paths::mis_weight;
-use crate::synthesise::surface_state::{normalize, scale};
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Function, FunctionBuilder, Type, Value};
 use shadewright_scene::Estimator;
 
 /// All functions. Where paths are traced, `estimator` weights the light that a ray finds; where
@@ -50,14 +49,14 @@ fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     let pdf = b.param("pdf", Type::F32);
     let mut sum = b.frame_xyz(slots::BACKGROUND);
     if !visible.is_empty() {
-        let direction = normalize(&mut b, direction);
+        let direction = b.normalize(direction);
         for own in visible {
             let mut light = environment_radiance(&mut b, own.light, direction);
             if let Some(estimator) = estimator {
                 let weight = own.weight(&mut b, estimator, direction, pdf);
-                light = scale(&mut b, light, weight);
+                light = b.scale(light, weight);
             }
-            sum = b.op(Op::Add, &[sum, light]);
+            sum = b.add(sum, light);
         }
     }
     b.ret(vec![sum]);
@@ -70,7 +69,7 @@ fn coverage(visible: &[Placed<'_>]) -> Function {
     b.result("return", Type::F32);
     let background = b.frame_vector(slots::BACKGROUND);
     let alpha = match visible.is_empty() {
-        true => b.op(Op::Extract(3), &[background]),
+        true => b.extract(background, 3),
         false => b.f32(1.0),
     };
     b.ret(vec![alpha]);
@@ -89,40 +88,40 @@ impl Placed<'_> {
         let (row, down) = resolve_alias(&mut b, record, row, rest);
         let (cell, rest) = choose_uniformly(&mut b, u, side);
         let record = self.cell(&mut b, row, cell);
-        let (own, other) = (b.op(Op::Extract(2), &[record]), b.op(Op::Extract(3), &[record]));
+        let (own, other) = (b.extract(record, 2), b.extract(record, 3));
         let (column, across) = resolve_alias(&mut b, record, cell, rest);
-        let is_own = b.op(Op::IEq, &[column, cell]);
-        let by_area = b.op(Op::Select, &[is_own, own, other]);
+        let is_own = b.ieq(column, cell);
+        let by_area = b.select(is_own, own, other);
 
         let step = b.f32(2.0 / side as f32);
         let one = b.f32(1.0);
         let [x, y] = [(column, across), (row, down)].map(|(cell, rest)| {
-            let whole = b.op_as(Op::ToFloat, &[cell], Type::F32);
-            let at = b.op(Op::Add, &[whole, rest]);
-            let at = b.op(Op::Mul, &[at, step]);
-            b.op(Op::Sub, &[at, one])
+            let whole = b.to_float(cell);
+            let at = b.add(whole, rest);
+            let at = b.mul(at, step);
+            b.sub(at, one)
         });
-        let [ax, ay] = [x, y].map(|x| b.op(Op::Abs, &[x]));
-        let z = b.op(Op::Sub, &[one, ax]);
-        let z = b.op(Op::Sub, &[z, ay]);
+        let [ax, ay] = [x, y].map(|x| b.abs(x));
+        let z = b.sub(one, ax);
+        let z = b.sub(z, ay);
         let [x, y] = fold(&mut b, [x, y], z);
-        let point = b.op(Op::Compose, &[x, y, z]);
-        let square = b.op(Op::Dot, &[point, point]);
-        let root = b.op(Op::Sqrt, &[square]);
-        let cube = b.op(Op::Mul, &[square, root]);
-        let pdf = b.op(Op::Mul, &[by_area, cube]);
-        let inverse = b.op(Op::Rcp, &[root]);
-        let own = scale(&mut b, point, inverse);
+        let point = b.compose(&[x, y, z]);
+        let square = b.dot(point, point);
+        let root = b.sqrt(square);
+        let cube = b.mul(square, root);
+        let pdf = b.mul(by_area, cube);
+        let inverse = b.rcp(root);
+        let own = b.scale(point, inverse);
         let parts = [0, 1, 2].map(|i| {
-            let axis = b.constant(Const::Vec3(self.environment.axes.col(i).to_array()));
-            let along = b.op(Op::Extract(i as u8), &[own]);
-            scale(&mut b, axis, along)
+            let axis = b.vec3(self.environment.axes.col(i).to_array());
+            let along = b.extract(own, i as u8);
+            b.scale(axis, along)
         });
-        let direction = b.op(Op::Add, &[parts[0], parts[1]]);
-        let direction = b.op(Op::Add, &[direction, parts[2]]);
+        let direction = b.add(parts[0], parts[1]);
+        let direction = b.add(direction, parts[2]);
         let light = environment_radiance(&mut b, self.light, direction);
-        let reciprocal = b.op(Op::Rcp, &[pdf]);
-        let light = scale(&mut b, light, reciprocal);
+        let reciprocal = b.rcp(pdf);
+        let light = b.scale(light, reciprocal);
         let far = b.f32(f32::MAX);
         b.ret(vec![direction, light, far, pdf]);
         b.finish()
@@ -131,8 +130,8 @@ impl Placed<'_> {
     /// The record of a cell.
     fn cell(&self, b: &mut FunctionBuilder, row: Value, column: Value) -> Value {
         let side = b.u32(self.environment.grid.side);
-        let before = b.op(Op::IMul, &[row, side]);
-        let number = b.op(Op::IAdd, &[before, column]);
+        let before = b.imul(row, side);
+        let number = b.iadd(before, column);
         record(b, self.table + self.environment.grid.side, number)
     }
 
@@ -147,58 +146,58 @@ impl Placed<'_> {
                 mis_weight(b, estimator, pdf, other)
             }
         };
-        let is_specular = b.op(Op::Le, &[pdf, zero]);
-        b.op(Op::Select, &[is_specular, one, weight])
+        let is_specular = b.le(pdf, zero);
+        b.select(is_specular, one, weight)
     }
 
     /// The pdf of [`Placed::sample`] for a direction, by solid angle.
     fn pdf(&self, b: &mut FunctionBuilder, direction: Value) -> Value {
         let along = [0, 1, 2].map(|i| {
-            let axis = b.constant(Const::Vec3(self.environment.axes.col(i).to_array()));
-            b.op(Op::Dot, &[axis, direction])
+            let axis = b.vec3(self.environment.axes.col(i).to_array());
+            b.dot(axis, direction)
         });
-        let sizes = along.map(|x| b.op(Op::Abs, &[x]));
-        let sum = b.op(Op::Add, &[sizes[0], sizes[1]]);
-        let sum = b.op(Op::Add, &[sum, sizes[2]]);
-        let distance = b.op(Op::Rcp, &[sum]);
-        let [x, y, z] = along.map(|x| b.op(Op::Mul, &[x, distance]));
+        let sizes = along.map(|x| b.abs(x));
+        let sum = b.add(sizes[0], sizes[1]);
+        let sum = b.add(sum, sizes[2]);
+        let distance = b.rcp(sum);
+        let [x, y, z] = along.map(|x| b.mul(x, distance));
         let point = fold(b, [x, y], z);
         let (one, half) = (b.f32(1.0), b.f32(0.5 * self.environment.grid.side as f32));
         let (zero, last) = (b.f32(0.0), b.f32(self.environment.grid.side as f32 - 1.0));
         let [column, row] = point.map(|x| {
-            let cell = b.op(Op::Add, &[x, one]);
-            let cell = b.op(Op::Mul, &[cell, half]);
-            let cell = b.op(Op::Floor, &[cell]);
-            let cell = b.op(Op::Max, &[zero, cell]);
-            let cell = b.op(Op::Min, &[cell, last]);
-            b.op_as(Op::ToInt, &[cell], Type::U32)
+            let cell = b.add(x, one);
+            let cell = b.mul(cell, half);
+            let cell = b.floor(cell);
+            let cell = b.max(zero, cell);
+            let cell = b.min(cell, last);
+            b.to_int(cell, Type::U32)
         });
         let record = self.cell(b, row, column);
-        let by_area = b.op(Op::Extract(2), &[record]);
-        let square = b.op(Op::Mul, &[distance, distance]);
-        let cube = b.op(Op::Mul, &[square, distance]);
-        b.op(Op::Mul, &[by_area, cube])
+        let by_area = b.extract(record, 2);
+        let square = b.mul(distance, distance);
+        let cube = b.mul(square, distance);
+        b.mul(by_area, cube)
     }
 }
 
 /// The record of that number in a table at an address.
 fn record(b: &mut FunctionBuilder, address: u32, number: Value) -> Value {
     let first = b.u32(address);
-    let address = b.op(Op::IAdd, &[first, number]);
-    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
-    b.op(Op::Load(0), &[address])
+    let address = b.iadd(first, number);
+    let address = b.bitcast(address, Type::Ref);
+    b.load(address, 0)
 }
 
 /// Unfolds the lower half of the octahedron into the square, or folds it back: the same function.
 fn fold(b: &mut FunctionBuilder, [x, y]: [Value; 2], z: Value) -> [Value; 2] {
     let (zero, one) = (b.f32(0.0), b.f32(1.0));
-    let is_below = b.op(Op::Lt, &[z, zero]);
+    let is_below = b.lt(z, zero);
     [(x, y), (y, x)].map(|(own, other)| {
-        let size = b.op(Op::Abs, &[other]);
-        let size = b.op(Op::Sub, &[one, size]);
-        let opposite = b.op(Op::Neg, &[size]);
-        let is_negative = b.op(Op::Lt, &[own, zero]);
-        let folded = b.op(Op::Select, &[is_negative, opposite, size]);
-        b.op(Op::Select, &[is_below, folded, own])
+        let size = b.abs(other);
+        let size = b.sub(one, size);
+        let opposite = b.neg(size);
+        let is_negative = b.lt(own, zero);
+        let folded = b.select(is_negative, opposite, size);
+        b.select(is_below, folded, own)
     })
 }

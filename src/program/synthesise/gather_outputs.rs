@@ -120,10 +120,10 @@ impl HitOutputs<'_> {
         if self.variables.0.iter().all(|q| q.of_primitive) {
             return shaded;
         }
-        let (zero, one) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
-        let (kind_of_ray, last) = (b.op(Op::Extract(3), &[self.ray]), b.f32(OCCLUSION.into()));
-        let is_output = b.op(Op::Lt, &[last, kind_of_ray]);
-        let mut results = shaded.map(|value| b.op(Op::Select, &[is_output, zero, value]));
+        let (zero, one) = (b.constant(Const::zero(Type::Vec3)), b.vec3([1.0; 3]));
+        let (kind_of_ray, last) = (b.extract(self.ray, 3), b.f32(OCCLUSION.into()));
+        let is_output = b.lt(last, kind_of_ray);
+        let mut results = shaded.map(|value| b.select(is_output, zero, value));
         let shader = &instance.shader;
         let declared = || shader.core_params.iter().take(shader.declared()).zip(params);
         for (i, (output, before)) in self.variables.0.iter().zip(&self.before).enumerate() {
@@ -132,7 +132,7 @@ impl HitOutputs<'_> {
             if let Some(value) = value.filter(|v| b.ty(*v) == output.ty && !output.of_primitive) {
                 let is_this = is_of_kind(b, self.ray, kind(i));
                 let own = [triple(b, value), one];
-                results = std::array::from_fn(|k| b.op(Op::Select, &[is_this, own[k], results[k]]));
+                results = std::array::from_fn(|k| b.select(is_this, own[k], results[k]));
             }
         }
         results

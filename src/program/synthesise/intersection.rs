@@ -5,7 +5,7 @@ use crate::collect::procedural::PrimitiveCores;
 use crate::layout::procedural::BLOCK_VECTORS;
 use crate::synthesise::surface_state::of_frame;
 use shadewright_ir::abi::{EntryPoint, input};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type};
+use shadewright_ir::{Const, Function, FunctionBuilder, Type};
 
 /// `@intersect.N(orig, dir, t_min, t_max, block) -> (t)`.
 pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
@@ -16,7 +16,7 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
     b.result("t", Type::F32);
     let core = &cores.intersect;
     let outputs = core.call(&mut b, &core.shader.core, |b, slot, param| match (slot, &*param.name) {
-        (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(BLOCK_VECTORS + slot + k), &[block])),
+        (Some(slot), _) => unpack(b, param.ty, |b, k| b.load(block, BLOCK_VECTORS + slot + k)),
         (None, input::RAY_ORIGIN) => origin,
         (None, input::RAY_DIRECTION) => direction,
         (None, input::RAY_T_MIN) => t_min,
@@ -24,9 +24,9 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
         (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let t = outputs.get("t").unwrap_or(t_max);
-    let is_hit = b.op(Op::Lt, &[t, t_max]);
+    let is_hit = b.lt(t, t_max);
     let miss = b.f32(-1.0);
-    let t = b.op(Op::Select, &[is_hit, t, miss]);
+    let t = b.select(is_hit, t, miss);
     b.ret(vec![t]);
     b.finish()
 }

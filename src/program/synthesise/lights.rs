@@ -11,10 +11,10 @@ use crate::collect::lights::Shadows;
 use crate::layout::blocks::LinkedLight;
 use crate::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
 use crate::records::visibility::TRANSMISSION;
-use crate::synthesise::surface_state::{normalize, of_frame};
+use crate::synthesise::surface_state::of_frame;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{DataType, Intrinsic, input, library};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Function, FunctionBuilder, Type, Value};
 use shadewright_lang::unit::LightKind;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub fn specular_exponent(sharpness: f32) -> Function {
     b.result("return", Type::F32);
     let roughness = b.param("roughness", Type::F32);
     let sharpness = b.f32(sharpness);
-    let inverse = b.op(Op::Rcp, &[roughness]);
-    let exponent = b.op(Op::Mul, &[sharpness, inverse]);
+    let inverse = b.rcp(roughness);
+    let exponent = b.mul(sharpness, inverse);
     b.ret(vec![exponent]);
     b.finish()
 }
@@ -101,9 +101,9 @@ fn count(suffix: &str, lights: usize, table: Option<u32>) -> Function {
 /// The number of lights that a table has.
 pub(crate) fn count_in_table(b: &mut FunctionBuilder, table: u32) -> Value {
     let table = b.constant(Const::Ref(table));
-    let head = b.op(Op::Load(0), &[table]);
-    let count = b.op(Op::Extract(0), &[head]);
-    b.op_as(Op::Bitcast, &[count], Type::U32)
+    let head = b.load(table, 0);
+    let count = b.extract(head, 0);
+    b.bitcast(count, Type::U32)
 }
 
 /// `lights.sample` where the lights are data: the table gives the kind of light `i`, and where its
@@ -114,13 +114,13 @@ fn sample_from_table(suffix: &str, lights: &[Sampled<'_>], kinds: &LightKinds, t
         return no_sample(b);
     }
     let (size, first) = (b.u32(LIGHT_RECORD), b.u32(table + HEAD));
-    let offset = b.op(Op::IMul, &[index, size]);
-    let record = b.op(Op::IAdd, &[first, offset]);
-    let record = b.op_as(Op::Bitcast, &[record], Type::Ref);
-    let [head, origin, axis] = [0, 1, 2].map(|k| b.op(Op::Load(k), &[record]));
+    let offset = b.imul(index, size);
+    let record = b.iadd(first, offset);
+    let record = b.bitcast(record, Type::Ref);
+    let [head, origin, axis] = [0, 1, 2].map(|k| b.load(record, k));
     let [kind, block] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
-        let word = b.op(Op::Extract(lane), &[head]);
-        b.op_as(Op::Bitcast, &[word], ty)
+        let word = b.extract(head, lane);
+        b.bitcast(word, ty)
     });
     let [origin, axis] = [origin, axis].map(|v| b.xyz(v));
     let of_kind: Vec<Sampled<'_>> = kinds.first.iter().map(|&i| lights[i]).chain(area_of(lights)).collect();
@@ -189,8 +189,7 @@ impl LightPlace {
     fn of(b: &mut FunctionBuilder, light: &LinkedLight) -> Self {
         let to_world = light.bound.instance.to_world;
         let block = b.constant(Const::Ref(light.address));
-        let [origin, axis] =
-            [to_world.w_axis, to_world.z_axis].map(|v| b.constant(Const::Vec3(v.truncate().to_array())));
+        let [origin, axis] = [to_world.w_axis, to_world.z_axis].map(|v| b.vec3(v.truncate().to_array()));
         Self { block, origin, axis }
     }
 }
@@ -236,7 +235,7 @@ pub(crate) fn for_each_light(
         }
         let middle = low + (high - low) / 2;
         let bound = b.u32(middle as u32);
-        let below = b.op(Op::ILt, &[index, bound]);
+        let below = b.ilt(index, bound);
         let (lower, upper) = (b.block(), b.block());
         b.branch(below, lower, upper);
         b.seal(lower);
@@ -253,7 +252,7 @@ fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>)
     let index = b.param("i", Type::U32);
     let name = b.param("name", Type::String);
     if lights.is_empty() {
-        let no = b.constant(Const::Bool(false));
+        let no = b.bool(false);
         b.ret(vec![no]);
         return b.finish();
     }
@@ -264,8 +263,8 @@ fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>)
         let mut result = None;
         for category in std::iter::once(String::new()).chain(included) {
             let category = b.constant(Const::String(category.into()));
-            let equal = b.op(Op::IEq, &[name, category]);
-            result = Some(result.map_or(equal, |r| b.op(Op::Or, &[r, equal])));
+            let equal = b.ieq(name, category);
+            result = Some(result.map_or(equal, |r| b.or(r, equal)));
         }
         result.into_iter().collect()
     });
@@ -296,7 +295,7 @@ fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> F
             Some((light, Answer::Output(name))) => call_for(b, light, point, name),
             Some((light, Answer::Parameter(slot))) => {
                 let block = b.constant(Const::Ref(light.address));
-                Some(unpack(b, ty, |b, k| b.op(Op::Load(*slot + k), &[block])))
+                Some(unpack(b, ty, |b, k| b.load(block, *slot + k)))
             }
             None => None,
         };
@@ -336,29 +335,26 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, p
     let outputs = call_at(b, light, place, point);
     let outputs = LightOutputs::of(b, &outputs);
     let (from_light, color) = (outputs.direction, outputs.color);
-    let towards = b.op(Op::Neg, &[from_light]);
+    let towards = b.neg(from_light);
     let t_max = match (light.bound.shadows, light.bound.instance.shader.light) {
         (Shadows::None, _) | (_, LightKind::Ambient) => b.f32(-1.0),
         (_, LightKind::Directional) => b.f32(f32::MAX),
         (_, LightKind::Positional) => {
-            let length = outputs.distance.unwrap_or_else(|| {
-                let square = b.op(Op::Dot, &[towards, towards]);
-                b.op(Op::Sqrt, &[square])
-            });
+            let length = outputs.distance.unwrap_or_else(|| b.length(towards));
             let bias = b.frame(slots::RAY_BIAS);
-            b.op(Op::Sub, &[length, bias])
+            b.sub(length, bias)
         }
     };
     // A black light needs no shadow ray.
     let zero = b.f32(0.0);
-    let square = b.op(Op::Dot, &[color, color]);
-    let is_black = b.op(Op::Eq, &[square, zero]);
+    let square = b.dot(color, color);
+    let is_black = b.eq(square, zero);
     let no_ray = b.f32(-1.0);
-    let t_max = b.op(Op::Select, &[is_black, no_ray, t_max]);
+    let t_max = b.select(is_black, no_ray, t_max);
     if light.bound.shadows != Shadows::Dimming {
         return vec![towards, color, t_max];
     }
-    let direction = normalize(b, towards);
+    let direction = b.normalize(towards);
     vec![towards, attenuated(b, point, direction, color, t_max), no_ray]
 }
 
@@ -369,13 +365,13 @@ fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, co
     let kind = b.f32(TRANSMISSION.into());
     let transmittance =
         b.call(library::TRANSMITTANCE, vec![point.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
-    b.op(Op::Mul, &[color, transmittance])
+    b.mul(color, transmittance)
 }
 
 /// Samples an area light, with random numbers that depend on the shading point.
 fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
     let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
-    let [u, v] = [0, 1].map(|i| b.op(Op::Extract(i), &[random]));
+    let [u, v] = [0, 1].map(|i| b.extract(random, i));
     let sample = b.call(Intrinsic::LightArea, vec![point.position, u, v], &DIRECT_RESULTS);
     as_light(b, &sample, shadows, point)
 }
@@ -383,7 +379,7 @@ fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, point: ShadingPoint) -
 /// Samples an environment light, with random numbers that depend on the shading point.
 fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
     let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
-    let [u, v] = [1, 2].map(|i| b.op(Op::Extract(i), &[random]));
+    let [u, v] = [1, 2].map(|i| b.extract(random, i));
     let sample = b.call(Intrinsic::LightEnvironment(number as u32), vec![u, v], &DIRECT_RESULTS);
     as_light(b, &sample, shadows, point)
 }
@@ -392,11 +388,11 @@ fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, 
 fn as_light(b: &mut FunctionBuilder, sample: &[Value], shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
     // The radiance of a white diffuse surface that faces it is the irradiance over π.
     let inverse_pi = b.f32(std::f32::consts::FRAC_1_PI);
-    let color = crate::synthesise::surface_state::scale(b, sample[1], inverse_pi);
-    let square = b.op(Op::Dot, &[color, color]);
+    let color = b.scale(sample[1], inverse_pi);
+    let square = b.dot(color, color);
     let (zero, no_ray) = (b.f32(0.0), b.f32(-1.0));
-    let is_black = b.op(Op::Eq, &[square, zero]);
-    let t_max = b.op(Op::Select, &[is_black, no_ray, sample[2]]);
+    let is_black = b.eq(square, zero);
+    let t_max = b.select(is_black, no_ray, sample[2]);
     match shadows {
         Shadows::Dimming => vec![sample[0], attenuated(b, point, sample[0], color, t_max), no_ray],
         Shadows::Opaque => vec![sample[0], color, t_max],
@@ -412,7 +408,7 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     let mut sum = None;
     for light in lights {
         let color = call(&mut b, light, point).color;
-        sum = Some(sum.map_or(color, |s| b.op(Op::Add, &[s, color])));
+        sum = Some(sum.map_or(color, |s| b.add(s, color)));
     }
     let sum = sum.unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     b.ret(vec![sum]);
@@ -442,7 +438,7 @@ fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, point: ShadingPo
 fn call_at<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: LightPlace, point: ShadingPoint) -> Outputs<'l> {
     let instance = &light.bound.instance;
     instance.call(b, &instance.shader.core, |b, slot, param| match slot {
-        Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[place.block])),
+        Some(slot) => unpack(b, param.ty, |b, k| b.load(place.block, slot + k)),
         None => global(b, light, place, point, &param.name, param.ty),
     })
 }
@@ -483,7 +479,7 @@ fn global(
         "Ns" => point.normal,
         "P" | "N" | "Ng" if !light.bound.points.is_empty() => surface_point(b, light, place, point, name != "P"),
         "P" => place.origin,
-        "N" | "Ng" => normalize(b, place.axis),
+        "N" | "Ng" => b.normalize(place.axis),
         "E" => b.frame_xyz(slots::CAMERA_ORIGIN),
         _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
@@ -499,16 +495,16 @@ fn surface_point(
     normal: bool,
 ) -> Value {
     let random = b.call(library::RANDOM, vec![point.position], &[Type::Vec3])[0];
-    let u = b.op(Op::Extract(0), &[random]);
+    let u = b.extract(random, 0);
     let count = b.f32(POINTS as f32);
-    let number = b.op(Op::Mul, &[u, count]);
-    let number = b.op_as(Op::ToInt, &[number], Type::U32);
-    let offset = b.op(Op::IAdd, &[number, number]);
-    let block = b.op_as(Op::Bitcast, &[place.block], Type::U32);
+    let number = b.mul(u, count);
+    let number = b.to_int(number, Type::U32);
+    let offset = b.iadd(number, number);
+    let block = b.bitcast(place.block, Type::U32);
     let length = b.u32(light.bound.instance.block.len() as u32);
-    let first = b.op(Op::IAdd, &[block, length]);
-    let address = b.op(Op::IAdd, &[first, offset]);
-    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
-    let vector = b.op(Op::Load(u32::from(normal)), &[address]);
+    let first = b.iadd(block, length);
+    let address = b.iadd(first, offset);
+    let address = b.bitcast(address, Type::Ref);
+    let vector = b.load(address, u32::from(normal));
     b.xyz(vector)
 }

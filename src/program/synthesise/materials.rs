@@ -4,7 +4,7 @@ use crate::collect::instances::Instance;
 use crate::records::RecordLayout;
 use crate::synthesise::entries::core_arguments;
 use crate::synthesise::surface_state::SurfaceState;
-use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Type, Value};
 
 /// The opacity of a surface at a state: from 0 to 1 in each component.
 pub fn opacity_at(
@@ -15,9 +15,9 @@ pub fn opacity_at(
 ) -> Value {
     let args = core_arguments(b, state, layout, opacity, 0);
     let outputs = opacity.call_with(b, &opacity.shader.core, args);
-    let white = b.constant(Const::Vec3([1.0; 3]));
+    let white = b.vec3([1.0; 3]);
     let opacity = outputs.get("opacity").unwrap_or(white);
-    b.op(Op::Sat, &[opacity])
+    b.sat(opacity)
 }
 
 /// The radiance that a surface emits at a state.

@@ -7,9 +7,9 @@
 //! alpha. Predefined variables run no shader, and every surface is opaque for them.
 
 use crate::options::Output;
-use crate::synthesise::surface_state::{SurfaceState, scale};
+use crate::synthesise::surface_state::SurfaceState;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Type, Value};
 
 impl Output {
     /// The value at the hit, where that needs no shader.
@@ -19,14 +19,14 @@ impl Output {
             Self::Depth => {
                 let point = state.global(b, "P")?;
                 let [origin, z] = [slots::CAMERA_ORIGIN, slots::CAMERA_Z].map(|slot| b.frame_xyz(slot));
-                let offset = b.op(Op::Sub, &[point, origin]);
+                let offset = b.sub(point, origin);
                 // An off-centre screen window shears the camera's z: depth is along the normal of
                 // the plane of x and y.
                 let [x, y] = [slots::CAMERA_X, slots::CAMERA_Y].map(|slot| b.frame_xyz(slot));
-                let across = b.op(Op::Cross, &[x, y]);
-                let [along, unit] = [offset, z].map(|v| b.op(Op::Dot, &[across, v]));
-                let reciprocal = b.op(Op::Rcp, &[unit]);
-                scale(b, along, reciprocal)
+                let across = b.cross(x, y);
+                let [along, unit] = [offset, z].map(|v| b.dot(across, v));
+                let reciprocal = b.rcp(unit);
+                b.scale(along, reciprocal)
             }
             Self::ShaderNumber => b.f32(number as f32 + 1.0),
             Self::Parameter(_) | Self::Baked => return None,
@@ -39,10 +39,10 @@ impl Output {
 pub(crate) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
     match b.ty(value) {
         Type::Vec3 => value,
-        Type::F32 => b.op_as(Op::Splat, &[value], Type::Vec3),
+        Type::F32 => b.splat(value, Type::Vec3),
         _ => {
             let zero = b.f32(0.0);
-            b.op_as(Op::Splat, &[zero], Type::Vec3)
+            b.splat(zero, Type::Vec3)
         }
     }
 }

@@ -22,12 +22,12 @@ use crate::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
 use crate::synthesise::gather_outputs::GatherOutputs;
 use crate::synthesise::lights::DIRECT_RESULTS;
 use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
+use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
 use crate::synthesise::visibility::{self};
 use shadewright_generators::transport::{END, PASS_THROUGH};
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{EntryPoint, Intrinsic, input, library};
-use shadewright_ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
 use shadewright_scene::Estimator;
 
 /// How a program estimates the light that paths transport.
@@ -121,31 +121,33 @@ struct PathVertex<'a> {
     paths: Paths<'a>,
 }
 
-impl PathVertex<'_> {
-    fn op(&mut self, op: Op, args: &[Value]) -> Value {
-        self.b.op(op, args)
+impl Control for PathVertex<'_> {
+    fn builder(&mut self) -> &mut FunctionBuilder {
+        self.b
     }
+}
 
+impl PathVertex<'_> {
     fn black(&mut self) -> Value {
         self.b.constant(Const::zero(Type::Vec3))
     }
 
     fn largest(&mut self, color: Value) -> Value {
-        let [r, g, b] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[color]));
-        let most = self.op(Op::Max, &[r, g]);
-        self.op(Op::Max, &[most, b])
+        let [r, g, b] = [0, 1, 2].map(|i| self.b.extract(color, i));
+        let most = self.b.max(r, g);
+        self.b.max(most, b)
     }
 
     fn smallest(&mut self, color: Value) -> Value {
-        let [r, g, b] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[color]));
-        let least = self.op(Op::Min, &[r, g]);
-        self.op(Op::Min, &[least, b])
+        let [r, g, b] = [0, 1, 2].map(|i| self.b.extract(color, i));
+        let least = self.b.min(r, g);
+        self.b.min(least, b)
     }
 
     /// `next`: a direction and its pdf.
     fn next(&mut self, direction: Value, pdf: Value) -> Value {
-        let [x, y, z] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[direction]));
-        self.op(Op::Compose, &[x, y, z, pdf])
+        let [x, y, z] = [0, 1, 2].map(|i| self.b.extract(direction, i));
+        self.b.compose(&[x, y, z, pdf])
     }
 
     /// Where a condition holds the entry returns what `otherwise` gives; the builder continues
@@ -153,12 +155,10 @@ impl PathVertex<'_> {
     fn return_if(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self) -> Vec<Value>) {
         let (continuation, end) = (self.b.block(), self.b.block());
         self.b.branch(condition, end, continuation);
-        self.b.seal(end);
-        self.b.seal(continuation);
-        self.b.switch_to(end);
+        self.b.enter(end);
         let results = otherwise(self);
         self.b.ret(results);
-        self.b.switch_to(continuation);
+        self.b.enter(continuation);
     }
 
     /// The results where the path passes through the surface with a weight.
@@ -175,7 +175,7 @@ impl PathVertex<'_> {
             if !is_visible {
                 let is_kind = visibility::is_of_kind(self.b, self.given.ray, kind);
                 self.return_if(is_kind, |vertex| {
-                    let (radiance, weight) = (vertex.black(), vertex.b.constant(Const::Vec3([1.0; 3])));
+                    let (radiance, weight) = (vertex.black(), vertex.b.vec3([1.0; 3]));
                     vertex.pass_through(radiance, weight)
                 });
             }
@@ -196,9 +196,9 @@ impl PathVertex<'_> {
     /// Rays of the kinds after diffuse transport no light: they get the colour and opacity that the
     /// object's shaders compute.
     fn return_to_shadow_rays(&mut self) {
-        let kind = self.op(Op::Extract(3), &[self.given.ray]);
+        let kind = self.b.extract(self.given.ray, 3);
         let last = self.b.f32(f32::from(DIFFUSE));
-        let is_query = self.op(Op::Lt, &[last, kind]);
+        let is_query = self.b.lt(last, kind);
         self.return_if(is_query, |vertex| {
             let [radiance, opacity] = vertex.shaded();
             vec![radiance, opacity, vertex.b.constant(Const::zero(Type::Vec4))]
@@ -211,13 +211,13 @@ impl PathVertex<'_> {
         let mut emitted = self.emitted(&mut state);
         if let (Some(light), Some(opacity)) = (emitted, &self.variant.methods.opacity) {
             let opacity = opacity_at(self.b, &mut state, &self.variant.layout, opacity);
-            emitted = Some(self.op(Op::Mul, &[light, opacity]));
+            emitted = Some(self.b.mul(light, opacity));
         }
         let [radiance, opacity] = self.shaded();
-        let one = self.b.constant(Const::Vec3([1.0; 3]));
-        let transmitted = self.op(Op::Sub, &[one, opacity]);
+        let one = self.b.vec3([1.0; 3]);
+        let transmitted = self.b.sub(one, opacity);
         let radiance = match emitted {
-            Some(emitted) => self.op(Op::Add, &[emitted, radiance]),
+            Some(emitted) => self.b.add(emitted, radiance),
             None => radiance,
         };
         let results = self.pass_through(radiance, transmitted);
@@ -230,9 +230,9 @@ impl PathVertex<'_> {
         let emission = self.variant.methods.emission.as_ref()?;
         let emitted = emission_at(self.b, state, &self.variant.layout, emission);
         let Some(sampling) = self.paths.area_lights.point_sampling(self.variant.number) else { return Some(emitted) };
-        let pdf = self.op(Op::Extract(2), &[self.given.ray]);
+        let pdf = self.b.extract(self.given.ray, 2);
         let zero = self.b.f32(0.0);
-        let is_specular = self.op(Op::Le, &[pdf, zero]);
+        let is_specular = self.b.le(pdf, zero);
         let weight = match self.paths.estimator {
             Estimator::Scattering => return Some(emitted),
             Estimator::Lights => zero,
@@ -249,22 +249,22 @@ impl PathVertex<'_> {
             }
         };
         let one = self.b.f32(1.0);
-        let weight = self.op(Op::Select, &[is_specular, one, weight]);
-        Some(scale(self.b, emitted, weight))
+        let weight = self.b.select(is_specular, one, weight);
+        Some(self.b.scale(emitted, weight))
     }
 
     /// The pdf by solid angle of points sampled uniformly over an area, in the direction of one at
     /// distance `t`: `t² / (|cosθ| · area)`.
     fn uniform_pdf(&mut self, t: Value, normal: Value, area: f32) -> Value {
-        let cosine = self.op(Op::Dot, &[self.given.direction, normal]);
-        let cosine = self.op(Op::Abs, &[cosine]);
+        let cosine = self.b.dot(self.given.direction, normal);
+        let cosine = self.b.abs(cosine);
         let area = self.b.f32(area);
-        let projected = self.op(Op::Mul, &[cosine, area]);
+        let projected = self.b.mul(cosine, area);
         let least = self.b.f32(f32::MIN_POSITIVE);
-        let projected = self.op(Op::Max, &[projected, least]);
-        let reciprocal = self.op(Op::Rcp, &[projected]);
-        let square = self.op(Op::Mul, &[t, t]);
-        self.op(Op::Mul, &[square, reciprocal])
+        let projected = self.b.max(projected, least);
+        let reciprocal = self.b.rcp(projected);
+        let square = self.b.mul(t, t);
+        self.b.mul(square, reciprocal)
     }
 
     /// A surface with a BSDF.
@@ -274,11 +274,11 @@ impl PathVertex<'_> {
             Some(emitted) => emitted,
             None => self.black(),
         };
-        let mut numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
+        let mut numbers = [0, 1, 2, 3].map(|i| self.b.extract(self.numbers, i));
         let coverage = self.coverage(&mut state, &mut numbers[2]);
         let emitted = self.covered(emitted, coverage);
         let limit = self.b.frame(slots::MAX_DEPTH);
-        let is_last = self.op(Op::Le, &[limit, self.given.depth]);
+        let is_last = self.b.le(limit, self.given.depth);
         let [position, normal] = ["P", "N"].map(|name| {
             let value = state.global(self.b, name);
             value.unwrap_or_else(|| self.b.constant(Const::zero(Type::Vec3)))
@@ -304,10 +304,10 @@ impl PathVertex<'_> {
         let direct = self.sample_light(scattering, &arguments, [position, normal], &numbers, choices);
         let (weight, next) = self.sample_bsdf(scattering, &arguments, sample, &numbers, choices);
         let transmittance = self.transmittance(position, &direct);
-        let reflected = self.op(Op::Mul, &[direct.light, transmittance]);
+        let reflected = self.b.mul(direct.light, transmittance);
         let reflected = self.covered(reflected, coverage);
         let weight = self.covered(weight, coverage);
-        let radiance = self.op(Op::Add, &[emitted, reflected]);
+        let radiance = self.b.add(emitted, reflected);
         self.b.ret(vec![radiance, weight, next]);
     }
 
@@ -318,27 +318,27 @@ impl PathVertex<'_> {
         let opacity = self.variant.methods.opacity.as_ref()?;
         let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
         let (largest, smallest) = (self.largest(opacity), self.smallest(opacity));
-        let both = self.op(Op::Add, &[largest, smallest]);
+        let both = self.b.add(largest, smallest);
         let half = self.b.f32(0.5);
-        let probability = self.op(Op::Mul, &[half, both]);
-        let is_hit = self.op(Op::Lt, &[*number, probability]);
-        let is_passed = self.op(Op::Not, &[is_hit]);
-        let reciprocal = self.op(Op::Rcp, &[probability]);
-        let (rest, last) = (self.op(Op::Mul, &[*number, reciprocal]), self.b.f32(1.0f32.next_down()));
-        *number = self.op(Op::Min, &[rest, last]);
-        let reflected = scale(self.b, opacity, reciprocal);
-        let (one, white) = (self.b.f32(1.0), self.b.constant(Const::Vec3([1.0; 3])));
-        let transmitted = self.op(Op::Sub, &[white, opacity]);
-        let rest = self.op(Op::Sub, &[one, probability]);
-        let reciprocal = self.op(Op::Rcp, &[rest]);
-        let transmitted = scale(self.b, transmitted, reciprocal);
+        let probability = self.b.mul(half, both);
+        let is_hit = self.b.lt(*number, probability);
+        let is_passed = self.b.not(is_hit);
+        let reciprocal = self.b.rcp(probability);
+        let (rest, last) = (self.b.mul(*number, reciprocal), self.b.f32(1.0f32.next_down()));
+        *number = self.b.min(rest, last);
+        let reflected = self.b.scale(opacity, reciprocal);
+        let (one, white) = (self.b.f32(1.0), self.b.vec3([1.0; 3]));
+        let transmitted = self.b.sub(white, opacity);
+        let rest = self.b.sub(one, probability);
+        let reciprocal = self.b.rcp(rest);
+        let transmitted = self.b.scale(transmitted, reciprocal);
         Some(Coverage { is_passed, reflected, transmitted })
     }
 
     /// Light of a surface, weighted where the path did not pass through it.
     fn covered(&mut self, light: Value, coverage: Option<Coverage>) -> Value {
         match coverage {
-            Some(Coverage { reflected, .. }) => self.op(Op::Mul, &[light, reflected]),
+            Some(Coverage { reflected, .. }) => self.b.mul(light, reflected),
             None => light,
         }
     }
@@ -358,10 +358,10 @@ impl PathVertex<'_> {
         let args = with(&scattering.pdf, &arguments.pdf);
         let outputs = scattering.pdf.call_with(self.b, &scattering.pdf.shader.core, args);
         let pdf = outputs.get("pdf").unwrap_or_else(|| self.b.f32(0.0));
-        let normal = normalize(self.b, normal);
-        let cosine = self.op(Op::Dot, &[normal, direction]);
-        let cosine = self.op(Op::Abs, &[cosine]);
-        [scale(self.b, value, cosine), pdf]
+        let normal = self.b.normalize(normal);
+        let cosine = self.b.dot(normal, direction);
+        let cosine = self.b.abs(cosine);
+        [self.b.scale(value, cosine), pdf]
     }
 
     /// Samples one of the lights (next-event estimation).
@@ -378,19 +378,19 @@ impl PathVertex<'_> {
         let [direction, light, t_max, pdf] = [found[0], found[1], found[2], found[3]];
         let [value, bsdf_pdf] = self.evaluate(scattering, arguments, direction);
         let zero = self.b.f32(0.0);
-        let is_delta = self.op(Op::Le, &[pdf, zero]);
+        let is_delta = self.b.le(pdf, zero);
         let weight = match self.paths.estimator {
             Estimator::Lights => self.b.f32(1.0),
             Estimator::Scattering => zero,
             Estimator::Power | Estimator::Balance => {
-                let other = self.op(Op::Mul, &[bsdf_pdf, choices]);
+                let other = self.b.mul(bsdf_pdf, choices);
                 mis_weight(self.b, self.paths.estimator, pdf, other)
             }
         };
         let one = self.b.f32(1.0);
-        let weight = self.op(Op::Select, &[is_delta, one, weight]);
-        let light = self.op(Op::Mul, &[value, light]);
-        LightSample { direction, t_max, light: scale(self.b, light, weight) }
+        let weight = self.b.select(is_delta, one, weight);
+        let light = self.b.mul(value, light);
+        LightSample { direction, t_max, light: self.b.scale(light, weight) }
     }
 
     /// Samples the direction in which the path continues: the BSDF weight f·cosθ/pdf, and `next`.
@@ -408,57 +408,55 @@ impl PathVertex<'_> {
         let black = self.black();
         let [direction, specular] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(black));
         // The zero vector ends the path.
-        let square = self.op(Op::Dot, &[direction, direction]);
+        let square = self.b.dot(direction, direction);
         let zero = self.b.f32(0.0);
-        let is_direction = self.op(Op::Lt, &[zero, square]);
-        let direction = normalize(self.b, direction);
+        let is_direction = self.b.lt(zero, square);
+        let direction = self.b.normalize(direction);
         let [value, pdf] = self.evaluate(scattering, arguments, direction);
-        let is_possible = self.op(Op::Lt, &[zero, pdf]);
-        let is_possible = self.op(Op::And, &[is_possible, is_direction]);
-        let reciprocal = self.op(Op::Rcp, &[pdf]);
-        let weight = scale(self.b, value, reciprocal);
-        let weight = self.op(Op::Select, &[is_possible, weight, black]);
+        let is_possible = self.b.lt(zero, pdf);
+        let is_possible = self.b.and(is_possible, is_direction);
+        let reciprocal = self.b.rcp(pdf);
+        let weight = self.b.scale(value, reciprocal);
+        let weight = self.b.select(is_possible, weight, black);
         let largest = self.largest(specular);
-        let is_specular = self.op(Op::Lt, &[zero, largest]);
-        let weight = self.op(Op::Select, &[is_specular, specular, weight]);
-        let pdf = self.op(Op::Mul, &[pdf, choices]);
+        let is_specular = self.b.lt(zero, largest);
+        let weight = self.b.select(is_specular, specular, weight);
+        let pdf = self.b.mul(pdf, choices);
         let end = self.b.f32(END);
-        let pdf = self.op(Op::Select, &[is_possible, pdf, end]);
-        let pdf = self.op(Op::Select, &[is_specular, zero, pdf]);
+        let pdf = self.b.select(is_possible, pdf, end);
+        let pdf = self.b.select(is_specular, zero, pdf);
         let next = self.next(direction, pdf);
         (weight, next)
     }
 
     /// The transmittance between a surface and a sampled light.
     fn transmittance(&mut self, position: Value, direct: &LightSample) -> Value {
-        let one = self.b.constant(Const::Vec3([1.0; 3]));
-        let transmittance = self.b.variable(Type::Vec3);
-        self.b.write(transmittance, one);
+        let one = self.b.vec3([1.0; 3]);
+        let transmittance = self.b.variable_with(one);
         let zero = self.b.f32(0.0);
         let largest = self.largest(direct.light);
-        let is_bright = self.op(Op::Lt, &[zero, largest]);
-        let is_far = self.op(Op::Lt, &[zero, direct.t_max]);
-        let needs_ray = self.op(Op::And, &[is_bright, is_far]);
-        let (trace, end) = (self.b.block(), self.b.block());
-        self.b.branch(needs_ray, trace, end);
-        self.b.seal(trace);
-        self.b.switch_to(trace);
+        let is_bright = self.b.lt(zero, largest);
+        let is_far = self.b.lt(zero, direct.t_max);
+        let needs_ray = self.b.and(is_bright, is_far);
+        self.if_then(needs_ray, |vertex| {
+            let traced = vertex.traced_transmittance(position, direct, [zero, one]);
+            vertex.b.write(transmittance, traced);
+        });
+        self.b.read(transmittance)
+    }
+
+    /// What a shadow ray to a sampled light finds, by the constants 0, an `f32`, and 1, a `vec3`.
+    fn traced_transmittance(&mut self, position: Value, direct: &LightSample, [zero, one]: [Value; 2]) -> Value {
         let bias = self.b.frame(slots::RAY_BIAS);
-        let traced = if self.paths.is_selective {
+        if self.paths.is_selective {
             let kind = self.b.f32(TRANSMISSION.into());
             let args = vec![position, direct.direction, bias, direct.t_max, kind];
-            self.b.call(library::TRANSMITTANCE, args, &[Type::Vec3])[0]
-        } else {
-            let ray = self.op(Op::Compose, &[bias, direct.t_max, zero, zero]);
-            let blocked = self.op(Op::Occluded, &[position, direct.direction, ray]);
-            let black = self.black();
-            self.op(Op::Select, &[blocked, black, one])
-        };
-        self.b.write(transmittance, traced);
-        self.b.jump(end, Vec::new());
-        self.b.seal(end);
-        self.b.switch_to(end);
-        self.b.read(transmittance)
+            return self.b.call(library::TRANSMITTANCE, args, &[Type::Vec3])[0];
+        }
+        let ray = self.b.compose(&[bias, direct.t_max, zero, zero]);
+        let blocked = self.b.occluded(position, direct.direction, ray);
+        let black = self.black();
+        self.b.select(blocked, black, one)
     }
 }
 
@@ -493,17 +491,17 @@ struct LightSample {
 /// these pdfs.
 pub fn mis_weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: Value) -> Value {
     let zero = b.f32(0.0);
-    let is_impossible = b.op(Op::Le, &[own, zero]);
+    let is_impossible = b.le(own, zero);
     // The quotient first: squares of pdfs may overflow.
-    let reciprocal = b.op(Op::Rcp, &[own]);
-    let mut quotient = b.op(Op::Mul, &[other, reciprocal]);
+    let reciprocal = b.rcp(own);
+    let mut quotient = b.mul(other, reciprocal);
     if estimator == Estimator::Power {
-        quotient = b.op(Op::Mul, &[quotient, quotient]);
+        quotient = b.mul(quotient, quotient);
     }
     let one = b.f32(1.0);
-    let sum = b.op(Op::Add, &[one, quotient]);
-    let weight = b.op(Op::Rcp, &[sum]);
-    b.op(Op::Select, &[is_impossible, zero, weight])
+    let sum = b.add(one, quotient);
+    let weight = b.rcp(sum);
+    b.select(is_impossible, zero, weight)
 }
 
 /// The arguments with another value for the named input, if the core has it.

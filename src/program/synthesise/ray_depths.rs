@@ -6,7 +6,7 @@
 use crate::records::visibility::DIFFUSE;
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::{Function, FunctionBuilder, Op, Type};
+use shadewright_ir::{Function, FunctionBuilder, Type};
 
 /// `rays.depth(kind) -> f32`: the depth limit of rays of that kind, of an object with these limits
 /// for specular and diffuse rays.
@@ -18,7 +18,7 @@ pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function
     let [specular, diffuse] = [specular, diffuse].map(|limit| match limit {
         Some(limit) => {
             let limit = b.f32(limit as f32);
-            b.op(Op::Min, &[of_scene, limit])
+            b.min(of_scene, limit)
         }
         None => of_scene,
     });
@@ -26,8 +26,8 @@ pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function
         specular
     } else {
         let is_diffuse = b.f32(DIFFUSE.into());
-        let is_diffuse = b.op(Op::Eq, &[kind, is_diffuse]);
-        b.op(Op::Select, &[is_diffuse, diffuse, specular])
+        let is_diffuse = b.eq(kind, is_diffuse);
+        b.select(is_diffuse, diffuse, specular)
     };
     b.ret(vec![limit]);
     b.finish()

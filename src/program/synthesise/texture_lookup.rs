@@ -3,7 +3,7 @@
 use crate::collect::string_origins::looks_for_textures;
 use crate::records::textures::{FACTOR, TABLE, Textures};
 use shadewright_ir::abi::Intrinsic;
-use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, Type, Value};
 
 /// The function `(string) → ref` that returns the address of a texture's descriptor, for a
 /// module that calls it.
@@ -11,28 +11,28 @@ pub fn find_texture_function(textures: &Textures) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::TextureFind);
     b.result("return", Type::Ref);
     let name = b.param("name", Type::String);
-    let id = b.op_as(Op::Bitcast, &[name], Type::U32);
+    let id = b.bitcast(name, Type::U32);
     let displaced = match textures.table.bucket_shift() {
         Some(shift) => {
             let vector = entry_of(&mut b, id, FACTOR, shift, textures.table.displaced());
-            let word = b.op(Op::Extract(0), &[vector]);
-            let displacement = b.op_as(Op::Bitcast, &[word], Type::U32);
-            b.op(Op::IXor, &[id, displacement])
+            let word = b.extract(vector, 0);
+            let displacement = b.bitcast(word, Type::U32);
+            b.ixor(id, displacement)
         }
         None => id,
     };
     let entry = entry_of(&mut b, displaced, textures.table.factor, textures.table.shift, TABLE);
     let [known, address] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
-        let word = b.op(Op::Extract(lane), &[entry]);
-        b.op_as(Op::Bitcast, &[word], ty)
+        let word = b.extract(entry, lane);
+        b.bitcast(word, ty)
     });
-    let is_it = b.op(Op::IEq, &[known, id]);
+    let is_it = b.ieq(known, id);
     // The empty name has the identifier 0, as an empty slot of the table has.
     let zero = b.u32(0);
-    let is_empty = b.op(Op::IEq, &[id, zero]);
+    let is_empty = b.ieq(id, zero);
     let missing = b.constant(Const::Ref(textures.table.missing()));
-    let found = b.op(Op::Select, &[is_it, address, missing]);
-    let found = b.op(Op::Select, &[is_empty, missing, found]);
+    let found = b.select(is_it, address, missing);
+    let found = b.select(is_empty, missing, found);
     b.ret(vec![found]);
     b.finish()
 }
@@ -40,10 +40,10 @@ pub fn find_texture_function(textures: &Textures) -> Function {
 /// Loads the vector of the table at an address that an identifier's product with a factor chooses.
 fn entry_of(b: &mut FunctionBuilder, id: Value, factor: u32, shift: u32, table: u32) -> Value {
     let [factor, shift] = [factor, shift].map(|x| b.u32(x));
-    let hash = b.op(Op::IMul, &[id, factor]);
-    let slot = b.op(Op::IShr, &[hash, shift]);
-    let slot = b.op_as(Op::Bitcast, &[slot], Type::Ref);
-    b.op(Op::Load(table), &[slot])
+    let hash = b.imul(id, factor);
+    let slot = b.ishr(hash, shift);
+    let slot = b.bitcast(slot, Type::Ref);
+    b.load(slot, table)
 }
 
 /// Adds the function that finds textures to a module that calls it and belongs to no scene: there

@@ -9,7 +9,7 @@
 use crate::records::visibility::{CAMERA, kinds_of_mode};
 use shadewright_generators::transport::MATTE;
 use shadewright_ir::abi::Intrinsic;
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use shadewright_scene::{HitMode, Visibility};
 
 /// `rays.selective() -> f32`: whether rays must check visibility.
@@ -49,28 +49,22 @@ pub fn color(b: &mut FunctionBuilder, visible: Visibility, ray: Value, color: Va
         return color;
     }
     let is_camera = is_of_kind(b, ray, CAMERA);
-    let matte = b.constant(Const::Vec3([MATTE; 3]));
-    b.op(Op::Select, &[is_camera, matte, color])
+    let matte = b.vec3([MATTE; 3]);
+    b.select(is_camera, matte, color)
 }
 
 /// Code that returns, for rays of some kinds; the builder continues with the others.
 pub fn for_rays_of_kinds(b: &mut FunctionBuilder, ray: Value, kinds: &[u16], write: impl FnOnce(&mut FunctionBuilder)) {
     let is_kind = kinds.iter().fold(None, |so_far, &kind| {
         let is_this = is_of_kind(b, ray, kind);
-        Some(so_far.map_or(is_this, |is_other| b.op(Op::Or, &[is_other, is_this])))
+        Some(so_far.map_or(is_this, |is_other| b.or(is_other, is_this)))
     });
     let Some(is_kind) = is_kind else { return };
-    let (matching, others) = (b.block(), b.block());
-    b.branch(is_kind, matching, others);
-    b.seal(matching);
-    b.seal(others);
-    b.switch_to(matching);
-    write(b);
-    b.switch_to(others);
+    b.leave_if(is_kind, write);
 }
 
 /// True if a ray is of a kind.
 pub fn is_of_kind(b: &mut FunctionBuilder, ray: Value, kind: u16) -> Value {
-    let (kind, found) = (b.f32(kind.into()), b.op(Op::Extract(3), &[ray]));
-    b.op(Op::Eq, &[found, kind])
+    let (kind, found) = (b.f32(kind.into()), b.extract(ray, 3));
+    b.eq(found, kind)
 }

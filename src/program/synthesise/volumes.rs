@@ -11,7 +11,7 @@ use crate::collect::instances::unpack;
 use crate::layout::blocks::LinkedVolume;
 use crate::synthesise::surface_state::of_frame;
 use shadewright_ir::abi::{Intrinsic, Query, QuerySource};
-use shadewright_ir::{Const, Function, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use std::sync::Arc;
 
 /// Light that passes through a volume.
@@ -33,7 +33,7 @@ impl LinkedVolume {
         let (i, param) = self.instance.shader.asked(asked.ty.into(), asked.name)?;
         let slot = self.instance.slot(i)?;
         let block = b.constant(Const::Ref(self.address));
-        Some(unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])))
+        Some(unpack(b, param.ty, |b, k| b.load(block, slot + k)))
     }
 
     /// Calls the core, or the copy of it named `core`; returns the changed colour and opacity.
@@ -47,8 +47,8 @@ impl LinkedVolume {
     ) -> [Value; 2] {
         let block = b.constant(Const::Ref(self.address));
         let outputs = self.instance.call(b, core, |b, slot, param| match (slot, &*param.name) {
-            (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-            (None, "P") => b.op(Op::Add, &[passage.origin, passage.to_end]),
+            (Some(slot), _) => unpack(b, param.ty, |b, k| b.load(block, slot + k)),
+            (None, "P") => b.add(passage.origin, passage.to_end),
             (None, "E") => passage.origin,
             (None, "I") => passage.to_end,
             (None, "Ci") => passage.light[0],
@@ -97,17 +97,15 @@ pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
         return b.finish();
     }
     let zero = b.f32(0.0);
-    let is_inside = b.op(Op::Ne, &[inside, zero]);
-    let (interior_block, exterior_block) = (b.block(), b.block());
-    b.branch(is_inside, interior_block, exterior_block);
-    for (block, volume) in [(interior_block, interior), (exterior_block, exterior)] {
-        b.seal(block);
-        b.switch_to(block);
+    let is_inside = b.ne(inside, zero);
+    let results = |b: &mut FunctionBuilder, volume: &Option<(&LinkedVolume, Arc<str>)>| {
         let results = match volume {
-            Some((volume, core)) => volume.call(&mut b, core, passage, |_| None),
+            Some((volume, core)) => volume.call(b, core, passage, |_| None),
             None => light,
         };
         b.ret(results.to_vec());
-    }
+    };
+    b.leave_if(is_inside, |b| results(b, interior));
+    results(&mut b, exterior);
     b.finish()
 }

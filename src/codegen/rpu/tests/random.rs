@@ -68,11 +68,11 @@ impl Writer<'_> {
             }
             1 | 2 => {
                 let (v, k) = (self.read(Type::Vec3), self.random.below(3) as u8);
-                self.b.op(Op::Extract(k), &[v])
+                self.b.extract(v, k)
             }
             3 => {
                 let (v, k) = (self.read(Type::Vec4), self.random.below(4) as u8);
-                self.b.op(Op::Extract(k), &[v])
+                self.b.extract(v, k)
             }
             _ => self.read(Type::F32),
         }
@@ -86,11 +86,11 @@ impl Writer<'_> {
             }
             1 => {
                 let x = self.float();
-                self.b.op_as(Op::Splat, &[x], Type::Vec3)
+                self.b.splat(x, Type::Vec3)
             }
             2 => {
                 let parts = [0; 3].map(|_| self.float());
-                self.b.op(Op::Compose, &parts)
+                self.b.compose(&parts)
             }
             _ => self.read(Type::Vec3),
         }
@@ -108,7 +108,7 @@ impl Writer<'_> {
                 let (x, y) = (self.compare(), self.read(Type::Bool));
                 let op = self.random.pick(&[Op::And, Op::Or]).clone();
                 let both = self.b.op(op, &[x, y]);
-                if self.random.below(2) == 0 { self.b.op(Op::Not, &[both]) } else { both }
+                if self.random.below(2) == 0 { self.b.not(both) } else { both }
             }
             _ => self.compare(),
         }
@@ -133,11 +133,11 @@ impl Writer<'_> {
                     }
                     1 => {
                         let (v, w) = (self.vector(), self.vector());
-                        self.b.op(Op::Dot, &[v, w])
+                        self.b.dot(v, w)
                     }
                     2 => {
                         let (c, y) = (self.truth(), self.float());
-                        self.b.op(Op::Select, &[c, x, y])
+                        self.b.select(c, x, y)
                     }
                     _ => {
                         let (y, op) = (self.float(), self.random.pick(&binary).clone());
@@ -157,11 +157,11 @@ impl Writer<'_> {
                     }
                     1 => {
                         let (c, w) = (self.truth(), self.vector());
-                        self.b.op(Op::Select, &[c, v, w])
+                        self.b.select(c, v, w)
                     }
                     2 => {
                         let (x, k) = (self.float(), self.random.below(3) as u8);
-                        self.b.op(Op::Insert(k), &[v, x])
+                        self.b.insert(v, x, k)
                     }
                     _ => {
                         let (w, op) = (self.vector(), self.random.pick(&binary).clone());
@@ -189,15 +189,15 @@ impl Writer<'_> {
                     0 => {
                         let seven = self.b.u32(7);
                         let at = self.read(Type::U32);
-                        let at = self.b.op(Op::IAnd, &[at, seven]);
-                        let at = self.b.op_as(Op::Bitcast, &[at], Type::Ref);
-                        self.b.op(Op::Load(12), &[at])
+                        let at = self.b.iand(at, seven);
+                        let at = self.b.bitcast(at, Type::Ref);
+                        self.b.load(at, 12)
                     }
                     1 => {
                         let k = self.random.below(6) as u32;
-                        self.b.op(Op::Uniform(k), &[])
+                        self.b.uniform(k)
                     }
-                    _ => self.b.op(Op::Compose, &parts),
+                    _ => self.b.compose(&parts),
                 };
                 let to = *self.random.pick(&self.quads);
                 self.b.write(to, value);
@@ -212,9 +212,9 @@ impl Writer<'_> {
             5 => {
                 let (i, v) = (self.read(Type::U32), self.vector());
                 if self.random.below(2) == 0 {
-                    self.b.effect(Op::SlotStore(self.slot), &[i, v]);
+                    self.b.slot_store(self.slot, i, v);
                 } else {
-                    let value = self.b.op_as(Op::SlotLoad(self.slot), &[i], Type::Vec3);
+                    let value = self.b.slot_load(self.slot, i);
                     let to = *self.random.pick(&self.vectors);
                     self.b.write(to, value);
                 }
@@ -232,13 +232,11 @@ impl Writer<'_> {
                 let (then, otherwise, join) = (self.b.block(), self.b.block(), self.b.block());
                 self.b.branch(c, then, otherwise);
                 for block in [then, otherwise] {
-                    self.b.seal(block);
-                    self.b.switch_to(block);
+                    self.b.enter(block);
                     self.body(depth - 1);
                     self.b.jump(join, vec![]);
                 }
-                self.b.seal(join);
-                self.b.switch_to(join);
+                self.b.enter(join);
             }
             _ => {
                 let i = self.b.variable(Type::U32);
@@ -249,18 +247,16 @@ impl Writer<'_> {
                 self.b.switch_to(head);
                 let rounds = self.random.below(4) as u32;
                 let (now, end) = (self.b.read(i), self.b.u32(rounds));
-                let c = self.b.op(Op::ILt, &[now, end]);
+                let c = self.b.ilt(now, end);
                 self.b.branch(c, body, exit);
-                self.b.seal(body);
-                self.b.switch_to(body);
+                self.b.enter(body);
                 self.body(depth - 1);
                 let (now, one) = (self.b.read(i), self.b.u32(1));
-                let next = self.b.op(Op::IAdd, &[now, one]);
+                let next = self.b.iadd(now, one);
                 self.b.write(i, next);
                 self.b.jump(head, vec![]);
                 self.b.seal(head);
-                self.b.seal(exit);
-                self.b.switch_to(exit);
+                self.b.enter(exit);
             }
         }
     }
@@ -286,8 +282,8 @@ fn function(random: &mut Random, name: &str, callee: Option<&str>, variables: us
     let (quads, integers, truths) = (make(Type::Vec4, 2), make(Type::U32, 3), make(Type::Bool, 2));
     for (i, (&f, &w)) in floats.iter().zip(&vectors).enumerate() {
         let k = b.f32(i as f32 * 0.5 - 1.0);
-        let k3 = b.op_as(Op::Splat, &[k], Type::Vec3);
-        let (value, vector) = (b.op(Op::Add, &[x, k]), b.op(Op::Mul, &[v, k3]));
+        let k3 = b.splat(k, Type::Vec3);
+        let (value, vector) = (b.add(x, k), b.mul(v, k3));
         b.write(f, value);
         b.write(w, vector);
     }
@@ -303,17 +299,17 @@ fn function(random: &mut Random, name: &str, callee: Option<&str>, variables: us
     let (mut sum, mut total) = (x, v);
     for i in 0..w.floats.len() {
         let (f, u) = (w.b.read(w.floats[i]), w.b.read(w.vectors[i]));
-        sum = w.b.op(Op::Add, &[sum, f]);
-        total = w.b.op(Op::Sub, &[total, u]);
+        sum = w.b.add(sum, f);
+        total = w.b.sub(total, u);
     }
     for i in 0..w.integers.len() {
         let n = w.b.read(w.integers[i]);
-        let n = w.b.op(Op::ToFloat, &[n]);
-        sum = w.b.op(Op::Add, &[sum, n]);
+        let n = w.b.to_float(n);
+        sum = w.b.add(sum, n);
     }
     let q = w.b.read(w.quads[0]);
-    let q = w.b.op(Op::Dot, &[q, q]);
-    let q = w.b.op(Op::Min, &[q, sum]);
+    let q = w.b.dot(q, q);
+    let q = w.b.min(q, sum);
     w.b.ret(vec![total, q]);
     w.b.finish()
 }

@@ -308,55 +308,55 @@ fn program(blocks: &[(Vec<u8>, u8, u8, u8)]) -> Module {
         b.switch_to(ids[i]);
         for s in statements {
             let (x, p, m) = (b.read(ints), b.read(points), b.read(more));
-            let constants = b.op(Op::Uniform(0), &[]);
+            let constants = b.uniform(0);
             match s % 9 {
                 0 => {
-                    b.effect(Op::Trace, &[p, p, constants]);
-                    let hit = b.op(Op::Hit, &[]);
-                    let t = b.op(Op::Extract(2), &[hit]);
-                    let moved = b.op(Op::Insert(s / 9 % 3), &[p, t]);
+                    b.trace(p, p, constants);
+                    let hit = b.hit();
+                    let t = b.extract(hit, 2);
+                    let moved = b.insert(p, t, s / 9 % 3);
                     b.write(points, moved);
                 }
                 1 => {
-                    let blocked = b.op(Op::Occluded, &[p, p, constants]);
+                    let blocked = b.occluded(p, p, constants);
                     b.write(seen, blocked);
                 }
                 2 => {
                     let three = b.u32(3);
-                    let sum = b.op(Op::IAdd, &[x, three]);
+                    let sum = b.iadd(x, three);
                     b.write(more, x);
                     b.write(ints, sum);
                 }
                 3 => {
-                    let product = b.op(Op::IMul, &[x, m]);
+                    let product = b.imul(x, m);
                     b.write(ints, product);
                 }
                 4 => {
                     let one = b.u32(u32::from(s / 9 % 2));
-                    let depth = b.op(Op::ToFloat, &[m]);
+                    let depth = b.to_float(m);
                     let four = b.inst(Op::Insert(0), vec![constants, depth], &[Type::Vec4]);
-                    b.effect(Op::SlotStore(slot), &[one, four[0]]);
+                    b.slot_store(slot, one, four[0]);
                 }
                 5 => {
                     let two = b.u32(2);
-                    let bits = b.op(Op::Visible(slot), &[p, two]);
+                    let bits = b.visible(slot, p, two);
                     b.write(more, bits);
                 }
                 6 => {
-                    let four = b.op_as(Op::SlotLoad(slot), &[x], Type::Vec4);
-                    let word = b.op(Op::Extract(0), &[four]);
-                    let word = b.op_as(Op::ToInt, &[word], Type::U32);
+                    let four = b.slot_load(slot, x);
+                    let word = b.extract(four, 0);
+                    let word = b.to_int(word, Type::U32);
                     b.write(more, word);
                 }
                 7 => {
                     let one = b.f32(1.5);
-                    let offset = b.op_as(Op::Splat, &[one], Type::Vec3);
-                    let moved = b.op(Op::Add, &[p, offset]);
+                    let offset = b.splat(one, Type::Vec3);
+                    let moved = b.add(p, offset);
                     b.write(points, moved);
                 }
                 _ => {
                     let c = b.read(seen);
-                    let chosen = b.op(Op::Select, &[c, x, m]);
+                    let chosen = b.select(c, x, m);
                     b.write(ints, chosen);
                 }
             }
@@ -371,8 +371,8 @@ fn program(blocks: &[(Vec<u8>, u8, u8, u8)]) -> Module {
             _ if target(yes) == target(no) => b.jump(target(yes), vec![]),
             _ => {
                 let (x, bit) = (b.read(ints), b.u32(u32::from(end / 4 % 4) + 1));
-                let x = b.op(Op::IAnd, &[x, bit]);
-                let c = b.op(Op::ILt, &[x, bit]);
+                let x = b.iand(x, bit);
+                let c = b.ilt(x, bit);
                 b.branch(c, target(yes), target(no));
             }
         }

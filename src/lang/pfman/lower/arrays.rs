@@ -5,7 +5,7 @@ use super::*;
 /// The numbers of a `vec3` or of another value.
 fn lanes(l: &mut Lowerer<'_>, v: Value) -> Vec<Value> {
     match l.b.ty(v) {
-        ir::Type::Vec3 => (0..3).map(|lane| l.b.op(Op::Extract(lane), &[v])).collect(),
+        ir::Type::Vec3 => (0..3).map(|lane| l.b.extract(v, lane)).collect(),
         _ => vec![v],
     }
 }
@@ -19,7 +19,7 @@ impl Lowerer<'_> {
     /// The values that stand for numbers of a type.
     pub(super) fn packed(&mut self, numbers: &[Value], ty: &Type) -> Vec<Value> {
         match ty.values().first() {
-            Some(ir::Type::Vec3) => numbers.chunks(3).map(|three| self.b.op(Op::Compose, three)).collect(),
+            Some(ir::Type::Vec3) => numbers.chunks(3).map(|three| self.b.compose(three)).collect(),
             _ => numbers.to_vec(),
         }
     }
@@ -37,16 +37,15 @@ impl Lowerer<'_> {
     /// A number for each of some values, as wide as they are.
     pub(super) fn spread(&mut self, x: Value, like: &[Value]) -> Vec<Value> {
         let types: Vec<ir::Type> = like.iter().map(|&v| self.b.ty(v)).collect();
-        types.into_iter().map(|ty| if ty == ir::Type::Vec3 { self.b.op_as(Op::Splat, &[x], ty) } else { x }).collect()
+        types.into_iter().map(|ty| if ty == ir::Type::Vec3 { self.b.splat(x, ty) } else { x }).collect()
     }
 
     /// The dot product of two vectors of floats.
     pub fn dot(&mut self, a: &[Value], b: &[Value]) -> Value {
         let mut sum = None;
         for (&x, &y) in a.iter().zip(b) {
-            let op = if self.b.ty(x) == ir::Type::Vec3 { Op::Dot } else { Op::Mul };
-            let part = self.b.op(op, &[x, y]);
-            sum = Some(sum.map_or(part, |sum| self.b.op(Op::Add, &[sum, part])));
+            let part = self.b.dot(x, y);
+            sum = Some(sum.map_or(part, |sum| self.b.add(sum, part)));
         }
         sum.unwrap_or_else(|| self.b.f32(0.0))
     }
@@ -54,22 +53,22 @@ impl Lowerer<'_> {
     /// The length of a vector of floats.
     pub fn length(&mut self, a: &[Value]) -> Value {
         let square = self.dot(a, a);
-        self.b.op(Op::Sqrt, &[square])
+        self.b.sqrt(square)
     }
 
     /// The vector of length 1; a vector of length 0 as it is.
     pub fn unit(&mut self, a: &[Value]) -> Vec<Value> {
         if let [v] = a {
-            return vec![shadewright_ir::emitter::normalize(&mut self.b, *v)];
+            return vec![self.b.normalize(*v)];
         }
         let square = self.dot(a, a);
         let zero = self.b.f32(0.0);
-        let is_zero = self.b.op(Op::Eq, &[square, zero]);
-        let inverse = self.b.op(Op::Rsq, &[square]);
+        let is_zero = self.b.eq(square, zero);
+        let inverse = self.b.rsq(square);
         a.iter()
             .map(|&x| {
-                let unit = self.b.op(Op::Mul, &[x, inverse]);
-                self.b.op(Op::Select, &[is_zero, x, unit])
+                let unit = self.b.mul(x, inverse);
+                self.b.select(is_zero, x, unit)
             })
             .collect()
     }
@@ -79,7 +78,7 @@ impl Lowerer<'_> {
         // Rows of three floats with a vector are dot products.
         let is_row = |l: &Self, v: &[Value]| v.iter().all(|&v| l.b.ty(v) == ir::Type::Vec3);
         if n == 3 && b.len() == 1 && is_row(self, a) && is_row(self, b) {
-            let sums: Vec<Value> = a.iter().map(|&row| self.b.op(Op::Dot, &[row, b[0]])).collect();
+            let sums: Vec<Value> = a.iter().map(|&row| self.b.dot(row, b[0])).collect();
             return self.packed(&sums, ty);
         }
         let factors = self.numbers(a);
@@ -118,20 +117,20 @@ impl Lowerer<'_> {
             .collect();
         for pivot in 0..n {
             for other in pivot + 1..n {
-                let [a, b] = [pivot, other].map(|r| self.b.op(Op::Abs, &[rows[r][pivot]]));
-                let is_larger = self.b.op(Op::Lt, &[a, b]);
+                let [a, b] = [pivot, other].map(|r| self.b.abs(rows[r][pivot]));
+                let is_larger = self.b.lt(a, b);
                 let pairs: Vec<(Value, Value)> = rows[pivot].iter().copied().zip(rows[other].iter().copied()).collect();
-                let mut chosen = |x: Value, y: Value| self.b.op(Op::Select, &[is_larger, y, x]);
+                let mut chosen = |x: Value, y: Value| self.b.select(is_larger, y, x);
                 rows[pivot] = pairs.iter().map(|&(x, y)| chosen(x, y)).collect();
                 rows[other] = pairs.iter().map(|&(x, y)| chosen(y, x)).collect();
             }
-            let factor = self.b.op(Op::Rcp, &[rows[pivot][pivot]]);
-            let scaled: Vec<Value> = rows[pivot].iter().map(|&x| self.b.op(Op::Mul, &[x, factor])).collect();
+            let factor = self.b.rcp(rows[pivot][pivot]);
+            let scaled: Vec<Value> = rows[pivot].iter().map(|&x| self.b.mul(x, factor)).collect();
             for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != pivot) {
                 let factor = row[pivot];
                 for (x, &y) in row.iter_mut().zip(&scaled) {
-                    let part = self.b.op(Op::Mul, &[factor, y]);
-                    *x = self.b.op(Op::Sub, &[*x, part]);
+                    let part = self.b.mul(factor, y);
+                    *x = self.b.sub(*x, part);
                 }
             }
             rows[pivot] = scaled;
@@ -143,11 +142,11 @@ impl Lowerer<'_> {
     /// `a ^ b` of two vectors.
     pub(super) fn wedge(&mut self, a: &[Value], b: &[Value], ty: &Type) -> Vec<Value> {
         if let ([x], [y]) = (a, b) {
-            return vec![self.b.op(Op::Cross, &[*x, *y])];
+            return vec![self.b.cross(*x, *y)];
         }
         let mut area = |i: usize, j: usize| {
-            let [x, y] = [(a[i], b[j]), (a[j], b[i])].map(|(x, y)| self.b.op(Op::Mul, &[x, y]));
-            self.b.op(Op::Sub, &[x, y])
+            let [x, y] = [(a[i], b[j]), (a[j], b[i])].map(|(x, y)| self.b.mul(x, y));
+            self.b.sub(x, y)
         };
         if a.len() == 2 {
             return vec![area(0, 1)];

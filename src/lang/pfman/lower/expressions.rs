@@ -20,12 +20,11 @@ impl Lowerer<'_> {
     /// Known numbers of a type.
     fn constants(&mut self, values: &[f64], ty: &Type) -> Vec<Value> {
         match ty.scalar() {
-            Scalar::Bool => values.iter().map(|x| self.b.constant(Const::Bool(*x != 0.0))).collect(),
+            Scalar::Bool => values.iter().map(|x| self.b.bool(*x != 0.0)).collect(),
             Scalar::Fixed(fixed) => values.iter().map(|x| self.fixed_constant(fixed, *x)).collect(),
-            Scalar::Float if ty.values().first() == Some(&ir::Type::Vec3) => values
-                .chunks(3)
-                .map(|v| self.b.constant(Const::Vec3([v[0] as f32, v[1] as f32, v[2] as f32])))
-                .collect(),
+            Scalar::Float if ty.values().first() == Some(&ir::Type::Vec3) => {
+                values.chunks(3).map(|v| self.b.vec3([v[0] as f32, v[1] as f32, v[2] as f32])).collect()
+            }
             Scalar::Float => values.iter().map(|x| self.b.f32(*x as f32)).collect(),
         }
     }
@@ -86,7 +85,7 @@ impl Lowerer<'_> {
                 let (wanted, decided) = if *is_and { ((Some(*b), None), false) } else { ((None, Some(*b)), true) };
                 self.one_of(first, wanted, |l, e| match e {
                     Some(e) => l.value(e),
-                    None => vec![l.b.constant(Const::Bool(decided))],
+                    None => vec![l.b.bool(decided)],
                 })
             }
             NodeKind::Choose(condition, a, b) => {
@@ -127,22 +126,7 @@ impl Lowerer<'_> {
         (yes, no): (E, E),
         value: impl Fn(&mut Self, E) -> Vec<Value>,
     ) -> Vec<Value> {
-        let (then, otherwise, end) = (self.b.block(), self.b.block(), self.b.block());
-        self.b.branch(condition, then, otherwise);
-        let mut results: Vec<Storage> = Vec::new();
-        for (block, e) in [(then, yes), (otherwise, no)] {
-            self.b.seal(block);
-            self.b.switch_to(block);
-            let values = value(self, e);
-            if results.is_empty() {
-                results = values.iter().map(|&v| self.b.variable(self.b.ty(v))).collect();
-            }
-            results.iter().zip(values).for_each(|(r, v)| self.b.write(*r, v));
-            self.b.jump(end, Vec::new());
-        }
-        self.b.seal(end);
-        self.b.switch_to(end);
-        results.into_iter().map(|r| self.b.read(r)).collect()
+        self.if_else_values(condition, |l| value(l, yes), |l| value(l, no))
     }
 
     /// The values of an expression as numbers of another type.
@@ -173,21 +157,21 @@ impl Lowerer<'_> {
             (Scalar::Fixed(from), Scalar::Float) => self.float_of_fixed(v, from),
             (Scalar::Float, Scalar::Bool) => {
                 let zero = self.b.f32(0.0);
-                self.b.op(Op::Ne, &[v, zero])
+                self.b.ne(v, zero)
             }
             (Scalar::Fixed(_), Scalar::Bool) => {
                 let zero = self.b.ty(v);
                 let zero = self.b.constant(Const::zero(zero));
-                let is_zero = self.b.op(Op::IEq, &[v, zero]);
-                self.b.op(Op::Not, &[is_zero])
+                let is_zero = self.b.ieq(v, zero);
+                self.b.not(is_zero)
             }
             (Scalar::Bool, Scalar::Float) => {
                 let (one, zero) = (self.b.f32(1.0), self.b.f32(0.0));
-                self.b.op(Op::Select, &[v, one, zero])
+                self.b.select(v, one, zero)
             }
             (Scalar::Bool, Scalar::Fixed(to)) => {
                 let (one, zero) = (self.fixed_constant(to, 1.0), self.fixed_constant(to, 0.0));
-                self.b.op(Op::Select, &[v, one, zero])
+                self.b.select(v, one, zero)
             }
             _ => v,
         }
@@ -246,20 +230,20 @@ impl Lowerer<'_> {
             let mut all = None;
             for (&x, &y) in x.iter().zip(&y) {
                 let same = self.b.op(if is_float { Op::Eq } else { Op::IEq }, &[x, y]);
-                all = Some(all.map_or(same, |all| self.b.op(Op::And, &[all, same])));
+                all = Some(all.map_or(same, |all| self.b.and(all, same)));
             }
-            let all = all.unwrap_or_else(|| self.b.constant(Const::Bool(true)));
-            return vec![if op == BinaryOp::Eq { all } else { self.b.op(Op::Not, &[all]) }];
+            let all = all.unwrap_or_else(|| self.b.bool(true));
+            return vec![if op == BinaryOp::Eq { all } else { self.b.not(all) }];
         }
         let (x, y) = if matches!(op, BinaryOp::Gt | BinaryOp::Ge) { (y[0], x[0]) } else { (x[0], y[0]) };
         let is_strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
         vec![match (is_float, is_strict) {
-            (true, true) => self.b.op(Op::Lt, &[x, y]),
-            (true, false) => self.b.op(Op::Le, &[x, y]),
+            (true, true) => self.b.lt(x, y),
+            (true, false) => self.b.le(x, y),
             (false, true) => self.less(x, y),
             (false, false) => {
                 let more = self.less(y, x);
-                self.b.op(Op::Not, &[more])
+                self.b.not(more)
             }
         }]
     }
@@ -267,10 +251,10 @@ impl Lowerer<'_> {
     /// True if one number in fixed point, or truth value, is less than another.
     fn less(&mut self, x: Value, y: Value) -> Value {
         if self.b.ty(x) == ir::Type::Bool {
-            let not = self.b.op(Op::Not, &[x]);
-            return self.b.op(Op::And, &[not, y]);
+            let not = self.b.not(x);
+            return self.b.and(not, y);
         }
-        self.b.op(Op::ILt, &[x, y])
+        self.b.ilt(x, y)
     }
 
     fn contraction(&mut self, a: NodeId, b: NodeId, ty: &Type) -> Vec<Value> {
@@ -317,7 +301,7 @@ impl Lowerer<'_> {
                 Scalar::Fixed(fixed) => self.float_of_fixed(value, fixed),
                 _ => value,
             };
-            self.b.effect(Op::Debug(variable.name.clone()), &[shown]);
+            self.b.debug(variable.name.clone(), shown);
         }
     }
 
@@ -355,9 +339,9 @@ impl Lowerer<'_> {
     fn selected(&mut self, blocks: &[Vec<Value>], index: Value) -> Vec<Value> {
         let mut chosen = blocks[blocks.len() - 1].clone();
         for (k, block) in blocks.iter().enumerate().rev().skip(1) {
-            let limit = self.b.constant(Const::I32(k as i32 + 1));
-            let below = self.b.op(Op::ILt, &[index, limit]);
-            chosen = chosen.iter().zip(block).map(|(&c, &b)| self.b.op(Op::Select, &[below, b, c])).collect();
+            let limit = self.b.i32(k as i32 + 1);
+            let below = self.b.ilt(index, limit);
+            chosen = chosen.iter().zip(block).map(|(&c, &b)| self.b.select(below, b, c)).collect();
         }
         chosen
     }
@@ -377,16 +361,16 @@ impl Lowerer<'_> {
                 Index::Known(_) => made.extend(self.replaced(block, inner, rest, new)),
                 Index::Value(index) => {
                     let changed = self.replaced(block, inner, rest, new);
-                    let number = self.b.constant(Const::I32(k as i32));
-                    let is_it = self.b.op(Op::IEq, &[index, number]);
+                    let number = self.b.i32(k as i32);
+                    let is_it = self.b.ieq(index, number);
                     for (&changed, &own) in changed.iter().zip(block) {
-                        made.push(self.b.op(Op::Select, &[is_it, changed, own]));
+                        made.push(self.b.select(is_it, changed, own));
                     }
                 }
             }
         }
         match is_packed {
-            true => made.chunks(3).map(|three| self.b.op(Op::Compose, three)).collect(),
+            true => made.chunks(3).map(|three| self.b.compose(three)).collect(),
             false => made,
         }
     }

@@ -37,7 +37,7 @@ impl Lowerer<'_> {
     /// The bits of a value as those of a type with or without a sign.
     fn as_signed(&mut self, v: Value, signed: bool) -> Value {
         let ty = if signed { ir::Type::I32 } else { ir::Type::U32 };
-        if self.b.ty(v) == ty { v } else { self.b.op_as(Op::Bitcast, &[v], ty) }
+        if self.b.ty(v) == ty { v } else { self.b.bitcast(v, ty) }
     }
 
     /// Shifts left by so many places, or right where that is negative.
@@ -47,10 +47,10 @@ impl Lowerer<'_> {
         let by = self.stored(Fixed { signed, size: 31, exponent: 0 }, i64::from(count.min(31)));
         match places {
             0 => v,
-            1..32 => self.b.op(Op::IShl, &[v, by]),
-            -31..0 => self.b.op(Op::IShr, &[v, by]),
+            1..32 => self.b.ishl(v, by),
+            -31..0 => self.b.ishr(v, by),
             // Of a negative number the sign is left.
-            _ if places < 0 && signed => self.b.op(Op::IShr, &[v, by]),
+            _ if places < 0 && signed => self.b.ishr(v, by),
             _ => self.stored(Fixed { signed, size: 31, exponent: 0 }, 0),
         }
     }
@@ -67,7 +67,7 @@ impl Lowerer<'_> {
             return self.shifted(upper, -unused);
         }
         let mask = self.b.u32(((1u64 << ty.size) - 1) as u32);
-        self.b.op(Op::IAnd, &[v, mask])
+        self.b.iand(v, mask)
     }
 
     /// A number as one of another type: digits beyond the last are cut off, and so is the upper part
@@ -85,7 +85,7 @@ impl Lowerer<'_> {
     /// the type holds.
     pub(super) fn fixed_of_float(&mut self, x: Value, to: Fixed) -> Value {
         let scale = self.b.f32(2f32.powi(to.exponent));
-        let x = self.b.op(Op::Mul, &[x, scale]);
+        let x = self.b.mul(x, scale);
         let largest = match to.size {
             0..=24 => 2f32.powi(to.size as i32) - 1.0,
             // The next number below in single precision.
@@ -93,19 +93,19 @@ impl Lowerer<'_> {
         };
         let smallest = if to.signed { -2f32.powi(to.size as i32) } else { 0.0 };
         let (smallest, largest) = (self.b.f32(smallest), self.b.f32(largest));
-        let x = self.b.op(Op::Max, &[x, smallest]);
-        let x = self.b.op(Op::Min, &[x, largest]);
-        self.b.op_as(Op::ToInt, &[x], if to.signed { ir::Type::I32 } else { ir::Type::U32 })
+        let x = self.b.max(x, smallest);
+        let x = self.b.min(x, largest);
+        self.b.to_int(x, if to.signed { ir::Type::I32 } else { ir::Type::U32 })
     }
 
     /// A number in fixed point in single precision.
     pub(super) fn float_of_fixed(&mut self, x: Value, from: Fixed) -> Value {
-        let x = self.b.op_as(Op::ToFloat, &[x], ir::Type::F32);
+        let x = self.b.to_float(x);
         if from.exponent == 0 {
             return x;
         }
         let scale = self.b.f32(2f32.powi(-from.exponent));
-        self.b.op(Op::Mul, &[x, scale])
+        self.b.mul(x, scale)
     }
 
     /// `x op y` as a number of the type `ty`.
@@ -123,8 +123,8 @@ impl Lowerer<'_> {
                 let common = with_sign(x.1.common(y.1).in_register()).in_register();
                 let [a, b] = [x, y].map(|(v, from)| self.rescaled(v, from, common));
                 let quotient = integers::quotient(&mut self.b, a, b);
-                let product = self.b.op(Op::IMul, &[quotient, b]);
-                let rest = self.b.op(Op::ISub, &[a, product]);
+                let product = self.b.imul(quotient, b);
+                let rest = self.b.isub(a, product);
                 self.rescaled(rest, common, ty)
             }
             BinaryOp::Shl | BinaryOp::Shr => {
@@ -151,7 +151,7 @@ impl Lowerer<'_> {
         });
         let exact = x.1.product(y.1);
         let places = exact.exponent - ty.exponent;
-        let low = self.b.op(Op::IMul, &[x.0, y.0]);
+        let low = self.b.imul(x.0, y.0);
         // The lower half is enough where it has all bits, or where no digit is cut off.
         if exact.bits() <= 32 || places <= 0 {
             let moved = self.shifted(low, -places);
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
                 let low = self.shifted(low, -places);
                 let high = self.shifted(high, 32 - places);
                 let high = self.as_signed(high, false);
-                self.b.op(Op::IOr, &[low, high])
+                self.b.ior(low, high)
             }
             _ => self.shifted(high, 32 - places),
         };
@@ -184,9 +184,9 @@ impl Lowerer<'_> {
             let x = self.shifted(x, zeros);
             let y = self.rescaled(y.0, y.1, divisor);
             let quotient = integers::quotient(&mut self.b, x, y);
-            let zero = self.b.constant(Const::I32(0));
-            let is_zero = self.b.op(Op::IEq, &[y, zero]);
-            let quotient = self.b.op(Op::Select, &[is_zero, zero, quotient]);
+            let zero = self.b.i32(0);
+            let is_zero = self.b.ieq(y, zero);
+            let quotient = self.b.select(is_zero, zero, quotient);
             return self.wrapped(quotient, ty);
         }
         let ([a, b], negative) = self.magnitudes([x, y]);
@@ -197,8 +197,8 @@ impl Lowerer<'_> {
         let quotient = match negative {
             Some(negative) => {
                 let zero = self.b.u32(0);
-                let turned = self.b.op(Op::ISub, &[zero, quotient]);
-                self.b.op(Op::Select, &[negative, turned, quotient])
+                let turned = self.b.isub(zero, quotient);
+                self.b.select(negative, turned, quotient)
             }
             None => quotient,
         };
@@ -212,15 +212,15 @@ impl Lowerer<'_> {
             if !ty.signed {
                 return v;
             }
-            let zero = self.b.constant(Const::I32(0));
-            let is_negative = self.b.op(Op::ILt, &[v, zero]);
-            let turned = self.b.op(Op::ISub, &[zero, v]);
-            let magnitude = self.b.op(Op::Select, &[is_negative, turned, v]);
+            let zero = self.b.i32(0);
+            let is_negative = self.b.ilt(v, zero);
+            let turned = self.b.isub(zero, v);
+            let magnitude = self.b.select(is_negative, turned, v);
             negative = Some(match negative {
                 None => is_negative,
                 Some(other) => {
-                    let same = self.b.op(Op::IEq, &[other, is_negative]);
-                    self.b.op(Op::Not, &[same])
+                    let same = self.b.ieq(other, is_negative);
+                    self.b.not(same)
                 }
             });
             self.as_signed(magnitude, false)
@@ -232,12 +232,12 @@ impl Lowerer<'_> {
     pub(super) fn fixed_function(&mut self, f: FixedFunction, args: &[Value], from: Fixed, ty: Fixed) -> Value {
         let x = args[0];
         let smaller = |l: &mut Self, a: Value, b: Value| {
-            let less = l.b.op(Op::ILt, &[b, a]);
-            l.b.op(Op::Select, &[less, b, a])
+            let less = l.b.ilt(b, a);
+            l.b.select(less, b, a)
         };
         let larger = |l: &mut Self, a: Value, b: Value| {
-            let less = l.b.op(Op::ILt, &[a, b]);
-            l.b.op(Op::Select, &[less, b, a])
+            let less = l.b.ilt(a, b);
+            l.b.select(less, b, a)
         };
         let zero = self.stored(from, 0);
         match f {
@@ -249,11 +249,11 @@ impl Lowerer<'_> {
             }
             FixedFunction::Abs => self.magnitudes([(x, from), (zero, from)]).0[0],
             FixedFunction::Sign => {
-                let [none, one, minus_one] = [0, 1, -1].map(|n| self.b.constant(Const::I32(n)));
-                let more = self.b.op(Op::ILt, &[zero, x]);
-                let positive = self.b.op(Op::Select, &[more, one, none]);
-                let less = self.b.op(Op::ILt, &[x, zero]);
-                self.b.op(Op::Select, &[less, minus_one, positive])
+                let [none, one, minus_one] = [0, 1, -1].map(|n| self.b.i32(n));
+                let more = self.b.ilt(zero, x);
+                let positive = self.b.select(more, one, none);
+                let less = self.b.ilt(x, zero);
+                self.b.select(less, minus_one, positive)
             }
             FixedFunction::Floor => self.rescaled(x, from, ty),
             FixedFunction::Ceil => {

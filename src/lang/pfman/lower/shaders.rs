@@ -204,9 +204,9 @@ impl Lowerer<'_> {
         let sum = |l: &mut Self, axes: &[Value], factors: &[Value]| {
             let mut sum: Option<Value> = None;
             for (&axis, &factor) in axes.iter().zip(factors) {
-                let factor = l.b.op_as(Op::Splat, &[factor], ir::Type::Vec3);
-                let part = l.b.op(Op::Mul, &[axis, factor]);
-                sum = Some(sum.map_or(part, |sum| l.b.op(Op::Add, &[sum, part])));
+                let factor = l.b.splat(factor, ir::Type::Vec3);
+                let part = l.b.mul(axis, factor);
+                sum = Some(sum.map_or(part, |sum| l.b.add(sum, part)));
             }
             sum.unwrap_or(axes[0])
         };
@@ -219,23 +219,23 @@ impl Lowerer<'_> {
             Modifier::Vector => sum(self, &[x, y, z], &parts[..3]),
             // Cofactors divided by the determinant are the inverse transpose.
             _ => {
-                let cofactors = [(y, z), (z, x), (x, y)].map(|(a, b)| self.b.op(Op::Cross, &[a, b]));
-                let determinant = self.b.op(Op::Dot, &[x, cofactors[0]]);
-                let inverse = self.b.op(Op::Rcp, &[determinant]);
+                let cofactors = [(y, z), (z, x), (x, y)].map(|(a, b)| self.b.cross(a, b));
+                let determinant = self.b.dot(x, cofactors[0]);
+                let inverse = self.b.rcp(determinant);
                 let normal = sum(self, &cofactors, &parts[..3]);
-                let inverse = self.b.op_as(Op::Splat, &[inverse], ir::Type::Vec3);
-                self.b.op(Op::Mul, &[normal, inverse])
+                let inverse = self.b.splat(inverse, ir::Type::Vec3);
+                self.b.mul(normal, inverse)
             }
         };
         if !is_homogeneous {
             return vec![place];
         }
-        let mut made: Vec<Value> = (0..3).map(|lane| self.b.op(Op::Extract(lane), &[place])).collect();
+        let mut made: Vec<Value> = (0..3).map(|lane| self.b.extract(place, lane)).collect();
         made.push(match modifier {
             // A plane moves with the origin.
             Modifier::Plane => {
-                let moved = self.b.op(Op::Dot, &[place, origin]);
-                self.b.op(Op::Sub, &[parts[3], moved])
+                let moved = self.b.dot(place, origin);
+                self.b.sub(parts[3], moved)
             }
             _ => parts[3],
         });
@@ -257,11 +257,11 @@ impl Lowerer<'_> {
             Meaning::TextureCoordinates => vec![self.input("s"), self.input("t")],
             Meaning::PixelArea => {
                 let width = self.input(input::RAY_FOOTPRINT);
-                vec![self.b.op(Op::Mul, &[width, width])]
+                vec![self.b.mul(width, width)]
             }
             Meaning::Diffuse => {
                 let normal = self.input("N");
-                let normal = shadewright_ir::emitter::normalize(&mut self.b, normal);
+                let normal = self.b.normalize(normal);
                 self.library("diffuse.n.c", vec![normal], &[ir::Type::Vec3])
             }
             Meaning::Specular => self.highlights(),
@@ -274,9 +274,9 @@ impl Lowerer<'_> {
     /// The highlights of OpenGL's material, whose exponent is the shader's `px_material_shininess`.
     fn highlights(&mut self) -> Vec<Value> {
         let [normal, incident] = ["N", "I"].map(|name| self.input(name));
-        let normal = shadewright_ir::emitter::normalize(&mut self.b, normal);
-        let view = self.b.op(Op::Neg, &[incident]);
-        let view = shadewright_ir::emitter::normalize(&mut self.b, view);
+        let normal = self.b.normalize(normal);
+        let view = self.b.neg(incident);
+        let view = self.b.normalize(view);
         let shininess =
             self.body.variables.iter().position(|v| &*v.name == "px_material_shininess" && v.ty.is_number());
         let exponent = match shininess {
@@ -288,7 +288,7 @@ impl Lowerer<'_> {
             }
             None => self.b.f32(10.0),
         };
-        let roughness = self.b.op(Op::Rcp, &[exponent]);
+        let roughness = self.b.rcp(exponent);
         self.library("specular.nvf.c", vec![normal, view, roughness], &[ir::Type::Vec3])
     }
 
@@ -332,10 +332,10 @@ impl Lowerer<'_> {
         match given.name.name {
             "px_rc_co" => {
                 let opacity = self.shader_output(kind, "Oi");
-                self.b.op(Op::Mul, &[value, opacity])
+                self.b.mul(value, opacity)
             }
             // RenderMan's points from the light to the surface.
-            "px_rc_l" => self.b.op(Op::Neg, &[value]),
+            "px_rc_l" => self.b.neg(value),
             _ => value,
         }
     }
@@ -356,7 +356,7 @@ impl Lowering<'_> {
                 SourceType::String => vec![b.constant(Const::String("".into()))],
                 _ if ty.is_triple() => {
                     let [x, y, z] = [0, 1, 2].map(|i| known[i] as f32);
-                    vec![b.constant(Const::Vec3([x, y, z]))]
+                    vec![b.vec3([x, y, z])]
                 }
                 _ => known.iter().map(|x| b.f32(*x as f32)).collect(),
             };

@@ -7,9 +7,7 @@ impl Lowerer<'_> {
     pub(super) fn statements(&mut self, list: &[Statement]) {
         for s in list {
             if self.b.is_terminated() {
-                let block = self.b.block();
-                self.b.seal(block);
-                self.b.switch_to(block);
+                self.b.continue_unreachable();
             }
             self.statement(s);
         }
@@ -17,12 +15,6 @@ impl Lowerer<'_> {
 
     fn at(&mut self, span: Span) {
         self.b.loc = self.places.loc(span);
-    }
-
-    fn jump_unless_terminated(&mut self, block: BlockId) {
-        if !self.b.is_terminated() {
-            self.b.jump(block, Vec::new());
-        }
     }
 
     fn statement(&mut self, s: &Statement) {
@@ -63,21 +55,15 @@ impl Lowerer<'_> {
         let end = self.b.block();
         for (condition, s) in arms {
             let condition = self.value(*condition)[0];
-            let (then, otherwise) = (self.b.block(), self.b.block());
-            self.b.branch(condition, then, otherwise);
-            self.b.seal(then);
-            self.b.seal(otherwise);
-            self.b.switch_to(then);
-            self.statement(s);
-            self.jump_unless_terminated(end);
-            self.b.switch_to(otherwise);
+            self.leave_if(condition, |l| {
+                l.statement(s);
+                l.b.jump_unless_terminated(end);
+            });
         }
         if let Some(s) = last {
             self.statement(s);
         }
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.join(end);
     }
 
     fn repeat(
@@ -94,7 +80,7 @@ impl Lowerer<'_> {
             l.b.switch_to(head);
             let test = match condition {
                 Some(condition) => l.value(condition)[0],
-                None => l.b.constant(Const::Bool(true)),
+                None => l.b.bool(true),
             };
             if until {
                 l.b.branch(test, end, turn);
@@ -108,12 +94,10 @@ impl Lowerer<'_> {
             test(self);
         }
         self.b.switch_to(turn);
-        self.loops.push(Loop { break_to: end, continue_to: next });
+        self.loops.push(LoopExits { break_to: end, continue_to: next });
         self.statement(body);
         self.loops.pop();
-        self.jump_unless_terminated(next);
-        self.b.seal(next);
-        self.b.switch_to(next);
+        self.b.join(next);
         if let Some(step) = step {
             self.value(step);
         }
@@ -124,8 +108,7 @@ impl Lowerer<'_> {
         } else {
             self.b.seal(head);
         }
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.enter(end);
     }
 
     fn illuminance(&mut self, position: Option<NodeId>, cone: Option<(NodeId, NodeId)>, body: &Statement) {
@@ -153,14 +136,14 @@ impl Lowerer<'_> {
             let is_fixed = self.body.variable(id).ty.scalar().fixed().is_some();
             let value = match name {
                 // Fixed-point types of directions hold directions alone.
-                "L" if is_fixed => shadewright_ir::emitter::normalize(&mut self.b, lights.direction),
+                "L" if is_fixed => self.b.normalize(lights.direction),
                 "L" => lights.direction,
                 _ => lights.color,
             };
             let values = self.floats_as(&[value], &self.body.variable(id).ty);
             self.write_variable(id, &values);
         }
-        self.loops.push(Loop { break_to: lights.over, continue_to: lights.next });
+        self.loops.push(lights.exits());
         self.statement(body);
         self.loops.pop();
         lights.finish(&mut self.b);

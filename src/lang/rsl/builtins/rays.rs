@@ -2,7 +2,7 @@
 
 use super::{NamedOption, Row, library, number, row, text};
 use shadewright_ir::abi::{Intrinsic, library};
-use shadewright_ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
+use shadewright_ir::{FunctionBuilder, Op, ShaderCall, Type, Value};
 
 /// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples,
 /// and have no effect.
@@ -77,56 +77,56 @@ pub(super) const ROWS: &[Row] = &[
 
 /// The value of photon maps where there are none: black.
 fn black(b: &mut FunctionBuilder) -> Vec<Value> {
-    vec![b.constant(Const::Vec3([0.0; 3]))]
+    vec![b.vec3([0.0; 3])]
 }
 
 /// Composes the argument `(t_min, t_max, 0, 0)` of a ray operation.
 fn ray_argument(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let zero = b.constant(Const::F32(0.0));
-    let arg = b.op(Op::Compose, &[args[2], args[3], zero, zero]);
+    let zero = b.f32(0.0);
+    let arg = b.compose(&[args[2], args[3], zero, zero]);
     vec![args[0], args[1], arg]
 }
 
 /// Shoots a ray; the distance of the hit, −1 on a miss.
 fn trace(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let args = ray_argument(b, args);
-    b.effect(Op::Trace, &args);
-    let hit = b.op(Op::Hit, &[]);
-    let t = b.op(Op::Extract(2), &[hit]);
+    b.trace(args[0], args[1], args[2]);
+    let hit = b.hit();
+    let t = b.extract(hit, 2);
     let (zero, minus_one) = (b.f32(0.0), b.f32(-1.0));
-    let missed = b.op(Op::Lt, &[t, zero]);
-    vec![b.op(Op::Select, &[missed, minus_one, t])]
+    let missed = b.lt(t, zero);
+    vec![b.select(missed, minus_one, t)]
 }
 
 /// A word of the first vector of the record of the object that was hit.
 fn hit_object(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
-    let object = b.op(Op::HitObj, &[]);
-    let first = b.op(Op::Load(0), &[object]);
-    vec![b.op(Op::Extract(lane), &[first])]
+    let object = b.hit_obj();
+    let first = b.load(object, 0);
+    vec![b.extract(first, lane)]
 }
 
 /// True if rays of a kind do not see the object that was hit: 1 or 0.
 fn hit_is_hidden(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let [specular, diffuse] = [2, 3].map(|lane| hit_object(b, lane)[0]);
     let (diffuse_ray, one, zero) = (b.f32(2.0), b.f32(1.0), b.f32(0.0));
-    let is_diffuse = b.op(Op::Eq, &[args[0], diffuse_ray]);
-    let word = b.op(Op::Select, &[is_diffuse, diffuse, specular]);
-    let is_hidden = b.op(Op::Eq, &[word, one]);
-    vec![b.op(Op::Select, &[is_hidden, one, zero])]
+    let is_diffuse = b.eq(args[0], diffuse_ray);
+    let word = b.select(is_diffuse, diffuse, specular);
+    let is_hidden = b.eq(word, one);
+    vec![b.select(is_hidden, one, zero)]
 }
 
 fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let args = ray_argument(b, args);
-    let blocked = b.op(Op::Occluded, &args);
+    let blocked = b.occluded(args[0], args[1], args[2]);
     let (one, zero) = (b.f32(1.0), b.f32(0.0));
-    vec![b.op(Op::Select, &[blocked, one, zero])]
+    vec![b.select(blocked, one, zero)]
 }
 
 /// Calls the shader of the current hit: origin, direction and depth of the ray, then its width,
 /// spread and kind.
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let nothing = b.f32(0.0);
-    let ray = b.op(Op::Compose, &[args[3], args[4], nothing, args[5]]);
+    let ray = b.compose(&[args[3], args[4], nothing, args[5]]);
     b.inst(Op::CallShader(ShaderCall::Ray), vec![args[0], args[1], args[2], ray], ShaderCall::Ray.results())
 }
 

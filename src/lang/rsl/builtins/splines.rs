@@ -6,7 +6,7 @@
 //! bases are chosen from, and of floats whether the curve or its inverse (`"solve…"`) is meant.
 
 use super::{Row, row};
-use shadewright_ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
+use shadewright_ir::{Const, Control, FunctionBuilder, Op, SlotId, Type, Value};
 use std::sync::Arc;
 
 /// The rows of the functions for curves.
@@ -109,8 +109,8 @@ impl Basis {
                 CUBICS[1..].iter().fold(first, |so_far, cubic| {
                     let text = format!("{before}{}", cubic.name);
                     let [own, text] = [of(cubic), Const::String(text.into())].map(|c| b.constant(c));
-                    let is_it = b.op(Op::IEq, &[name, text]);
-                    b.op(Op::Select, &[is_it, own, so_far])
+                    let is_it = b.ieq(name, text);
+                    b.select(is_it, own, so_far)
                 })
             }
         }
@@ -151,24 +151,15 @@ fn named_floats(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn either(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let is_inverse = CUBICS.iter().fold(None, |so_far, cubic| {
         let text = b.constant(Const::String(format!("{SOLVE}{}", cubic.name).into()));
-        let is_it = b.op(Op::IEq, &[args[0], text]);
-        Some(so_far.map_or(is_it, |other| b.op(Op::Or, &[other, is_it])))
+        let is_it = b.ieq(args[0], text);
+        Some(so_far.map_or(is_it, |other| b.or(other, is_it)))
     });
     let Some(is_inverse) = is_inverse else { return named(b, args) };
-    let result = b.variable(Type::F32);
-    let (inverse, straight, after) = (b.block(), b.block(), b.block());
-    b.branch(is_inverse, inverse, straight);
-    for (block, before) in [(inverse, SOLVE), (straight, "")] {
-        b.seal(block);
-        b.switch_to(block);
-        let basis = Basis::Asked(before, args[0]);
-        let value = if block == inverse { solve(b, &basis, &args[1..]) } else { curve(b, &basis, &args[1..]) }[0];
-        b.write(result, value);
-        b.jump(after, Vec::new());
-    }
-    b.seal(after);
-    b.switch_to(after);
-    vec![b.read(result)]
+    b.if_else_values(
+        is_inverse,
+        |b| solve(b, &Basis::Asked(SOLVE, args[0]), &args[1..]),
+        |b| curve(b, &Basis::Asked("", args[0]), &args[1..]),
+    )
 }
 
 /// A curve ready to be evaluated: its control values in a slot.
@@ -193,7 +184,7 @@ impl<'a> Curve<'a> {
         let slot = b.slot("spline", ty, control.len() as u32);
         for (i, &c) in control.iter().enumerate() {
             let index = b.u32(i as u32);
-            b.effect(Op::SlotStore(slot), &[index, c]);
+            b.slot_store(slot, index, c);
         }
         let spans = basis.choose(b, |cubic| Const::F32(cubic.spans(control.len()) as f32));
         let step = basis.choose(b, |cubic| Const::F32(cubic.step as f32));
@@ -203,38 +194,38 @@ impl<'a> Curve<'a> {
     /// The curve's value at 0 to 1; its ends beyond.
     fn at(&self, b: &mut FunctionBuilder, value: Value) -> Value {
         let one = b.f32(1.0);
-        let last = b.op(Op::Sub, &[self.spans, one]);
-        let inside = b.op(Op::Sat, &[value]);
-        let x = b.op(Op::Mul, &[inside, self.spans]);
-        let floor = b.op(Op::Floor, &[x]);
-        let span = b.op(Op::Min, &[floor, last]);
-        let t = b.op(Op::Sub, &[x, span]);
-        let first = b.op(Op::Mul, &[span, self.step]);
-        let first = b.op_as(Op::ToInt, &[first], Type::U32);
+        let last = b.sub(self.spans, one);
+        let inside = b.sat(value);
+        let x = b.mul(inside, self.spans);
+        let floor = b.floor(x);
+        let span = b.min(floor, last);
+        let t = b.sub(x, span);
+        let first = b.mul(span, self.step);
+        let first = b.to_int(first, Type::U32);
         let weights = self.weights(b, t);
         let part = |b: &mut FunctionBuilder, i: u8| {
             let offset = b.u32(i.into());
-            let index = b.op(Op::IAdd, &[first, offset]);
-            let control = b.op_as(Op::SlotLoad(self.slot), &[index], self.ty);
-            let weight = b.op(Op::Extract(i), &[weights]);
-            let weight = if self.ty == Type::F32 { weight } else { b.op_as(Op::Splat, &[weight], self.ty) };
-            b.op(Op::Mul, &[control, weight])
+            let index = b.iadd(first, offset);
+            let control = b.slot_load(self.slot, index);
+            let weight = b.extract(weights, i);
+            let weight = b.widen(weight, self.ty);
+            b.mul(control, weight)
         };
         let first_part = part(b, 0);
         (1..4).fold(first_part, |sum, i| {
             let next = part(b, i);
-            b.op(Op::Add, &[sum, next])
+            b.add(sum, next)
         })
     }
 
     /// The weights of the four control values of a span at `t`, by Horner's rule.
     fn weights(&self, b: &mut FunctionBuilder, t: Value) -> Value {
-        let t = b.op_as(Op::Splat, &[t], Type::Vec4);
+        let t = b.splat(t, Type::Vec4);
         let highest = self.basis.choose(b, |cubic| Const::Vec4(cubic.powers[3]));
         (0..3).rev().fold(highest, |sum, power| {
             let next = self.basis.choose(b, |cubic| Const::Vec4(cubic.powers[power]));
-            let scaled = b.op(Op::Mul, &[sum, t]);
-            b.op(Op::Add, &[scaled, next])
+            let scaled = b.mul(sum, t);
+            b.add(scaled, next)
         })
     }
 }
@@ -247,38 +238,29 @@ fn solve(b: &mut FunctionBuilder, basis: &Basis, args: &[Value]) -> Vec<Value> {
     let curve = Curve::new(b, basis, &args[1..]);
     let [zero, one, half] = [0.0, 1.0, 0.5].map(|x| b.f32(x));
     let (start, end) = (curve.at(b, zero), curve.at(b, one));
-    let falls = b.op(Op::Lt, &[end, start]);
-    let [low, width] = [Type::F32; 2].map(|ty| b.variable(ty));
-    let count = b.variable(Type::U32);
+    let falls = b.lt(end, start);
     let none = b.u32(0);
-    b.write(low, zero);
-    b.write(width, one);
-    b.write(count, none);
-    let (head, body, exit) = (b.block(), b.block(), b.block());
-    b.jump(head, Vec::new());
-    b.switch_to(head);
-    let (done, all) = (b.read(count), b.u32(HALVINGS));
-    let more = b.op(Op::ILt, &[done, all]);
-    b.branch(more, body, exit);
-    b.seal(body);
-    b.switch_to(body);
-    let before = b.read(width);
-    let smaller = b.op(Op::Mul, &[before, half]);
-    let from = b.read(low);
-    let middle = b.op(Op::Add, &[from, smaller]);
-    let there = curve.at(b, middle);
-    let below = b.op(Op::Lt, &[there, args[0]]);
-    let above = b.op(Op::Lt, &[args[0], there]);
-    let beyond = b.op(Op::Select, &[falls, above, below]);
-    let next = b.op(Op::Select, &[beyond, middle, from]);
-    let one_more = b.u32(1);
-    let counted = b.op(Op::IAdd, &[done, one_more]);
-    b.write(low, next);
-    b.write(width, smaller);
-    b.write(count, counted);
-    b.jump(head, Vec::new());
-    b.seal(head);
-    b.seal(exit);
-    b.switch_to(exit);
+    let [low, width, count] = [zero, one, none].map(|start| b.variable_with(start));
+    let is_wide = |b: &mut FunctionBuilder| {
+        let (done, all) = (b.read(count), b.u32(HALVINGS));
+        b.ilt(done, all)
+    };
+    let halve = |b: &mut FunctionBuilder| {
+        let before = b.read(width);
+        let smaller = b.mul(before, half);
+        let from = b.read(low);
+        let middle = b.add(from, smaller);
+        let there = curve.at(b, middle);
+        let below = b.lt(there, args[0]);
+        let above = b.lt(args[0], there);
+        let beyond = b.select(falls, above, below);
+        let next = b.select(beyond, middle, from);
+        let (done, one_more) = (b.read(count), b.u32(1));
+        let counted = b.iadd(done, one_more);
+        b.write(low, next);
+        b.write(width, smaller);
+        b.write(count, counted);
+    };
+    b.loop_while(is_wide, halve);
     vec![b.read(low)]
 }

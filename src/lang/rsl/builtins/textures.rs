@@ -3,7 +3,7 @@
 
 use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
 use shadewright_ir::abi::{Intrinsic, library};
-use shadewright_ir::{FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{FunctionBuilder, Type, Value};
 use shadewright_texture::layout::{NDC, VIEWING};
 
 /// The options of `texture`, `environment` and `bump`. `pack` makes two vectors of them.
@@ -72,8 +72,8 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Calls a lookup after `first`: `channel, s, t, ss, st, tt, fill` as vectors.
 fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[Value], ty: Type) -> Vec<Value> {
-    let place = b.op(Op::Compose, &[rest[1], rest[2], rest[0]]);
-    let area = b.op(Op::Compose, &rest[3..6]);
+    let place = b.compose(&[rest[1], rest[2], rest[0]]);
+    let area = b.compose(&rest[3..6]);
     let args = first.iter().copied().chain([place, area, rest[6]]).collect();
     b.call(library::name(name), args, &[ty])
 }
@@ -82,10 +82,10 @@ fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[
 /// multiplied with, and `last`; what is added to them, and `other`.
 fn options(b: &mut FunctionBuilder, args: &[Value], count: usize, last: usize, other: usize) -> [Value; 2] {
     let given = &args[count..];
-    let widths = [5, 6].map(|i| b.op(Op::Mul, &[given[4], given[i]]));
-    let blurs = [2, 3].map(|i| b.op(Op::Add, &[given[1], given[i]]));
-    let shape = b.op(Op::Compose, &[widths[0], widths[1], given[last]]);
-    [shape, b.op(Op::Compose, &[blurs[0], blurs[1], given[other]])]
+    let widths = [5, 6].map(|i| b.mul(given[4], given[i]));
+    let blurs = [2, 3].map(|i| b.add(given[1], given[i]));
+    let shape = b.compose(&[widths[0], widths[1], given[last]]);
+    [shape, b.compose(&[blurs[0], blurs[1], given[other]])]
 }
 
 /// The positional arguments as they are, then `(s width, t width, fill)` and `(s blur, t blur,
@@ -105,7 +105,7 @@ fn pack_shadow(b: &mut FunctionBuilder, args: &[Value], count: usize) -> Vec<Val
 fn pack_corners(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let zero = b.f32(0.0);
     let mut packed = vec![args[0]];
-    packed.extend(args[1..9].chunks(2).map(|corner| b.op(Op::Compose, &[corner[0], corner[1], zero])));
+    packed.extend(args[1..9].chunks(2).map(|corner| b.compose(&[corner[0], corner[1], zero])));
     packed.extend(options(b, args, 9, 8, 0));
     packed
 }
@@ -113,46 +113,46 @@ fn pack_corners(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 /// A number of a texture's descriptor.
 fn fact(b: &mut FunctionBuilder, args: &[Value], vector: u32, lane: u8) -> Vec<Value> {
     let descriptor = b.call(Intrinsic::TextureFind, args.to_vec(), &[Type::Ref])[0];
-    let vector = b.op(Op::Load(vector), &[descriptor]);
-    vec![b.op(Op::Extract(lane), &[vector])]
+    let vector = b.load(descriptor, vector);
+    vec![b.extract(vector, lane)]
 }
 
 /// A matrix of the descriptor of a depth map.
 fn matrix(b: &mut FunctionBuilder, args: &[Value], first: u32) -> Vec<Value> {
     let descriptor = b.call(Intrinsic::TextureFind, args.to_vec(), &[Type::Ref])[0];
-    let rows: Vec<Value> = (first..first + 4).map(|k| b.op(Op::Load(k), &[descriptor])).collect();
-    vec![b.op(Op::Compose, &rows)]
+    let rows: Vec<Value> = (first..first + 4).map(|k| b.load(descriptor, k)).collect();
+    vec![b.compose(&rows)]
 }
 
 /// A vector of a point cloud: that at a distance, a whole number below 2²⁴, from its descriptor.
 fn points_vector(b: &mut FunctionBuilder, args: &[Value]) -> Value {
     let descriptor = b.call(Intrinsic::TextureFind, args[..1].to_vec(), &[Type::Ref])[0];
-    let address = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
-    let distance = b.op_as(Op::ToInt, &[args[1]], Type::U32);
-    let address = b.op(Op::IAdd, &[address, distance]);
-    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
-    b.op(Op::Load(0), &[address])
+    let address = b.bitcast(descriptor, Type::U32);
+    let distance = b.to_int(args[1], Type::U32);
+    let address = b.iadd(address, distance);
+    let address = b.bitcast(address, Type::Ref);
+    b.load(address, 0)
 }
 
 /// The first three components of such a vector.
 fn points_triple(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let vector = points_vector(b, args);
-    let parts = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[vector]));
-    vec![b.op(Op::Compose, &parts)]
+    let parts = [0, 1, 2].map(|lane| b.extract(vector, lane));
+    vec![b.compose(&parts)]
 }
 
 /// The fourth component.
 fn points_number(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let vector = points_vector(b, args);
-    vec![b.op(Op::Extract(3), &[vector])]
+    vec![b.extract(vector, 3)]
 }
 
 /// True if such a vector begins with the identifier of a string: 1 or 0.
 fn points_is_named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let vector = points_vector(b, args);
-    let word = b.op(Op::Extract(0), &[vector]);
-    let [known, wanted] = [word, args[2]].map(|x| b.op_as(Op::Bitcast, &[x], Type::U32));
-    let is_it = b.op(Op::IEq, &[known, wanted]);
+    let word = b.extract(vector, 0);
+    let [known, wanted] = [word, args[2]].map(|x| b.bitcast(x, Type::U32));
+    let is_it = b.ieq(known, wanted);
     let (one, zero) = (b.f32(1.0), b.f32(0.0));
-    vec![b.op(Op::Select, &[is_it, one, zero])]
+    vec![b.select(is_it, one, zero)]
 }

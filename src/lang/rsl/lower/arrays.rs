@@ -189,10 +189,10 @@ impl Body<'_, '_> {
 
     /// All values of a variable here.
     pub(super) fn read_all(&mut self, var: &Var) -> Vec<Value> {
-        let (Some(slot), Some(ty)) = (var.slot, var.ty.element().ir()) else { return vec![self.b.read(var.storage)] };
+        let Some(slot) = var.slot else { return vec![self.b.read(var.storage)] };
         let load = |i| {
             let index = self.b.u32(i);
-            self.b.op_as(Op::SlotLoad(slot), &[index], ty)
+            self.b.slot_load(slot, index)
         };
         let mut values: Vec<Value> = (0..var.ty.capacity()).map(load).collect();
         if var.ty.is_resizable() {
@@ -213,7 +213,7 @@ impl Body<'_, '_> {
                 }
                 for (i, &v) in elements.iter().enumerate() {
                     let index = self.b.u32(i as u32);
-                    self.b.effect(Op::SlotStore(slot), &[index, v]);
+                    self.b.slot_store(slot, index, v);
                 }
             }
         }
@@ -269,7 +269,7 @@ impl Body<'_, '_> {
         let expr = self.cx.program.ast.expr(e);
         let ExprKind::Number(x) = expr.kind else {
             self.at(expr.span);
-            return self.b.op_as(Op::ToInt, &[index], Type::U32);
+            return self.b.to_int(index, Type::U32);
         };
         if let Some(len) = len.filter(|&len| x >= len as f32) {
             let message = format!("index out of range: `{name}` has {len} elements, 0 to {}", len.saturating_sub(1));
@@ -298,14 +298,14 @@ impl Body<'_, '_> {
 
     /// The whole element, or variable, that a place lies in.
     fn read_element(&mut self, place: &Located) -> Value {
-        match (place.var.slot, place.element, place.var.ty.element().ir()) {
-            (Some(slot), Some(index), Some(ty)) => {
+        match (place.var.slot, place.element) {
+            (Some(slot), Some(index)) => {
                 let index = match place.row {
                     Some(row) => self.cell_to_read(place, row),
                     None if place.var.ty.is_resizable() => self.index_to_read(&place.var, index),
                     None => index,
                 };
-                self.b.op_as(Op::SlotLoad(slot), &[index], ty)
+                self.b.slot_load(slot, index)
             }
             _ => self.b.read(place.var.storage),
         }
@@ -349,7 +349,7 @@ impl Body<'_, '_> {
                     None if place.var.ty.is_resizable() => self.index_to_write(&place.var, index),
                     None => index,
                 };
-                self.b.effect(Op::SlotStore(slot), &[index, whole]);
+                self.b.slot_store(slot, index, whole);
             }
             _ => self.assign(&place.name.name, place.var.storage, whole),
         }

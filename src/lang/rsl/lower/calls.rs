@@ -378,7 +378,7 @@ impl Body<'_, '_> {
         // call does not ask for.
         if let Input::Space(_, part) = Input::parse(name) {
             let unit = |axis: Axis| f32::from(u8::from(part == axis));
-            return Ok(self.b.constant(Const::Vec3([Axis::X, Axis::Y, Axis::Z].map(unit))));
+            return Ok(self.b.vec3([Axis::X, Axis::Y, Axis::Z].map(unit)));
         }
         let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
         let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which is not available {place}", f.name))
@@ -432,8 +432,8 @@ impl Body<'_, '_> {
         let numbers: Option<Vec<u32>> = args.iter().map(number).collect();
         match (&*f.name, numbers.as_deref()) {
             ("__uniform_float", Some(&[k, lane])) => {
-                let vector = self.b.op(Op::Uniform(k), &[]);
-                let value = self.b.op(Op::Extract(lane.min(3) as u8), &[vector]);
+                let vector = self.b.uniform(k);
+                let value = self.b.extract(vector, lane.min(3) as u8);
                 Some(Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Uniform }))
             }
             (name, _) if strings::STRING_FUNCTIONS.contains(&name) => Some(self.string_call(f, args)),

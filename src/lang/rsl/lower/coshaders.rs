@@ -114,9 +114,9 @@ impl Body<'_, '_> {
         let results = self.b.call(asked.to_string(), values, &types);
         if let Some(place) = place {
             let zero = self.b.f32(0.0);
-            let is_found = self.b.op(Op::Ne, &[results[0], zero]);
+            let is_found = self.b.ne(results[0], zero);
             let before = self.read_place(&place).value;
-            let after = self.b.op(Op::Select, &[is_found, results[1], before]);
+            let after = self.b.select(is_found, results[1], before);
             self.write_place(&place, after);
         }
         Ok(Typed { value: results[0], ty: SourceType::Float, class: StorageClass::Varying })

@@ -64,15 +64,15 @@ impl<'a> Body<'_, 'a> {
     /// Converts between types that [`SourceType::conversion`] joins.
     pub(super) fn convert(&mut self, v: Typed, ty: SourceType) -> Typed {
         let value = match (v.ty, ty) {
-            (SourceType::Float, t) if t.is_triple() => self.b.op_as(Op::Splat, &[v.value], Type::Vec3),
+            (SourceType::Float, t) if t.is_triple() => self.b.splat(v.value, Type::Vec3),
             (SourceType::Float, SourceType::Matrix) => matrices::diagonal(&mut self.b, v.value),
             (SourceType::Bool, SourceType::Float) => {
                 let (one, zero) = (self.b.f32(1.0), self.b.f32(0.0));
-                self.b.op(Op::Select, &[v.value, one, zero])
+                self.b.select(v.value, one, zero)
             }
             (SourceType::Float, SourceType::Bool) => {
                 let zero = self.b.f32(0.0);
-                self.b.op(Op::Ne, &[v.value, zero])
+                self.b.ne(v.value, zero)
             }
             _ => v.value,
         };
@@ -126,7 +126,7 @@ impl<'a> Body<'_, 'a> {
         if op == UnaryOp::Not {
             let v = self.truth(a)?;
             self.at(span);
-            return Ok(Typed { value: self.b.op(Op::Not, &[v.value]), ..v });
+            return Ok(Typed { value: self.b.not(v.value), ..v });
         }
         let v = self.value(a, wanted)?;
         let v = self.number(v);
@@ -140,7 +140,7 @@ impl<'a> Body<'_, 'a> {
             return self.error(d.at(span, format!("this is {}", article(v.ty))));
         }
         self.at(span);
-        Ok(Typed { value: self.b.op(Op::Neg, &[v.value]), ..v })
+        Ok(Typed { value: self.b.neg(v.value), ..v })
     }
 
     /// A truth value as the number 1 or 0; any other as it is.
@@ -164,7 +164,7 @@ impl<'a> Body<'_, 'a> {
         if values.len() == 16 {
             return Ok(Typed { value: matrices::of_numbers(&mut self.b, &values), ty: SourceType::Matrix, class });
         }
-        Ok(Typed { value: self.b.op(Op::Compose, &values), ty, class })
+        Ok(Typed { value: self.b.compose(&values), ty, class })
     }
 
     // --- operators ---
@@ -203,23 +203,19 @@ impl<'a> Body<'_, 'a> {
 
     fn short_circuit(&mut self, op: BinaryOp, left: Typed, right: ExprId) -> Lower<Typed> {
         let left = self.convert(left, SourceType::Bool);
-        let result = self.b.variable(Type::Bool);
-        self.b.write(result, left.value);
-        let (more, end) = (self.b.block(), self.b.block());
-        match op {
-            BinaryOp::And => self.b.branch(left.value, more, end),
-            _ => self.b.branch(left.value, end, more),
-        }
-        self.b.seal(more);
-        self.b.switch_to(more);
-        let right = self.truth(right);
-        if let Ok(v) = right {
-            self.b.write(result, v.value);
-        }
-        self.b.jump(end, Vec::new());
-        self.b.seal(end);
-        self.b.switch_to(end);
-        let class = left.class.max(right?.class);
+        let result = self.b.variable_with(left.value);
+        let is_open = match op {
+            BinaryOp::And => Condition::Holds(left.value),
+            _ => Condition::Fails(left.value),
+        };
+        let mut more = Err(Poison);
+        self.if_then(is_open, |l| {
+            more = l.truth(right);
+            if let Ok(v) = &more {
+                l.b.write(result, v.value);
+            }
+        });
+        let class = left.class.max(more?.class);
         Ok(Typed { value: self.b.read(result), ty: SourceType::Bool, class })
     }
 
@@ -268,9 +264,9 @@ impl<'a> Body<'_, 'a> {
     fn arithmetic(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
         let wide = l.ty.is_triple() || r.ty.is_triple();
         // a / b is a · (1 / b): one reciprocal even where b becomes a triple.
-        let right = if op == BinaryOp::Div { self.b.op(Op::Rcp, &[r.value]) } else { r.value };
+        let right = if op == BinaryOp::Div { self.b.rcp(r.value) } else { r.value };
         let widen = |body: &mut Self, value: Value, ty: SourceType| match ty {
-            SourceType::Float if wide => body.b.op_as(Op::Splat, &[value], Type::Vec3),
+            SourceType::Float if wide => body.b.splat(value, Type::Vec3),
             _ => value,
         };
         let left = widen(self, l.value, l.ty);
@@ -288,7 +284,7 @@ impl<'a> Body<'_, 'a> {
         let b = &mut self.b;
         let right = match (op, r.ty) {
             (BinaryOp::Div, SourceType::Matrix) => matrices::inverse(b, r.value),
-            (BinaryOp::Div, _) => b.op(Op::Rcp, &[r.value]),
+            (BinaryOp::Div, _) => b.rcp(r.value),
             _ => r.value,
         };
         match (l.ty, r.ty) {
@@ -311,24 +307,24 @@ impl<'a> Body<'_, 'a> {
     /// True if a comparison holds for all three components.
     fn in_all_components(&mut self, op: &Op, a: Value, b: Value) -> Value {
         let [x, y, z] = [0, 1, 2].map(|lane| {
-            let [a, b] = [a, b].map(|v| self.b.op(Op::Extract(lane), &[v]));
+            let [a, b] = [a, b].map(|v| self.b.extract(v, lane));
             self.b.op(op.clone(), &[a, b])
         });
-        let xy = self.b.op(Op::And, &[x, y]);
-        self.b.op(Op::And, &[xy, z])
+        let xy = self.b.and(x, y);
+        self.b.and(xy, z)
     }
 
     fn equality(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
         let ty = check::joined(l.ty, r.ty).unwrap_or(l.ty);
         let [a, b] = [l, r].map(|v| self.convert(v, ty).value);
         let equal = match ty {
-            SourceType::Float if op == BinaryOp::Ne => return self.b.op(Op::Ne, &[a, b]),
-            SourceType::Float => self.b.op(Op::Eq, &[a, b]),
+            SourceType::Float if op == BinaryOp::Ne => return self.b.ne(a, b),
+            SourceType::Float => self.b.eq(a, b),
             t if t.is_triple() => self.in_all_components(&Op::Eq, a, b),
             SourceType::Matrix => matrices::equal(&mut self.b, a, b),
-            _ => self.b.op(Op::IEq, &[a, b]),
+            _ => self.b.ieq(a, b),
         };
-        if op == BinaryOp::Ne { self.b.op(Op::Not, &[equal]) } else { equal }
+        if op == BinaryOp::Ne { self.b.not(equal) } else { equal }
     }
 
     fn no_operator<T>(&mut self, op: BinaryOp, l: SourceType, r: SourceType, span: Span) -> Lower<T> {
@@ -374,36 +370,34 @@ impl<'a> Body<'_, 'a> {
             self.at(span);
             let class = x.class.max(y.class).max(StorageClass::Uniform);
             let [x, y] = [x, y].map(|v| self.convert(v, ty).value);
-            return Ok(Typed { value: self.b.op(Op::Select, &[test, x, y]), ty, class });
+            return Ok(Typed { value: self.b.select(test, x, y), ty, class });
         }
-        let Some(ir) = ty.ir() else {
+        if ty.ir().is_none() {
             let d = Diagnostic::error("`?:` needs values").at(span, "no values");
             return self.error(d.hint("`if` chooses between statements"));
+        }
+        let side = |l: &mut Self, e, want| l.value(e, want).map(|v| l.convert(v, ty));
+        let (value, class) = self.one_of(test, |l| side(l, a, want_a), |l| side(l, b, want_b))?;
+        Ok(Typed { value, ty, class: class.max(StorageClass::Uniform) })
+    }
+
+    /// The value of one of two expressions of one type, where a condition holds that of the first,
+    /// and the class of both.
+    pub(super) fn one_of(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self) -> Lower<Typed>,
+        otherwise: impl FnOnce(&mut Self) -> Lower<Typed>,
+    ) -> Lower<(Value, StorageClass)> {
+        let (mut first, mut second) = (Err(Poison), Err(Poison));
+        let kept = |result: Lower<Typed>, class: &mut Lower<StorageClass>| {
+            let Ok(typed) = result else { return Vec::new() };
+            *class = Ok(typed.class);
+            vec![typed.value]
         };
-        let result = self.b.variable(ir);
-        let (yes, no, end) = (self.b.block(), self.b.block(), self.b.block());
-        self.b.branch(test, yes, no);
-        let mut class = StorageClass::Uniform;
-        let mut failed = false;
-        for (block, e, want) in [(yes, a, want_a), (no, b, want_b)] {
-            self.b.seal(block);
-            self.b.switch_to(block);
-            match self.value(e, want) {
-                Ok(v) => {
-                    class = class.max(v.class);
-                    let v = self.convert(v, ty);
-                    self.b.write(result, v.value);
-                }
-                Err(Poison) => failed = true,
-            }
-            self.b.jump(end, Vec::new());
-        }
-        self.b.seal(end);
-        self.b.switch_to(end);
-        if failed {
-            return Err(Poison);
-        }
-        Ok(Typed { value: self.b.read(result), ty, class })
+        let values = self.if_else_values(condition, |l| kept(then(l), &mut first), |l| kept(otherwise(l), &mut second));
+        let class = first?.max(second?);
+        values.first().map(|&value| (value, class)).ok_or(Poison)
     }
 
     // --- assignments ---

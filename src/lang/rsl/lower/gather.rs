@@ -8,7 +8,6 @@ use super::super::effects::GATHER_ARGUMENTS;
 use super::super::program::Callee;
 use super::*;
 use crate::globals;
-use crate::light_loop::CountedLoop;
 use shadewright_ir::abi::{DataType, Intrinsic};
 
 /// Options that steer the rays.
@@ -118,14 +117,14 @@ impl Body<'_, '_> {
         let shades = self.b.f32(if shades { 1.0 } else { 0.0 });
         let f = Ident { name: "gather".into(), span };
         let count = self.library_call("__count", vec![samples], &f)?[0];
-        let iterations = self.b.op_as(Op::ToInt, &[count], Type::U32);
+        let iterations = self.b.to_int(count, Type::U32);
 
         let samples = CountedLoop::begin(&mut self.b, iterations);
-        let (i, end) = (samples.iteration, samples.end);
-        let number = self.b.op(Op::ToFloat, &[i]);
+        let (i, end) = (samples.iteration, samples.end());
+        let number = self.b.to_float(i);
         let along =
             self.library_call("__direction", vec![position, direction, angle, distribution, number, count], &f)?[0];
-        let black = self.b.constant(Const::Vec3([0.0; 3]));
+        let black = self.b.vec3([0.0; 3]);
         let answer = match shoots {
             true => {
                 let args = vec![position, along, bias, maxdist, shades, black, black];
@@ -134,9 +133,9 @@ impl Body<'_, '_> {
             false => vec![self.b.f32(-1.0), black, black],
         };
         let zero = self.b.f32(0.0);
-        let is_hit = self.b.op(Op::Le, &[zero, answer[0]]);
+        let is_hit = self.b.le(zero, answer[0]);
         let nowhere = self.b.f32(NOWHERE);
-        let length = self.b.op(Op::Select, &[is_hit, answer[0], nowhere]);
+        let length = self.b.select(is_hit, answer[0], nowhere);
         for (part, variable) in &parts {
             let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
             self.widen_class(&variable.name, &var, StorageClass::Varying, variable.span);
@@ -147,11 +146,10 @@ impl Body<'_, '_> {
                 Part::Origin => position,
                 Part::Direction => along,
                 Part::Point => {
-                    let far = self.b.op_as(Op::Splat, &[length], Type::Vec3);
-                    let way = self.b.op(Op::Mul, &[along, far]);
-                    let point = self.b.op(Op::Add, &[position, way]);
+                    let way = self.b.scale(along, length);
+                    let point = self.b.add(position, way);
                     let before = self.b.read(var.storage);
-                    self.b.op(Op::Select, &[is_hit, point, before])
+                    self.b.select(is_hit, point, before)
                 }
                 Part::Answer(_) if !shoots => continue,
                 Part::Answer(question) => {
@@ -159,12 +157,12 @@ impl Body<'_, '_> {
                     let args = vec![position, along, answer[0], question, zero];
                     let answer = self.library_call("__gather_answer", args, &f)?;
                     let value = match var.ty {
-                        SourceType::Float => self.b.op(Op::Extract(0), &[answer[0]]),
+                        SourceType::Float => self.b.extract(answer[0], 0),
                         _ => answer[0],
                     };
-                    let is_known = self.b.op(Op::Ne, &[answer[1], zero]);
+                    let is_known = self.b.ne(answer[1], zero);
                     let before = self.b.read(var.storage);
-                    self.b.op(Op::Select, &[is_known, value, before])
+                    self.b.select(is_known, value, before)
                 }
             };
             self.assign(&variable.name, var.storage, value);
@@ -172,17 +170,13 @@ impl Body<'_, '_> {
         let (on_hit, on_miss, next) = (self.b.block(), self.b.block(), self.b.block());
         self.b.branch(is_hit, on_hit, on_miss);
         for (block, statement) in [(on_hit, Some(hit)), (on_miss, miss)] {
-            self.b.seal(block);
-            self.b.switch_to(block);
+            self.b.enter(block);
             if let Some(statement) = statement {
-                self.loops.push(Loop { break_to: end, continue_to: next });
-                self.inner(statement);
-                self.loops.pop();
+                self.looped(LoopExits { break_to: end, continue_to: next }, statement);
             }
-            self.jump_unless_terminated(next);
+            self.b.jump_unless_terminated(next);
         }
-        self.b.seal(next);
-        self.b.switch_to(next);
+        self.b.enter(next);
         self.at(span);
         samples.finish(&mut self.b, 1);
         Ok(())

@@ -85,9 +85,7 @@ impl Body<'_, '_> {
         });
         self.inlined.push(Inlined { function, end, result });
         self.statements(&d.body);
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.join(end);
         self.inlined.pop();
         let outputs = d.params.iter().filter(|p| p.output).filter_map(|p| self.scopes.declared[0].get(&p.name.name));
         let outputs: Vec<Var> = outputs.cloned().collect();

@@ -35,7 +35,7 @@ impl Body<'_, '_> {
 
     /// The normal that lights and functions get for a point in a volume, which has none.
     pub(super) fn no_normal(&mut self) -> Value {
-        self.b.constant(Const::Vec3([0.0; 3]))
+        self.b.vec3([0.0; 3])
     }
 
     /// Sorts the arguments of `illuminance`: a category may stand first, pairs of a name and a
@@ -145,9 +145,7 @@ impl Body<'_, '_> {
                 let _: Lower<()> = self.unknown_name(&variable.name, variable.span);
             }
         }
-        self.loops.push(Loop { break_to: lights.over, continue_to: lights.next });
-        self.inner(body);
-        self.loops.pop();
+        self.looped(lights.exits(), body);
         self.scopes.globals = outer;
         self.light = outer_light;
         self.at(span);
@@ -170,17 +168,10 @@ impl Body<'_, '_> {
         self.assign("L", storage, l);
         let end = self.b.block();
         if let Some(inside) = inside {
-            let run = self.b.block();
-            self.b.branch(inside, run, end);
-            self.b.seal(run);
-            self.b.switch_to(run);
+            self.b.jump_unless(inside, end);
         }
-        self.loops.push(Loop { break_to: end, continue_to: end });
-        self.inner(body);
-        self.loops.pop();
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.looped(LoopExits { break_to: end, continue_to: end }, body);
+        self.b.join(end);
         Ok(())
     }
 
@@ -198,7 +189,7 @@ impl Body<'_, '_> {
         let values = self.spatial_args("illuminate", args, &types, 1, span)?;
         self.at(span);
         let lit = self.global("Ps", span)?;
-        let l = self.b.op(Op::Sub, &[lit, values[0]]);
+        let l = self.b.sub(lit, values[0]);
         let inside = match values[..] {
             [_, axis, angle] => {
                 let cosine = self.call_library("cos", &[angle], span)?;
@@ -219,7 +210,7 @@ impl Body<'_, '_> {
             Some(&axis) => axis,
             None => {
                 let normal = self.global("Ns", span)?;
-                self.b.op(Op::Neg, &[normal])
+                self.b.neg(normal)
             }
         };
         self.shine(l, None, body)

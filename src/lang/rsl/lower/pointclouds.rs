@@ -145,12 +145,12 @@ impl Body<'_, '_> {
             Some(radius) => radius,
             None => self.library_call("__sample_radius", vec![normal.value], f)?[0],
         };
-        let radius = options.radius_scale.map_or(radius, |scale| self.b.op(Op::Mul, &[radius, scale]));
+        let radius = options.radius_scale.map_or(radius, |scale| self.b.mul(radius, scale));
         self.at(f.span);
         let position = self.in_named_space(position, options.space, f.span)?;
         let normal = self.in_named_space(normal, options.space, f.span)?;
-        let mut numbers = self.components(position);
-        numbers.extend(self.components(normal));
+        let mut numbers = self.b.components(position);
+        numbers.extend(self.b.components(normal));
         numbers.push(radius);
         self.leave_baked(BakeKind::Points, file, numbers, baked, f);
         let value = self.b.f32(1.0);
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
         };
         let mut channels = Vec::new();
         for (name, ty, value) in baked {
-            let own = if ty == DataType::Float { vec![value] } else { self.components(value) };
+            let own = if ty == DataType::Float { vec![value] } else { self.b.components(value) };
             if numbers.len() - kind.numbers() + own.len() > MAX_NUMBERS {
                 let message = format!("the channel \"{name}\" of `{}` is not baked", f.name);
                 let d = Diagnostic::warning(message).at(f.span, "called here");
@@ -197,7 +197,7 @@ impl Body<'_, '_> {
         let zero = self.b.f32(0.0);
         for three in numbers.chunks(3) {
             let part: [Value; 3] = std::array::from_fn(|i| three.get(i).copied().unwrap_or(zero));
-            parts.push(self.b.op(Op::Compose, &part));
+            parts.push(self.b.compose(&part));
         }
         let mut left = self.b.read(var.storage);
         for (number, part) in parts.into_iter().enumerate() {
@@ -228,20 +228,20 @@ impl Body<'_, '_> {
         let zero = self.b.f32(0.0);
         let widening = options.filter_radius.unwrap_or(zero);
         let reach = self.library_call("__points_reach", vec![file, position, normal, widening], f)?[0];
-        let mut found = self.b.op(Op::Lt, &[zero, reach]);
+        let mut found = self.b.lt(zero, reach);
         for (name, place) in places {
             let name = self.b.constant(Const::String(name));
             let channel = self.library_call("__points_channel", vec![file, name], f)?[0];
             let value = self.library_call("__points_value", vec![file, position, normal, reach, channel], f)?[0];
-            let value = if place.ty == SourceType::Float { self.b.op(Op::Extract(0), &[value]) } else { value };
-            let is_there = self.b.op(Op::Lt, &[zero, channel]);
-            found = self.b.op(Op::And, &[found, is_there]);
+            let value = if place.ty == SourceType::Float { self.b.extract(value, 0) } else { value };
+            let is_there = self.b.lt(zero, channel);
+            found = self.b.and(found, is_there);
             let before = self.read_all_of(&place)[0];
-            let after = self.b.op(Op::Select, &[found, value, before]);
+            let after = self.b.select(found, value, before);
             self.write_all(&place, &[after]);
         }
         let one = self.b.f32(1.0);
-        let value = self.b.op(Op::Select, &[found, one, zero]);
+        let value = self.b.select(found, one, zero);
         Ok(Typed { value, ty: SourceType::Float, class: StorageClass::Varying })
     }
 
@@ -266,36 +266,24 @@ impl Body<'_, '_> {
         for name in baked.channels {
             let name = self.b.constant(Const::String((*name).into()));
             let this = self.library_call("__points_channel", vec![file, name], f)?[0];
-            let is_there = self.b.op(Op::Lt, &[zero, this]);
-            channel = self.b.op(Op::Select, &[is_there, this, channel]);
+            let is_there = self.b.lt(zero, this);
+            channel = self.b.select(is_there, this, channel);
         }
         let reach = self.library_call("__points_reach", vec![file, position, normal, zero], f)?[0];
-        let near = self.b.op(Op::Lt, &[zero, reach]);
-        let there = self.b.op(Op::Lt, &[zero, channel]);
-        let is_baked = self.b.op(Op::And, &[near, there]);
+        let near = self.b.lt(zero, reach);
+        let there = self.b.lt(zero, channel);
+        let is_baked = self.b.and(near, there);
         let ty = self.cx.program.result(callee);
-        let Some(of_value) = ty.ir() else { return Err(Poison) };
-        let result = self.b.variable(of_value);
-        let (found, missing, end) = (self.b.block(), self.b.block(), self.b.block());
-        self.b.branch(is_baked, found, missing);
-        self.b.seal(found);
-        self.b.seal(missing);
-        self.b.switch_to(found);
-        let value = self.library_call("__points_value", vec![file, position, normal, reach, channel], f)?[0];
-        let value = if ty == SourceType::Float { self.b.op(Op::Extract(0), &[value]) } else { value };
-        self.b.write(result, value);
-        self.b.jump(end, Vec::new());
-        self.b.switch_to(missing);
-        let given = self.arguments(callee, f, args)?;
-        let traced = self.emit_call(e, f, callee, given)?;
-        self.b.write(result, traced.value);
-        self.b.jump(end, Vec::new());
-        self.b.seal(end);
-        self.b.switch_to(end);
-        Ok(Typed { value: self.b.read(result), ty, class: StorageClass::Varying })
-    }
-
-    fn components(&mut self, triple: Value) -> Vec<Value> {
-        (0..3).map(|lane| self.b.op(Op::Extract(lane), &[triple])).collect()
+        let typed = |value| Typed { value, ty, class: StorageClass::Varying };
+        let found = |l: &mut Self| {
+            let value = l.library_call("__points_value", vec![file, position, normal, reach, channel], f)?[0];
+            Ok(typed(if ty == SourceType::Float { l.b.extract(value, 0) } else { value }))
+        };
+        let missing = |l: &mut Self| {
+            let given = l.arguments(callee, f, args)?;
+            l.emit_call(e, f, callee, given)
+        };
+        let (value, _) = self.one_of(is_baked, found, missing)?;
+        Ok(typed(value))
     }
 }

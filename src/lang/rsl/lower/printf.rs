@@ -19,9 +19,9 @@ impl Body<'_, '_> {
         self.at(f.span);
         if self.cx.debug {
             for v in values.iter().filter(|v| v.ty.ir().is_some()) {
-                self.b.effect(Op::Debug(format!("{PRINTF_VALUE}{}", v.ty.letter()).into()), &[v.value]);
+                self.b.debug(format!("{PRINTF_VALUE}{}", v.ty.letter()), v.value);
             }
-            self.b.effect(Op::Debug(PRINTF.into()), &[pattern.value]);
+            self.b.debug(PRINTF, pattern.value);
         }
         Ok(Typed { value: arrays::NO_VALUE, ty: SourceType::Void, class: StorageClass::Uniform })
     }

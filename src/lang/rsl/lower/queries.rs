@@ -70,9 +70,9 @@ impl Body<'_, '_> {
             ],
         };
         let zero = self.b.f32(0.0);
-        let is_found = self.b.op(Op::Ne, &[found, zero]);
+        let is_found = self.b.ne(found, zero);
         let before = self.b.read(var.storage);
-        let after = self.b.op(Op::Select, &[is_found, value, before]);
+        let after = self.b.select(is_found, value, before);
         self.assign(variable, var.storage, after);
         Ok(Typed { value: found, ty: SourceType::Float, class: StorageClass::Uniform })
     }
@@ -92,13 +92,13 @@ impl Body<'_, '_> {
         };
         let found = self.named_input(f, &queries::found_input(source, array, name), Type::F32)?;
         let zero = self.b.f32(0.0);
-        let is_found = self.b.op(Op::Ne, &[found, zero]);
+        let is_found = self.b.ne(found, zero);
         for i in 0..len {
             let value = self.named_input(f, &queries::value_input(source, array, name, i), ty)?;
             let index = self.b.u32(i);
-            let before = self.b.op_as(Op::SlotLoad(slot), &[index], ty);
-            let after = self.b.op(Op::Select, &[is_found, value, before]);
-            self.b.effect(Op::SlotStore(slot), &[index, after]);
+            let before = self.b.slot_load(slot, index);
+            let after = self.b.select(is_found, value, before);
+            self.b.slot_store(slot, index, after);
         }
         Ok(Typed { value: found, ty: SourceType::Float, class: StorageClass::Uniform })
     }
@@ -137,9 +137,9 @@ impl Body<'_, '_> {
         let mut value = word(&mut self.b, 0);
         for i in 1..RAY_KINDS.len() {
             let number = self.b.f32(i as f32);
-            let is_this = self.b.op(Op::Eq, &[kind, number]);
+            let is_this = self.b.eq(kind, number);
             let this = word(&mut self.b, i);
-            value = self.b.op(Op::Select, &[is_this, this, value]);
+            value = self.b.select(is_this, this, value);
         }
         value
     }

@@ -9,17 +9,17 @@ impl Body<'_, '_> {
     /// Which element of the slot is read at an index: the nearest that the array has.
     pub(super) fn index_to_read(&mut self, array: &Var, index: Value) -> Value {
         let (length, one) = (self.b.read(array.storage), self.b.f32(1.0));
-        let last = self.b.op(Op::Sub, &[length, one]);
-        let index = self.b.op(Op::Min, &[index, last]);
-        self.b.op_as(Op::ToInt, &[index], Type::U32)
+        let last = self.b.sub(length, one);
+        let index = self.b.min(index, last);
+        self.b.to_int(index, Type::U32)
     }
 
     /// Which element of the slot is written at an index: none where the array has no such element.
     pub(super) fn index_to_write(&mut self, array: &Var, index: Value) -> Value {
         let length = self.b.read(array.storage);
-        let is_there = self.b.op(Op::Lt, &[index, length]);
-        let (index, none) = (self.b.op_as(Op::ToInt, &[index], Type::U32), self.b.u32(CAPACITY));
-        self.b.op(Op::Select, &[is_there, index, none])
+        let is_there = self.b.lt(index, length);
+        let (index, none) = (self.b.to_int(index, Type::U32), self.b.u32(CAPACITY));
+        self.b.select(is_there, index, none)
     }
 
     /// `arraylength capacity push pop resize reserve`; `None` for other calls, and where the first
@@ -72,30 +72,30 @@ impl Body<'_, '_> {
                 let v = self.value_as(*e, array.ty.element())?;
                 self.widen_class(name, array, v.class, self.span(*e));
                 let length = self.b.read(array.storage);
-                let index = self.b.op_as(Op::ToInt, &[length], Type::U32);
-                self.b.effect(Op::SlotStore(slot), &[index, v.value]);
-                let longer = self.b.op(Op::Add, &[length, one]);
-                let longer = self.b.op(Op::Min, &[longer, most]);
+                let index = self.b.to_int(length, Type::U32);
+                self.b.slot_store(slot, index, v.value);
+                let longer = self.b.add(length, one);
+                let longer = self.b.min(longer, most);
                 self.b.write(array.storage, longer);
                 Ok(nothing)
             }
             ("resize", [e]) => {
                 let v = self.value_as(*e, SourceType::Float)?;
-                let length = self.b.op(Op::Max, &[v.value, zero]);
-                let length = self.b.op(Op::Min, &[length, most]);
-                let length = self.b.op_as(Op::ToInt, &[length], Type::U32);
-                let length = self.b.op(Op::ToFloat, &[length]);
+                let length = self.b.max(v.value, zero);
+                let length = self.b.min(length, most);
+                let length = self.b.to_int(length, Type::U32);
+                let length = self.b.to_float(length);
                 self.b.write(array.storage, length);
                 Ok(nothing)
             }
             ("pop", []) => {
                 let length = self.b.read(array.storage);
-                let shorter = self.b.op(Op::Sub, &[length, one]);
-                let shorter = self.b.op(Op::Max, &[shorter, zero]);
+                let shorter = self.b.sub(length, one);
+                let shorter = self.b.max(shorter, zero);
                 self.b.write(array.storage, shorter);
-                let index = self.b.op_as(Op::ToInt, &[shorter], Type::U32);
+                let index = self.b.to_int(shorter, Type::U32);
                 let element = array.ty.element();
-                let value = self.b.op_as(Op::SlotLoad(slot), &[index], element.ir().unwrap_or(Type::F32));
+                let value = self.b.slot_load(slot, index);
                 Ok(Typed { value, ty: element, class: array.class })
             }
             // There is room for as many as there can be.

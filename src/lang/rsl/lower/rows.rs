@@ -42,21 +42,21 @@ impl Body<'_, '_> {
         let SourceType::Rows(_, rows, columns) = place.var.ty else { return row };
         let cell = self.cell(row, columns, place.element);
         let [rows, columns, none] = [rows, columns, place.var.ty.capacity()].map(|n| self.b.u32(n));
-        let mut is_there = self.b.op(Op::ILt, &[row, rows]);
+        let mut is_there = self.b.ilt(row, rows);
         if let Some(column) = place.element {
-            let is_in_row = self.b.op(Op::ILt, &[column, columns]);
-            is_there = self.b.op(Op::And, &[is_there, is_in_row]);
+            let is_in_row = self.b.ilt(column, columns);
+            is_there = self.b.and(is_there, is_in_row);
         }
-        self.b.op(Op::Select, &[is_there, cell, none])
+        self.b.select(is_there, cell, none)
     }
 
     /// The values of the row at a place with one index.
     pub(super) fn read_row(&mut self, place: &Located, row: Value) -> Vec<Value> {
-        let (Some(slot), Some(ty)) = (place.var.slot, place.ty.element().ir()) else { return Vec::new() };
+        let Some(slot) = place.var.slot else { return Vec::new() };
         let first = self.cell_to_read(place, row);
         let element = |this: &mut Self, i| {
             let index = this.behind(first, i);
-            this.b.op_as(Op::SlotLoad(slot), &[index], ty)
+            this.b.slot_load(slot, index)
         };
         (0..place.ty.capacity()).map(|i| element(self, i)).collect()
     }
@@ -67,24 +67,24 @@ impl Body<'_, '_> {
         let first = self.cell_to_write(place, row);
         for (i, &value) in values.iter().enumerate() {
             let index = self.behind(first, i as u32);
-            self.b.effect(Op::SlotStore(slot), &[index, value]);
+            self.b.slot_store(slot, index, value);
         }
     }
 
     fn behind(&mut self, first: Value, i: u32) -> Value {
         let i = self.b.u32(i);
-        self.b.op(Op::IAdd, &[first, i])
+        self.b.iadd(first, i)
     }
 
     fn cell(&mut self, row: Value, columns: u32, column: Option<Value>) -> Value {
         let columns = self.b.u32(columns);
-        let first = self.b.op(Op::IMul, &[row, columns]);
-        column.map_or(first, |column| self.b.op(Op::IAdd, &[first, column]))
+        let first = self.b.imul(row, columns);
+        column.map_or(first, |column| self.b.iadd(first, column))
     }
 
     fn at_most(&mut self, index: Value, last: u32) -> Value {
         let last = self.b.u32(last);
-        let is_before = self.b.op(Op::ILt, &[index, last]);
-        self.b.op(Op::Select, &[is_before, index, last])
+        let is_before = self.b.ilt(index, last);
+        self.b.select(is_before, index, last)
     }
 }

@@ -7,7 +7,7 @@ impl Body<'_, '_> {
     pub(super) fn statements(&mut self, list: &[Stmt]) {
         for s in list {
             if self.b.is_terminated() {
-                self.continue_unreachable();
+                self.b.continue_unreachable();
             }
             // The error was reported; the next statement may have another.
             let _: Lower<()> = self.statement(s);
@@ -157,66 +157,46 @@ impl Body<'_, '_> {
             let Ok(condition) = self.condition(*condition) else {
                 self.inner(s);
                 if self.b.is_terminated() {
-                    self.continue_unreachable();
+                    self.b.continue_unreachable();
                 }
                 continue;
             };
-            let (then, otherwise) = (self.b.block(), self.b.block());
-            self.b.branch(condition, then, otherwise);
-            self.b.seal(then);
-            self.b.seal(otherwise);
-            self.b.switch_to(then);
-            self.inner(s);
-            self.jump_unless_terminated(end);
-            self.b.switch_to(otherwise);
+            self.leave_if(condition, |l| {
+                l.inner(s);
+                l.b.jump_unless_terminated(end);
+            });
         }
         if let Some(s) = last {
             self.inner(s);
         }
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
-    }
-
-    pub(super) fn jump_unless_terminated(&mut self, block: BlockId) {
-        if !self.b.is_terminated() {
-            self.b.jump(block, Vec::new());
-        }
+        self.b.join(end);
     }
 
     fn repeat(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &Stmt) {
-        let (head, turn, next, end) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
-        self.b.jump(head, Vec::new());
-        self.b.switch_to(head);
-        let test = match condition {
-            Some(e) => self.condition(e),
+        let test = |l: &mut Self| match condition.map(|e| l.condition(e)) {
+            Some(Ok(test)) => Condition::Holds(test),
+            Some(Err(Poison)) => Condition::Known(true),
             None => {
-                self.at(body.span);
-                Ok(self.b.constant(Const::Bool(true)))
+                l.at(body.span);
+                Condition::Holds(l.b.bool(true))
             }
         };
-        match test {
-            Ok(test) => self.b.branch(test, turn, end),
-            Err(Poison) => self.b.jump(turn, Vec::new()),
-        }
-        self.b.seal(turn);
-        self.b.switch_to(turn);
-        self.loops.push(Loop { break_to: end, continue_to: next });
-        self.inner(body);
-        self.loops.pop();
-        self.jump_unless_terminated(next);
-        self.b.seal(next);
-        self.b.switch_to(next);
-        if let Some(e) = step {
-            let _: Lower<()> = self.effect(e);
-        }
-        self.b.jump(head, Vec::new());
-        self.b.seal(head);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        let step = |l: &mut Self| {
+            if let Some(e) = step {
+                let _: Lower<()> = l.effect(e);
+            }
+        };
+        self.loop_with_step(test, |l, exits| l.looped(exits, body), step);
     }
 
-    fn leave_loop(&mut self, levels: u32, word: &str, span: Span, to: fn(&Loop) -> BlockId) -> Lower<()> {
+    /// The body of a loop with these exits.
+    pub(super) fn looped(&mut self, exits: LoopExits, body: &Stmt) {
+        self.loops.push(exits);
+        self.inner(body);
+        self.loops.pop();
+    }
+
+    fn leave_loop(&mut self, levels: u32, word: &str, span: Span, to: fn(&LoopExits) -> BlockId) -> Lower<()> {
         let count = self.loops.len();
         let Some(target) = count.checked_sub(levels as usize).and_then(|i| self.loops.get(i)).map(to) else {
             let message = match count {

@@ -249,9 +249,7 @@ impl<'a> Body<'a> {
         if let Some(body) = &f.body {
             self.statements(body);
         }
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.join(end);
         let value = self.read_local(&returned);
         let outputs = locals
             .iter()
@@ -382,27 +380,19 @@ impl<'a> Body<'a> {
             let next = self.b.block();
             let is_last = k + 1 == candidates.len();
             if is_decided || is_last && !self.is_open {
-                self.jump_unless_terminated(next);
-                self.b.seal(next);
-                self.b.switch_to(next);
+                self.b.join(next);
                 self.call_object(number, target, &found, role, values.clone(), &local, &name.name, span)?;
-                self.jump_unless_terminated(end);
+                self.b.jump_unless_terminated(end);
                 break;
             }
-            let run = self.b.block();
             let this = self.b.u32(number as u32 + 1);
-            let is_it = self.b.op(Op::IEq, &[value.parts[0], this]);
-            self.b.branch(is_it, run, next);
-            self.b.seal(run);
-            self.b.switch_to(run);
+            let is_it = self.b.ieq(value.parts[0], this);
+            self.b.jump_unless(is_it, next);
             self.call_object(number, target, &found, role, values.clone(), &local, &name.name, span)?;
-            self.jump_unless_terminated(end);
-            self.b.seal(next);
-            self.b.switch_to(next);
+            self.b.jump_unless_terminated(end);
+            self.b.enter(next);
         }
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.join(end);
         Ok(self.read_local(&local))
     }
 

@@ -42,7 +42,7 @@ impl<'a> Body<'a> {
             ExprKind::Int(x) => Ok(self.int(*x as i32)),
             ExprKind::Float(x) => Ok(self.float(*x)),
             ExprKind::Bool(x) => {
-                let value = self.b.constant(Const::Bool(*x));
+                let value = self.b.bool(*x);
                 Ok(Typed { ty: Type::BOOL, parts: vec![value], known: None })
             }
             ExprKind::String(string) => {
@@ -147,7 +147,7 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn int(&mut self, x: i32) -> Typed {
-        Typed { ty: Type::INT, parts: vec![self.b.constant(Const::I32(x))], known: Some(x) }
+        Typed { ty: Type::INT, parts: vec![self.b.i32(x)], known: Some(x) }
     }
 
     fn name(&mut self, name: &Arc<str>, span: Span) -> Lower<Typed> {
@@ -261,7 +261,7 @@ impl<'a> Body<'a> {
         } else {
             let result = self.b.variable(ir::Type::Bool);
             self.b.write(result, left);
-            let need = if is_and { left } else { self.b.op(Op::Not, &[left]) };
+            let need = if is_and { left } else { self.b.not(left) };
             self.branches(
                 need,
                 |body| {
@@ -282,8 +282,7 @@ impl<'a> Body<'a> {
             let (x, y) = (self.value(a)?, self.value(b)?);
             let ty = self.common(&x.ty, &y.ty, span)?;
             let (x, y) = (self.fitted(x, &ty, span)?, self.fitted(y, &ty, span)?);
-            let parts =
-                x.parts.iter().zip(&y.parts).map(|(&x, &y)| self.b.op(Op::Select, &[condition, x, y])).collect();
+            let parts = x.parts.iter().zip(&y.parts).map(|(&x, &y)| self.b.select(condition, x, y)).collect();
             return Ok(Typed { ty, parts, known: None });
         }
         let (yes, no, end) = (self.b.block(), self.b.block(), self.b.block());
@@ -306,8 +305,7 @@ impl<'a> Body<'a> {
         let y = self.fitted(y, &ty, span)?;
         self.write_local(&result, y);
         self.b.jump(end, Vec::new());
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.enter(end);
         Ok(self.read_local(&result))
     }
 
@@ -351,20 +349,20 @@ impl<'a> Body<'a> {
     fn unary(&mut self, op: UnaryOp, value: Typed, span: Span) -> Lower<Typed> {
         let scalar = value.ty.basic().and_then(BasicType::scalar);
         let parts = match (op, scalar) {
-            (UnaryOp::Neg, Some(Scalar::Float)) => value.parts.iter().map(|&x| self.b.op(Op::Neg, &[x])).collect(),
+            (UnaryOp::Neg, Some(Scalar::Float)) => value.parts.iter().map(|&x| self.b.neg(x)).collect(),
             (UnaryOp::Neg, Some(Scalar::Int)) => {
                 if let Some(x) = value.known {
                     return Ok(self.int(x.wrapping_neg()));
                 }
-                let zero = self.b.constant(Const::I32(0));
-                value.parts.iter().map(|&x| self.b.op(Op::ISub, &[zero, x])).collect()
+                let zero = self.b.i32(0);
+                value.parts.iter().map(|&x| self.b.isub(zero, x)).collect()
             }
             (UnaryOp::Not, Some(Scalar::Bool)) if value.ty == Type::BOOL => {
-                vec![self.b.op(Op::Not, &[value.parts[0]])]
+                vec![self.b.not(value.parts[0])]
             }
             (UnaryOp::Complement, Some(Scalar::Int)) => {
-                let ones = self.b.constant(Const::I32(-1));
-                value.parts.iter().map(|&x| self.b.op(Op::IXor, &[x, ones])).collect()
+                let ones = self.b.i32(-1);
+                value.parts.iter().map(|&x| self.b.ixor(x, ones)).collect()
             }
             _ => {
                 let sign = match op {
@@ -411,9 +409,9 @@ impl<'a> Body<'a> {
             let Some(field) = self.field(number, &name.name) else { continue };
             let own = self.read_local(&field);
             let this = self.b.u32(number as u32 + 1);
-            let is_it = self.b.op(Op::IEq, &[value.parts[0], this]);
+            let is_it = self.b.ieq(value.parts[0], this);
             let parts = own.parts.iter().zip(&result.parts);
-            let parts = parts.map(|(&x, &y)| self.b.op(Op::Select, &[is_it, x, y])).collect::<Vec<_>>();
+            let parts = parts.map(|(&x, &y)| self.b.select(is_it, x, y)).collect::<Vec<_>>();
             result = Typed { ty: ty.clone(), parts, known: None };
         }
         Ok(result)

@@ -15,14 +15,14 @@ impl Body<'_> {
             let d = Diagnostic::error("textures are not available in a constructor");
             return self.error(d.at(span, "not here"));
         }
-        let [s, t] = [0, 1].map(|i| self.b.op(Op::Extract(i), &[values[1].parts[0]]));
+        let [s, t] = [0, 1].map(|i| self.b.extract(values[1].parts[0], i));
         let zero = self.b.f32(0.0);
         let channel = match values.get(2) {
-            Some(channel) => self.b.op(Op::ToFloat, &[channel.parts[0]]),
+            Some(channel) => self.b.to_float(channel.parts[0]),
             None => zero,
         };
         let area = self.area_of_sample([s, t]);
-        let place = self.b.op(Op::Compose, &[s, t, channel]);
+        let place = self.b.compose(&[s, t, channel]);
         let args = vec![values[0].parts[0], place, area, zero];
         Ok(Some(match values.len() {
             2 => {
@@ -45,14 +45,14 @@ impl Body<'_> {
         }
         let steps = ["du", "dv"].map(|name| self.input(name, ir::Type::F32));
         let [by_s, by_t] = place.map(|x| {
-            let changes = [self.b.op(Op::Du, &[x]), self.b.op(Op::Dv, &[x])];
-            [0, 1].map(|i| self.b.op(Op::Mul, &[changes[i], steps[i]]))
+            let changes = [self.b.du(x), self.b.dv(x)];
+            [0, 1].map(|i| self.b.mul(changes[i], steps[i]))
         });
         let moment = |b: &mut FunctionBuilder, x: [Value; 2], y: [Value; 2]| {
-            let [first, second] = [0, 1].map(|i| b.op(Op::Mul, &[x[i], y[i]]));
-            b.op(Op::Add, &[first, second])
+            let [first, second] = [0, 1].map(|i| b.mul(x[i], y[i]));
+            b.add(first, second)
         };
         let moments = [(by_s, by_s), (by_s, by_t), (by_t, by_t)].map(|(x, y)| moment(&mut self.b, x, y));
-        self.b.op(Op::Compose, &moments)
+        self.b.compose(&moments)
     }
 }

@@ -5,7 +5,6 @@ use super::lvalues::Storage;
 use super::*;
 use crate::light_loop::{LightLoop, cosine_of_sight};
 use shadewright_ir::abi::{Intrinsic, input, library};
-use shadewright_ir::emitter::normalize;
 
 impl<'a> Body<'a> {
     /// Refuses what materials ask for where no material is shaded.
@@ -75,14 +74,13 @@ impl<'a> Body<'a> {
             _ => None,
         };
         lights.choose(&mut self.b, cone);
-        let direction = normalize(&mut self.b, lights.direction);
-        let square = self.b.op(Op::Dot, &[lights.direction, lights.direction]);
-        let distance = self.b.op(Op::Sqrt, &[square]);
+        let direction = self.b.normalize(lights.direction);
+        let distance = self.b.length(lights.direction);
         let typed = |ty: Type, value| Typed { ty, parts: vec![value], known: None };
         self.set_state("rt_LightDirection", typed(Type::floats(3), direction));
         self.set_state("rt_LightDistance", typed(Type::FLOAT, distance));
         self.set_state("rt_LightColor", typed(Type::COLOR, lights.color));
-        self.looped(lights.over, lights.next, body);
+        self.looped(lights.exits(), body);
         self.at(span);
         lights.finish(&mut self.b);
         Ok(())
@@ -107,7 +105,7 @@ impl<'a> Body<'a> {
         self.set_state("rt_LightColor", Typed { ty: Type::COLOR, parts: vec![color], known: None });
         let there = self.b.call(Intrinsic::LightAmbientUsed, Vec::new(), &[ir::Type::F32])[0];
         let zero = self.b.f32(0.0);
-        let is_there = self.b.op(Op::Lt, &[zero, there]);
+        let is_there = self.b.lt(zero, there);
         self.branches(
             is_there,
             |own| {
@@ -158,7 +156,7 @@ impl<'a> Body<'a> {
         named.sort_by(|a, b| a.0.cmp(&b.0));
         for (name, variable) in named {
             let value = self.b.read(variable);
-            self.b.effect(Op::Debug(name), &[value]);
+            self.b.debug(name, value);
         }
     }
 
@@ -175,10 +173,10 @@ impl<'a> Body<'a> {
         let Some(nearest) = self.state.get("rt_HitDistance").cloned() else { return Err(Poison) };
         let before = self.read_local(&nearest).parts[0];
         let least = self.input(input::RAY_T_MIN, ir::Type::F32);
-        let is_ahead = self.b.op(Op::Lt, &[least, t]);
-        let is_nearer = self.b.op(Op::Lt, &[t, before]);
-        let is_hit = self.b.op(Op::And, &[is_ahead, is_nearer]);
-        let now = self.b.op(Op::Select, &[is_hit, t, before]);
+        let is_ahead = self.b.lt(least, t);
+        let is_nearer = self.b.lt(t, before);
+        let is_hit = self.b.and(is_ahead, is_nearer);
+        let now = self.b.select(is_hit, t, before);
         let now = self.of_float(now);
         self.write_local(&nearest, now);
         Ok(Typed { ty: Type::BOOL, parts: vec![is_hit], known: None })

@@ -120,7 +120,7 @@ impl<'a> Body<'a> {
         match part.offset {
             None => k_value,
             Some(offset) if k == 0 => offset,
-            Some(offset) => self.b.op(Op::IAdd, &[offset, k_value]),
+            Some(offset) => self.b.iadd(offset, k_value),
         }
     }
 
@@ -135,11 +135,11 @@ impl<'a> Body<'a> {
                         let number = self.number(part, k);
                         let value = match part.leaf.ty {
                             ir::Type::Bool => {
-                                let word = self.b.op_as(Op::SlotLoad(slot), &[number], ir::Type::U32);
+                                let word = self.b.slot_load(slot, number);
                                 let one = self.b.u32(1);
-                                self.b.op(Op::IEq, &[word, one])
+                                self.b.ieq(word, one)
                             }
-                            ty => self.b.op_as(Op::SlotLoad(slot), &[number], ty),
+                            _ => self.b.slot_load(slot, number),
                         };
                         values.push(value);
                     }
@@ -164,9 +164,9 @@ impl<'a> Body<'a> {
                         let number = self.number(part, k);
                         if part.leaf.ty == ir::Type::Bool {
                             let (one, zero) = (self.b.u32(1), self.b.u32(0));
-                            value = self.b.op(Op::Select, &[value, one, zero]);
+                            value = self.b.select(value, one, zero);
                         }
-                        self.b.effect(Op::SlotStore(slot), &[number, value]);
+                        self.b.slot_store(slot, number, value);
                     }
                 }
             }
@@ -258,14 +258,14 @@ impl<'a> Body<'a> {
         let mut value = last;
         for (k, &element) in others.iter().enumerate().rev() {
             let is_it = self.is_number(i, k as u32);
-            value = self.b.op(Op::Select, &[is_it, element, value]);
+            value = self.b.select(is_it, element, value);
         }
         Typed { ty, parts: vec![value], known: None }
     }
 
     fn is_number(&mut self, i: Value, k: u32) -> Value {
         let k = self.b.u32(k);
-        self.b.op(Op::IEq, &[i, k])
+        self.b.ieq(i, k)
     }
 
     fn with_element(&mut self, whole: &Typed, i: Value, new: Typed) -> Typed {
@@ -273,7 +273,7 @@ impl<'a> Body<'a> {
         let mut changed = Vec::new();
         for (k, &element) in elements.iter().enumerate() {
             let is_it = self.is_number(i, k as u32);
-            changed.push(self.b.op(Op::Select, &[is_it, new.parts[0], element]));
+            changed.push(self.b.select(is_it, new.parts[0], element));
         }
         match whole.ty.basic() {
             Some(basic @ BasicType::Vector(..)) => self.composed(basic, &changed),
@@ -317,7 +317,7 @@ impl<'a> Body<'a> {
             && let Some(direction) = self.state.get("rt_RayDirection").cloned()
         {
             let direction = self.read_local(&direction);
-            let parts = direction.parts.iter().map(|&part| self.b.op(Op::Rcp, &[part])).collect();
+            let parts = direction.parts.iter().map(|&part| self.b.rcp(part)).collect();
             self.write_local(&inverse, Typed { parts, ..direction });
         }
     }
@@ -542,9 +542,9 @@ impl<'a> Body<'a> {
                 for part in &mut parts {
                     part.count /= n;
                     let stride = self.b.u32(part.count);
-                    let step = if part.count == 1 { index.0 } else { self.b.op(Op::IMul, &[index.0, stride]) };
+                    let step = if part.count == 1 { index.0 } else { self.b.imul(index.0, stride) };
                     part.offset = Some(match part.offset {
-                        Some(offset) => self.b.op(Op::IAdd, &[offset, step]),
+                        Some(offset) => self.b.iadd(offset, step),
                         None => step,
                     });
                 }
@@ -586,7 +586,7 @@ impl<'a> Body<'a> {
             let d = Diagnostic::error(format!("an index must be an `int`, not a `{}`", self.describe(&index.ty)));
             return self.error(d.at(span, "an index").hint("`int(x)` converts a number"));
         }
-        let value = self.b.op_as(Op::Bitcast, &[index.parts[0]], ir::Type::U32);
+        let value = self.b.bitcast(index.parts[0], ir::Type::U32);
         let value = match index.known {
             Some(k) => self.b.u32(k as u32),
             None => value,

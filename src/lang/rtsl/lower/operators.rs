@@ -16,8 +16,8 @@ impl Body<'_> {
             Lt | Gt | Le | Ge => self.ordered(op, &l, &r),
             Eq | Ne => self.equality(op == Eq, &l, &r),
             And | Or | Xor => (l.ty == Type::BOOL && r.ty == Type::BOOL).then(|| {
-                let same = self.b.op(Op::IEq, &[l.parts[0], r.parts[0]]);
-                Typed { ty: Type::BOOL, parts: vec![self.b.op(Op::Not, &[same])], known: None }
+                let same = self.b.ieq(l.parts[0], r.parts[0]);
+                Typed { ty: Type::BOOL, parts: vec![self.b.not(same)], known: None }
             }),
         };
         if let Some(result) = result {
@@ -90,7 +90,7 @@ impl Body<'_> {
     fn spread(&mut self, x: Value, like: &[Value]) -> Vec<Value> {
         let types: Vec<ir::Type> = like.iter().map(|&v| self.b.ty(v)).collect();
         let wide = |body: &mut Self, ty: ir::Type| match ty.lanes() {
-            Some(n) if n > 1 => body.b.op_as(Op::Splat, &[x], ty),
+            Some(n) if n > 1 => body.b.splat(x, ty),
             _ => x,
         };
         types.into_iter().map(|ty| wide(self, ty)).collect()
@@ -98,21 +98,21 @@ impl Body<'_> {
 
     fn of_floats(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
         match op {
-            BinaryOp::Add => self.b.op(Op::Add, &[x, y]),
-            BinaryOp::Sub => self.b.op(Op::Sub, &[x, y]),
-            BinaryOp::Mul => self.b.op(Op::Mul, &[x, y]),
+            BinaryOp::Add => self.b.add(x, y),
+            BinaryOp::Sub => self.b.sub(x, y),
+            BinaryOp::Mul => self.b.mul(x, y),
             _ => {
-                let inverse = self.b.op(Op::Rcp, &[y]);
-                self.b.op(Op::Mul, &[x, inverse])
+                let inverse = self.b.rcp(y);
+                self.b.mul(x, inverse)
             }
         }
     }
 
     fn of_integers(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
         match op {
-            BinaryOp::Add => self.b.op(Op::IAdd, &[x, y]),
-            BinaryOp::Sub => self.b.op(Op::ISub, &[x, y]),
-            BinaryOp::Mul => self.b.op(Op::IMul, &[x, y]),
+            BinaryOp::Add => self.b.iadd(x, y),
+            BinaryOp::Sub => self.b.isub(x, y),
+            BinaryOp::Mul => self.b.imul(x, y),
             _ => quotient(&mut self.b, x, y),
         }
     }
@@ -140,15 +140,15 @@ impl Body<'_> {
             _ => return None,
         };
         let one = |body: &mut Self, (x, y): (Value, Value)| match op {
-            BinaryOp::Shl => body.b.op(Op::IShl, &[x, y]),
-            BinaryOp::Shr => body.b.op(Op::IShr, &[x, y]),
-            BinaryOp::BitAnd => body.b.op(Op::IAnd, &[x, y]),
-            BinaryOp::BitXor => body.b.op(Op::IXor, &[x, y]),
-            BinaryOp::BitOr => body.b.op(Op::IOr, &[x, y]),
+            BinaryOp::Shl => body.b.ishl(x, y),
+            BinaryOp::Shr => body.b.ishr(x, y),
+            BinaryOp::BitAnd => body.b.iand(x, y),
+            BinaryOp::BitXor => body.b.ixor(x, y),
+            BinaryOp::BitOr => body.b.ior(x, y),
             _ => {
                 let quotient = quotient(&mut body.b, x, y);
-                let product = body.b.op(Op::IMul, &[quotient, y]);
-                body.b.op(Op::ISub, &[x, product])
+                let product = body.b.imul(quotient, y);
+                body.b.isub(x, product)
             }
         };
         let parts = l.into_iter().zip(r).map(|pair| one(self, pair)).collect();
@@ -170,12 +170,12 @@ impl Body<'_> {
         let (x, y) = if matches!(op, BinaryOp::Gt | BinaryOp::Ge) { (y, x) } else { (x, y) };
         let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
         match (scalar, strict) {
-            (Scalar::Float, true) => self.b.op(Op::Lt, &[x, y]),
-            (Scalar::Float, false) => self.b.op(Op::Le, &[x, y]),
-            (_, true) => self.b.op(Op::ILt, &[x, y]),
+            (Scalar::Float, true) => self.b.lt(x, y),
+            (Scalar::Float, false) => self.b.le(x, y),
+            (_, true) => self.b.ilt(x, y),
             (_, false) => {
-                let more = self.b.op(Op::ILt, &[y, x]);
-                self.b.op(Op::Not, &[more])
+                let more = self.b.ilt(y, x);
+                self.b.not(more)
             }
         }
     }
@@ -201,17 +201,17 @@ impl Body<'_> {
         if let ([x], [y]) = (&l.parts[..], &r.parts[..])
             && [[x, y], [y, x]].iter().any(|[x, y]| self.written.contains(x) && self.empty.contains(y))
         {
-            let differ = self.b.constant(Const::Bool(!wanted));
+            let differ = self.b.bool(!wanted);
             return Some(Typed { ty: Type::BOOL, parts: vec![differ], known: None });
         }
         let (xs, ys) = (self.components(&l), self.components(&r));
         let mut all = None;
         for (x, y) in xs.into_iter().zip(ys) {
             let same = self.equal(x, y);
-            all = Some(all.map_or(same, |all| self.b.op(Op::And, &[all, same])));
+            all = Some(all.map_or(same, |all| self.b.and(all, same)));
         }
         let all = all?;
-        let value = if wanted { all } else { self.b.op(Op::Not, &[all]) };
+        let value = if wanted { all } else { self.b.not(all) };
         Some(Typed { ty: Type::BOOL, parts: vec![value], known: None })
     }
 }

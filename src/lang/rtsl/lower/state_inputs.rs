@@ -77,14 +77,14 @@ impl Body<'_> {
                 Some(Method::GenerateRay) => {
                     let parts =
                         [input::SCREEN_X, input::SCREEN_Y, input::RAY_TIME].map(|name| self.input(name, ir::Type::F32));
-                    self.b.op(Op::Compose, &parts)
+                    self.b.compose(&parts)
                 }
                 Some(Method::ComputeBounds) => self.b.constant(Const::zero(ir::Type::Vec3)),
                 // The same numbers where a hit is looked for and where it is found.
                 Some(method) if method.interface() == Interface::Primitive => {
                     let [origin, way] =
                         [input::RAY_ORIGIN, input::RAY_DIRECTION].map(|name| self.input(name, ir::Type::Vec3));
-                    self.b.op(Op::Add, &[origin, way])
+                    self.b.add(origin, way)
                 }
                 _ => self.input("P", ir::Type::Vec3),
             };
@@ -100,11 +100,11 @@ impl Body<'_> {
     fn begin_sample(&mut self) {
         let given = [input::SEED_X, input::SEED_Y].map(|name| self.input(name, ir::Type::F32));
         let zero = self.b.f32(0.0);
-        let place = self.b.op(Op::Compose, &[given[0], given[1], zero]);
+        let place = self.b.compose(&[given[0], given[1], zero]);
         let random = self.b.call(library::RANDOM, vec![place], &[ir::Type::Vec3])[0];
-        let number = self.b.op(Op::Extract(0), &[random]);
+        let number = self.b.extract(random, 0);
         let count = self.b.f32(16_777_216.0);
-        let seed = self.b.op(Op::Mul, &[number, count]);
+        let seed = self.b.mul(number, count);
         let [first, second, behind] = [given[0], given[1], seed].map(|value| {
             let variable = self.b.variable(ir::Type::F32);
             self.b.write(variable, value);
@@ -127,11 +127,11 @@ impl Body<'_> {
             Method::GenerateRay => match name {
                 "rt_ScreenCoord" => {
                     let parts = [input::SCREEN_X, input::SCREEN_Y].map(|name| self.input(name, F32));
-                    Some(self.b.op(Op::Compose, &parts))
+                    Some(self.b.compose(&parts))
                 }
                 "rt_LensCoord" => {
                     let parts = [input::LENS_X, input::LENS_Y].map(|name| self.input(name, F32));
-                    Some(self.b.op(Op::Compose, &parts))
+                    Some(self.b.compose(&parts))
                 }
                 "rt_HitDistance" => Some(self.b.f32(f32::MAX)),
                 "rt_du" | "rt_dv" => {
@@ -157,7 +157,7 @@ impl Body<'_> {
                 "rt_RayDirection" => Some(self.input(input::RAY_DIRECTION, Vec3)),
                 "rt_InverseRayDirection" => {
                     let direction = self.input(input::RAY_DIRECTION, Vec3);
-                    Some(self.b.op(Op::Rcp, &[direction]))
+                    Some(self.b.rcp(direction))
                 }
                 "rt_HitDistance" => Some(self.input(input::RAY_T, F32)),
                 "rt_HitPoint" => Some(self.input("P", Vec3)),
@@ -168,7 +168,7 @@ impl Body<'_> {
                 "rt_ShadingNormal" => Some(self.input("N", Vec3)),
                 "rt_TextureUV" => {
                     let parts = ["s", "t"].map(|name| self.input(name, F32));
-                    Some(self.b.op(Op::Compose, &parts))
+                    Some(self.b.compose(&parts))
                 }
                 "rt_dPdu" => Some(self.input("dPdu", Vec3)),
                 "rt_dPdv" => Some(self.input("dPdv", Vec3)),
@@ -182,13 +182,13 @@ impl Body<'_> {
                 }
                 "rt_BSDFSeed" if method == Method::SampleBsdf => {
                     let parts = [input::SEED_X, input::SEED_Y].map(|name| self.input(name, F32));
-                    Some(self.b.op(Op::Compose, &parts))
+                    Some(self.b.compose(&parts))
                 }
                 "rt_BSDFSeed" => {
                     let place = self.input("P", Vec3);
                     let random = self.b.call(library::RANDOM, vec![place], &[Vec3])[0];
-                    let parts = [0, 1].map(|i| self.b.op(Op::Extract(i), &[random]));
-                    Some(self.b.op(Op::Compose, &parts))
+                    let parts = [0, 1].map(|i| self.b.extract(random, i));
+                    Some(self.b.compose(&parts))
                 }
                 "rt_du" => Some(self.input("du", F32)),
                 "rt_dv" => Some(self.input("dv", F32)),
@@ -204,8 +204,8 @@ impl Body<'_> {
         Some(match name {
             "rt_TextureUV" => {
                 let place = self.input("uvw", ir::Type::Vec3);
-                let parts = [0, 1].map(|i| self.b.op(Op::Extract(i), &[place]));
-                self.b.op(Op::Compose, &parts)
+                let parts = [0, 1].map(|i| self.b.extract(place, i));
+                self.b.compose(&parts)
             }
             "rt_dsdu" | "rt_dtdv" => self.b.f32(1.0),
             "rt_dsdv" | "rt_dtdu" => self.b.f32(0.0),
@@ -244,11 +244,11 @@ impl Body<'_> {
         if let (Some(Method::Illumination), &[direction, _, distance]) = (self.method, &results[..]) {
             // RSL's lights give the way from them: its length is how far they are.
             let farthest = self.b.f32(FARTHEST);
-            let distance = self.b.op(Op::Min, &[distance, farthest]);
-            let towards = ir::emitter::normalize(&mut self.b, direction);
-            let from = self.b.op(Op::Neg, &[towards]);
-            let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);
-            results[0] = self.b.op(Op::Mul, &[from, wide]);
+            let distance = self.b.min(distance, farthest);
+            let towards = self.b.normalize(direction);
+            let from = self.b.neg(towards);
+            let wide = self.b.splat(distance, ir::Type::Vec3);
+            results[0] = self.b.mul(from, wide);
         }
         results
     }

@@ -8,7 +8,7 @@ impl<'a> Body<'a> {
     pub(super) fn statements(&mut self, list: &'a [Stmt]) {
         for s in list {
             if self.b.is_terminated() {
-                self.continue_unreachable();
+                self.b.continue_unreachable();
             }
             let _ = self.deeper(s.span, |body| body.statement(s));
         }
@@ -29,19 +29,15 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn in_loop(&mut self, break_to: ir::BlockId, continue_to: ir::BlockId, f: impl FnOnce(&mut Self)) {
+    /// The body of a loop with these exits.
+    pub(super) fn looped(&mut self, exits: LoopExits, body: &'a Stmt) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.loops.push(Loop { break_to, continue_to });
+            frame.loops.push(exits);
         }
-        f(self);
+        self.inner(body);
         if let Some(frame) = self.frames.last_mut() {
             frame.loops.pop();
         }
-    }
-
-    /// The body of a loop that breaks and continues there.
-    pub(super) fn looped(&mut self, break_to: ir::BlockId, continue_to: ir::BlockId, body: &'a Stmt) {
-        self.in_loop(break_to, continue_to, |b| b.inner(body));
     }
 
     fn statement(&mut self, s: &'a Stmt) -> Lower<()> {
@@ -135,71 +131,51 @@ impl<'a> Body<'a> {
                 Err(poison) => {
                     // The statement is checked for errors.
                     result = Err(poison);
-                    self.b.constant(Const::Bool(true))
+                    self.b.bool(true)
                 }
             };
-            let (yes, no) = (self.b.block(), self.b.block());
-            self.b.branch(condition, yes, no);
-            self.b.seal(yes);
-            self.b.seal(no);
-            self.b.switch_to(yes);
-            self.inner(body);
-            self.jump_unless_terminated(end);
-            self.b.switch_to(no);
+            self.leave_if(condition, |b| {
+                b.inner(body);
+                b.b.jump_unless_terminated(end);
+            });
         }
         if let Some(last) = last {
             self.inner(last);
         }
-        self.jump_unless_terminated(end);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.join(end);
         result
     }
 
     fn repeated(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &'a Stmt) -> Lower<()> {
-        let (head, run, next, end) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
-        self.b.jump(head, Vec::new());
-        self.b.switch_to(head);
-        let mut result = Ok(());
-        match condition.map(|c| self.condition(c)) {
-            Some(Ok(condition)) => self.b.branch(condition, run, end),
+        let (mut tested, mut stepped) = (Ok(()), Ok(()));
+        let test = |b: &mut Self| match condition.map(|c| b.condition(c)) {
+            Some(Ok(condition)) => Condition::Holds(condition),
             Some(Err(poison)) => {
-                result = Err(poison);
-                let yes = self.b.constant(Const::Bool(false));
-                self.b.branch(yes, run, end);
+                tested = Err(poison);
+                Condition::Holds(b.b.bool(false))
             }
-            None => self.b.jump(run, Vec::new()),
-        }
-        self.b.seal(run);
-        self.b.switch_to(run);
-        self.in_loop(end, next, |b| b.inner(body));
-        self.jump_unless_terminated(next);
-        self.b.seal(next);
-        self.b.switch_to(next);
-        if let Some(step) = step {
-            result = result.and(self.value(step).map(drop));
-        }
-        self.jump_unless_terminated(head);
-        self.b.seal(head);
-        self.b.seal(end);
-        self.b.switch_to(end);
-        result
+            None => Condition::Known(true),
+        };
+        let step = |b: &mut Self| {
+            if let Some(step) = step {
+                stepped = b.value(step).map(drop);
+            }
+        };
+        self.loop_with_step(test, |b, exits| b.looped(exits, body), step);
+        tested.and(stepped)
     }
 
     fn repeated_after(&mut self, body: &'a Stmt, condition: ExprId) -> Lower<()> {
         let (run, next, end) = (self.b.block(), self.b.block(), self.b.block());
         self.b.jump(run, Vec::new());
         self.b.switch_to(run);
-        self.in_loop(end, next, |b| b.inner(body));
-        self.jump_unless_terminated(next);
-        self.b.seal(next);
-        self.b.switch_to(next);
+        self.looped(LoopExits { break_to: end, continue_to: next }, body);
+        self.b.join(next);
         let condition = self.condition(condition);
-        let again = condition.unwrap_or_else(|_| self.b.constant(Const::Bool(false)));
+        let again = condition.unwrap_or_else(|_| self.b.bool(false));
         self.b.branch(again, run, end);
         self.b.seal(run);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        self.b.enter(end);
         condition.map(drop)
     }
 

@@ -42,23 +42,23 @@ pub(super) fn given_as(ty: BasicType) -> Option<ir::Type> {
 pub(super) fn from_given(b: &mut FunctionBuilder, ty: BasicType, value: Value) -> Vec<Value> {
     let component = |b: &mut FunctionBuilder, i: u8| match ty {
         BasicType::Scalar(_) => value,
-        _ => b.op(Op::Extract(i), &[value]),
+        _ => b.extract(value, i),
     };
     match ty.scalar() {
         Some(Scalar::Int) => (0..ty.components())
             .map(|i| {
                 let x = component(b, i);
-                b.op_as(Op::ToInt, &[x], ir::Type::I32)
+                b.to_int(x, ir::Type::I32)
             })
             .collect(),
         Some(Scalar::Bool) => (0..ty.components())
             .map(|i| {
                 let (x, zero) = (component(b, i), b.f32(0.0));
-                b.op(Op::Ne, &[x, zero])
+                b.ne(x, zero)
             })
             .collect(),
         // RenderMan's matrices are for row vectors: their rows are the columns here.
-        _ if matches!(ty, BasicType::Matrix(..)) => (0..4).map(|i| b.op(Op::Extract(i), &[value])).collect(),
+        _ if matches!(ty, BasicType::Matrix(..)) => (0..4).map(|i| b.extract(value, i)).collect(),
         _ => vec![value],
     }
 }
@@ -66,17 +66,17 @@ pub(super) fn from_given(b: &mut FunctionBuilder, ty: BasicType, value: Value) -
 /// The inverse of [`from_given`].
 pub(super) fn to_given(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
     let float = |b: &mut FunctionBuilder, x: Value| match b.ty(x) {
-        ir::Type::I32 => b.op(Op::ToFloat, &[x]),
+        ir::Type::I32 => b.to_float(x),
         ir::Type::Bool => {
             let (one, zero) = (b.f32(1.0), b.f32(0.0));
-            b.op(Op::Select, &[x, one, zero])
+            b.select(x, one, zero)
         }
         _ => x,
     };
     let floats: Vec<Value> = parts.iter().map(|&x| float(b, x)).collect();
     match floats[..] {
         [one] => one,
-        _ => b.op(Op::Compose, &floats),
+        _ => b.compose(&floats),
     }
 }
 
@@ -154,10 +154,10 @@ impl<'a> Body<'a> {
         if let Type::Object(_) = to {
             return Some(Typed { ty: to.clone(), ..value });
         }
-        let floats: Vec<Value> = value.parts.iter().map(|&x| self.b.op(Op::ToFloat, &[x])).collect();
+        let floats: Vec<Value> = value.parts.iter().map(|&x| self.b.to_float(x)).collect();
         let parts = match floats[..] {
             [one] => vec![one],
-            _ => vec![self.b.op(Op::Compose, &floats)],
+            _ => vec![self.b.compose(&floats)],
         };
         Some(Typed { ty: to.clone(), parts, known: None })
     }
@@ -168,7 +168,7 @@ impl<'a> Body<'a> {
         let mut all = Vec::new();
         for &part in &value.parts {
             match self.b.ty(part).lanes() {
-                Some(n) if n > 1 => all.extend((0..n as u8).map(|i| self.b.op(Op::Extract(i), &[part]))),
+                Some(n) if n > 1 => all.extend((0..n as u8).map(|i| self.b.extract(part, i))),
                 _ => all.push(part),
             }
         }
@@ -183,7 +183,7 @@ impl<'a> Body<'a> {
             match leaf.lanes() {
                 Some(n) if n > 1 => {
                     let (own, others) = rest.split_at(n as usize);
-                    parts.push(self.b.op(Op::Compose, own));
+                    parts.push(self.b.compose(own));
                     rest = others;
                 }
                 _ => {
@@ -198,24 +198,24 @@ impl<'a> Body<'a> {
     /// A number as another scalar: GLSL's constructors `int(x)`, `float(x)`, `bool(x)`.
     pub(super) fn scalar_as(&mut self, x: Value, to: Scalar) -> Value {
         match (self.b.ty(x), to) {
-            (ir::Type::F32, Scalar::Int) => self.b.op_as(Op::ToInt, &[x], ir::Type::I32),
+            (ir::Type::F32, Scalar::Int) => self.b.to_int(x, ir::Type::I32),
             (ir::Type::F32, Scalar::Bool) => {
                 let zero = self.b.f32(0.0);
-                self.b.op(Op::Ne, &[x, zero])
+                self.b.ne(x, zero)
             }
-            (ir::Type::I32, Scalar::Float) => self.b.op(Op::ToFloat, &[x]),
+            (ir::Type::I32, Scalar::Float) => self.b.to_float(x),
             (ir::Type::I32, Scalar::Bool) => {
-                let zero = self.b.constant(Const::I32(0));
-                let is_zero = self.b.op(Op::IEq, &[x, zero]);
-                self.b.op(Op::Not, &[is_zero])
+                let zero = self.b.i32(0);
+                let is_zero = self.b.ieq(x, zero);
+                self.b.not(is_zero)
             }
             (ir::Type::Bool, Scalar::Float) => {
                 let (one, zero) = (self.b.f32(1.0), self.b.f32(0.0));
-                self.b.op(Op::Select, &[x, one, zero])
+                self.b.select(x, one, zero)
             }
             (ir::Type::Bool, Scalar::Int) => {
-                let [one, zero] = [1, 0].map(|n| self.b.constant(Const::I32(n)));
-                self.b.op(Op::Select, &[x, one, zero])
+                let [one, zero] = [1, 0].map(|n| self.b.i32(n));
+                self.b.select(x, one, zero)
             }
             _ => x,
         }

@@ -24,6 +24,7 @@ mod tests;
 use super::model::Model;
 use super::raster::RasterPolygon;
 use super::screen::screen_polygons;
+use crate::models::{self, MODELS, Simulator};
 use blocks::Arrangement;
 use shadewright_image::{Image, SizeError};
 
@@ -43,18 +44,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Fuchs, Kind::Parke, Kind::Hybrid, Kind::PixelPlanes, Kind::Demetrescu];
+    /// All of them, in the order of the table of hardware models.
+    pub fn all() -> impl Iterator<Item = Kind> {
+        MODELS.iter().filter_map(|model| if let Simulator::Prior(kind) = model.simulator { Some(kind) } else { None })
+    }
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::Fuchs => "Fuchs",
-            Kind::Parke => "Parke",
-            Kind::Hybrid => "hybrid",
-            Kind::PixelPlanes => "Pixel-planes",
-            Kind::Demetrescu => "Demetrescu",
-        }
+        models::title(Simulator::Prior(self))
     }
 
     /// How the processors of a machine with blocks are arranged.

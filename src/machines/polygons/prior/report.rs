@@ -252,8 +252,8 @@ pub fn sweep(model: &Model, config: &Config) -> Result<Report, SizeError> {
 /// # Errors
 /// When the image's size is out of range.
 pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
-    let rows = Kind::ALL.map(|kind| Ok(Row::of(&simulate(model, kind, config)?, config)));
-    let rows = rows.into_iter().collect::<Result<Vec<Row>, SizeError>>()?;
+    let rows = Kind::all().map(|kind| Ok(Row::of(&simulate(model, kind, config)?, config)));
+    let rows = rows.collect::<Result<Vec<Row>, SizeError>>()?;
     let cells = rows.into_iter().map(|row| {
         vec![
             row.name.into(),

@@ -160,7 +160,7 @@ fn sharing_pixels_balances_and_blocks_do_not() {
 #[test]
 fn every_machine_has_a_report_and_the_sweep_goes_to_1024_processors() {
     let (model, config) = (random_model(5, 30), Config::default());
-    for kind in Kind::ALL {
+    for kind in Kind::all() {
         let text = report(&simulate(&model, kind, &config).expect("a small image"), &model, &config).text();
         assert!(text.contains("images a second") && text.contains(kind.name()), "{text}");
     }
@@ -169,7 +169,7 @@ fn every_machine_has_a_report_and_the_sweep_goes_to_1024_processors() {
     assert_eq!(swept.charts.len(), 1);
     assert!(comparison(&model, &config).expect("a small image").text().contains("Demetrescu"));
     let empty = Model { polygons: Vec::new(), ..model };
-    for kind in Kind::ALL {
+    for kind in Kind::all() {
         let simulation = simulate(&empty, kind, &config).expect("a small image");
         assert!(simulation.image.rgba.iter().all(|pixel| *pixel == [0.1, 0.2, 0.3, 1.0]));
     }

@@ -10,7 +10,7 @@ use super::{BACKEND, lookups};
 use glam::Vec3;
 use shadewright_ir::abi::EntryPoint;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, ShaderCall, Type};
+use shadewright_ir::{Const, Function, FunctionBuilder, Module, ShaderCall, Type};
 use shadewright_program::surface_entry;
 use shadewright_render::rpu::Loaded;
 use shadewright_render::{Job, RenderError};
@@ -129,31 +129,31 @@ fn entry(number: u32, call: ShaderCall) -> Function {
     let params: Vec<_> = names.iter().zip(call.params()).map(|(name, &ty)| b.param(*name, ty)).collect();
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    let hit = b.op(Op::Hit, &[]);
-    let triangle = b.op(Op::HitTri, &[]);
-    let third = b.op_as(Op::Bitcast, &[triangle], Type::F32);
-    let [first, second] = [0, 1].map(|i| b.op(Op::Extract(i), &[hit]));
-    let answer = b.op(Op::Compose, &[first, second, third]);
-    let object = b.op(Op::HitObj, &[]);
-    let record = b.op(Op::Load(0), &[object]);
-    let given = b.op(Op::Extract(0), &[record]);
-    let given = b.op_as(Op::Splat, &[given], Type::Vec3);
+    let hit = b.hit();
+    let triangle = b.hit_tri();
+    let third = b.bitcast(triangle, Type::F32);
+    let [first, second] = [0, 1].map(|i| b.extract(hit, i));
+    let answer = b.compose(&[first, second, third]);
+    let object = b.hit_obj();
+    let record = b.load(object, 0);
+    let given = b.extract(record, 0);
+    let given = b.splat(given, Type::Vec3);
     let depth = params[2];
     let zero = b.f32(0.0);
     let [width, spread, pdf, kind] = match params.get(ShaderCall::RAY) {
-        Some(&ray) => [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[ray])),
+        Some(&ray) => [0, 1, 2, 3].map(|i| b.extract(ray, i)),
         None => [zero; 4],
     };
-    let (origin, direction) = (b.op(Op::Compose, &[depth, width, spread]), b.op(Op::Compose, &[pdf, kind, zero]));
+    let (origin, direction) = (b.compose(&[depth, width, spread]), b.compose(&[pdf, kind, zero]));
     let (mark, far) = (b.f32(MARK), b.f32(f32::MAX));
-    let range = b.op(Op::Compose, &[mark, far, zero, zero]);
-    b.effect(Op::Trace, &[origin, direction, range]);
+    let range = b.compose(&[mark, far, zero, zero]);
+    b.trace(origin, direction, range);
     let deepest = b.frame(slots::MAX_DEPTH);
-    let is_shadow = b.op(Op::Lt, &[deepest, depth]);
+    let is_shadow = b.lt(deepest, depth);
     let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
-    let rest = b.op(Op::Sub, &[white, answer]);
-    let color = b.op(Op::Select, &[is_shadow, black, answer]);
-    let opacity = b.op(Op::Select, &[is_shadow, rest, given]);
+    let rest = b.sub(white, answer);
+    let color = b.select(is_shadow, black, answer);
+    let opacity = b.select(is_shadow, rest, given);
     b.ret(vec![color, opacity]);
     b.finish()
 }

@@ -19,8 +19,7 @@ use crate::records::{
 use shadewright_geometry::primvar::PrimvarType;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{Input, input};
-pub use shadewright_ir::emitter::normalize;
-use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Type, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -65,8 +64,8 @@ const RAY_INPUTS: [&str; 4] = [input::RAY_FOOTPRINT, input::RAY_SPREAD, input::R
 impl SurfaceState {
     /// Reads the hit.
     pub fn new(b: &mut FunctionBuilder, inputs: SurfaceInputs) -> Self {
-        let hit = b.op(Op::Hit, &[]);
-        let [triangle, object] = [Op::HitTri, Op::HitObj].map(|op| b.op(op, &[]));
+        let hit = b.hit();
+        let (triangle, object) = (b.hit_tri(), b.hit_obj());
         Self::at(inputs, hit, [triangle, object])
     }
 
@@ -82,7 +81,7 @@ impl SurfaceState {
         match name {
             input::RAY_ORIGIN => return Some(self.inputs.origin),
             input::RAY_DIRECTION => return Some(self.inputs.direction),
-            input::RAY_T => return Some(b.op(Op::Extract(2), &[self.hit])),
+            input::RAY_T => return Some(b.extract(self.hit, 2)),
             "uvw" => return Some(self.solid_texture_coordinates(b)),
             _ if matches!(Input::parse(name), Input::Scratch(_)) => return self.scratch(b, name),
             _ => {}
@@ -103,8 +102,8 @@ impl SurfaceState {
 
     /// The ray that hit: its origin, the vector from there to the hit, and its depth.
     pub fn ray_to_hit(&mut self, b: &mut FunctionBuilder) -> [Value; 3] {
-        let t = b.op(Op::Extract(2), &[self.hit]);
-        [self.inputs.origin, scale(b, self.inputs.direction, t), self.inputs.depth]
+        let t = b.extract(self.hit, 2);
+        [self.inputs.origin, b.scale(self.inputs.direction, t), self.inputs.depth]
     }
 
     /// Element `i` of a primitive variable that follows the records, as a value of type `ty`.
@@ -112,13 +111,13 @@ impl SurfaceState {
         let first = variable.offset + i * variable.vectors() / variable.array.unwrap_or(1);
         let value = if variable.per_triangle {
             let data = self.address(b, 3);
-            unpack(b, ty, |b, k| b.op(Op::Load(TRIANGLE_DATA_VECTORS + first + k), &[data]))
+            unpack(b, ty, |b, k| b.load(data, TRIANGLE_DATA_VECTORS + first + k))
         } else {
             let first = self.inputs.layout.vertex_vectors() + first;
             match ty {
                 Type::Mat4 => {
                     let rows = [0, 1, 2, 3].map(|k| self.interpolate(b, first + k, Part::Whole));
-                    b.op(Op::Compose, &rows)
+                    b.compose(&rows)
                 }
                 Type::F32 => self.interpolate(b, first, Part::Component(0)),
                 _ => self.interpolate(b, first, Part::Xyz),
@@ -130,8 +129,8 @@ impl SurfaceState {
             PrimvarType::Normal if self.inputs.layout.instanced => {
                 let transformed = self.to_world(b, value, NORMAL_AXES);
                 let first = self.object_vector(b, NORMAL_AXES);
-                let length = b.op(Op::Extract(3), &[first]);
-                scale(b, transformed, length)
+                let length = b.extract(first, 3);
+                b.scale(transformed, length)
             }
             _ => value,
         }
@@ -150,37 +149,37 @@ impl SurfaceState {
     fn compute(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
         match name {
             "P" => {
-                let t = b.op(Op::Extract(2), &[self.hit]);
-                let along = scale(b, self.inputs.direction, t);
-                let p = b.op(Op::Add, &[self.inputs.origin, along]);
+                let t = b.extract(self.hit, 2);
+                let along = b.scale(self.inputs.direction, t);
+                let p = b.add(self.inputs.origin, along);
                 self.seeded(b, p, |state, b| ["dPdu", "dPdv"].map(|name| state.get(b, name)))
             }
             "Ng" => {
                 let [ab, ac] = self.edges(b);
-                let n = b.op(Op::Cross, &[ab, ac]);
+                let n = b.cross(ab, ac);
                 let n = self.to_world(b, n, NORMAL_AXES);
-                let n = normalize(b, n);
+                let n = b.normalize(n);
                 // Where the normals of a mesh contradict the order of its corners, the normals
                 // decide which side is the outside.
                 let shading = self.get(b, "N");
-                let (along, zero) = (b.op(Op::Dot, &[n, shading]), b.f32(0.0));
-                let inside = b.op(Op::Lt, &[along, zero]);
-                let flipped = b.op(Op::Neg, &[n]);
-                b.op(Op::Select, &[inside, flipped, n])
+                let (along, zero) = (b.dot(n, shading), b.f32(0.0));
+                let inside = b.lt(along, zero);
+                let flipped = b.neg(n);
+                b.select(inside, flipped, n)
             }
             "N" => {
                 let n = self.mesh_normal(b);
-                normalize(b, n)
+                b.normalize(n)
             }
             "I" => {
-                let t = b.op(Op::Extract(2), &[self.hit]);
-                let to_hit = scale(b, self.inputs.direction, t);
+                let t = b.extract(self.hit, 2);
+                let to_hit = b.scale(self.inputs.direction, t);
                 self.seeded(b, to_hit, |state, b| {
                     let (directions, ts) = (state.derivatives_of_direction(b), state.derivatives_of_t(b));
                     [0, 1].map(|i| {
-                        let turned = scale(b, directions[i], t);
-                        let longer = scale(b, state.inputs.direction, ts[i]);
-                        b.op(Op::Add, &[turned, longer])
+                        let turned = b.scale(directions[i], t);
+                        let longer = b.scale(state.inputs.direction, ts[i]);
+                        b.add(turned, longer)
                     })
                 })
             }
@@ -197,24 +196,24 @@ impl SurfaceState {
             "du" | "dv" => self.change(b, name == "du"),
             "raydepth" => self.inputs.depth,
             input::RAY_FOOTPRINT => {
-                let length = length(b, self.inputs.direction);
-                let t = b.op(Op::Extract(2), &[self.hit]);
-                let distance = b.op(Op::Mul, &[t, length]);
-                let [width, spread] = [0, 1].map(|c| b.op(Op::Extract(c), &[self.inputs.ray]));
-                let growth = b.op(Op::Mul, &[spread, distance]);
-                b.op(Op::Add, &[width, growth])
+                let length = b.length(self.inputs.direction);
+                let t = b.extract(self.hit, 2);
+                let distance = b.mul(t, length);
+                let [width, spread] = [0, 1].map(|c| b.extract(self.inputs.ray, c));
+                let growth = b.mul(spread, distance);
+                b.add(width, growth)
             }
-            input::RAY_SPREAD => b.op(Op::Extract(1), &[self.inputs.ray]),
+            input::RAY_SPREAD => b.extract(self.inputs.ray, 1),
             input::RAY_KIND => {
-                let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
+                let kind = b.extract(self.inputs.ray, 3);
                 let [last, diffuse] = [LAST_REPORTED, DIFFUSE].map(|kind| b.f32(kind.into()));
-                let is_internal = b.op(Op::Lt, &[last, kind]);
-                b.op(Op::Select, &[is_internal, diffuse, kind])
+                let is_internal = b.lt(last, kind);
+                b.select(is_internal, diffuse, kind)
             }
             // Each time sample is a scene at rest.
             "Ci" | "Oi" | "dPdtime" => {
                 let zero = b.f32(0.0);
-                b.op_as(Op::Splat, &[zero], Type::Vec3)
+                b.splat(zero, Type::Vec3)
             }
             _ => of_frame(b, name).unwrap_or_else(|| b.f32(0.0)),
         }
@@ -228,7 +227,7 @@ impl SurfaceState {
             ColorStorage::Vertices => return self.interpolate(b, vertex, Part::Xyz),
             ColorStorage::Triangles => {
                 let data = self.address(b, 3);
-                b.op(Op::Load(u32::from(opacity)), &[data])
+                b.load(data, u32::from(opacity))
             }
             ColorStorage::Object => self.object_vector(b, COLORS + u32::from(opacity)),
         };
@@ -240,10 +239,10 @@ impl SurfaceState {
         let rotated = self.to_world(b, point, AXES);
         let origin = [0, 1, 2].map(|axis| {
             let axis = self.object_vector(b, AXES + axis);
-            b.op(Op::Extract(3), &[axis])
+            b.extract(axis, 3)
         });
-        let origin = b.op(Op::Compose, &origin);
-        b.op(Op::Add, &[rotated, origin])
+        let origin = b.compose(&origin);
+        b.add(rotated, origin)
     }
 
     /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of
@@ -255,30 +254,30 @@ impl SurfaceState {
         let [x, y, z] = [0, 1, 2].map(|i| {
             let axis = self.object_vector(b, axes + u32::from(i));
             let axis = b.xyz(axis);
-            let along = b.op(Op::Extract(i), &[v]);
-            scale(b, axis, along)
+            let along = b.extract(v, i);
+            b.scale(axis, along)
         });
-        let xy = b.op(Op::Add, &[x, y]);
-        b.op(Op::Add, &[xy, z])
+        let xy = b.add(x, y);
+        b.add(xy, z)
     }
 
     /// Vector `i` after the first of the object's record.
     fn object_vector(&self, b: &mut FunctionBuilder, i: u32) -> Value {
-        b.op(Op::Load(1 + i), &[self.object])
+        b.load(self.object, 1 + i)
     }
 
     /// The address of vertex 0, 1 or 2, or (3) of the triangle data.
     fn address(&mut self, b: &mut FunctionBuilder, i: u8) -> Value {
-        let record = b.op(Op::Load(0), &[self.triangle]);
-        let word = b.op(Op::Extract(i), &[record]);
-        b.op_as(Op::Bitcast, &[word], Type::Ref)
+        let record = b.load(self.triangle, 0);
+        let word = b.extract(record, i);
+        b.bitcast(word, Type::Ref)
     }
 
     /// Vector `k` of each vertex record.
     fn vertex_vectors(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 3] {
         [0, 1, 2].map(|i| {
             let vertex = self.address(b, i);
-            b.op(Op::Load(k), &[vertex])
+            b.load(vertex, k)
         })
     }
 
@@ -290,23 +289,23 @@ impl SurfaceState {
     /// The differences of vector `k` of the vertex records from A to B and from A to C.
     fn differences(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 2] {
         let [p, q, r] = self.vertex_vectors(b, k).map(|v| b.xyz(v));
-        [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
+        [b.sub(q, p), b.sub(r, p)]
     }
 
     /// Vector `k` of the vertices (or a part of it) at the hit's barycentric point: `a + u·(b − a) + v·(c − a)`.
     fn interpolate(&mut self, b: &mut FunctionBuilder, k: u32, part: Part) -> Value {
         let [p, q, r] = self.vertex_vectors(b, k).map(|v| match part {
-            Part::Component(c) => b.op(Op::Extract(c), &[v]),
+            Part::Component(c) => b.extract(v, c),
             Part::Xyz => b.xyz(v),
             Part::Whole => v,
         });
         let [u, v] = self.barycentric(b);
-        let ab = b.op(Op::Sub, &[q, p]);
-        let ac = b.op(Op::Sub, &[r, p]);
-        let along_ab = scale(b, ab, u);
-        let along_ac = scale(b, ac, v);
-        let near = b.op(Op::Add, &[p, along_ab]);
-        b.op(Op::Add, &[near, along_ac])
+        let ab = b.sub(q, p);
+        let ac = b.sub(r, p);
+        let along_ab = b.scale(ab, u);
+        let along_ac = b.scale(ac, v);
+        let near = b.add(p, along_ab);
+        b.add(near, along_ac)
     }
 
     /// The value, with its derivatives by u and v where derivatives are used.
@@ -320,7 +319,7 @@ impl SurfaceState {
             return value;
         }
         let [by_u, by_v] = derivatives(self, b);
-        b.op(Op::Seed, &[value, by_u, by_v])
+        b.seed(value, by_u, by_v)
     }
 
     /// The coordinates of the hit in its triangle, from which all that is interpolated has its
@@ -329,11 +328,11 @@ impl SurfaceState {
         if let Some(known) = self.barycentric {
             return known;
         }
-        let at = [0, 1].map(|c| b.op(Op::Extract(c), &[self.hit]));
+        let at = [0, 1].map(|c| b.extract(self.hit, c));
         let seeded = match self.inputs.differentiated {
             true => {
                 let [by_u, by_v] = self.slopes(b);
-                [0, 1].map(|i| b.op(Op::Seed, &[at[i], by_u[i], by_v[i]]))
+                [0, 1].map(|i| b.seed(at[i], by_u[i], by_v[i]))
             }
             false => at,
         };
@@ -343,20 +342,18 @@ impl SurfaceState {
     /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`.
     /// Where those are degenerate, the barycentric coordinates stand for u and v.
     fn slopes(&mut self, b: &mut FunctionBuilder) -> [[Value; 2]; 2] {
-        let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
-        let sub = |b: &mut FunctionBuilder, x, y| b.op(Op::Sub, &[x, y]);
-        let mul = |b: &mut FunctionBuilder, x, y| b.op(Op::Mul, &[x, y]);
-        let [du1, dv1] = [0, 1].map(|c| sub(b, corner[1][c], corner[0][c]));
-        let [du2, dv2] = [0, 1].map(|c| sub(b, corner[2][c], corner[0][c]));
-        let (left, right) = (mul(b, du1, dv2), mul(b, dv1, du2));
-        let det = sub(b, left, right);
-        let reciprocal = b.op(Op::Rcp, &[det]);
-        let negative = b.op(Op::Neg, &[reciprocal]);
+        let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.extract(v, c)));
+        let [du1, dv1] = [0, 1].map(|c| b.sub(corner[1][c], corner[0][c]));
+        let [du2, dv2] = [0, 1].map(|c| b.sub(corner[2][c], corner[0][c]));
+        let (left, right) = (b.mul(du1, dv2), b.mul(dv1, du2));
+        let det = b.sub(left, right);
+        let reciprocal = b.rcp(det);
+        let negative = b.neg(reciprocal);
         let (zero, one) = (b.f32(0.0), b.f32(1.0));
-        let degenerate = b.op(Op::Eq, &[det, zero]);
+        let degenerate = b.eq(det, zero);
         let mut solve = |x, factor, otherwise| {
-            let solved = mul(b, x, factor);
-            b.op(Op::Select, &[degenerate, otherwise, solved])
+            let solved = b.mul(x, factor);
+            b.select(degenerate, otherwise, solved)
         };
         let by_u = [solve(dv2, reciprocal, one), solve(dv1, negative, zero)];
         let by_v = [solve(du2, negative, zero), solve(du1, reciprocal, one)];
@@ -385,8 +382,8 @@ impl SurfaceState {
     fn change_of(&mut self, b: &mut FunctionBuilder, k: u32, by_u: bool) -> Value {
         let [ab, ac] = self.differences(b, k);
         let slopes = self.slopes(b)[usize::from(!by_u)];
-        let (first, second) = (scale(b, ab, slopes[0]), scale(b, ac, slopes[1]));
-        b.op(Op::Add, &[first, second])
+        let (first, second) = (b.scale(ab, slopes[0]), b.scale(ac, slopes[1]));
+        b.add(first, second)
     }
 
     /// The interpolated normal of the mesh, in world space: shorter than 1 between vertices whose
@@ -398,19 +395,19 @@ impl SurfaceState {
 
     /// The unit vector along the ray.
     fn along(&mut self, b: &mut FunctionBuilder) -> Value {
-        normalize(b, self.inputs.direction)
+        b.normalize(self.inputs.direction)
     }
 
     /// The derivatives of the ray's parameter at the hit by u and v: the components of the tangents
     /// along the ray.
     fn derivatives_of_t(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
-        let length = length(b, self.inputs.direction);
-        let inverse = b.op(Op::Rcp, &[length]);
+        let length = b.length(self.inputs.direction);
+        let inverse = b.rcp(length);
         ["dPdu", "dPdv"].map(|name| {
             let tangent = self.get(b, name);
-            let component = b.op(Op::Dot, &[tangent, along]);
-            b.op(Op::Mul, &[component, inverse])
+            let component = b.dot(tangent, along);
+            b.mul(component, inverse)
         })
     }
 
@@ -419,18 +416,18 @@ impl SurfaceState {
     fn derivatives_of_direction(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let footprint = self.get(b, input::RAY_FOOTPRINT);
-        let length = length(b, self.inputs.direction);
-        let inverse = b.op(Op::Rcp, &[footprint]);
+        let length = b.length(self.inputs.direction);
+        let inverse = b.rcp(footprint);
         let spread = self.get(b, input::RAY_SPREAD);
-        let per_length = b.op(Op::Mul, &[spread, inverse]);
-        let turn = b.op(Op::Mul, &[per_length, length]);
+        let per_length = b.mul(spread, inverse);
+        let turn = b.mul(per_length, length);
         let zero = b.f32(0.0);
-        let parallel = b.op(Op::Eq, &[footprint, zero]);
-        let turn = b.op(Op::Select, &[parallel, zero, turn]);
+        let parallel = b.eq(footprint, zero);
+        let turn = b.select(parallel, zero, turn);
         ["dPdu", "dPdv"].map(|name| {
             let tangent = self.get(b, name);
             let across = perpendicular(b, tangent, along);
-            scale(b, across, turn)
+            b.scale(across, turn)
         })
     }
 
@@ -442,22 +439,22 @@ impl SurfaceState {
         let along = self.along(b);
         let [u, v] = ["dPdu", "dPdv"].map(|name| self.get(b, name));
         let other = perpendicular(b, if of_u { v } else { u }, along);
-        let other = length(b, other);
-        let area = b.op(Op::Cross, &[u, v]);
+        let other = b.length(other);
+        let area = b.cross(u, v);
         // |p × q| is the component of dPdu × dPdv along the ray. The footprint of a grazing ray is unbounded.
-        let across = b.op(Op::Dot, &[area, along]);
-        let across = b.op(Op::Abs, &[across]);
-        let size = length(b, area);
+        let across = b.dot(area, along);
+        let across = b.abs(across);
+        let size = b.length(area);
         let steepest = b.f32(LEAST_COSINE);
-        let least = b.op(Op::Mul, &[size, steepest]);
-        let across = b.op(Op::Max, &[across, least]);
-        let inverse = b.op(Op::Rcp, &[across]);
-        let ratio = b.op(Op::Mul, &[other, inverse]);
+        let least = b.mul(size, steepest);
+        let across = b.max(across, least);
+        let inverse = b.rcp(across);
+        let ratio = b.mul(other, inverse);
         let footprint = self.get(b, input::RAY_FOOTPRINT);
-        let change = b.op(Op::Mul, &[footprint, ratio]);
+        let change = b.mul(footprint, ratio);
         let zero = b.f32(0.0);
-        let nothing = b.op(Op::Eq, &[size, zero]);
-        b.op(Op::Select, &[nothing, zero, change])
+        let nothing = b.eq(size, zero);
+        b.select(nothing, zero, change)
     }
 }
 
@@ -491,35 +488,22 @@ pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         "dtime" => b.frame(slots::SHUTTER_TIME),
         input::RAY_TIME => {
             let [now, open, length] = [slots::TIME, slots::SHUTTER_OPEN, slots::SHUTTER_TIME].map(|slot| b.frame(slot));
-            let since = b.op(Op::Sub, &[now, open]);
-            let inverse = b.op(Op::Rcp, &[length]);
-            let fraction = b.op(Op::Mul, &[since, inverse]);
+            let since = b.sub(now, open);
+            let inverse = b.rcp(length);
+            let fraction = b.mul(since, inverse);
             let zero = b.f32(0.0);
-            let is_still = b.op(Op::Eq, &[length, zero]);
-            b.op(Op::Select, &[is_still, zero, fraction])
+            let is_still = b.eq(length, zero);
+            b.select(is_still, zero, fraction)
         }
         _ => return None,
     })
 }
 
-/// A vector times a float; a float times a float.
-pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
-    let ty = b.ty(v);
-    let by = if ty == Type::F32 { by } else { b.op_as(Op::Splat, &[by], ty) };
-    b.op(Op::Mul, &[v, by])
-}
-
-/// The length of a vector.
-pub(crate) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
-    let square = b.op(Op::Dot, &[v, v]);
-    b.op(Op::Sqrt, &[square])
-}
-
 /// The component of a vector perpendicular to a unit vector; all of it for the zero vector.
 fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
-    let dot = b.op(Op::Dot, &[v, to]);
-    let part = scale(b, to, dot);
-    b.op(Op::Sub, &[v, part])
+    let dot = b.dot(v, to);
+    let part = b.scale(to, dot);
+    b.sub(v, part)
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! perpendicular to the normal, and texture coordinates are the point in world space (Parker et al.
 //! 2007, §3.4).
 
-use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale};
+use super::{AXES, NORMAL_AXES, SurfaceState};
 use crate::layout::procedural::{BLOCK_VECTORS, PDF_SCALE};
 use shadewright_ir::abi::input;
-use shadewright_ir::{Const, FunctionBuilder, Op, Type, Value};
+use shadewright_ir::{Const, FunctionBuilder, Type, Value};
 use shadewright_lang::rtsl::AtHit;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,13 +38,13 @@ impl SurfaceState {
             "u" | "v" => {
                 let coordinates = self.texture_coordinates(b);
                 let (i, slopes) = if name == "u" { (0, [1.0, 0.0]) } else { (1, [0.0, 1.0]) };
-                let x = b.op(Op::Extract(i), &[coordinates]);
+                let x = b.extract(coordinates, i);
                 self.seeded(b, x, |_, b| slopes.map(|slope| b.f32(slope)))
             }
             "s" | "t" => {
                 let coordinates = self.texture_coordinates(b);
                 let (i, slopes) = if name == "s" { (0, ["dsdu", "dsdv"]) } else { (1, ["dtdu", "dtdv"]) };
-                let x = b.op(Op::Extract(i), &[coordinates]);
+                let x = b.extract(coordinates, i);
                 match slopes.map(|slope| self.at_hit_result(b, AtHit::Texture, false, slope)) {
                     [Some(by_u), Some(by_v)] => self.seeded(b, x, |_, _| [by_u, by_v]),
                     // Its derivatives are those of the point.
@@ -79,15 +79,15 @@ impl SurfaceState {
             return [u, v].map(|v| self.to_world(b, v, AXES));
         }
         let normal = self.world_normal(b, "N", false);
-        let along = b.op(Op::Extract(0), &[normal]);
-        let along = b.op(Op::Abs, &[along]);
+        let along = b.extract(normal, 0);
+        let along = b.abs(along);
         let steep = b.f32(STEEP);
-        let is_steep = b.op(Op::Lt, &[steep, along]);
-        let [x, y] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(|axis| b.constant(Const::Vec3(axis)));
-        let axis = b.op(Op::Select, &[is_steep, y, x]);
-        let u = b.op(Op::Cross, &[axis, normal]);
-        let u = normalize(b, u);
-        let v = b.op(Op::Cross, &[normal, u]);
+        let is_steep = b.lt(steep, along);
+        let [x, y] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(|axis| b.vec3(axis));
+        let axis = b.select(is_steep, y, x);
+        let u = b.cross(axis, normal);
+        let u = b.normalize(u);
+        let v = b.cross(normal, u);
         [u, v]
     }
 
@@ -96,9 +96,9 @@ impl SurfaceState {
         let normal = self.own_normal(b, name, seeded);
         let normal = self.to_world(b, normal, NORMAL_AXES);
         // Without one the surface faces the ray.
-        let back = b.op(Op::Neg, &[self.inputs.direction]);
+        let back = b.neg(self.inputs.direction);
         let normal = unless_zero(b, normal, back);
-        normalize(b, normal)
+        b.normalize(normal)
     }
 
     /// The normal in the primitive's space, of any length; 0 where the class computes none.
@@ -109,7 +109,7 @@ impl SurfaceState {
         let mut normal = unless_zero(b, own, other);
         let tangents = ["dPdu", "dPdv"].map(|n| self.at_hit_result(b, AtHit::Normal, seeded, n));
         if let [Some(u), Some(v)] = tangents {
-            let across = b.op(Op::Cross, &[u, v]);
+            let across = b.cross(u, v);
             normal = unless_zero(b, normal, across);
         }
         normal
@@ -146,19 +146,19 @@ impl SurfaceState {
         let direction = self.to_own_space(b, offset, self.inputs.direction, false);
         let normal = self.own_normal(b, "Ng", false);
         let normal = unless_zero(b, normal, direction);
-        let normal = normalize(b, normal);
-        let cosine = b.op(Op::Dot, &[normal, direction]);
-        let cosine = b.op(Op::Abs, &[cosine]);
+        let normal = b.normalize(normal);
+        let cosine = b.dot(normal, direction);
+        let cosine = b.abs(cosine);
         let least = b.f32(f32::MIN_POSITIVE);
-        let cosine = b.op(Op::Max, &[cosine, least]);
+        let cosine = b.max(cosine, least);
         let head = self.parameter(b, offset);
-        let pdf_scale = b.op(Op::Extract(PDF_SCALE), &[head]);
-        let pdf = b.op(Op::Mul, &[pdf, pdf_scale]);
-        let t = b.op(Op::Extract(2), &[self.hit]);
-        let square = b.op(Op::Mul, &[t, t]);
-        let pdf = b.op(Op::Mul, &[pdf, square]);
-        let reciprocal = b.op(Op::Rcp, &[cosine]);
-        Some(b.op(Op::Mul, &[pdf, reciprocal]))
+        let pdf_scale = b.extract(head, PDF_SCALE);
+        let pdf = b.mul(pdf, pdf_scale);
+        let t = b.extract(self.hit, 2);
+        let square = b.mul(t, t);
+        let pdf = b.mul(pdf, square);
+        let reciprocal = b.rcp(cosine);
+        Some(b.mul(pdf, reciprocal))
     }
 
     /// A point or a vector of world space in the space of the primitive, whose block follows
@@ -167,16 +167,16 @@ impl SurfaceState {
         let parts = [0, 1, 2].map(|i| {
             let row = self.parameter(b, offset + 1 + i);
             let axis = b.xyz(row);
-            let along = b.op(Op::Dot, &[axis, v]);
+            let along = b.dot(axis, v);
             match is_point {
                 true => {
-                    let origin = b.op(Op::Extract(3), &[row]);
-                    b.op(Op::Add, &[along, origin])
+                    let origin = b.extract(row, 3);
+                    b.add(along, origin)
                 }
                 false => along,
             }
         });
-        b.op(Op::Compose, &parts)
+        b.compose(&parts)
     }
 
     /// A result of the core that computes a part of the state, in the primitive's space; `None`
@@ -191,13 +191,13 @@ impl SurfaceState {
         let cores = self.inputs.primitive.clone()?;
         let core = cores.at(part)?;
         let ray = self.ray_to_hit(b);
-        let world = if seeded { self.get(b, "P") } else { b.op(Op::Add, &[ray[0], ray[1]]) };
+        let world = if seeded { self.get(b, "P") } else { b.add(ray[0], ray[1]) };
         let point = self.to_own_space(b, offset, world, true);
         let origin = self.to_own_space(b, offset, self.inputs.origin, true);
         let direction = self.to_own_space(b, offset, self.inputs.direction, false);
-        let t = b.op(Op::Extract(2), &[self.hit]);
+        let t = b.extract(self.hit, 2);
         let fraction = b.f32(RESUME_AT);
-        let t_min = scale(b, t, fraction);
+        let t_min = b.scale(t, fraction);
         let args = core.inputs(b, |b, slot, param| match (slot, &*param.name) {
             (Some(slot), _) => super::unpack(b, param.ty, |b, k| self.parameter(b, offset + BLOCK_VECTORS + slot + k)),
             (None, input::RAY_ORIGIN) => origin,
@@ -217,7 +217,7 @@ impl SurfaceState {
 
 /// A vector, or another where it is 0.
 fn unless_zero(b: &mut FunctionBuilder, v: Value, other: Value) -> Value {
-    let (square, zero) = (b.op(Op::Dot, &[v, v]), b.f32(0.0));
-    let is_zero = b.op(Op::Eq, &[square, zero]);
-    b.op(Op::Select, &[is_zero, other, v])
+    let (square, zero) = (b.dot(v, v), b.f32(0.0));
+    let is_zero = b.eq(square, zero);
+    b.select(is_zero, other, v)
 }

@@ -7,9 +7,9 @@
 //! ray's component across the curve: `u` is the position across its width, from 0 to 1, and `N`
 //! points against that component of the ray.
 
-use super::{SurfaceState, length, normalize, perpendicular, scale};
+use super::{SurfaceState, perpendicular};
 use crate::records::RibbonCoordinates;
-use shadewright_ir::{FunctionBuilder, Op, Value};
+use shadewright_ir::{FunctionBuilder, Value};
 
 /// Names of cached values that no shader reads: the curve's tangent by v, the unit vector across
 /// the ribbon, and the tube's normals, whose length is the distance of the hit from the axis in
@@ -28,38 +28,38 @@ impl SurfaceState {
                 // Projected along the tube, it turns with the curve between the points where this
                 // is diced.
                 let (flat, radial) = (self.flat_tangent(b, false), self.get(b, RADIAL));
-                let radial = normalize(b, radial);
+                let radial = b.normalize(radial);
                 perpendicular(b, flat, radial)
             }
             ACROSS => {
                 let along = self.unit_along(b);
                 let facing = self.get(b, "N");
-                b.op(Op::Cross, &[along, facing])
+                b.cross(along, facing)
             }
             "N" | "Ng" => {
                 let along = self.unit_along(b);
-                let back = b.op(Op::Neg, &[self.inputs.direction]);
+                let back = b.neg(self.inputs.direction);
                 let facing = perpendicular(b, back, along);
-                normalize(b, facing)
+                b.normalize(facing)
             }
             "u" => {
                 let (radial, across) = (self.get(b, RADIAL), self.get(b, ACROSS));
                 let half = b.f32(0.5);
-                let aside = b.op(Op::Dot, &[radial, across]);
-                let aside = b.op(Op::Mul, &[aside, half]);
-                let u = b.op(Op::Add, &[aside, half]);
-                let u = b.op(Op::Sat, &[u]);
+                let aside = b.dot(radial, across);
+                let aside = b.mul(aside, half);
+                let u = b.add(aside, half);
+                let u = b.sat(u);
                 self.seeded(b, u, |_, b| [1.0, 0.0].map(|slope| b.f32(slope)))
             }
             "s" if coordinates == RibbonCoordinates::Parameters => self.get(b, "u"),
             "dPdu" => {
                 // The radius is how far points move around the tube where normals change by 1.
-                let [around, turn] = [self.flat_tangent(b, true), self.change_of(b, 1, true)].map(|v| length(b, v));
-                let inverse = b.op(Op::Rcp, &[turn]);
-                let radius = b.op(Op::Mul, &[around, inverse]);
-                let width = b.op(Op::Add, &[radius, radius]);
+                let [around, turn] = [self.flat_tangent(b, true), self.change_of(b, 1, true)].map(|v| b.length(v));
+                let inverse = b.rcp(turn);
+                let radius = b.mul(around, inverse);
+                let width = b.add(radius, radius);
                 let across = self.get(b, ACROSS);
-                scale(b, across, width)
+                b.scale(across, width)
             }
             "dPdv" => self.get(b, ALONG),
             _ => return None,
@@ -68,6 +68,6 @@ impl SurfaceState {
 
     fn unit_along(&mut self, b: &mut FunctionBuilder) -> Value {
         let along = self.get(b, ALONG);
-        normalize(b, along)
+        b.normalize(along)
     }
 }

@@ -8,7 +8,6 @@
 
 use super::super::*;
 use super::{FLOATS_AND_TRIPLES, IGNORED, TRIPLES};
-use crate::light_loop::CountedLoop;
 
 /// Points that one walk finds: `NEAR_BATCH` of the library.
 const BATCH: u32 = 16;
@@ -59,70 +58,57 @@ impl Body<'_, '_> {
         self.at(span);
         let count = self.library_call("__count", vec![count], &f)?[0];
         let most = self.b.f32(MAX_POINTS);
-        let count = self.b.op(Op::Min, &[count, most]);
-        let count = self.b.op_as(Op::ToInt, &[count], Type::U32);
+        let count = self.b.min(count, most);
+        let count = self.b.to_int(count, Type::U32);
         let [zero, minus_one, everywhere] = [0.0, -1.0, f32::MAX].map(|x| self.b.f32(x));
         // Where a distance is all that is given, the points' own radii do not matter.
         let radius = options.radius.unwrap_or(if options.maxdist.is_some() { everywhere } else { minus_one });
         let maxdist = options.maxdist.unwrap_or(everywhere);
         let places = self.b.slot("near_points", Type::F32, BATCH);
-        let last = self.b.variable(Type::F32);
-        self.b.write(last, minus_one);
+        let last = self.b.variable_with(minus_one);
 
         let batches = CountedLoop::begin(&mut self.b, count);
-        let (first, end) = (batches.iteration, batches.end);
+        let (first, end) = (batches.iteration, batches.end());
         let after = self.b.read(last);
         let mut args = vec![file, position, direction, angle, radius, maxdist, after];
         args.extend(vec![zero; BATCH as usize]);
         let near = self.library_call("__points_near", args, &f)?;
-        let number = self.b.op_as(Op::ToInt, &[near[0]], Type::U32);
+        let number = self.b.to_int(near[0], Type::U32);
         for (i, &place) in near[1..].iter().enumerate() {
             let i = self.b.u32(i as u32);
-            self.b.effect(Op::SlotStore(places), &[i, place]);
+            self.b.slot_store(places, i, place);
         }
         self.b.write(last, near[BATCH as usize]);
         let (some, none, next_batch) = (self.b.block(), self.b.block(), self.b.block());
         let [nothing, full] = [0, BATCH].map(|x| self.b.u32(x));
-        let is_empty = self.b.op(Op::IEq, &[number, nothing]);
+        let is_empty = self.b.ieq(number, nothing);
         self.b.branch(is_empty, none, some);
-        self.b.seal(none);
-        self.b.seal(some);
-        self.b.switch_to(none);
+        self.b.enter(none);
         if let Some(missing) = missing {
-            let run = self.b.block();
-            let is_first = self.b.op(Op::IEq, &[first, nothing]);
-            self.b.branch(is_first, run, end);
-            self.b.seal(run);
-            self.b.switch_to(run);
-            self.loops.push(Loop { break_to: end, continue_to: end });
-            self.inner(missing);
-            self.loops.pop();
+            let is_first = self.b.ieq(first, nothing);
+            self.b.jump_unless(is_first, end);
+            self.looped(LoopExits { break_to: end, continue_to: end }, missing);
         }
-        self.jump_unless_terminated(end);
+        self.b.jump_unless_terminated(end);
 
-        self.b.switch_to(some);
+        self.b.enter(some);
         self.at(span);
-        let left = self.b.op(Op::ISub, &[count, first]);
-        let is_less = self.b.op(Op::ILt, &[left, number]);
-        let iterations = self.b.op(Op::Select, &[is_less, left, number]);
+        let left = self.b.isub(count, first);
+        let is_less = self.b.ilt(left, number);
+        let iterations = self.b.select(is_less, left, number);
         let points = CountedLoop::begin(&mut self.b, iterations);
-        let place = self.b.op_as(Op::SlotLoad(places), &[points.iteration], Type::F32);
+        let place = self.b.slot_load(places, points.iteration);
         for (part, variable) in &options.parts {
             self.receive(part, variable, [file, place], options.space)?;
         }
         let next = self.b.block();
-        self.loops.push(Loop { break_to: end, continue_to: next });
-        self.inner(found);
-        self.loops.pop();
-        self.jump_unless_terminated(next);
-        self.b.seal(next);
-        self.b.switch_to(next);
+        self.looped(LoopExits { break_to: end, continue_to: next }, found);
+        self.b.join(next);
         self.at(span);
         points.finish(&mut self.b, 1);
-        let is_full = self.b.op(Op::IEq, &[number, full]);
+        let is_full = self.b.ieq(number, full);
         self.b.branch(is_full, next_batch, end);
-        self.b.seal(next_batch);
-        self.b.switch_to(next_batch);
+        self.b.enter(next_batch);
         batches.finish(&mut self.b, BATCH);
         Ok(())
     }
@@ -138,7 +124,7 @@ impl Body<'_, '_> {
         let Some(var) = self.scopes.find(&variable.name).cloned() else { return Ok(()) };
         self.widen_class(&variable.name, &var, StorageClass::Varying, variable.span);
         let one = self.b.f32(1.0);
-        let second = self.b.op(Op::Add, &[place, one]);
+        let second = self.b.add(place, one);
         let value = match part {
             Part::Position => {
                 let value = self.library_call("__points_triple", vec![file, place], variable)?[0];
@@ -153,13 +139,13 @@ impl Body<'_, '_> {
             Part::Radius => self.library_call("__points_number", vec![file, second], variable)?[0],
             Part::Channel(channel) => {
                 let zero = self.b.f32(0.0);
-                let is_there = self.b.op(Op::Lt, &[zero, *channel]);
-                let offset = self.b.op(Op::Select, &[is_there, *channel, zero]);
-                let values = self.b.op(Op::Add, &[place, offset]);
+                let is_there = self.b.lt(zero, *channel);
+                let offset = self.b.select(is_there, *channel, zero);
+                let values = self.b.add(place, offset);
                 let value = self.library_call("__points_triple", vec![file, values], variable)?[0];
-                let value = if var.ty == SourceType::Float { self.b.op(Op::Extract(0), &[value]) } else { value };
+                let value = if var.ty == SourceType::Float { self.b.extract(value, 0) } else { value };
                 let before = self.b.read(var.storage);
-                self.b.op(Op::Select, &[is_there, value, before])
+                self.b.select(is_there, value, before)
             }
         };
         self.assign(&variable.name, var.storage, value);
@@ -174,7 +160,7 @@ impl Body<'_, '_> {
             let (part, types) = match &*name {
                 "radius" => {
                     let (radius, zero) = (self.value_as(value, SourceType::Float)?.value, self.b.f32(0.0));
-                    options.radius = Some(self.b.op(Op::Max, &[radius, zero]));
+                    options.radius = Some(self.b.max(radius, zero));
                     continue;
                 }
                 "maxdist" => {

@@ -1,0 +1,235 @@
+//! The hardware models, and how each is run.
+//!
+//! The only list of them: everything above asks [`MODELS`]. To add one, write a module with its
+//! simulation and its `default.toml`, a variant of [`Simulator`], and a row here.
+
+use crate::peripheral::Choice;
+use crate::polygons::prior::Kind;
+use crate::polygons::{hidden_lines, prior, tree};
+use crate::{array, peripheral, pipeline, pixelflow};
+use shadewright_base::text::settings::SettingsError;
+use shadewright_rpu::timed;
+
+/// A hardware model: a row of [`MODELS`].
+#[derive(Clone, Copy, Debug)]
+pub struct ModelInfo {
+    /// The name in commands, in lower case with hyphens.
+    pub name: &'static str,
+    /// The name in reports.
+    pub title: &'static str,
+    /// What the machine is, in a line without a period.
+    pub description: &'static str,
+    /// The text of the default configuration in TOML, with the source of each number.
+    pub default_text: &'static str,
+    /// Finds what is wrong with a configuration of the model.
+    pub check: fn(&str) -> Result<(), SettingsError>,
+    /// The code that simulates the machine.
+    pub simulator: Simulator,
+}
+
+/// The code that simulates a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simulator {
+    /// [`shadewright_render::rpu::simulate`].
+    Rpu,
+    /// [`pixelflow::render`].
+    PixelFlow,
+    /// [`peripheral::simulate`], which chooses the polygons for a ray in this way.
+    Peripheral(Choice),
+    /// [`pipeline::simulate`].
+    Pipeline,
+    /// [`array::render::render`].
+    Array,
+    /// [`tree::simulate`].
+    ScanLineTree,
+    /// [`hidden_lines::simulate`].
+    HiddenLines,
+    /// [`prior::simulate`] of this machine.
+    Prior(Kind),
+}
+
+/// What a machine does for an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// It runs all of the program: it traces rays and shades.
+    Program,
+    /// It shades what is visible.
+    Shading,
+    /// It traces rays; a host or its nodes shade.
+    Rays,
+    /// It shows polygons whose colors a host has computed, and traces no rays.
+    Polygons,
+}
+
+impl Simulator {
+    /// What the machine does for an image.
+    pub fn task(self) -> Task {
+        match self {
+            Self::Rpu => Task::Program,
+            Self::PixelFlow => Task::Shading,
+            Self::Peripheral(_) | Self::Pipeline | Self::Array => Task::Rays,
+            Self::ScanLineTree | Self::HiddenLines | Self::Prior(_) => Task::Polygons,
+        }
+    }
+}
+
+/// All models; the first is the default.
+pub static MODELS: &[ModelInfo] = &[
+    ModelInfo {
+        name: "rpu",
+        title: "RPU",
+        description: "The ray processing unit, with latencies, chunks of four threads and several processors",
+        default_text: timed::DEFAULT_TEXT,
+        check: |text| timed::Config::parse(text).map(drop),
+        simulator: Simulator::Rpu,
+    },
+    ModelInfo {
+        name: "pixelflow",
+        title: "PixelFlow",
+        description: "PixelFlow: regions of SIMD pixels with 256 bytes each, lights interleaved with surfaces; no \
+                      rays, so no shadows",
+        default_text: pixelflow::DEFAULT_TEXT,
+        check: |text| pixelflow::Times::parse(text).map(drop),
+        simulator: Simulator::PixelFlow,
+    },
+    peripheral(
+        "rtp",
+        "peripheral",
+        "The ray tracing peripheral: a pipelined intersector beside a host; every ray meets every polygon",
+        Choice::All,
+    ),
+    peripheral(
+        "rtp-grid",
+        "peripheral, grid",
+        "The peripheral with a processor that leads rays through a grid",
+        Choice::Grid,
+    ),
+    peripheral("rtp-boxes", "peripheral, boxes", "The peripheral with oriented bounding boxes", Choice::Boxes),
+    peripheral("rtp-octree", "peripheral, octree", "The peripheral with an octree", Choice::Octree),
+    peripheral("rtp-bvh", "peripheral, our BVH", "The peripheral with our own bounding volume hierarchy", Choice::Bvh),
+    ModelInfo {
+        name: "pipeline",
+        title: "pipeline",
+        description: "The ray tracing pipeline: a processor for each polygon, past which rays are streamed",
+        default_text: pipeline::DEFAULT_TEXT,
+        check: |text| pipeline::Config::parse(text).map(drop),
+        simulator: Simulator::Pipeline,
+    },
+    ModelInfo {
+        name: "array",
+        title: "array",
+        description: "The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on",
+        default_text: array::config::DEFAULT_TEXT,
+        check: |text| array::config::Config::parse(text).map(drop),
+        simulator: Simulator::Array,
+    },
+    ModelInfo {
+        name: "scan-line-tree",
+        title: "scan-line tree",
+        description: "The scan-line tree: a processor for each polygon, and a tree that merges their segments",
+        default_text: tree::DEFAULT_TEXT,
+        check: |text| tree::Config::parse(text).map(drop),
+        simulator: Simulator::ScanLineTree,
+    },
+    ModelInfo {
+        name: "hidden-line",
+        title: "hidden-line pipeline",
+        description: "The hidden-line pipeline: a processor for each edge of each polygon, past which lines are \
+                      streamed; its output may be an .svg file",
+        default_text: hidden_lines::DEFAULT_TEXT,
+        check: |text| hidden_lines::Config::parse(text).map(drop),
+        simulator: Simulator::HiddenLines,
+    },
+    prior_machine(
+        "fuchs",
+        "Fuchs",
+        "Fuchs: processors that share the pixels out among them, each with a depth buffer",
+        Kind::Fuchs,
+    ),
+    prior_machine(
+        "parke",
+        "Parke",
+        "Parke: a tree that splits polygons down to depth buffers for blocks of the image",
+        Kind::Parke,
+    ),
+    prior_machine("hybrid", "hybrid", "Parke's tree to some level, and Fuchs's processors below it", Kind::Hybrid),
+    prior_machine(
+        "pixel-planes",
+        "Pixel-planes",
+        "Pixel-planes: a linear function of every polygon at every pixel",
+        Kind::PixelPlanes,
+    ),
+    prior_machine(
+        "demetrescu",
+        "Demetrescu",
+        "Demetrescu: a processor for each polygon, past which pixels are streamed",
+        Kind::Demetrescu,
+    ),
+];
+
+/// The row of a peripheral, by how it chooses polygons.
+const fn peripheral(name: &'static str, title: &'static str, description: &'static str, choice: Choice) -> ModelInfo {
+    ModelInfo {
+        name,
+        title,
+        description,
+        default_text: peripheral::DEFAULT_TEXT,
+        check: |text| peripheral::Config::parse(text).map(drop),
+        simulator: Simulator::Peripheral(choice),
+    }
+}
+
+/// The row of one of the machines that share [`prior`].
+const fn prior_machine(name: &'static str, title: &'static str, description: &'static str, kind: Kind) -> ModelInfo {
+    ModelInfo {
+        name,
+        title,
+        description,
+        default_text: prior::DEFAULT_TEXT,
+        check: |text| prior::Config::parse(text).map(drop),
+        simulator: Simulator::Prior(kind),
+    }
+}
+
+/// The model of a name.
+pub fn of_name(name: &str) -> Option<&'static ModelInfo> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+/// The name of a machine in reports.
+pub fn title(simulator: Simulator) -> &'static str {
+    MODELS.iter().find(|model| model.simulator == simulator).map_or("", |model| model.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn models_have_distinct_names_titles_and_simulators() {
+        let names: HashSet<_> = MODELS.iter().map(|model| model.name).collect();
+        let titles: HashSet<_> = MODELS.iter().map(|model| model.title).collect();
+        assert_eq!((names.len(), titles.len()), (MODELS.len(), MODELS.len()));
+        for model in MODELS {
+            assert!(of_name(model.name).is_some_and(|found| found.simulator == model.simulator), "{}", model.name);
+            assert_eq!(title(model.simulator), model.title);
+            assert!(!model.description.ends_with('.'), "{}", model.description);
+        }
+        assert!(of_name("none").is_none());
+    }
+
+    #[test]
+    fn every_model_reads_its_default_configuration_and_refuses_unknown_keys() {
+        for model in MODELS {
+            assert!((model.check)(model.default_text).is_ok(), "{}", model.name);
+            assert!((model.check)("no-such-key = 1").is_err(), "{}", model.name);
+        }
+    }
+
+    #[test]
+    fn every_kind_of_task_has_a_model() {
+        let count = |task| MODELS.iter().filter(|model| model.simulator.task() == task).count();
+        assert_eq!([Task::Program, Task::Shading, Task::Rays, Task::Polygons].map(count), [1, 1, 7, 7]);
+    }
+}
