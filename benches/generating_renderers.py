@@ -3,7 +3,7 @@
 
     benches/generating_renderers.py [--program FILE] [--mesh FILE] [--view inside] [--folder DIR] [--quick]
 
-Runs `shadewright bench rays` and `shadewright bench specialise`, and prints the table of docs/generating-renderers.md.
+Runs `shadewright bench rays` and `shadewright bench specialize`, and prints the table of docs/generating-renderers.md.
 `--folder` keeps the JSON of both, and takes it from there where it is already; `--quick` measures two interiors in small frames.
 A row without a value has no measurement here. The build of the program is the caller's: `cargo build --release`.
 """
@@ -155,7 +155,7 @@ def main():
     rays = ["rays", "--mesh", options.mesh, "--view", options.view, "--size", 256 if options.quick else 1024, "--threads", 1]
     cpu = measured(options, "rays-cpu", [*rays, "--backend", "cpu"])
     devices = ["--scene", "staircase,bathroom", "--size", "64x48", "--spp", 1, "--runs", 3] if options.quick else []
-    report = measured(options, "specialise", ["specialise", *devices])
+    report = measured(options, "specialize", ["specialize", *devices])
     has_gpu = any(device["name"] == "gpu" for device in report["devices"])
     gpu = measured(options, "rays-gpu", [*rays, "--backend", "gpu", "--only", "while-while"])["gpu"] if has_gpu else None
     rows = traversal_rows(rates(cpu["cpu"]), rates(gpu))

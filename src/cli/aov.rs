@@ -26,7 +26,7 @@ const COLORS: [&str; 5] = ["rgb", "rgba", "rgbz", "rgbaz", "a"];
 /// When `--layers` is given for a file without layers.
 pub fn wanted(args: &RenderArgs, film: &FilmOptions, out: &Path) -> Result<Vec<String>, Failure> {
     let holds_layers = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr"));
-    if !args.layers.is_empty() && !holds_layers {
+    if !args.output.layers.is_empty() && !holds_layers {
         return Err(Failure::input("error: --layers: only .exr files have layers"));
     }
     let mut names: Vec<String> = Vec::new();
@@ -35,7 +35,7 @@ pub fn wanted(args: &RenderArgs, film: &FilmOptions, out: &Path) -> Result<Vec<S
             names.push(name.to_string());
         }
     };
-    args.layers.iter().for_each(|name| add(name));
+    args.output.layers.iter().for_each(|name| add(name));
     film.displays.iter().flat_map(|d| variables(&d.mode)).for_each(&mut add);
     if !holds_layers && !names.is_empty() {
         eprintln!("note: the scene's displays of {} are written to .exr files only", names.join(", "));
@@ -111,10 +111,10 @@ pub fn draw(
 pub fn machine_of(args: &RenderArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
     // What `auto` chose has been said.
     let backend = match args.backend {
-        BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.machine.adapter.as_deref())),
+        BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.gpu.adapter.adapter.as_deref())),
         chosen => chosen,
     };
-    progressive(backend, &args.machine, rpu).map(|(machine, _)| machine)
+    progressive(backend, args.devices(), rpu).map(|(machine, _)| machine)
 }
 
 /// The inputs of the jobs of a variable.

@@ -1,26 +1,47 @@
-//! The command line: the arguments of each subcommand, the choices among names that they offer, and
-//! values with a syntax of their own.
+//! The command line: the arguments of each subcommand, made of groups that several share
+//! ([`SceneArgs`], [`GpuArgs`], [`JudgeArgs`] and others), the choices among names that they offer,
+//! and values with a syntax of their own.
+//!
+//! A subcommand has the groups whose options have an effect on it. An option that has one only
+//! beside another [needs](Need) that one, and [conditions] are about values of others. So the parser
+//! refuses what has no effect.
 
+mod bench;
 mod choices;
+mod conditions;
 mod conversion;
+mod device;
 mod farm;
 mod golden;
 mod images;
-mod measurements;
+mod judge;
 mod pack;
+mod renamed;
+mod render;
+mod scene;
 mod shaders;
 mod silicon;
+mod simulate;
+mod solid_volume;
 mod values;
 
+pub use bench::*;
 pub use choices::*;
+pub use conditions::parse;
 pub use conversion::*;
+pub use device::*;
 pub use farm::*;
 pub use golden::*;
 pub use images::*;
-pub use measurements::*;
+pub use judge::*;
 pub use pack::*;
+pub use renamed::notes;
+pub use render::*;
+pub use scene::*;
 pub use shaders::*;
 pub use silicon::*;
+pub use simulate::*;
+pub use solid_volume::*;
 pub use values::*;
 
 use clap::{Parser, Subcommand};
@@ -31,8 +52,8 @@ mod heading {
     pub const OUTPUT: &str = "Output";
     pub const CAMERA: &str = "Camera and film";
     pub const SAMPLING: &str = "Sampling";
-    pub const INTEGRATOR: &str = "Integrator";
-    pub const FILES: &str = "Shaders and files";
+    pub const INTEGRATOR: &str = "Integrator and lights";
+    pub const FILES: &str = "Scene files";
     pub const BACKEND: &str = "Backend";
     pub const COMPILER: &str = "Compiler and BVH";
     pub const FARM: &str = "Render farm";
@@ -42,6 +63,18 @@ mod heading {
     pub const RAYS: &str = "Rays";
     pub const MODEL: &str = "Hardware model";
     pub const PREPROCESSOR: &str = "Preprocessor";
+}
+
+/// Dependencies between options that belong to different groups.
+trait Need {
+    /// Makes some options need another one: without it the parser refuses them.
+    fn need(self, other: &'static str, options: &[&'static str]) -> Self;
+}
+
+impl Need for clap::Command {
+    fn need(self, other: &'static str, options: &[&'static str]) -> Self {
+        options.iter().fold(self, |command, option| command.mut_arg(option, |arg| arg.requires(other)))
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -91,7 +124,8 @@ pub struct Cli {
     pub render: RenderArgs,
 }
 
-/// The subcommands, in the order of the help.
+/// The subcommands, in the order of the help: those of every day, those about files, the laboratory,
+/// and what documents the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Render a scene to an image file
@@ -99,45 +133,46 @@ pub enum Command {
     #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm, or .svg with --machine hidden-line")))]
     Render(Box<RenderArgs>),
     /// Render a scene on two backends and compare the images
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
+    /// Render the scenes of a folder, compare each with its reference, and write a report
+    Golden(GoldenArgs),
+    /// Compare two image files
+    Diff(DiffArgs),
+    /// Read, link and compile scenes without rendering them, and print every message
+    Check(CheckArgs),
+    /// Show what a shader compiles to, at any stage
+    Compile(CompileArgs),
+    /// Trace one sample of an image: its hits, its rays, and its shaders step by step
+    Probe(Box<ProbeArgs>),
+    /// Write a scene as RIB or glTF, with its textures and shaders beside it
+    Convert(Box<ConvertArgs>),
+    /// Copy everything that a scene reads into one folder, which renders alone
+    Pack(Box<PackArgs>),
     /// Join the parts of an image that `render --part` rendered
     Merge(MergeArgs),
     /// Print how an image or a part was rendered
     Info(InfoArgs),
-    /// Compare two image files
-    Diff(DiffArgs),
-    /// Render the scenes of a folder, compare each with its reference, and write a report
-    Golden(GoldenArgs),
-    /// Write a scene as RIB or glTF, with its textures and shaders beside it
-    Convert(Box<ConvertArgs>),
-    /// Write a job for a render farm: Open Job Description, or Slurm
-    Farm(Box<FarmArgs>),
-    /// Copy everything that a scene reads into one folder, which renders alone
-    Pack(Box<PackArgs>),
-    /// Read, link and compile scenes without rendering them, and print every message
-    Check(CheckArgs),
     /// Render a shadow map (depth map) from the scene's camera, for shadow()
     Depth(DepthArgs),
-    /// Trace one sample of an image: its hits, its rays, and its shaders step by step
-    Probe(ProbeArgs),
-    /// Show what a shader compiles to, at any stage
-    Compile(CompileArgs),
-    /// Call a shader function, or run a program of the RPU, and print the result
-    Run(RunArgs),
+    /// Write a job for a render farm: Open Job Description, or Slurm
+    Farm(Box<FarmArgs>),
+    /// Serve editors over the Language Server Protocol, for .sl, .rtsl and .pfman files
+    Lsp(LspArgs),
     /// Simulate a scene on a model of hardware: the RPU, ray-tracing machines, machines for polygons
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     /// Compile a circuit in Silicon: simulate it, lay it out, write it as Verilog
     Silicon(SiliconArgs),
     /// Print the volumes of a scene's objects, by rays and by their faces
-    Volume(VolumeArgs),
+    #[command(alias = "volume")]
+    SolidVolume(SolidVolumeArgs),
     /// Measure the speed of this machine
     Bench(BenchArgs),
+    /// Call a shader function, or run a program of the RPU, and print the result
+    Run(RunArgs),
     /// List the backends and GPU adapters of this machine
     Devices(DevicesArgs),
     /// Print the reference of the shading languages: functions, variables, keywords
     Reference(ReferenceArgs),
-    /// Serve editors over the Language Server Protocol, for .sl, .rtsl and .pfman files
-    Lsp(LspArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -167,6 +202,64 @@ mod tests {
     fn the_command_line_is_one_that_clap_accepts() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// The arguments of a command line that clap accepts.
+    fn parsed(words: &str) -> Cli {
+        parse(words.split(' ')).unwrap_or_else(|error| panic!("{words}: {error}"))
+    }
+
+    #[test]
+    fn the_defaults_of_groups_are_those_of_the_command_line() {
+        let SceneArgs { file, .. } = SceneArgs::default();
+        let Some(Command::Compare(compare)) = parsed("shadewright compare --lenient").command else {
+            panic!("no comparison");
+        };
+        let scene = SceneArgs { file, ..compare.scene.clone() };
+        assert_eq!(format!("{:?}", scene), format!("{:?}", SceneArgs::default()));
+        assert_eq!(format!("{:?}", compare.scene), format!("{:?}", SceneArgs::default()));
+    }
+
+    #[test]
+    fn images_are_compared_strictly_unless_the_user_says_otherwise() {
+        let is_strict = |words: &str| match parsed(words).command {
+            Some(Command::Compare(args)) => args.scene.file.strict,
+            _ => panic!("no comparison"),
+        };
+        assert!(is_strict("shadewright compare"));
+        assert!(!is_strict("shadewright compare --lenient"));
+    }
+
+    #[test]
+    fn commands_with_one_frame_refuse_a_range() {
+        let frames = |words: &str| match parsed(words).command {
+            Some(Command::Depth(args)) => args.moment.frames,
+            _ => panic!("no shadow map"),
+        };
+        let third = Some(Frames { first: 3, last: 3 });
+        assert_eq!(frames("shadewright depth -o a.exr --frame 3"), third);
+        assert_eq!(frames("shadewright depth -o a.exr --frames=3"), third);
+        assert!(parse("shadewright depth -o a.exr --frame 1..3".split(' ')).is_err());
+    }
+
+    #[test]
+    fn options_without_effect_are_refused() {
+        for words in [
+            "shadewright scene.rib --crop 0,0,1,1",
+            "shadewright render scene.rib -o a.png --metric psnr --threshold 1",
+            "shadewright render scene.rib -o a.svg --edges all",
+            "shadewright render scene.rib -o a.svg --machine rtp",
+            "shadewright probe scene.rib 1,1 --passes none",
+            "shadewright probe scene.rib 1,1 --threads 2",
+            "shadewright compare scene.rib --engine auto",
+            "shadewright compare scene.rib --max-pixels 9",
+            "shadewright depth scene.rib -o a.exr --spp 4",
+            "shadewright solid-volume scene.rib -I shaders",
+            "shadewright simulate scene.rib --adapter a",
+            "shadewright simulate scene.rib --engine auto",
+        ] {
+            assert!(parse(words.split(' ')).is_err(), "{words}");
+        }
     }
 
     #[test]

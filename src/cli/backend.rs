@@ -1,6 +1,8 @@
 //! The back end of the command line: its compiler passes, its threads and its renderer.
 
-use super::args::{BackendChoice, EngineChoice, MachineArgs, SceneArgs, Schedule};
+use super::args::{
+    AdapterArgs, BackendChoice, CpuArgs, Devices, EngineArgs, GpuArgs, SceneArgs, ThreadArgs, TraversalArgs,
+};
 use super::cache;
 use super::device::Device;
 use super::failure::Failure;
@@ -9,8 +11,9 @@ use shadewright::codegen::{SHARED_TARGET, rpu};
 use shadewright::ir::passes::Pipeline;
 use shadewright::render::progressive::Progressive;
 use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{Backend, BackendOptions, RenderError, Renderer, gpu};
+use shadewright::render::{Backend, BackendOptions, RenderError, Renderer, Schedule, gpu};
 use shadewright::rpu::format::Format;
+use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::{EngineInfo, native};
 
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end,
@@ -43,21 +46,20 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
 
 /// Applies the arguments for the whole process: its vector instructions, its number of threads, and
 /// whether profilers can name the code that it generates.
-pub fn set_up_process(machine: &MachineArgs) -> Result<(), Failure> {
-    if let Some(instructions) = machine.instructions {
-        let set =
-            instructions.set().ok_or_else(|| Failure::device("error: --instructions: this CPU has none of them"))?;
-        set.limit();
+pub fn set_up_process(cpu: &CpuArgs) -> Result<(), Failure> {
+    if let Some(name) = cpu.instructions {
+        let set = InstructionSet::all().into_iter().find(|set| set.name() == name);
+        set.ok_or_else(|| Failure::device("error: --instructions: this CPU has none of them"))?.limit();
     }
-    if machine.perf_map {
+    if cpu.perf_map {
         let path = native::write_perf_map().context("creating the perf map")?;
         eprintln!("the names of native code are written to {}", path.display());
     }
-    set_thread_count(machine.threads)
+    set_thread_count(cpu.threads)
 }
 
 /// The process gets this number of threads; 0 is one a core.
-pub fn set_thread_count(threads: u16) -> Result<(), Failure> {
+pub fn set_thread_count(ThreadArgs { threads }: ThreadArgs) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.into())
         .build_global()
@@ -72,16 +74,20 @@ pub fn rpu_renderer(args: &SceneArgs) -> RpuRenderer {
 
 /// How the RPU's program of a scene is compiled.
 pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
-    let passes = rpu_passes(args.passes.as_deref());
-    rpu::Options { convention: args.convention.into(), passes, ..rpu::Options::default() }
+    let passes = rpu_passes(args.compiler.passes.as_deref());
+    rpu::Options { convention: args.compiler.convention, passes, ..rpu::Options::default() }
 }
 
 /// A GPU that renders by this schedule.
-pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::GpuRenderer, Failure> {
-    let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
+pub fn gpu_renderer(
+    adapter: &AdapterArgs,
+    traversal: TraversalArgs,
+    schedule: Schedule,
+) -> Result<gpu::GpuRenderer, Failure> {
+    let renderer = gpu::GpuRenderer::new(adapter.adapter.as_deref());
     let mut renderer = renderer.map_err(|e| Failure::device(format!("error: {e}")))?;
-    renderer.set_schedule(schedule.into());
-    renderer.set_traversal(machine.traversal.unwrap_or_default().into());
+    renderer.set_schedule(schedule);
+    renderer.set_traversal(traversal.traversal.unwrap_or_default());
     Ok(renderer)
 }
 
@@ -89,10 +95,10 @@ pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::Gp
 /// prints its choice.
 pub fn renderer(
     backend: BackendChoice,
-    machine: &MachineArgs,
+    devices: Devices<'_>,
     rpu: RpuRenderer,
 ) -> Result<(Box<dyn Renderer>, Device), Failure> {
-    let (opened, options) = chosen(backend, machine, rpu)?;
+    let (opened, options) = chosen(backend, devices, rpu)?;
     let renderer = open(opened.renderer(&options))?;
     let device = Device::of(opened, renderer.adapter());
     announce(backend, &device);
@@ -102,10 +108,10 @@ pub fn renderer(
 /// The same as [`renderer`], as a progressive renderer.
 pub fn progressive(
     backend: BackendChoice,
-    machine: &MachineArgs,
+    devices: Devices<'_>,
     rpu: RpuRenderer,
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
-    let (opened, options) = chosen(backend, machine, rpu)?;
+    let (opened, options) = chosen(backend, devices, rpu)?;
     let progressive = open(opened.progressive(&options))?;
     let device = Device::of(opened, progressive.adapter());
     announce(backend, &device);
@@ -123,9 +129,9 @@ fn announce(choice: BackendChoice, device: &Device) {
 
 /// A back end of a pair with what it is opened with: options of the GPU are for the side that uses
 /// one.
-pub fn side(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<(Backend, BackendOptions), Failure> {
+pub fn side(backend: Backend, gpu: &GpuArgs, rpu: RpuRenderer) -> Result<(Backend, BackendOptions), Failure> {
     match backend.info().uses_gpu {
-        true => chosen(BackendChoice::Named(backend), machine, rpu),
+        true => chosen(BackendChoice::Named(backend), gpu.into(), rpu),
         false => Ok((backend, BackendOptions { rpu, ..BackendOptions::default() })),
     }
 }
@@ -135,9 +141,9 @@ pub fn open<T: ?Sized>(opened: Result<Box<T>, RenderError>) -> Result<Box<T>, Fa
     opened.map_err(|e| Failure::device(format!("error: {e}")))
 }
 
-/// The engine that `--engine` names.
-pub fn engine(machine: &MachineArgs) -> Result<Option<&'static EngineInfo>, Failure> {
-    let Some(EngineChoice(engine)) = machine.engine else { return Ok(None) };
+/// The engine that `--engine` names, if it runs on this CPU.
+pub fn available(EngineArgs { engine }: EngineArgs) -> Result<Option<&'static EngineInfo>, Failure> {
+    let Some(engine) = engine else { return Ok(None) };
     match (engine.available)() {
         Ok(()) => Ok(Some(engine)),
         Err(reason) => Err(Failure::device(format!("error: --engine {}: {reason}", engine.name))),
@@ -145,8 +151,8 @@ pub fn engine(machine: &MachineArgs) -> Result<Option<&'static EngineInfo>, Fail
 }
 
 /// The back end of the engine that `--engine` names.
-fn on_engine(machine: &MachineArgs, rpu: &RpuRenderer) -> Result<Backend, Failure> {
-    let Some(engine) = engine(machine)? else { return Ok(Backend::RPU) };
+fn on_engine(engine: EngineArgs, rpu: &RpuRenderer) -> Result<Backend, Failure> {
+    let Some(engine) = available(engine)? else { return Ok(Backend::RPU) };
     if !engine.formats.contains(&rpu.format()) {
         let reason = format!("error: the {} engine computes in single precision alone; remove --format", engine.name);
         return Err(Failure::input(reason));
@@ -160,23 +166,25 @@ fn on_engine(machine: &MachineArgs, rpu: &RpuRenderer) -> Result<Backend, Failur
 /// The back end that the arguments ask for, and what it is opened with.
 fn chosen(
     choice: BackendChoice,
-    machine: &MachineArgs,
+    Devices { gpu, engine }: Devices<'_>,
     rpu: RpuRenderer,
 ) -> Result<(Backend, BackendOptions), Failure> {
+    let GpuArgs { adapter: AdapterArgs { adapter }, schedule, traversal: TraversalArgs { traversal } } = gpu;
+    let is_engine_named = engine.engine.is_some();
     let backend = match choice {
         BackendChoice::Auto => None,
         // `--engine` and `--format` are the RPU's.
-        BackendChoice::Named(Backend::RPU) if machine.engine.is_some() => Some(on_engine(machine, &rpu)?),
+        BackendChoice::Named(Backend::RPU) if is_engine_named => Some(on_engine(engine, &rpu)?),
         BackendChoice::Named(Backend::RPU) if rpu.format() == Format::F24 => Some(Backend::RPU_F24),
         BackendChoice::Named(backend) => Some(backend),
     };
     if rpu.format() != Format::F32 && backend.is_none_or(|b| b.info().format != rpu.format()) {
         return Err(Failure::input("error: --format is an option of the RPU: add --backend rpu"));
     }
-    if machine.engine.is_some() && !matches!(choice, BackendChoice::Named(Backend::RPU)) {
+    if is_engine_named && !matches!(choice, BackendChoice::Named(Backend::RPU)) {
         return Err(Failure::input("error: --engine is an option of the RPU: add --backend rpu"));
     }
-    if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
+    if traversal.is_some() && *schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(
             "error: --traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
         ));
@@ -184,17 +192,17 @@ fn chosen(
     if let Some(backend) = backend.filter(|backend| !backend.info().uses_gpu) {
         let name = backend.name();
         let unused = [
-            (machine.traversal.is_some(), "--traversal is an option of the GPU"),
-            (machine.adapter.is_some(), "--adapter chooses a GPU"),
-            (machine.schedule.is_some(), "--schedule is an option of the GPU"),
+            (traversal.is_some(), "--traversal is an option of the GPU"),
+            (adapter.is_some(), "--adapter chooses a GPU"),
+            (schedule.is_some(), "--schedule is an option of the GPU"),
         ];
         if let Some((_, what)) = unused.into_iter().find(|(is_given, _)| *is_given) {
             return Err(Failure::input(format!("error: {what}, and --backend {name} uses none; remove one of them")));
         }
     }
-    let backend = backend.unwrap_or_else(|| Backend::automatic(machine.adapter.as_deref()));
+    let backend = backend.unwrap_or_else(|| Backend::automatic(adapter.as_deref()));
     // The megakernel has its traversal built in.
-    let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront)).unwrap_or_default().into();
-    let traversal = machine.traversal.unwrap_or_default().into();
-    Ok((backend, BackendOptions { adapter: machine.adapter.clone(), schedule, traversal, rpu, own_threads: None }))
+    let schedule = schedule.or(traversal.map(|_| Schedule::Wavefront)).unwrap_or_default();
+    let traversal = traversal.unwrap_or_default();
+    Ok((backend, BackendOptions { adapter: adapter.clone(), schedule, traversal, rpu, own_threads: None }))
 }

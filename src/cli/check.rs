@@ -45,11 +45,12 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
 /// Reads, links and compiles a scene for all back ends.
 fn check(args: &CheckArgs, path: &Path) -> (Diagnostics, SourceMap) {
     let open = OpenOptions {
-        allow_read: args.files.allow_read.clone(),
-        allow_run: args.files.allow_run,
+        allow_read: args.access.allow_read.clone(),
+        allow_run: args.access.allow_run,
         ..OpenOptions::default()
     };
-    let (shader_paths, specialize) = (args.files.shader_paths.clone(), args.specialize.unwrap_or_default());
+    let (shader_paths, specialize) =
+        (args.shaders.shader_paths.clone(), args.specialize.specialize.unwrap_or_default());
     let options = Options { open, shader_paths, specialize, ..Options::default() };
     let mut project = Project::new(Source::File(path.to_path_buf()), options);
     match project.refresh() {

@@ -1,6 +1,6 @@
 //! Rendering in passes: interruption, checkpoints with `--resume`, and `--target-error`.
 
-use super::args::{RenderArgs, SamplePattern};
+use super::args::RenderArgs;
 use super::backend::progressive;
 use super::failure::Failure;
 use super::interrupt;
@@ -44,17 +44,15 @@ pub fn variance_of(job: &Job, film: &Film, end: u32) -> Option<Variance> {
 /// Renders an image of a scene without motion, in passes.
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
-    if args.target_error.is_some() && args.scene.pattern != SamplePattern::Sobol {
-        return Err(Failure::input(
-            "error: --target-error needs --pattern sobol: the first samples of the stratified pattern cover only a part of each pixel",
-        ));
-    }
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
+    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
     let start = Instant::now();
     let mut film = film_of(job).map_err(|e| failure(e.into()))?;
-    let saved =
-        args.resume.as_deref().map(|path| Checkpoint { path, subject: record::subject(args, job, scene, &device) });
+    let saved = args
+        .output
+        .resume
+        .as_deref()
+        .map(|path| Checkpoint { path, subject: record::subject(args, job, scene, &device) });
     let all = job.sampling.count();
     let before = match &saved {
         Some(saved) => saved.read(&mut film)?,
@@ -110,7 +108,7 @@ pub fn interrupted(args: &RenderArgs, out: &Path, drawn: &Drawn, all: u32) -> Fa
         0 => format!("interrupted in the first sample: `{out}` has the pixels so far"),
         _ => format!("interrupted after {done} of {all} samples a pixel: `{out}` has the image so far"),
     };
-    Failure::interrupted(match &args.resume {
+    Failure::interrupted(match &args.output.resume {
         Some(file) if drawn.is_saved => format!("{so_far}; run the command again to resume from `{}`", file.display()),
         _ => so_far,
     })

@@ -1,6 +1,6 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
-use super::args::{CompareArgs, MachineArgs, SceneArgs, Seeds};
+use super::args::{CompareArgs, GpuArgs, SceneArgs, Seeds};
 use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::device::Device;
 use super::failure::Failure;
@@ -22,7 +22,6 @@ use std::sync::atomic::AtomicBool;
 
 /// Renders on both and judges the difference.
 pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
-    args.scene.for_judgement();
     if args.seeds.is_some() {
         // Noise would exceed the tolerances.
         args.judge.metric.get_or_insert(Metric::Z);
@@ -32,27 +31,17 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         image_file::check_writable(path)?;
     }
     check_judgement(&args.judge)?;
-    let settings = sampler::settings(&args.sampler, &args.scene)?;
-    if settings.is_some() {
-        Failure::of_options(
-            &[
-                (args.judge.metric == Some(Metric::Z), "--metric z: its pixels have no variances"),
-                (args.seeds.is_some(), "--seeds: samples are on a lattice"),
-            ],
-            |option| format!("error: --sampler adaptive does not support {option}"),
-        )?;
-    }
-    if args.machine.engine.is_some() {
+    let settings = sampler::settings(&args.sampler);
+    if settings.is_some() && args.judge.metric == Some(Metric::Z) {
         return Err(Failure::input(
-            "error: --engine is not an option of `compare`: name the engine as a back end, such as \
-             --between gpu,rpu-interpreter",
+            "error: --sampler adaptive does not support --metric z: its pixels have no variances",
         ));
     }
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
     let sampler = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
-    let seeds = args.seeds.map_or([args.scene.seed; 2], |Seeds(seeds)| seeds);
+    let seeds = args.seeds.map_or([args.scene.sampling.seed; 2], |Seeds(seeds)| seeds);
     let jobs = seeds.map(|seed| {
         let mut job = job.clone();
         job.sampling.seed = seed;
@@ -65,8 +54,8 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     let images = match &batched {
         Some(batched) => batched.images.clone(),
         None => {
-            let [a, b] = [0, 1]
-                .map(|side| render(&args.scene, &args.machine, args.between.0[side], &jobs[side], sampler.as_ref()));
+            let [a, b] =
+                [0, 1].map(|side| render(&args.scene, &args.gpu, args.between.0[side], &jobs[side], sampler.as_ref()));
             [a?, b?]
         }
     };
@@ -78,7 +67,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         }
     }
     let pair = batched.as_ref().map(Batched::pair);
-    conclude(&Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, &args.judge)
+    conclude(&Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, args.json)
 }
 
 /// True if the images are tested for equal means: where that is asked for, and by default where paths
@@ -129,7 +118,7 @@ impl Batched {
         let failure = |e: RenderError| Failure::render(&e, &jobs[0].program.sources);
         let mut machines = Vec::new();
         for (backend, job) in args.between.0.into_iter().zip(jobs) {
-            let (mut machine, device) = progressive_on(&args.scene, &args.machine, backend)?;
+            let (mut machine, device) = progressive_on(&args.scene, &args.gpu, backend)?;
             eprintln!("{}: {device}", backend.name());
             machine.load(job).map_err(failure)?;
             machines.push(machine);
@@ -197,20 +186,20 @@ fn difference(first: &FilmPixel, second: &FilmPixel) -> FilmPixel {
 /// Renders a job on a back end, with a sampler or the job's own samples, and prints the device.
 pub fn render(
     scene: &SceneArgs,
-    machine: &MachineArgs,
+    gpu: &GpuArgs,
     backend: Backend,
     job: &Job,
     sampler: Option<&AdaptiveSampler>,
 ) -> Result<Image, Failure> {
     match sampler {
-        Some(sampler) => adaptive(scene, machine, backend, job, sampler),
-        None => uniform(scene, machine, backend, job),
+        Some(sampler) => adaptive(scene, gpu, backend, job, sampler),
+        None => uniform(scene, gpu, backend, job),
     }
 }
 
 /// Renders with the same number of samples in every pixel.
-fn uniform(scene: &SceneArgs, options: &MachineArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
-    let (opened, options) = side(backend, options, rpu_renderer(scene))?;
+fn uniform(scene: &SceneArgs, gpu: &GpuArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
+    let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
     let mut machine = open(opened.renderer(&options))?;
     let device = Device::of(opened, machine.adapter());
     let name = backend.name();
@@ -223,12 +212,12 @@ fn uniform(scene: &SceneArgs, options: &MachineArgs, backend: Backend, job: &Job
 /// Renders with the adaptive sampler.
 fn adaptive(
     scene: &SceneArgs,
-    options: &MachineArgs,
+    gpu: &GpuArgs,
     backend: Backend,
     job: &Job,
     sampler: &AdaptiveSampler,
 ) -> Result<Image, Failure> {
-    let (mut machine, device) = progressive_on(scene, options, backend)?;
+    let (mut machine, device) = progressive_on(scene, gpu, backend)?;
     let name = backend.name();
     let image = sampler::image(sampler, &mut *machine, job, name, &AtomicBool::new(false));
     let (image, statistics) = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
@@ -239,10 +228,10 @@ fn adaptive(
 /// A back end that renders in passes, and its device.
 fn progressive_on(
     scene: &SceneArgs,
-    options: &MachineArgs,
+    gpu: &GpuArgs,
     backend: Backend,
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
-    let (opened, options) = side(backend, options, rpu_renderer(scene))?;
+    let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
     let machine = open(opened.progressive(&options))?;
     let device = Device::of(opened, machine.adapter());
     Ok((machine, device))

@@ -8,7 +8,7 @@ mod memory;
 mod packets;
 mod specialised;
 
-use super::args::{Abi, CompileArgs, Emit};
+use super::args::{CompileArgs, Emit};
 use super::backend::{pipeline, rpu_passes};
 use super::failure::Failure;
 use super::kernels;
@@ -184,7 +184,7 @@ fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
         Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
     };
     let mut module = cores.module;
-    match choose_math(&mut module, args.math.choice(), &mut sources) {
+    match choose_math(&mut module, args.math.math, &mut sources) {
         Ok(()) => Ok(Compiled { module, shaders: cores.shaders, sources }),
         Err(errors) => Err(Failure::diagnostics(&errors, &sources)),
     }
@@ -333,7 +333,7 @@ fn linked_scene(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
     let options = project::Options {
         shader_paths: args.preprocess.include.clone(),
         pipeline: pipeline(args.passes.as_deref())?,
-        math: args.math.choice(),
+        math: args.math.math,
         specialize: args.specialize.unwrap_or_default(),
         ..project::Options::default()
     };
@@ -400,7 +400,7 @@ fn linked_shader(
         beside.into_iter().filter(|other| *other != name).filter_map(built_in).collect();
     given.push((name, FileId(0)));
     let defines = language_options(args).preprocess.defines;
-    let math = args.math.choice();
+    let math = args.math.math;
     let specialize = args.specialize.unwrap_or_default();
     let options =
         LinkOptions { shader_paths, pipeline, given, defines, debug, math, specialize, ..LinkOptions::default() };
@@ -479,14 +479,14 @@ impl ForRpu {
 }
 
 fn rpu_program(args: &CompileArgs) -> Result<ForRpu, Failure> {
-    let (convention, passes) = (args.convention.into(), rpu_passes(args.passes.as_deref()));
-    let (module, sources, options) = match args.abi {
-        Abi::Native => {
+    let (abi, convention, passes) = (args.abi, args.convention, rpu_passes(args.passes.as_deref()));
+    let (module, sources, options) = match abi {
+        rpu::Abi::Native => {
             let (module, sources) = linked(args)?;
             let constants = rpu::ConstantPlaces::Code;
-            (module, sources, rpu::Options { abi: rpu::Abi::Native, convention, passes, constants })
+            (module, sources, rpu::Options { abi, convention, passes, constants })
         }
-        Abi::Thesis => {
+        rpu::Abi::Thesis => {
             let (Unit::Shaders(unit), sources) = compile(args)? else {
                 return Err(Failure::input("error: --abi thesis is for functions, and the file defines classes"));
             };
@@ -495,7 +495,7 @@ fn rpu_program(args: &CompileArgs) -> Result<ForRpu, Failure> {
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-            let options = rpu::Options { abi: rpu::Abi::Thesis, convention, passes, ..rpu::Options::default() };
+            let options = rpu::Options { abi, convention, passes, ..rpu::Options::default() };
             (module, sources, options)
         }
     };

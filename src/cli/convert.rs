@@ -39,7 +39,7 @@ pub fn run(args: &ConvertArgs) -> Result<(), Failure> {
     }
     exported.write().map_err(|e| refused(&e))?;
     let judgement = args.check.then(|| check(args, &scene)).transpose()?;
-    if args.judge.json {
+    if args.json {
         print_json(&summary(args, format, &exported, judgement.as_ref()).into())?;
     } else {
         for file in &exported.files {
@@ -66,7 +66,7 @@ fn converted(args: &ConvertArgs) -> Result<(Scene, Exported), Failure> {
     let opened = source_of(&args.scene).open(&open_options(args), &mut sources);
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.diagnostics.render(&sources));
-    let options = export::Options { shader_paths: args.files.shader_paths.clone() };
+    let options = export::Options { shader_paths: args.shaders.shader_paths.clone() };
     let exported = export(&opened.scene, sources, &args.out, &options).map_err(|e| refused(&e))?;
     Ok((opened.scene, exported))
 }
@@ -80,14 +80,14 @@ fn source_of(path: &Path) -> Source {
 
 fn open_options(args: &ConvertArgs) -> OpenOptions {
     OpenOptions {
-        allow_read: args.files.allow_read.clone(),
+        allow_read: args.access.allow_read.clone(),
         frame: args.frame,
         seconds: args.time,
         animation: args.animation.clone(),
-        allow_run: args.files.allow_run,
-        integrator: args.integrator.map(Into::into),
+        allow_run: args.access.allow_run,
+        integrator: args.integrator,
         strict: args.strict,
-        max_triangles: Some(args.max_triangles),
+        max_triangles: Some(args.limit.max_triangles),
         ..OpenOptions::default()
     }
 }
@@ -99,7 +99,7 @@ fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgement, Failure> {
     // The new file is read as it is; a path tracer is asked for where the file cannot say so.
     let integrator = Some(scene.integrator);
     let open = OpenOptions { integrator, strict: args.strict, ..OpenOptions::default() };
-    let open = OpenOptions { max_triangles: Some(args.max_triangles), ..open };
+    let open = OpenOptions { max_triangles: Some(args.limit.max_triangles), ..open };
     let after = rendered(args, Source::File(args.out.clone()), open, "the converted scene", size)?;
     let before = Side::new("the scene's image", &before.0, before.1.as_ref());
     let after = Side::new("the converted scene's image", &after.0, after.1.as_ref());
@@ -124,7 +124,7 @@ fn rendered(
     what: &str,
     size: [u32; 2],
 ) -> Result<Rendered, Failure> {
-    let shader_paths = args.files.shader_paths.clone();
+    let shader_paths = args.shaders.shader_paths.clone();
     let mut project = Project::new(source, Options { open: open_with, shader_paths, ..Options::default() });
     let strata = Sampling::strata_of(args.spp);
     let edits = OptionEdits { size: Some(size), pixel_samples: Some(strata), ..OptionEdits::default() };

@@ -17,7 +17,7 @@ pub fn run(args: &DepthArgs) -> Result<(), Failure> {
     }
     image_file::check_writable(&args.out)?;
     set_thread_count(args.threads)?;
-    let (_, state) = open_project(&args.scene)?;
+    let (_, state) = open_project(&args.scene())?;
     let map = depth::draw(&state.scene, &state.bvh);
     let bytes = map.encode().map_err(|e| Failure::input(format!("error: {}: {e}", args.out.display())))?;
     image_file::write_bytes(&args.out, &bytes)?;

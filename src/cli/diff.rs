@@ -7,6 +7,6 @@ use super::judgement::{Judgement, check_judgement, conclude, read};
 /// Compares the files and prints the report.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     check_judgement(&args.judge)?;
-    let (a, b) = (read(&args.a, &args.judge)?, read(&args.b, &args.judge)?);
-    conclude(&Judgement::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, &args.judge)
+    let (a, b) = (read(&args.a, &args.judge, args.limit)?, read(&args.b, &args.judge, args.limit)?);
+    conclude(&Judgement::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, args.json)
 }

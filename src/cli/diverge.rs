@@ -1,6 +1,6 @@
 //! `shadewright probe --diverge A,B`: the first value at which two back ends differ.
 
-use super::args::{Between, MachineArgs, ProbeArgs};
+use super::args::{AdapterArgs, Between, GpuArgs, ProbeArgs, TraversalArgs};
 use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
@@ -12,12 +12,7 @@ use shadewright::text::source::SourceMap;
 
 /// Follows a sample and prints where the machines part. A difference is a failed comparison.
 pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
-    if args.machine.engine.is_some() {
-        return Err(Failure::input(
-            "error: --engine is not an option of --diverge: name the engine as a back end, such as rpu-interpreter",
-        ));
-    }
-    let MachineArgs { adapter, schedule, traversal, .. } = &args.machine;
+    let GpuArgs { adapter: AdapterArgs { adapter }, schedule, traversal: TraversalArgs { traversal } } = &args.gpu;
     let given =
         [(adapter.is_some(), "--adapter"), (schedule.is_some(), "--schedule"), (traversal.is_some(), "--traversal")];
     if between.0.iter().all(|backend| !backend.info().uses_gpu) {
@@ -25,9 +20,9 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
             format!("error: {option} is about a GPU, and neither back end of --diverge uses one; remove it")
         })?;
     }
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let mut scene = args.scene.clone();
-    scene.for_judgement();
+    scene.file.strict = !args.lenient;
     let (_, state) = open_project(&scene)?;
     let job = job_of(&scene, &state)?;
     // Variables have names in a program for debuggers; the rendered one does without.
@@ -40,7 +35,7 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
         progress: &|what| eprintln!("{what}"),
     };
     let open_side = |backend: Backend| {
-        let (backend, options) = side(backend, &args.machine, rpu_renderer(&scene))?;
+        let (backend, options) = side(backend, &args.gpu, rpu_renderer(&scene))?;
         let runner = open(backend.samples(&options))?;
         eprintln!("{}: {}", backend.name(), runner.describe());
         Ok::<_, Failure>(runner)

@@ -1,21 +1,15 @@
 //! `shadewright completions` and `shadewright man`: documents that are generated from the command
 //! line's definition.
 
-use super::args::{Cli, CompletionsArgs, ManArgs, Shell};
+use super::args::{Cli, CompletionsArgs, ManArgs};
 use super::failure::Failure;
 use anyhow::Context;
 use clap::CommandFactory;
 
 /// Prints the completion script of a shell.
 pub fn completions(args: CompletionsArgs) {
-    let shell = match args.shell {
-        Shell::Bash => clap_complete::Shell::Bash,
-        Shell::Zsh => clap_complete::Shell::Zsh,
-        Shell::Fish => clap_complete::Shell::Fish,
-        Shell::PowerShell => clap_complete::Shell::PowerShell,
-    };
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "shadewright", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::command(), "shadewright", &mut script);
     print!("{}", String::from_utf8_lossy(&script));
 }
 

@@ -1,13 +1,11 @@
-//! `shadewright farm SCENE --out DIR`: jobs for the engines of render farms.
+//! `shadewright farm SCENE --out DIR`: jobs for the schedulers of render farms.
 
-use super::args::{Cli, Command, FarmArgs, FarmEngine, Frames, RenderArgs, SceneArgs};
+use super::args::{Command, FarmArgs, Frames, RenderArgs, SceneArgs, Scheduler, parse};
 use super::failure::Failure;
 use super::frames::{self, Sequence};
 use super::input::{job_of, open_options, open_project};
 use super::pack::packed;
 use super::render::shadow_map;
-use super::sampler;
-use clap::Parser;
 use serde::Serialize;
 use serde_json::Value;
 use shadewright::disk;
@@ -38,12 +36,6 @@ struct Record<'a> {
 
 /// Writes the job.
 pub fn run(args: &FarmArgs) -> Result<(), Failure> {
-    if args.engine != FarmEngine::Slurm {
-        Failure::of_options(
-            &[(!args.slurm_options.is_empty(), "--slurm-option"), (args.at_once.is_some(), "--at-once")],
-            |option| format!("error: {option} is for --engine slurm"),
-        )?;
-    }
     check_options(args)?;
     let render = task_of(args)?;
     let frames = frames_of(&render)?;
@@ -61,7 +53,7 @@ pub fn run(args: &FarmArgs) -> Result<(), Failure> {
         cache: args.cache.clone(),
         settings: Settings {
             samples: args.spp,
-            size: args.size.map(|size| [size.0, size.1]),
+            size: args.size.size.map(|size| [size.0, size.1]),
             backend: args.backend.name().to_string(),
             options: args.options.clone(),
         },
@@ -77,9 +69,9 @@ pub fn run(args: &FarmArgs) -> Result<(), Failure> {
 
 /// The files of a job, but for its scene.
 fn files_of(args: &FarmArgs, job: &Job) -> Result<Vec<File>, Failure> {
-    let files = match args.engine {
-        FarmEngine::Openjd => openjd::bundle(job),
-        FarmEngine::Slurm => {
+    let files = match args.scheduler {
+        Scheduler::Openjd => openjd::bundle(job),
+        Scheduler::Slurm => {
             slurm::scripts(job, &slurm::Options { sbatch: args.slurm_options.clone(), at_once: args.at_once })
         }
     };
@@ -118,7 +110,7 @@ fn check_options(args: &FarmArgs) -> Result<(), Failure> {
     const OF_SCRIPTS: &str =
         "shadewright render scene -o part.exr --reuse --part 1/1 --backend rpu --size 1x1 --spp 1 --frames 1";
     let words = OF_SCRIPTS.split(' ').chain(args.options.iter().map(String::as_str));
-    match Cli::try_parse_from(words) {
+    match parse(words) {
         Err(error) if error.kind() == clap::error::ErrorKind::ArgumentConflict => Err(refused(
             &error,
             "tasks have --out, --part and --reuse of their own; --frames, --size, --spp and --backend stand before `--`",
@@ -136,7 +128,7 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
     push("--out", "part.exr".to_string());
     push("--part", "1/1".to_string());
     push("--backend", args.backend.name().to_string());
-    if let Some(size) = args.size {
+    if let Some(size) = args.size.size {
         push("--size", format!("{}x{}", size.0, size.1));
     }
     if let Some(spp) = args.spp {
@@ -146,21 +138,19 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
         push("--frames", format!("{first}..{last}"));
     }
     words.extend(args.options.iter().map(Into::into));
-    let cli = Cli::try_parse_from(words)
-        .map_err(|error| refused(&error, "what follows `--` are options of `shadewright render`"))?;
+    let cli = parse(words).map_err(|error| refused(&error, "what follows `--` are options of `shadewright render`"))?;
     let Some(Command::Render(mut render)) = cli.command else {
         return Err(Failure::input("error: what follows `--` are no options of `shadewright render`"));
     };
     Failure::of_options(
         &[
-            (!render.scene.files.shader_paths.is_empty(), "--shader-path (-I)"),
-            (!render.scene.files.allow_read.is_empty(), "--allow-read"),
+            (!render.scene.shaders.shader_paths.is_empty(), "--shader-path (-I)"),
+            (!render.scene.file.access.allow_read.is_empty(), "--allow-read"),
         ],
         |option| format!("error: {option} stands before `--`: `farm` looks for the files, and the nodes need not"),
     )?;
-    sampler::settings_of_render(&render)?;
-    render.scene.files.shader_paths.clone_from(&args.shader_paths);
-    render.scene.files.allow_read.clone_from(&args.allow_read);
+    render.scene.shaders.clone_from(&args.shaders);
+    render.scene.file.access.allow_read.clone_from(&args.allow_read);
     Ok(*render)
 }
 
@@ -169,7 +159,7 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
 fn frames_of(render: &RenderArgs) -> Result<Option<FrameSet>, Failure> {
     let Sequence { mut frames, depth_frames, .. } = frames::sequence(&render.scene, false)?;
     if frames.is_empty() {
-        return Ok(render.scene.frames.and_then(|range| FrameSet::new(vec![range.first])));
+        return Ok(render.scene.moment.frames.and_then(|range| FrameSet::new(vec![range.first])));
     }
     frames.retain(|frame| !depth_frames.contains(frame));
     let set = FrameSet::new(frames);
@@ -179,7 +169,8 @@ fn frames_of(render: &RenderArgs) -> Result<Option<FrameSet>, Failure> {
 /// Reads and links the first frame, as the tasks will, and checks that the image can be divided.
 fn check_task(args: &FarmArgs, scene: &SceneArgs, frames: Option<&FrameSet>) -> Result<(), Failure> {
     let first = frames.and_then(|set| set.numbers().first());
-    let scene = SceneArgs { frames: first.map(|&first| Frames { first, last: first }), ..scene.clone() };
+    let mut scene = scene.clone();
+    scene.moment.frames = first.map(|&first| Frames { first, last: first });
     let (_, state) = open_project(&scene)?;
     if shadow_map(&state).is_some() && first.is_some() {
         return Err(Failure::input("error: --frames: this frame is a shadow map"));
@@ -194,8 +185,8 @@ fn check_task(args: &FarmArgs, scene: &SceneArgs, frames: Option<&FrameSet>) -> 
 fn pack_scene(folder: &Path, scene: &SceneArgs, path: &Path, job: &mut Job) -> Result<(), Failure> {
     let options = pack::Options {
         open: OpenOptions { frame: None, ..open_options(scene) },
-        shader_paths: scene.files.shader_paths.clone(),
-        frames: scene.frames.map(|Frames { first, last }| [first, last]),
+        shader_paths: scene.shaders.shader_paths.clone(),
+        frames: scene.moment.frames.map(|Frames { first, last }| [first, last]),
         dry_run: false,
     };
     let packed = packed(path, &folder.join(SCENE), &options)?;
@@ -346,18 +337,18 @@ fn report(args: &FarmArgs, job: &Job) {
         plural(job.parts_of_image(), "part"),
         plural(tasks, "task")
     );
-    let shown: PathBuf = args.out.join(match args.engine {
-        FarmEngine::Openjd => openjd::TEMPLATE,
-        FarmEngine::Slurm => slurm::SUBMIT,
+    let shown: PathBuf = args.out.join(match args.scheduler {
+        Scheduler::Openjd => openjd::TEMPLATE,
+        Scheduler::Slurm => slurm::SUBMIT,
     });
     let quoted = |path: &Path| word(&path.to_string_lossy());
     let shown = quoted(&shown);
-    match args.engine {
-        FarmEngine::Openjd => {
+    match args.scheduler {
+        Scheduler::Openjd => {
             eprintln!("to run it here: openjd run {shown}");
             eprintln!("to submit it to AWS Deadline Cloud: deadline bundle submit {}", quoted(&args.out));
         }
-        FarmEngine::Slurm => eprintln!("to submit it: {shown} [OPTIONS OF SBATCH]"),
+        Scheduler::Slurm => eprintln!("to submit it: {shown} [OPTIONS OF SBATCH]"),
     }
     let image = Path::new(&job.image);
     let name = match &job.frames {

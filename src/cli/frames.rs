@@ -29,7 +29,7 @@ pub struct Sequence {
 /// The bytes of the scene's file, of which the functions below tell what it seems to hold without
 /// reading it as a scene.
 fn bytes_of(args: &SceneArgs) -> Option<Vec<u8>> {
-    scene::read_file(args.scene.as_deref()?, MAX_BYTES).ok()
+    scene::read_file(args.file.scene.as_deref()?, MAX_BYTES).ok()
 }
 
 /// Several frames, or several worlds, which are frames where nothing else is.
@@ -52,7 +52,7 @@ fn has(bytes: &[u8], word: &str, n: usize) -> bool {
 /// # Errors
 /// When the scene of a range has errors, or no frame in the range.
 pub fn sequence(args: &SceneArgs, is_single: bool) -> Result<Sequence, Failure> {
-    match args.frames {
+    match args.moment.frames {
         Some(range) if range.first != range.last => of_scene(args, range),
         Some(range) if bytes_of(args).is_some_and(|bytes| has_several(&bytes) && has_shadow_maps(&bytes)) => {
             Ok(Sequence { frames: Vec::new(), ..of_scene(args, range)? })

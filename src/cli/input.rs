@@ -21,22 +21,23 @@ pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
 
 /// How the arguments ask to read the scene.
 pub fn open_options(args: &SceneArgs) -> OpenOptions {
+    let SceneArgs { file, camera, moment, integrator, .. } = args;
     OpenOptions {
-        size: args.size.map(|s| (s.0, s.1)),
-        allow_read: args.files.allow_read.clone(),
-        frame: args.frames.map(|f| f.first),
-        seconds: args.time,
-        fps: Some(args.fps),
-        animation: args.animation.clone(),
-        allow_run: args.files.allow_run,
-        integrator: args.integrator.map(Into::into),
-        estimator: args.estimator.map(Into::into),
-        clamp: args.clamp,
-        shadows: args.shadows.into(),
-        current: args.current.map(Into::into),
-        strict: args.strict,
-        max_triangles: Some(args.max_triangles),
-        headlight: args.headlight,
+        size: camera.size.size.map(|s| (s.0, s.1)),
+        allow_read: file.access.allow_read.clone(),
+        frame: moment.frames.map(|f| f.first),
+        seconds: moment.time,
+        fps: Some(moment.fps),
+        animation: moment.animation.clone(),
+        allow_run: file.access.allow_run,
+        integrator: integrator.integrator,
+        estimator: integrator.estimator,
+        clamp: integrator.clamp,
+        shadows: integrator.shadows,
+        current: integrator.current,
+        strict: file.strict,
+        max_triangles: Some(file.limit.max_triangles),
+        headlight: integrator.headlight,
         rendered: args.rendered.clone(),
         time: 0.0,
     }
@@ -44,7 +45,7 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
 
 /// Where the scene of the arguments comes from.
 pub fn source_of(args: &SceneArgs) -> Source {
-    match &args.scene {
+    match &args.file.scene {
         Some(path) => Source::File(path.clone()),
         None => Source::BuiltIn(scene::builtin::DEFAULT_SCENE.to_string()),
     }
@@ -52,27 +53,28 @@ pub fn source_of(args: &SceneArgs) -> Source {
 
 /// How the arguments ask to read and link it.
 pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
+    let SceneArgs { shaders, camera, compiler, .. } = args;
     Ok(project::Options {
         open: open_options(args),
-        shader_paths: args.files.shader_paths.clone(),
-        pipeline: pipeline(args.passes.as_deref())?,
-        math: args.math.choice(),
-        specialize: args.specialize.unwrap_or_default(),
+        shader_paths: shaders.shader_paths.clone(),
+        pipeline: pipeline(compiler.passes.as_deref())?,
+        math: compiler.math.math,
+        specialize: compiler.specialize.specialize.unwrap_or_default(),
         host: Default::default(),
-        tree: args.tree.map(Into::into),
-        pixels: args.crop.map(|Crop([x0, y0, x1, y1])| u64::from(x1 - x0) * u64::from(y1 - y0)),
-        samples: args.spp,
+        tree: compiler.tree,
+        pixels: camera.crop.map(|Crop([x0, y0, x1, y1])| u64::from(x1 - x0) * u64::from(y1 - y0)),
+        samples: args.sampling.spp,
         kernels: false,
     })
 }
 
 /// The job that the arguments ask for, of a state of their project.
 pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
-    let mut job = state.job(&state.view(), sampling(args, &state.scene), args.budget);
+    let mut job = state.job(&state.view(), sampling(args, &state.scene), args.compiler.budget);
     let (width, height) = (job.window.width, job.window.height);
-    job.film.pattern = args.pattern.into();
+    job.film.pattern = args.sampling.pattern;
     // The command line wins over the scene.
-    let crop = args.crop.map(|Crop(window)| window).or_else(|| state.scene.film.crop_pixels(width, height));
+    let crop = args.camera.crop.map(|Crop(window)| window).or_else(|| state.scene.film.crop_pixels(width, height));
     if let Some(crop) = crop {
         job.window = Window::cropped(crop, width, height).map_err(|e| Failure::input(format!("error: --crop: {e}")))?;
     }
@@ -104,5 +106,5 @@ pub fn refreshed(project: &mut Project) -> Result<Arc<State>, Failure> {
 
 /// The samples that the arguments ask for, or the scene.
 pub fn sampling(args: &SceneArgs, scene: &Scene) -> Sampling {
-    Sampling { strata: args.spp.map_or(scene.pixel_samples, Sampling::strata_of), seed: args.seed }
+    Sampling { strata: args.sampling.spp.map_or(scene.pixel_samples, Sampling::strata_of), seed: args.sampling.seed }
 }

@@ -1,6 +1,6 @@
 //! Compares two images by `--metric` and `--threshold`.
 
-use super::args::JudgeArgs;
+use super::args::{JudgeArgs, PixelLimit};
 use super::failure::Failure;
 use super::output::print_json;
 use shadewright::compare::significance::{self, DEFAULT_SIGNIFICANCE, Estimate, LEAST_BATCHES, Pair};
@@ -47,10 +47,10 @@ impl Named {
 }
 
 /// Reads an image that is compared, with the variances of its pixels where they are needed.
-pub fn read(path: &Path, args: &JudgeArgs) -> Result<Named, Failure> {
+pub fn read(path: &Path, args: &JudgeArgs, limit: PixelLimit) -> Result<Named, Failure> {
     let rendering = match args.metric {
-        Some(Metric::Z) => rendering::read(path, args.max_pixels)?,
-        _ => image_file::read_within(path, args.max_pixels)?.into(),
+        Some(Metric::Z) => rendering::read(path, limit.max_pixels)?,
+        _ => image_file::read_within(path, limit.max_pixels)?.into(),
     };
     Ok(Named { name: format!("`{}`", path.display()), rendering })
 }
@@ -92,8 +92,8 @@ impl<'a> Side<'a> {
 }
 
 /// Prints a judgement, and fails when the images differ too much.
-pub fn conclude(judgement: &Judgement, args: &JudgeArgs) -> Result<(), Failure> {
-    if args.json {
+pub fn conclude(judgement: &Judgement, as_json: bool) -> Result<(), Failure> {
+    if as_json {
         print_json(&judgement.json().into())?;
     } else {
         println!("{judgement}");

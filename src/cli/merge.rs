@@ -1,6 +1,6 @@
 //! `shadewright merge PARTS… -o OUT`: joins the parts of an image.
 
-use super::args::{BackendChoice, Cli, Command, MergeArgs, RenderArgs, SceneArgs};
+use super::args::{BackendChoice, Cli, Command, Devices, MergeArgs, RenderArgs, SceneArgs, parse};
 use super::backend::{progressive, rpu_renderer, set_up_process};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
@@ -8,7 +8,6 @@ use super::output::print_json;
 use super::record;
 use super::render::is_exr;
 use anyhow::Context;
-use clap::Parser;
 use serde_json::json;
 use shadewright::disk;
 use shadewright::image::channels::Header;
@@ -26,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 /// Joins the parts and writes the image.
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     let target = image_file::check_writable(&args.out)?;
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let parts = records(&files(&args.parts)?)?;
     if let Some((path, _)) = parts.iter().find(|(path, _)| path.canonicalize().is_ok_and(|path| path == target)) {
         return Err(Failure::input(format!("error: -o: `{}` is one of the parts; name another file", path.display())));
@@ -167,8 +166,8 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
         ))
     })?;
     let named =
-        args.scene.clone().or(rendered.scene.scene.take().map(|scene| Path::new(&first.part.folder).join(scene)));
-    rendered.scene.scene = named;
+        args.scene.clone().or(rendered.scene.file.scene.take().map(|scene| Path::new(&first.part.folder).join(scene)));
+    rendered.scene.file.scene = named;
     permit(&mut rendered.scene, args, Path::new(&first.part.folder));
     let (_, state) = open_project(&rendered.scene).map_err(|failure| {
         Failure::input(format!(
@@ -177,15 +176,15 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
     })?;
     let job = job_of(&rendered.scene, &state)?;
     let failure = |e| Failure::render(&e, &job.program.sources);
-    let rpu = rpu_renderer(&rendered.scene).in_format(rendered.format.into());
+    let rpu = rpu_renderer(&rendered.scene).in_format(rendered.format);
     let backend = Backend::named(&first.record.backend).map_or(BackendChoice::Auto, |backend| match backend {
         Backend::RPU_F24 => BackendChoice::Named(Backend::RPU),
         backend => BackendChoice::Named(backend),
     });
-    let mut options = args.machine.clone();
-    options.adapter = options.adapter.or(rendered.machine.adapter.clone());
-    options.schedule = options.schedule.or(rendered.machine.schedule);
-    let (mut machine, device) = progressive(backend, &options, rpu)?;
+    let mut gpu = args.gpu.clone();
+    gpu.adapter.adapter = gpu.adapter.adapter.or(rendered.gpu.adapter.adapter.clone());
+    gpu.schedule = gpu.schedule.or(rendered.gpu.schedule);
+    let (mut machine, device) = progressive(backend, Devices { gpu: &gpu, engine: args.engine }, rpu)?;
     let hashes = record::subject(&rendered, &job, &state.scene, &device);
     let same_scene = job.film.moves || hashes.scene == first.record.hashes.scene;
     if !same_scene || hashes.program != first.record.hashes.program {
@@ -211,19 +210,20 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
 /// Gives a scene the permissions of this command, in place of those of a part's: a part is a file of
 /// somebody else. Its folders of shaders that lie in the scene's own need none.
 fn permit(scene: &mut SceneArgs, args: &MergeArgs, folder_of_part: &Path) {
-    let own = scene.scene.as_deref().and_then(|scene| image_file::folder_of(scene).canonicalize().ok());
+    let own = scene.file.scene.as_deref().and_then(|scene| image_file::folder_of(scene).canonicalize().ok());
     let is_own = |folder: &PathBuf| {
         let real = folder.canonicalize().ok();
         real.zip(own.as_ref()).is_some_and(|(real, own)| real.starts_with(own))
     };
-    let of_part = std::mem::replace(&mut scene.files, args.files.clone()).shader_paths;
+    scene.file.access = args.access.clone();
+    let of_part = std::mem::replace(&mut scene.shaders, args.shaders.clone()).shader_paths;
     let folders = of_part.into_iter().map(|folder| folder_of_part.join(folder));
-    scene.files.shader_paths.extend(folders.filter(is_own));
+    scene.shaders.shader_paths.extend(folders.filter(is_own));
 }
 
 /// The arguments that a part was rendered with.
 fn command_of(part: &PartRecord) -> Option<RenderArgs> {
-    match Cli::try_parse_from(&part.part.command).ok()? {
+    match parse(&part.part.command).ok()? {
         Cli { command: Some(Command::Render(render)), .. } => Some(*render),
         Cli { command: None, render } => Some(render),
         Cli { .. } => None,

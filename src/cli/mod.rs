@@ -54,6 +54,7 @@ mod run;
 mod sampler;
 mod silicon;
 mod simulate;
+mod solid_volume;
 mod stats;
 mod usage;
 #[cfg(feature = "viewer")]
@@ -61,11 +62,9 @@ mod viewer;
 #[cfg(not(feature = "viewer"))]
 #[path = "no_viewer.rs"]
 mod viewer;
-mod volume;
 mod watch;
 
 use args::{Cli, Command};
-use clap::Parser;
 use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -73,7 +72,7 @@ use std::process::ExitCode;
 /// Runs the command named by the process arguments and returns its exit status.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = args::command_line().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(failure) = usage::refusal(&error, &arguments) {
@@ -85,6 +84,7 @@ pub fn main() -> ExitCode {
             return if failed { failure::USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
+    args::notes(&arguments).iter().for_each(|note| eprintln!("note: {note}"));
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -96,7 +96,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         None => render::run(cli.render),
         Some(Command::Render(args)) => render::run(*args),
-        Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Compare(args)) => compare::run(*args),
         Some(Command::Golden(args)) => golden::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Farm(args)) => farm::run(&args),
@@ -111,7 +111,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Silicon(args)) => silicon::run(&args),
-        Some(Command::Volume(args)) => volume::run(&args),
+        Some(Command::SolidVolume(args)) => solid_volume::run(&args),
         Some(Command::Bench(args)) => bench::run(&args.benchmark),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Reference(args)) => reference::run(&args),

@@ -40,15 +40,15 @@ pub fn packed(scene: &Path, out: &Path, options: &Options) -> Result<Packed, Fai
 
 fn options(args: &PackArgs) -> Options {
     let open = OpenOptions {
-        allow_read: args.files.allow_read.clone(),
-        allow_run: args.files.allow_run,
-        integrator: args.integrator.map(Into::into),
+        allow_read: args.access.allow_read.clone(),
+        allow_run: args.access.allow_run,
+        integrator: args.integrator,
         strict: args.strict,
-        max_triangles: Some(args.max_triangles),
+        max_triangles: Some(args.limit.max_triangles),
         ..OpenOptions::default()
     };
     let frames = args.frames.map(|Frames { first, last }| [first, last]);
-    Options { open, shader_paths: args.files.shader_paths.clone(), frames, dry_run: args.dry_run }
+    Options { open, shader_paths: args.shaders.shader_paths.clone(), frames, dry_run: args.dry_run }
 }
 
 /// The part of all work that is done before a step: each kind of step is taken for a third.

@@ -27,7 +27,7 @@ use std::time::Instant;
 /// As rendering; an interruption leaves no file.
 pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin: Instant) -> Result<(), Failure> {
     let (mut project, state) = open_project(scene)?;
-    if shadow_map(&state).is_some() && scene.frames.is_some() {
+    if shadow_map(&state).is_some() && scene.moment.frames.is_some() {
         return Err(Failure::input(
             "error: --part: this frame is a shadow map, which is rendered at once; remove --part",
         ));
@@ -37,14 +37,15 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     let batches = Batches::of(whole.sampling.count());
     let (window, own) = share.of(whole.window, batches).map_err(|e| Failure::input(format!("error: --part: {e}")))?;
     let Window { x, y, width, height } = window;
-    let tile = SceneArgs { crop: Some(Crop([x, y, x + width, y + height])), ..scene.clone() };
+    let mut tile = scene.clone();
+    tile.camera.crop = Some(Crop([x, y, x + width, y + height]));
     let job = job_of(&tile, &state)?;
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     let mut film = empty(&job, share, &own).map_err(|e| failure(e.into()))?;
     let samples = batches.range(own.start).start..batches.range(own.end - 1).end;
-    let rpu = rpu_renderer(scene).in_format(args.format.into());
+    let rpu = rpu_renderer(scene).in_format(args.format);
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, &args.machine, rpu.clone())?;
+    let (mut machine, device) = progressive(args.backend, args.devices(), rpu.clone())?;
     let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &device);
     let kept = if job.program.has_imager { 1 } else { batches.count() };
     let image = record::record(args, scene, &whole, &device, hashes, kept, &names);
@@ -58,7 +59,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
         ..PartInfo::new(share, window, &job.film)
     };
     let record = PartRecord { record: image, part: info };
-    if args.reuse && is_there(out, &record) {
+    if args.output.reuse && is_there(out, &record) {
         return keep(args, out, share);
     }
     if job.film.moves {
@@ -91,11 +92,11 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     bake::write(&baked, out);
     image_file::write_bytes(out, &bytes)?;
     if share.has_first_samples() {
-        printf::print(&state, &job, args.judge.json)?;
+        printf::print(&state, &job, args.json)?;
     }
     let problems = Problems::of(&state.diagnostics);
     let seconds = begin.elapsed().as_secs_f64();
-    if args.judge.json {
+    if args.json {
         let mut document = json!({
             "path": out.display().to_string(),
             "part": share.to_string(),
@@ -130,7 +131,7 @@ fn is_there(out: &Path, record: &PartRecord) -> bool {
 
 /// Reports a part that was kept.
 fn keep(args: &RenderArgs, out: &Path, share: Share) -> Result<(), Failure> {
-    if args.judge.json {
+    if args.json {
         let path = out.display().to_string();
         return print_json(&json!({ "path": path, "part": share.to_string(), "kept": true }));
     }

@@ -1,6 +1,6 @@
 //! `shadewright probe`: one sample of an image, step by step.
 
-use super::args::{MachineArgs, ProbeArgs, SamplerChoice};
+use super::args::{ProbeArgs, SceneArgs};
 use super::diverge;
 use super::failure::Failure;
 use super::input::{open_scene, sampling};
@@ -14,39 +14,18 @@ use shadewright::render::JobError;
 
 /// Traces one sample and prints its hits, rays and shader statements.
 pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
-    if args.sampler == Some(SamplerChoice::Adaptive) {
-        return Err(Failure::input(
-            "error: `probe` follows samples of --sampler uniform: those of an adaptive image are shared by pixels",
-        ));
-    }
     if let Some(between) = args.diverge {
         return diverge::run(args, between);
     }
-    let MachineArgs { adapter, schedule, traversal, engine, instructions, perf_map, .. } = &args.machine;
-    let given = [
-        (adapter.is_some(), "--adapter"),
-        (schedule.is_some(), "--schedule"),
-        (traversal.is_some(), "--traversal"),
-        (engine.is_some(), "--engine"),
-        (instructions.is_some(), "--instructions"),
-        (*perf_map, "--perf-map"),
-    ];
-    Failure::of_options(&given, |option| {
-        format!("error: {option} is about back ends, and `probe` runs on none: add --diverge A,B, or remove it")
-    })?;
-    if args.scene.crop.is_some() || args.scene.passes.is_some() {
-        return Err(Failure::input(
-            "error: --crop and --passes are options of rendering: `probe` traces a sample of the whole image, with unoptimised shaders",
-        ));
-    }
+    let SceneArgs { file, shaders, compiler, .. } = &args.scene;
     let (mut scene, mut sources) = open_scene(&args.scene)?;
-    let options = LinkOptions { shader_paths: args.scene.files.shader_paths.clone(), ..LinkOptions::default() };
-    let displaced = Displacer::new(args.scene.max_triangles).displace(&mut scene, &mut sources, &options);
+    let options = LinkOptions { shader_paths: shaders.shader_paths.clone(), ..LinkOptions::default() };
+    let displaced = Displacer::new(file.limit.max_triangles).displace(&mut scene, &mut sources, &options);
     displaced.map_err(|d| Failure::diagnostics(&d, &sources))?;
     let program = probe::link(&scene, sources, &options)?;
     eprint!("{}", program.diagnostics.render(&program.sources));
     let sampling = sampling(&args.scene, &scene);
-    let sample = Sample { pixel: args.pixel.0, number: args.sample.unwrap_or(0), sampling, budget: args.scene.budget };
+    let sample = Sample { pixel: args.pixel.0, number: args.sample.unwrap_or(0), sampling, budget: compiler.budget };
     let bvh = build_tree(&scene, &BuildOptions::default()).map_err(JobError::from)?;
     let subject = Subject { scene: &scene, program: &program, bvh: &bvh };
     let probe = probe::probe(&subject, &sample).map_err(|e| refused(&e))?;

@@ -1,12 +1,13 @@
 //! The record of a render, from its arguments.
 
-use super::args::{RenderArgs, SamplePattern, SceneArgs};
+use super::args::{FORMATS, PATTERNS, RenderArgs, SCHEDULES, SPACES, SceneArgs, name_in};
 use super::device::Device;
-use clap::ValueEnum;
 use serde_json::{Map, Value};
 use shadewright::project::Project;
 use shadewright::render::Job;
 use shadewright::render::record::{Record, Subject, hashed};
+use shadewright::render::sampling::Pattern;
+use shadewright::rpu::format::Format;
 use shadewright::scene::Scene;
 use shadewright::text::log::content_of;
 use std::hash::Hash;
@@ -15,7 +16,8 @@ use std::path::Path;
 /// The hashes that identify the samples of a job that runs on a device.
 pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, device: &Device) -> Subject {
     let name = device.identity();
-    let code = format!("{name} {:?} {:?} {:?}", args.format, args.scene.passes, args.scene.convention);
+    let code =
+        format!("{name} {:?} {:?} {:?}", args.format, args.scene.compiler.passes, args.scene.compiler.convention);
     Subject::of(job, shapes(scene), &code)
 }
 
@@ -56,11 +58,11 @@ pub fn record(
 ) -> Record {
     let [width, height] = job.program.constants.format();
     let window = job.window;
-    let named = scene.scene.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let named = scene.file.scene.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     Record {
         version: env!("CARGO_PKG_VERSION").to_string(),
         scene: named.unwrap_or_else(|| shadewright::scene::builtin::DEFAULT_SCENE.to_string()),
-        frame: scene.frames.filter(|frames| frames.first == frames.last).map(|frames| frames.first),
+        frame: scene.moment.frames.filter(|frames| frames.first == frames.last).map(|frames| frames.first),
         backend: device.backend().to_string(),
         device: device.recorded(),
         size: [width, height],
@@ -75,27 +77,24 @@ pub fn record(
 
 /// The options that were given and affect the image, by their names, and the layers of the file.
 fn options(args: &RenderArgs, scene: &SceneArgs, layers: &[String]) -> Map<String, Value> {
-    fn name<T: ValueEnum>(choice: &T) -> Value {
-        choice.to_possible_value().map_or(Value::Null, |value| value.get_name().into())
-    }
+    let SceneArgs { file, moment, sampling, integrator, compiler, .. } = scene;
     // As it is written, not as the nearest double.
     let number = |x: f32| x.to_string().parse::<f64>().map_or(Value::Null, Value::from);
-    let default = SamplePattern::default();
     let given = [
-        ("pattern", (scene.pattern != default).then(|| name(&scene.pattern))),
-        ("integrator", scene.integrator.as_ref().map(name)),
-        ("estimator", scene.estimator.as_ref().map(name)),
-        ("clamp", scene.clamp.map(number)),
-        ("current", scene.current.as_ref().map(name)),
-        ("time", scene.time.map(number)),
-        ("animation", scene.animation.clone().map(Value::from)),
-        ("headlight", scene.headlight.then_some(Value::Bool(true))),
-        ("passes", scene.passes.clone().map(Value::from)),
-        ("specialize", scene.specialize.map(|facts| facts.to_string().into())),
-        ("format", (args.format != Default::default()).then(|| name(&args.format))),
+        ("pattern", (sampling.pattern != Pattern::default()).then(|| name_in(&PATTERNS, &sampling.pattern).into())),
+        ("integrator", integrator.integrator.map(|integrator| integrator.name().into())),
+        ("estimator", integrator.estimator.map(|estimator| estimator.name().into())),
+        ("clamp", integrator.clamp.map(number)),
+        ("current", integrator.current.map(|space| name_in(&SPACES, &space).into())),
+        ("time", moment.time.map(number)),
+        ("animation", moment.animation.clone().map(Value::from)),
+        ("headlight", integrator.headlight.then_some(Value::Bool(true))),
+        ("passes", compiler.passes.clone().map(Value::from)),
+        ("specialize", compiler.specialize.specialize.map(|facts| facts.to_string().into())),
+        ("format", (args.format != Format::default()).then(|| name_in(&FORMATS, &args.format).into())),
         ("target_error", args.target_error.map(Value::from)),
-        ("strict", scene.strict.then_some(Value::Bool(true))),
-        ("schedule", args.machine.schedule.as_ref().map(name)),
+        ("strict", file.strict.then_some(Value::Bool(true))),
+        ("schedule", args.gpu.schedule.map(|schedule| name_in(&SCHEDULES, &schedule).into())),
         ("layers", (!layers.is_empty()).then(|| layers.into())),
     ];
     given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()

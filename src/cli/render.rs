@@ -39,19 +39,13 @@ use std::time::{Duration, Instant};
 /// Renders the scene into a file, or frames of it into files.
 pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let begin = Instant::now();
-    if args.compare.is_some() {
-        args.scene.for_judgement();
-    }
+    // Images that are compared are of scenes without errors.
+    args.scene.file.strict |= args.compare.is_some() && !args.lenient;
     let args = &args;
-    let adaptive = sampler::settings_of_render(args)?;
+    let adaptive = sampler::settings(&args.sampler);
     let Some(out) = &args.render else { return viewer::run(args) };
     if let Some(model) = args.model {
-        return simulate::draw(&SimulateArgs::of_render(args, model, out));
-    }
-    if args.drawing.is_some() {
-        return Err(Failure::input(
-            "error: --edges, --hidden-lines and --stroke-width are for line drawings: add --machine hidden-line",
-        ));
+        return simulate::polygons::draw(&SimulateArgs::of_render(args, model, out));
     }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(
@@ -59,25 +53,28 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
             out.display()
         )));
     }
-    let images = args.preview.iter().chain([out]).map(|file| image_file::check_writable(file));
+    let images = args.output.preview.iter().chain([out]).map(|file| image_file::check_writable(file));
     let images = images.collect::<Result<Vec<_>, _>>()?;
-    if let Some(checkpoint) = &args.resume {
+    if let Some(checkpoint) = &args.output.resume {
         checkpoint::check(checkpoint, &images)?;
     }
     check_judgement(&args.judge)?;
     // Before the first use of the thread pool, by readers of some image formats.
-    set_up_process(&args.machine)?;
-    if args.watch {
+    set_up_process(&args.cpu)?;
+    if args.output.watch {
         return watch::run(args, out);
     }
-    if args.part.is_some() && !is_exr(out) {
+    if args.output.part.is_some() && !is_exr(out) {
         return Err(Failure::input(format!(
             "error: {}: a part is an .exr file: --part keeps sums of floats",
             out.display()
         )));
     }
-    let is_single =
-        args.part.is_some() || args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some();
+    let is_single = args.output.part.is_some()
+        || args.compare.is_some()
+        || args.output.preview.is_some()
+        || args.stats
+        || args.output.resume.is_some();
     let Sequence { frames, shadow_maps, .. } = frames::sequence(&args.scene, is_single)?;
     if is_single && !frames.is_empty() {
         return Err(Failure::input(
@@ -87,7 +84,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let mut scene = args.scene.clone();
     let mut read = FileLog::default();
     for frame in shadow_maps {
-        scene.frames = Some(Frames { first: frame, last: frame });
+        scene.moment.frames = Some(Frames { first: frame, last: frame });
         let (project, state) = open_project(&scene)?;
         read.extend(&project.log());
         if let Some(display) = shadow_map(&state) {
@@ -95,15 +92,15 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
         }
     }
     if frames.is_empty() {
-        scene.frames = args.scene.frames;
-        if let Some(share) = args.part {
+        scene.moment.frames = args.scene.moment.frames;
+        if let Some(share) = args.output.part {
             return part::run(args, &scene, share, out, begin);
         }
         return one(args, &scene, adaptive, out, begin, &mut read).map(drop);
     }
     // Each prints a line.
     for frame in frames {
-        scene.frames = Some(Frames { first: frame, last: frame });
+        scene.moment.frames = Some(Frames { first: frame, last: frame });
         // Later frames of the file may use it, as a texture or a shadow map.
         let out = frames::file_of(out, frame);
         scene.rendered.extend(one(args, &scene, adaptive, &out, Instant::now(), &mut read)?);
@@ -147,25 +144,25 @@ fn one(
     begin: Instant,
     read: &mut FileLog,
 ) -> Result<Rendered, Failure> {
-    let reference = args.compare.as_deref().map(|path| judgement::read(path, &args.judge)).transpose()?;
+    let reference = args.compare.as_deref().map(|path| judgement::read(path, &args.judge, args.limit)).transpose()?;
     let (mut project, state) = open_project(scene)?;
     read.extend(&project.log());
     let displays = &state.scene.film.displays;
-    if let (Some(display), Some(_)) = (shadow_map(&state), scene.frames) {
+    if let (Some(display), Some(_)) = (shadow_map(&state), scene.moment.frames) {
         return depths(&state, &display.name, Some(out));
     }
     let job = job_of(scene, &state)?;
     let names = aov::wanted(args, &state.scene.film, out)?;
-    let rpu = rpu_renderer(scene).in_format(args.format.into());
+    let rpu = rpu_renderer(scene).in_format(args.format);
     let mut first = None;
-    if let Some(file) = &args.preview {
+    if let Some(file) = &args.output.preview {
         let image = rpu.first_image(&job).map_err(|e| Failure::render(&e, &job.program.sources))?;
         image_file::write(file, &image)?;
         first = Some(begin.elapsed());
     }
     let drawn = match (adaptive, job.film.moves) {
         (Some(settings), _) => sampler::draw(args, &job, &state.scene, settings, rpu.clone())?,
-        (None, true) if args.resume.is_some() || args.target_error.is_some() => {
+        (None, true) if args.output.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
                 "error: --resume and --target-error do not support motion blur, and this scene changes while the shutter is open",
             ));
@@ -198,8 +195,8 @@ fn one(
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
     }
     let mut left = bake::write(&baked, out);
-    args.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
-    printf::print(&state, &job, args.judge.json)?;
+    args.output.resume.as_deref().map_or(Ok(()), checkpoint::forget)?;
+    printf::print(&state, &job, args.json)?;
     let full = begin.elapsed();
     let images = Images { first: first.unwrap_or(full), full };
     let written = Written {
@@ -222,7 +219,7 @@ fn one(
     let judged = |reference: &Named| Judgement::of(reference.side(), rendered, &args.judge, None);
     let judgement = reference.as_ref().map(judged).transpose()?;
     let problems = Problems::of(&state.diagnostics);
-    if args.judge.json {
+    if args.json {
         let mut document = written.json();
         document.append(&mut problems.json());
         document.insert("files".to_string(), files(read));
@@ -232,7 +229,7 @@ fn one(
         if let Some(stats) = &stats {
             document.insert("stats".to_string(), serde_json::to_value(stats).context("writing JSON")?);
         }
-        match args.scene.frames {
+        match args.scene.moment.frames {
             // A line for each image.
             Some(Frames { first, last }) if first != last => print_json_text(&Value::from(document).to_string()),
             _ => print_json(&document.into())?,
@@ -248,7 +245,7 @@ fn one(
         eprint!("{problems}");
     }
     judgement.map_or(Ok(()), |judgement| judgement.outcome())?;
-    if let Some(display) = displays.first().filter(|_| scene.frames.is_some()) {
+    if let Some(display) = displays.first().filter(|_| scene.moment.frames.is_some()) {
         left.push((display.name.clone(), image_file::to_exr(&drawn.image)?.into()));
     }
     Ok(left)
@@ -327,7 +324,7 @@ impl Drawn {
 
 /// Renders a scene without motion.
 fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure> {
-    let (mut renderer, device) = renderer(args.backend, &args.machine, rpu)?;
+    let (mut renderer, device) = renderer(args.backend, args.devices(), rpu)?;
     renderer.set_profiling(args.stats);
     let start = Instant::now();
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
@@ -374,7 +371,7 @@ fn draw_moving(
     job: &Job,
     rpu: RpuRenderer,
 ) -> Result<Drawn, Failure> {
-    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
+    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
     machine.set_profiling(args.stats);
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     let mut film = film_of(job).map_err(|e| failure(e.into()))?;

@@ -1,6 +1,6 @@
-//! `--sampler adaptive`: what it goes with, and rendering with it.
+//! `--sampler adaptive`.
 
-use super::args::{RenderArgs, SamplePattern, SamplerArgs, SamplerChoice, SceneArgs};
+use super::args::{RenderArgs, SamplerArgs, SamplerChoice};
 use super::backend::progressive;
 use super::failure::Failure;
 use super::interrupt;
@@ -17,52 +17,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// The settings of the adaptive sampler; `None` for the uniform one.
-///
-/// # Errors
-/// When there are options of the other sampler.
-pub fn settings(args: &SamplerArgs, scene: &SceneArgs) -> Result<Option<Settings>, Failure> {
-    let default = Settings::default();
-    if args.sampler == SamplerChoice::Uniform {
-        return match (args.sampler_threshold, args.sampler_depth) {
-            (None, None) => Ok(None),
-            (Some(_), _) => {
-                Err(Failure::input("error: --sampler-threshold is an option of --sampler adaptive: add it"))
-            }
-            (None, Some(_)) => Err(Failure::input("error: --sampler-depth is an option of --sampler adaptive: add it")),
-        };
-    }
-    let uniform = [
-        (scene.spp.is_some(), "--spp: the number of samples follows from --sampler-threshold and --sampler-depth"),
-        (scene.pattern != SamplePattern::Stratified, "--pattern: samples are on a lattice"),
-        (scene.seed != 0, "--seed: samples are on a lattice"),
-    ];
-    refuse(&uniform)?;
-    let threshold = args.sampler_threshold.unwrap_or(default.threshold);
-    Ok(Some(Settings { threshold, depth: args.sampler_depth.unwrap_or(default.depth) }))
-}
-
-/// The settings of the adaptive sampler for a render; `None` for the uniform one.
-///
-/// # Errors
-/// When there are options of the other sampler.
-pub fn settings_of_render(args: &RenderArgs) -> Result<Option<Settings>, Failure> {
-    let settings = settings(&args.sampler, &args.scene)?;
-    if settings.is_some() {
-        refuse(&[
-            (args.render.is_none(), "the window; add --render OUT"),
-            (args.watch, "--watch"),
-            (args.target_error.is_some(), "--target-error: there is no error estimate; use --sampler-threshold"),
-            (args.resume.is_some(), "--resume: samples depend on those before them"),
-            (!args.layers.is_empty(), "--layers: render them by themselves, with --sampler uniform"),
-            (args.part.is_some(), "--part: pixels share samples"),
-        ])?;
-    }
-    Ok(settings)
-}
-
-/// Refuses the first of some options that is given.
-fn refuse(options: &[(bool, &str)]) -> Result<(), Failure> {
-    Failure::of_options(options, |option| format!("error: --sampler adaptive does not support {option}"))
+pub fn settings(args: &SamplerArgs) -> Option<Settings> {
+    let Settings { threshold, depth, .. } = Settings::default();
+    (args.sampler == SamplerChoice::Adaptive).then(|| Settings {
+        threshold: args.sampler_threshold.unwrap_or(threshold),
+        depth: args.sampler_depth.unwrap_or(depth),
+    })
 }
 
 /// The sampler of a job that was made from `scene`.
@@ -105,7 +65,7 @@ pub fn draw(
 ) -> Result<Drawn, Failure> {
     let sampler = sampler(job, scene, settings)?;
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
+    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
     machine.set_profiling(args.stats);
     let start = Instant::now();
     let (image, statistics) = image(&sampler, &mut *machine, job, "rendering", stop).map_err(|error| match error {

@@ -29,7 +29,7 @@ pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
     let mut circuit = language::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let before = circuit.statistics();
     let prints = matches!(args.emit, CircuitEmit::Simulate | CircuitEmit::Graph | CircuitEmit::Dot);
-    passes::run(&mut circuit, passes::Options { prints, optimise: !args.no_optimise });
+    passes::run(&mut circuit, passes::Options { prints, optimise: !args.no_optimize });
     let mut compiled = Compiled { args, circuit, sources, stem: stem(&args.file) };
     let (text, ended) = match args.emit {
         CircuitEmit::Graph => {
@@ -110,8 +110,8 @@ impl Compiled<'_> {
         let mut stimuli = self.stimuli()?;
         let limits = functional::Limits { cycles: self.args.cycles, ..functional::Limits::default() };
         let result = functional::run(&self.circuit, &mut stimuli, limits);
-        let mut text = stimuli.report(self.args.radix.into());
-        for line in stimuli.prints(self.args.radix.into()) {
+        let mut text = stimuli.report(self.args.radix);
+        for line in stimuli.prints(self.args.radix) {
             let _ = writeln!(text, "{line}");
         }
         let ending = ending(&result);
@@ -137,7 +137,7 @@ impl Compiled<'_> {
         for (port, left) in stimuli.left() {
             let _ = writeln!(text, "{port}: {left} words are not taken");
         }
-        let mismatches = stimuli.mismatches(self.args.radix.into());
+        let mismatches = stimuli.mismatches(self.args.radix);
         match mismatches.is_empty() {
             true => (text, outcome),
             false => (text, Err(Failure::different(mismatches.join("\n")))),
@@ -148,7 +148,7 @@ impl Compiled<'_> {
         let mut stimuli = self.stimuli()?;
         let netlist = self.netlist()?;
         let result = serial::simulate(&netlist, &mut stimuli, self.limits()).map_err(|d| self.fail(d))?;
-        let mut text = stimuli.report(self.args.radix.into());
+        let mut text = stimuli.report(self.args.radix);
         text.push_str(&statistics::report(&netlist, Some(&result)));
         text.push_str(match result.ended {
             true => "the chip waits or repeats itself, and no word passes any more\n",

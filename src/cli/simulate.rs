@@ -1,7 +1,7 @@
 //! `shadewright simulate SCENE`: how long the hardware would take, and why.
 
 mod pixelflow;
-mod polygons;
+pub mod polygons;
 mod rays;
 
 use super::args::{Model, SimulateArgs, Size};
@@ -32,26 +32,22 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    refuse_unused(args)?;
-    match args.model {
-        Model::Rpu => rays::refuse_options(args)?,
-        Model::Pixelflow => {
-            rays::refuse_options(args)?;
-            return pixelflow::run(args);
-        }
+    match args.hardware.model {
+        Model::Rpu => {}
+        Model::Pixelflow => return pixelflow::run(args),
         model if model.shows_polygons() => return polygons::run(args),
         _ => return rays::run(args),
     }
-    if args.print_config {
+    if args.hardware.print_config {
         print!("{DEFAULT_TEXT}");
         return Ok(());
     }
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
-    set_up_process(&args.machine)?;
-    let config = args.config.as_deref().map_or(Ok(Config::default()), read_config)?;
-    let program = args.scene.scene.as_deref().and_then(|path| Form::of(path).map(|form| (path, form)));
+    set_up_process(&args.cpu)?;
+    let config = args.hardware.config.as_deref().map_or(Ok(Config::default()), read_config)?;
+    let program = args.scene.file.scene.as_deref().and_then(|path| Form::of(path).map(|form| (path, form)));
     let (simulation, places) = match program {
         Some((path, form)) => simulate_program(args, path, form, &config)?,
         None => simulate_scene(args, &config)?,
@@ -64,7 +60,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let scale = args.heatmap.as_deref().map(heat).transpose()?.map(|most| most as f64 / SLOT_PARTS as f64);
     let breakdown = Breakdown::new(&simulation.stats, &places);
     let reasons = explain(&simulation.stats, &places);
-    if args.judge.json {
+    if args.json {
         let mut report = json(&simulation.stats, &breakdown, &reasons, &config);
         if let Some(scale) = scale {
             report["heatmap"] = json!({ "black": 0.0, "brightest": scale });
@@ -79,42 +75,6 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the scene on a machine for polygons, without a report.
-pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
-    refuse_unused(args)?;
-    if !args.model.shows_polygons() {
-        return Err(Failure::input(
-            "error: --machine: this machine does not draw polygons\nhint: `shadewright simulate SCENE --machine NAME --out OUT` renders with any of them",
-        ));
-    }
-    polygons::draw(args)
-}
-
-/// Refuses options that other commands share and no simulation uses.
-fn refuse_unused(args: &SimulateArgs) -> Result<(), Failure> {
-    let machine = &args.machine;
-    let uses_gpu = args.check.is_some_and(|backend| backend.info().uses_gpu);
-    let options = [
-        (
-            args.scene.frames.is_some_and(|frames| frames.first != frames.last),
-            "--frames: a simulation has one frame; give its number",
-        ),
-        (machine.adapter.is_some() && !uses_gpu, "--adapter chooses a GPU, which only --check gpu uses"),
-        (machine.schedule.is_some() && !uses_gpu, "--schedule is an option of the GPU, which only --check gpu uses"),
-        (machine.traversal.is_some() && !uses_gpu, "--traversal is an option of the GPU, which only --check gpu uses"),
-        (
-            !args.model.shows_polygons() && (args.colors.is_some() || args.interpolation.is_some()),
-            "--colors and --interpolation are for machines for polygons, such as --machine scan-line-tree",
-        ),
-        (
-            args.model != Model::HiddenLine && args.drawing.is_some(),
-            "--edges, --hidden-lines and --stroke-width are for line drawings: --machine hidden-line",
-        ),
-        (machine.engine.is_some(), "--engine is for `render` and `run`: a simulation has no choice of engines"),
-    ];
-    Failure::of_options(&options, |why| format!("error: {why}"))
-}
-
 /// A scene with its shaders.
 fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, Places), Failure> {
     let (job, _) = prepare_job(&args.scene)?;
@@ -122,7 +82,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     let program = &job.program;
     let fail = |e: RenderError| Failure::render(&e, &program.sources);
     let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
-    let loaded = loaded.map_err(fail)?.in_format(args.format.into());
+    let loaded = loaded.map_err(fail)?.in_format(args.hardware.format);
     let simulation = with_progress(SIMULATING, |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
     let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
     Ok((simulation, places))
@@ -138,16 +98,16 @@ fn simulate_program(
     let mut sources = SourceMap::new();
     let (program, spans) = program::read(path, form, &mut sources)?;
     let bare = StandaloneProgram::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
-    let mut bare = bare.in_format(args.format.into());
-    if let Some(world) = &args.world {
+    let mut bare = bare.in_format(args.hardware.format);
+    if let Some(world) = &args.program.world {
         program::set_scene(&mut bare, world, &spans, &mut sources)?;
     }
-    for value in &args.set {
+    for value in &args.program.set {
         value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
     }
     let fail = |e: StandaloneError| program::failure(&e, &spans, &sources);
-    let entry = bare.entry(&args.entry).map_err(fail)?;
-    let Size(width, height) = args.scene.size.unwrap_or(PROGRAM_SIZE);
+    let entry = bare.entry(&args.program.entry).map_err(fail)?;
+    let Size(width, height) = args.scene.camera.size.size.unwrap_or(PROGRAM_SIZE);
     let run = |progress: Progress<'_>| bare.simulate(entry, [width, height], config, progress);
     let simulation = with_progress(SIMULATING, run).map_err(fail)?;
     Ok((simulation, Places::new(&program, |pc| spans.get(pc).copied(), &sources)))

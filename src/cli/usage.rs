@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The subcommands whose first argument is a scene.
-const WITH_SCENE: [&str; 7] = ["render", "compare", "farm", "depth", "probe", "simulate", "volume"];
+const WITH_SCENE: [&str; 7] = ["render", "compare", "farm", "depth", "probe", "simulate", "solid-volume"];
 
 /// Checks that the scene that the command line names is a file.
 ///
@@ -19,19 +19,19 @@ const WITH_SCENE: [&str; 7] = ["render", "compare", "farm", "depth", "probe", "s
 /// When it is not, with the place where it was looked for.
 pub fn check_scene(cli: &Cli) -> Result<(), Failure> {
     let scene = match &cli.command {
-        None => &cli.render.scene,
-        Some(Command::Render(args)) => &args.scene,
-        Some(Command::Compare(args)) => &args.scene,
-        Some(Command::Depth(args)) => &args.scene,
-        Some(Command::Probe(args)) => &args.scene,
+        None => &cli.render.scene.file,
+        Some(Command::Render(args)) => &args.scene.file,
+        Some(Command::Compare(args)) => &args.scene.file,
+        Some(Command::Depth(args)) => &args.file,
+        Some(Command::Probe(args)) => &args.scene.file,
         Some(Command::Convert(args)) => {
             let is_there = args.scene.exists() || convert::built_in(&args.scene).is_some();
             return if is_there { Ok(()) } else { Err(no_file(&args.scene)) };
         }
         Some(Command::Farm(args)) => return exists(&args.scene),
         Some(Command::Pack(args)) => return exists(&args.scene),
-        Some(Command::Simulate(args)) => &args.scene,
-        Some(Command::Volume(args)) => &args.scene,
+        Some(Command::Simulate(args)) => &args.scene.file,
+        Some(Command::SolidVolume(args)) => &args.file,
         Some(_) => return Ok(()),
     };
     match &scene.scene {
@@ -71,11 +71,12 @@ pub fn refusal(error: &clap::Error, args: &[OsString]) -> Option<Failure> {
     )))
 }
 
-/// The names of the subcommands.
+/// The names of the subcommands, old ones too.
 fn commands() -> Vec<String> {
     let mut command = Cli::command();
     command.build();
-    command.get_subcommands().map(|sub| sub.get_name().to_string()).collect()
+    let names = command.get_subcommands().flat_map(|sub| std::iter::once(sub.get_name()).chain(sub.get_all_aliases()));
+    names.map(str::to_string).collect()
 }
 
 fn no_file_or_command(path: &Path) -> Failure {

@@ -13,19 +13,11 @@ use shadewright::viewer::{self, ViewerError};
 
 /// Opens the window and waits until it is closed.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
-    if args.scene.crop.is_some() {
-        return Err(Failure::input("error: --crop is for an image that is written: add --render OUT.png"));
-    }
-    if args.machine.engine.is_some() {
-        return Err(Failure::input(
-            "error: the viewer has no choice of engines: add --render OUT.png, or remove --engine",
-        ));
-    }
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let source = source_of(&args.scene);
     let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
     (project.open.strict, project.open.headlight) = (false, true);
-    project.specialize = args.scene.specialize.unwrap_or(Specialize::CONSTANTS);
+    project.specialize = args.scene.compiler.specialize.specialize.unwrap_or(Specialize::CONSTANTS);
     let machine = match args.backend {
         BackendChoice::Auto => None,
         BackendChoice::Named(backend) if Backend::INTERACTIVE.contains(&backend) => Some(backend),
@@ -38,9 +30,9 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         source,
         project,
         machine,
-        adapter: args.machine.adapter.clone(),
-        samples: args.scene.spp,
-        budget: args.scene.budget,
+        adapter: args.gpu.adapter.adapter.clone(),
+        samples: args.scene.sampling.spp,
+        budget: args.scene.compiler.budget,
         cache: cache::usual(),
     };
     let statistics = viewer::run(options).map_err(|error| match error {
@@ -49,7 +41,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     if args.stats {
         let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
         let (median, p99) = (milliseconds(statistics.median), milliseconds(statistics.slowest_percent));
-        if args.judge.json {
+        if args.json {
             print_json(&serde_json::json!({ "frames": statistics.frames, "median_ms": median, "p99_ms": p99 }))?;
         } else {
             println!(

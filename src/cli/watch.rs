@@ -42,8 +42,8 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     };
     let options = project::Options { kernels, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
-    let rpu = rpu_renderer(&args.scene).in_format(args.format.into());
-    let open = || progressive(args.backend, &args.machine, rpu.clone()).map(|(machine, _)| machine);
+    let rpu = rpu_renderer(&args.scene).in_format(args.format);
+    let open = || progressive(args.backend, args.devices(), rpu.clone()).map(|(machine, _)| machine);
     let (mut machine, mut kernels) = (open()?, kernels::version());
     let (sender, messages) = channel();
     let wake = sender.clone();
@@ -51,7 +51,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
         // The receiver lives as long as the process.
         let _ = wake.send(Message::Look);
     });
-    let mut reporter = Reporter { out, json: args.judge.json };
+    let mut reporter = Reporter { out, json: args.json };
     let mut drawing = Drawing { sender: &sender, messages: &messages, watcher: &watcher };
     let mut next = look(&mut project, &watcher, &mut reporter);
     loop {

@@ -311,7 +311,8 @@ fn options_that_cannot_be_meant_are_refused() {
     says(&refused(&files, &["s.rib", "--adapter", "some"]), &["--adapter", "--backend rpu"]);
     says(&refused(&files, &["s.rib", "--schedule", "megakernel"]), &["--schedule", "--backend rpu"]);
     says(&refused(&files, &["s.rib", "--threads", "9999"]), &["--threads", "1024"]);
-    says(&refused(&files, &["s.rib", "--metric", "psnr"]), &["--threshold"]);
+    says(&refused(&files, &["s.rib", "--metric", "psnr"]), &["--compare <REF>"]);
+    says(&refused(&files, &["s.rib", "--metric", "psnr", "--compare", "a.png"]), &["--threshold"]);
     says(&refused(&files, &["s.rib", "--crop", "-1,0,3,3"]), &["X0,Y0,X1,Y1"]);
     says(&refused(&files, &["s.rib", "--passes", "nonsense"]), &["nonsense", "inline"]);
 }

@@ -167,27 +167,59 @@ fn a_short_help_and_a_long_one() {
 }
 
 #[test]
-fn volume_prints_a_line_for_each_object_and_warns_of_open_ones() {
+fn solid_volume_prints_a_line_for_each_object_and_warns_of_open_ones() {
     let folder = folder();
     fs::write(
         folder.path().join("two.rib"),
         SCENE.replace("WorldEnd", "Attribute \"identifier\" \"name\" [\"tube\"] Cylinder 1 -1 1 360\nWorldEnd"),
     )
     .expect("the folder can be written");
-    let output = succeeds(folder.path(), &["volume", "two.rib", "--rays", "1024"]);
+    let output = succeeds(folder.path(), &["solid-volume", "two.rib", "--rays", "1024"]);
     let (table, warnings) = (stdout(&output), stderr(&output));
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((lines.len(), lines[1][0], lines[2][0]), (3, "Sphere", "tube"), "{table}");
     assert_eq!((lines[1].last(), lines[2].last()), (Some(&"yes"), Some(&"no")), "{table}");
     assert!(warnings.contains("tube: not closed") && !warnings.contains("Sphere: not closed"), "{warnings}");
-    let json = stdout(&succeeds(folder.path(), &["volume", "two.rib", "--axis", "y", "--json"]));
+    let json = stdout(&succeeds(folder.path(), &["solid-volume", "two.rib", "--axis", "y", "--json"]));
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let volumes = json["volumes"].as_array().expect("a list");
     assert_eq!([&volumes[0]["closed"], &volumes[1]["closed"]], [true, false], "{json:#}");
     assert_eq!((&volumes[0]["rasters"][0]["axis"], &volumes[0]["error"]), (&"y".into(), &Value::Null));
     let [exact, estimate] = ["exact", "estimate"].map(|name| volumes[0][name].as_f64().expect("a number"));
     assert!((exact - estimate).abs() < 1e-3 * exact && (exact - 4.18879).abs() < 0.1, "{exact} {estimate}");
-    assert!(refuses(folder.path(), &["volume", "none.rib"]).contains("no file `none.rib`"));
+    assert!(refuses(folder.path(), &["solid-volume", "none.rib"]).contains("no file `none.rib`"));
+}
+
+#[test]
+fn old_names_keep_working_with_a_note() {
+    let folder = folder();
+    let said = |args: &[&str]| stderr(&succeeds(folder.path(), args));
+    let note = "note: the command `volume` is now `solid-volume`";
+    assert!(said(&["volume", "scene.rib", "--rays", "1024"]).contains(note));
+    let note = "note: `--frames` of `depth` is now `--frame`\n";
+    assert_eq!(said(&["depth", "scene.rib", "-o", "a.exr", "--frames", "1"]), note);
+    assert_eq!(said(&["depth", "scene.rib", "-o", "a.exr", "--frame", "1"]), "");
+    let note = "note: `--strict-math` is now `--math exact`\n";
+    assert!(said(&["render", "scene.rib", "-o", "a.png", "--backend", "rpu", "--strict-math"]).starts_with(note));
+    let golden = shadewright(folder.path(), &["golden", ".", "--machine", "rpu"]);
+    assert!(stderr(&golden).starts_with("note: `--machine` of `golden` is now `--backend`\n"), "{}", stderr(&golden));
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = folder();
+    let cases: [(&[&str], &str); 6] = [
+        (&["solid-volume", "scene.rib", "--integrator", "path"], "unexpected argument '--integrator'"),
+        (&["depth", "scene.rib", "-o", "a.exr", "--spp", "4"], "unexpected argument '--spp'"),
+        (&["compare", "scene.rib", "--engine", "auto"], "unexpected argument '--engine'"),
+        (&["probe", "scene.rib", "1,1", "--schedule", "auto"], "--diverge <A,B>"),
+        (&["scene.rib", "--crop", "0,0,1,1"], "--render <OUT>"),
+        (&["depth", "scene.rib", "-o", "a.exr", "--frame", "1..2"], "invalid value '1..2' for '--frame <N>'"),
+    ];
+    for (args, expected) in cases {
+        let text = refuses(folder.path(), args);
+        assert!(text.contains(expected), "{args:?}: {text}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn folder() -> (TempDir, PathBuf) {
 /// The arguments of a job: 2 frames, 2 tiles, 2 shares of 4 samples.
 fn job<'a>(engine: &'a str, program: &'a str) -> Vec<&'a str> {
     let division = ["--tiles", "2x1", "--samples", "2", "--size", "16x12", "--spp", "4"];
-    [&["farm", "scene/ball.rib", "--out", "job", "--engine", engine, "--program", program][..], &division].concat()
+    [&["farm", "scene/ball.rib", "--out", "job", "--scheduler", engine, "--program", program][..], &division].concat()
 }
 
 #[track_caller]
@@ -156,7 +156,7 @@ fn a_still_is_divided_into_chunks_of_tiles() {
     let still = SCENE.replace("FrameBegin 2\nWorldBegin", "").replace("WorldEnd\nFrameEnd\nLightSource", "LightSource");
     let still = still.replace("FrameBegin 1\n", "").replace("FrameEnd\n", "");
     fs::write(folder.join("scene/ball.rib"), still).expect("the folder can be written");
-    let args = ["--out", "job", "--engine", "openjd", "--program", PROGRAM, "--tiles", "3x2", "--chunk", "2"];
+    let args = ["--out", "job", "--scheduler", "openjd", "--program", PROGRAM, "--tiles", "3x2", "--chunk", "2"];
     let said = succeeds(&folder, &[&["farm", "scene/ball.rib", "--size", "16x12", "--spp", "1"][..], &args].concat());
     assert!(said.contains("wrote job, 1 image, 6 parts each, in 4 tasks"), "{said}");
     let run = openjd(&folder, &["run", "template.yaml"]);
@@ -354,8 +354,8 @@ fn a_job_that_cannot_be_rendered_is_refused() {
         (with(&["--", "--reuse"]), "tasks have --out, --part and --reuse of their own"),
         (with(&["--", "--frames", "2"]), "--frames, --size, --spp and --backend stand before `--`"),
         (with(&["--program", ""]), "--program"),
-        (with(&["--at-once", "3"]), "--at-once is for --engine slurm"),
-        (with(&["--slurm-option=--x"]), "--slurm-option is for --engine slurm"),
+        (with(&["--at-once", "3"]), "--at-once is for --scheduler slurm"),
+        (with(&["--slurm-option=--x"]), "--slurm-option is for --scheduler slurm"),
         (with(&["--", "-I", "shaders"]), "-I"),
         (with(&["--", "--watch"]), "'--watch'"),
         (with(&["--", "--resume", "film"]), "'--resume <FILE>'"),
@@ -365,18 +365,18 @@ fn a_job_that_cannot_be_rendered_is_refused() {
         is_refused(&folder, &args.iter().map(String::as_str).collect::<Vec<_>>(), expected);
         assert!(!folder.join("job").exists(), "{args:?}");
     }
-    let small = ["farm", "scene/ball.rib", "-o", "job", "--engine", "slurm", "--size", "16x12"];
+    let small = ["farm", "scene/ball.rib", "-o", "job", "--scheduler", "slurm", "--size", "16x12"];
     is_refused(&folder, &[&small[..], &["--spp", "1", "--samples", "2"]].concat(), "cannot be divided into 2 shares");
     is_refused(&folder, &[&small[..], &["--tiles", "17x1"]].concat(), "cannot be divided into 17x1 tiles");
-    is_refused(&folder.join("scene"), &["farm", "ball.rib", "-o", "job", "--engine", "slurm"], "for example ../job");
+    is_refused(&folder.join("scene"), &["farm", "ball.rib", "-o", "job", "--scheduler", "slurm"], "for example ../job");
     is_refused(
         &folder,
         &[&small[..], &["--", "--sampler", "adaptive"]].concat(),
         "--sampler adaptive does not support",
     );
-    let place = ["farm", "scene/ball.rib", "-o", "no/job", "--engine", "slurm"];
+    let place = ["farm", "scene/ball.rib", "-o", "no/job", "--scheduler", "slurm"];
     is_refused(&folder, &place, "no/job: the folder no does not exist; create it first");
-    is_refused(&folder, &["farm", "no.rib", "-o", "job", "--engine", "slurm"], "no file `no.rib`");
+    is_refused(&folder, &["farm", "no.rib", "-o", "job", "--scheduler", "slurm"], "no file `no.rib`");
     let entries = fs::read_dir(&folder).expect("a folder").count();
     assert_eq!(entries, 1, "the folder of the scene alone");
 }

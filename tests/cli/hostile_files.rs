@@ -566,7 +566,7 @@ fn a_folder_has_the_job_of_one_scene() {
     let at = dir.path();
     fs::create_dir(at.join("job")).expect("a folder");
     let farm =
-        |scene: &str, more: &[&str]| run(at, &[&["farm", scene, "-o", "job", "--engine", "slurm"], more].concat());
+        |scene: &str, more: &[&str]| run(at, &[&["farm", scene, "-o", "job", "--scheduler", "slurm"], more].concat());
     assert_eq!(farm("one/a.rib", &["--spp", "4"]).0, 0);
     let job = || {
         let files = files_below(&at.join("job"));
@@ -606,7 +606,7 @@ fn two_jobs_that_are_written_at_once_into_one_folder_do_not_mix() {
     fs::create_dir(at.join("job")).expect("a folder");
     let start = |scene: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shadewright"));
-        command.args(["farm", scene, "-o", "job", "--engine", "slurm"]).current_dir(at);
+        command.args(["farm", scene, "-o", "job", "--scheduler", "slurm"]).current_dir(at);
         command.stderr(std::process::Stdio::null()).spawn().expect("the program was built with the tests")
     };
     let both = ["one/a.rib", "two/b.rib"].map(start);

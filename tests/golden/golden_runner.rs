@@ -85,7 +85,7 @@ fn a_folder_goes_from_its_first_run_to_a_change_that_is_blessed() {
     let at = dir.path();
     // Nothing to compare with: the renders are there to be looked at.
     let machines = format!("rpu,{SECOND}");
-    let first = run(at, &["scenes", "--machine", &machines]);
+    let first = run(at, &["scenes", "--backend", &machines]);
     assert_eq!(first.status, 1, "{}{}", first.output, first.errors);
     assert!(
         first.output.contains("new      a  rpu")
@@ -102,7 +102,7 @@ fn a_folder_goes_from_its_first_run_to_a_change_that_is_blessed() {
     assert!(!at.join("scenes/references").exists(), "nothing is written beside the scenes");
 
     // The first machine's render is the reference of all.
-    let (status, blessed) = results(at, &["scenes", "--machine", &machines, "--bless"]);
+    let (status, blessed) = results(at, &["scenes", "--backend", &machines, "--bless"]);
     assert_eq!(
         (status, lines(&blessed)),
         (0, "a rpu =blessed, a second =passed, b rpu =blessed, b second =passed".to_string())
@@ -207,7 +207,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
     ]);
     let at = dir.path();
     run(at, &[".", "--bless"]);
-    let args = [".", "--junit", "results.xml", "--annotations", "github", "--machine", "rpu"];
+    let args = [".", "--junit", "results.xml", "--annotations", "github", "--backend", "rpu"];
     let result = run(at, &args);
     assert_eq!(result.status, 2, "{}", result.errors);
     assert!(
@@ -534,7 +534,7 @@ fn mistakes_on_the_command_line_and_in_lists_say_what_to_do() {
         (&["wrong.toml"], &["unknown key `tolerence`", "wrong.toml:6:1", "did you mean `tolerance`?"]),
         (&[".", "--only", "b"], &["no image matches `b`", "did you mean `a`?"]),
         (&[".", "--only", "[a"], &["`[` without `]`"]),
-        (&[".", "--machine", "cpu"], &["`cpu` is none of gpu, rpu"]),
+        (&[".", "--backend", "cpu"], &["invalid value 'cpu' for '--backend <BACKEND>'", "gpu, rpu"]),
         (&[".", "--out", "empty"], &["empty: the folder has other files"]),
         (&[".", "--junit", "nowhere/x.xml"], &["the folder nowhere does not exist"]),
     ] {

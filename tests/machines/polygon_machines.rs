@@ -156,8 +156,9 @@ fn what_a_machine_cannot_do_is_refused() {
     assert!(stderr(&shadewright(Path::new("."), &large)).contains("smaller --size"));
     let plain = ["--render", "/tmp/none.png", "--edges", "all"];
     let plain = shadewright(Path::new("."), &[&[&*scene][..], &plain].concat());
-    assert!(stderr(&plain).contains("add --machine hidden-line"), "{}", stderr(&plain));
-    for (more, hint) in [(&["--machine", "rtp"][..], "simulate"), (&[], "--machine hidden-line")] {
+    assert!(stderr(&plain).contains("--machine <MACHINE>"), "{}", stderr(&plain));
+    for (more, hint) in [(&["--machine", "rtp"][..], "possible values: scan-line-tree"), (&[], "--machine hidden-line")]
+    {
         let output = shadewright(Path::new("."), &[&[&*scene, "--render", "/tmp/none.svg"], more].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(hint), "{}", stderr(&output));

@@ -137,7 +137,7 @@ fn shadewright(folder: &Path, args: &[&str]) -> std::process::Output {
 #[test]
 fn interiors_are_written_and_link_without_a_message() {
     let folder = tempfile::tempdir().expect("a folder");
-    let written = shadewright(folder.path(), &["bench", "specialise", "--write", "rooms"]);
+    let written = shadewright(folder.path(), &["bench", "specialize", "--write", "rooms"]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let paths = String::from_utf8(written.stdout).expect("paths");
     let paths: Vec<&str> = paths.lines().collect();
@@ -150,7 +150,7 @@ fn interiors_are_written_and_link_without_a_message() {
 
 /// `bench specialise` with the fewest frames: the report.
 fn specialise(folder: &Path, args: &[&str]) -> Value {
-    let least = ["bench", "specialise", "--json", "--runs", "1", "--spp", "1", "--size", "8x6", "--batch", "4096"];
+    let least = ["bench", "specialize", "--json", "--runs", "1", "--spp", "1", "--size", "8x6", "--batch", "4096"];
     let output = shadewright(folder, &[&least, args].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")

@@ -148,7 +148,7 @@ fn the_command_says_what_is_wrong_with_its_arguments() {
         (&["mirrors.rib", "320,0"], "error: pixel 320,0 is outside the image of 320x240 pixels"),
         (&["mirrors.rib", "0,0", "--sample", "4"], "error: there is no sample 4: the image has 4 a pixel"),
         (&["mirrors.rib", "280;120"], "write it as column and row"),
-        (&["mirrors.rib", "0,0", "--crop", "0,0,9,9"], "error: --crop and --passes are options of rendering"),
+        (&["mirrors.rib", "0,0", "--crop", "0,0,9,9"], "--diverge <A,B>"),
         (&["nowhere.rib", "0,0"], "nowhere.rib"),
     ];
     for (args, message) in cases {

@@ -1,17 +1,85 @@
-//! Choices among names, each for an enumeration of the library.
+//! Choices among named values: one value parser, and a table for each choice. Names and descriptions
+//! come from the library's tables where it has them.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error, ValueEnum};
 use shadewright::bvh::Quality;
+use shadewright::bvh::gpu::kernel::Variant;
 use shadewright::bvh::raysets::View;
-use shadewright::render::Backend;
+use shadewright::circuit::stimuli::Radix;
+use shadewright::codegen::rpu::{Abi, Convention};
+use shadewright::machines::array::mapping::Mapping;
+use shadewright::machines::polygons::hidden_lines::{Edges, Hidden};
+use shadewright::machines::polygons::of_job::{Colors, Interpolation};
+use shadewright::program::Math;
 use shadewright::render::call::{RunnerInfo, runners};
 use shadewright::render::sampling::Pattern;
+use shadewright::render::{Backend, Schedule};
 use shadewright::rpu::format::Format;
-use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::{ENGINES, EngineInfo};
-use shadewright::scene;
-use std::sync::LazyLock;
+use shadewright::scene::{Current, Estimator, Integrator, Shadows};
+use shadewright::solid_volume::raster::Axis;
+use std::ffi::OsStr;
+
+/// A row of a table: the name on the command line, a description in one line, and the value.
+pub type Row<T> = (&'static str, &'static str, T);
+
+/// Parses a value by its name in a table.
+#[derive(Clone, Debug)]
+pub struct NamedChoice<T>(Vec<(PossibleValue, T)>);
+
+impl<T> NamedChoice<T> {
+    /// The choice among the rows of a table, in the order of the help.
+    pub fn of(rows: impl IntoIterator<Item = Row<T>>) -> Self {
+        Self(rows.into_iter().map(|(name, help, value)| (PossibleValue::new(name).help(help), value)).collect())
+    }
+
+    /// The choice among those variants of an enumeration that are wanted.
+    pub fn of_variants(wanted: impl Fn(&T) -> bool) -> Self
+    where
+        T: ValueEnum,
+    {
+        let row = |variant: &T| {
+            let shown = variant.to_possible_value()?;
+            Some((shown, variant.clone()))
+        };
+        Self(T::value_variants().iter().filter(|variant| wanted(variant)).filter_map(row).collect())
+    }
+
+    fn possible(&self) -> impl Iterator<Item = PossibleValue> + '_ {
+        self.0.iter().map(|(shown, _)| shown.clone())
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for NamedChoice<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        let name = PossibleValuesParser::new(self.possible()).parse_ref(command, arg, value)?;
+        let row = self.0.iter().find(|(shown, _)| shown.matches(&name, arg.is_some_and(Arg::is_ignore_case_set)));
+        row.map(|(_, value)| value.clone()).ok_or_else(|| Error::new(ErrorKind::InvalidValue).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.possible()))
+    }
+}
+
+/// The name of a value in its table.
+pub fn name_in<T: PartialEq>(table: &[Row<T>], value: &T) -> &'static str {
+    table.iter().find(|row| row.2 == *value).map_or("", |row| row.0)
+}
+
+/// The back ends.
+pub fn backends() -> NamedChoice<Backend> {
+    NamedChoice::of(rows_of_backends(|backend| backend))
+}
+
+/// The back ends as values of a choice.
+fn rows_of_backends<T>(value: impl Fn(Backend) -> T) -> impl Iterator<Item = Row<T>> {
+    Backend::all().map(move |backend| (backend.name(), &*backend.info().description, value(backend)))
+}
 
 /// Where shaders run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,62 +91,29 @@ pub enum BackendChoice {
     Named(Backend),
 }
 
-impl ValueEnum for BackendChoice {
-    fn value_variants<'a>() -> &'a [Self] {
-        static VARIANTS: LazyLock<Vec<BackendChoice>> = LazyLock::new(|| {
-            [BackendChoice::Auto].into_iter().chain(Backend::all().map(BackendChoice::Named)).collect()
-        });
-        &VARIANTS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            BackendChoice::Auto => {
-                PossibleValue::new("auto").help("A hardware GPU if there is one, else the RPU (CPU)")
-            }
-            BackendChoice::Named(backend) => PossibleValue::new(backend.name()).help(&*backend.info().description),
-        })
-    }
+/// The back ends, and the choice of one by the program.
+pub fn backends_or_auto() -> NamedChoice<BackendChoice> {
+    let auto = ("auto", "A hardware GPU if there is one, else the RPU (CPU)", BackendChoice::Auto);
+    NamedChoice::of([auto].into_iter().chain(rows_of_backends(BackendChoice::Named)))
 }
 
-/// An engine of the RPU.
-#[derive(Clone, Copy, Debug)]
-pub struct EngineChoice(pub &'static EngineInfo);
+/// The back ends whose parts of an image fit together on a render farm.
+pub const FARM_BACKENDS: [Row<Backend>; 2] = [
+    ("rpu", "The RPU: the same bits on all processors", Backend::RPU),
+    ("gpu", "The GPU: the nodes need GPUs of one kind", Backend::GPU),
+];
 
-impl ValueEnum for EngineChoice {
-    fn value_variants<'a>() -> &'a [Self] {
-        static VARIANTS: LazyLock<Vec<EngineChoice>> =
-            LazyLock::new(|| ENGINES.iter().rev().map(|engine| EngineChoice(engine)).collect());
-        &VARIANTS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name).help(self.0.description))
-    }
+/// The engines of the RPU.
+pub fn engines() -> NamedChoice<&'static EngineInfo> {
+    NamedChoice::of(ENGINES.iter().rev().map(|engine| (engine.name, engine.description, *engine)))
 }
 
-/// Vector instructions of the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Instructions {
-    /// Those that every CPU of its kind has; there is no native engine then
-    Portable,
-    /// AVX2
-    Avx2,
-    /// AVX-512
-    Avx512,
-}
-
-impl Instructions {
-    /// The instruction set, if this CPU has it.
-    pub fn set(self) -> Option<InstructionSet> {
-        let name = match self {
-            Instructions::Portable => "portable",
-            Instructions::Avx2 => "AVX2",
-            Instructions::Avx512 => "AVX-512",
-        };
-        InstructionSet::all().into_iter().find(|set| set.name() == name)
-    }
-}
+/// Vector instructions of the CPU, each with the name that the library has for them.
+pub const INSTRUCTION_SETS: [Row<&str>; 3] = [
+    ("portable", "Those that every CPU of its kind has; there is no native engine then", "portable"),
+    ("avx2", "AVX2", "AVX2"),
+    ("avx512", "AVX-512", "AVX-512"),
+];
 
 /// Where single functions run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,322 +136,186 @@ impl RunOn {
     }
 }
 
-impl ValueEnum for RunOn {
-    fn value_variants<'a>() -> &'a [Self] {
-        static VARIANTS: LazyLock<Vec<RunOn>> = LazyLock::new(|| {
-            [RunOn::All].into_iter().chain(runners().into_iter().map(|row| RunOn::Runner(row.name))).collect()
-        });
-        &VARIANTS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match *self {
-            RunOn::All => {
-                PossibleValue::new("all").help("The evaluator, the RPU and the GPU, with a comparison of their bits")
-            }
-            RunOn::Runner(name) => {
-                let row = runners().into_iter().find(|row| row.name == name);
-                PossibleValue::new(name).help(row.map_or("", |row| row.description))
-            }
-        })
-    }
+/// The runners of single functions, and all that run by default.
+pub fn runners_or_all() -> NamedChoice<RunOn> {
+    let all = ("all", "The evaluator, the RPU and the GPU, with a comparison of their bits", RunOn::All);
+    let named = runners().into_iter().map(|row| (row.name, row.description, RunOn::Runner(row.name)));
+    NamedChoice::of([all].into_iter().chain(named))
 }
 
 /// Sample patterns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SamplePattern {
-    /// One sample in each stratum of the pixel
-    #[default]
-    Stratified,
-    /// A scrambled Sobol sequence, best with a power of two samples
-    Sobol,
-}
-
-impl From<SamplePattern> for Pattern {
-    fn from(pattern: SamplePattern) -> Self {
-        match pattern {
-            SamplePattern::Stratified => Pattern::Stratified,
-            SamplePattern::Sobol => Pattern::Sobol,
-        }
-    }
-}
-
-/// Samplers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SamplerChoice {
-    /// The same number of samples in every pixel
-    #[default]
-    Uniform,
-    /// The corners of pixels, and more where they differ or small objects lie between them (Whitted 1980)
-    Adaptive,
-}
+pub const PATTERNS: [Row<Pattern>; 2] = [
+    ("stratified", "One sample in each stratum of the pixel", Pattern::Stratified),
+    ("sobol", "A scrambled Sobol sequence, best with a power of two samples", Pattern::Sobol),
+];
 
 /// Floating-point formats of the RPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FloatFormat {
-    /// IEEE single precision
-    #[default]
-    F32,
-    /// The hardware's 24-bit float: 7 exponent bits, 16 fraction bits
-    F24,
-}
+pub const FORMATS: [Row<Format>; 2] = [
+    ("f32", "IEEE single precision", Format::F32),
+    ("f24", "The hardware's 24-bit float: 7 exponent bits, 16 fraction bits", Format::F24),
+];
 
-impl From<FloatFormat> for Format {
-    fn from(format: FloatFormat) -> Self {
-        match format {
-            FloatFormat::F32 => Format::F32,
-            FloatFormat::F24 => Format::F24,
-        }
-    }
-}
-
-/// How the GPU orders the sections of shaders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Schedule {
-    /// The order that is usually faster
-    #[default]
-    Auto,
-    /// One kernel per shader section, over the paths queued for it; rays are traced in batches
-    Wavefront,
-    /// One kernel with all sections and the traversal: fast with few shaders, slow to compile with
-    /// many
-    Megakernel,
-}
-
-impl From<Schedule> for shadewright::render::Schedule {
-    fn from(schedule: Schedule) -> Self {
-        match schedule {
-            Schedule::Auto => Self::Auto,
-            Schedule::Wavefront => Self::Wavefront,
-            Schedule::Megakernel => Self::Megakernel,
-        }
-    }
-}
+/// Orders in which the GPU runs the sections of shaders.
+pub const SCHEDULES: [Row<Schedule>; 3] = [
+    ("auto", "The order that is usually faster", Schedule::Auto),
+    (
+        "wavefront",
+        "One kernel per shader section, over the paths queued for it; rays are traced in batches",
+        Schedule::Wavefront,
+    ),
+    (
+        "megakernel",
+        "One kernel with all sections and the traversal: fast with few shaders, slow to compile with many",
+        Schedule::Megakernel,
+    ),
+];
 
 /// Traversal kernels of the GPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Traversal {
-    /// All threads descend the BVH until each has a leaf, then all test triangles
-    #[default]
-    WhileWhile,
-    /// Each iteration of one loop is a node or a triangle
-    IfIf,
-    /// While-while with persistent threads, which fetch new rays when done
-    Persistent,
-    /// While-while with speculative traversal: threads postpone a leaf until others have one
-    Speculative,
-    /// An 8-wide BVH with compressed nodes, which takes less memory
-    Wide,
-    /// While-while, generated as IR
-    GeneratedWhileWhile,
-    /// If-if, generated as IR
-    GeneratedIfIf,
+pub fn traversals() -> NamedChoice<Variant> {
+    let help = |variant| match variant {
+        Variant::WhileWhile => "All threads descend the BVH until each has a leaf, then all test triangles",
+        Variant::IfIf => "Each iteration of one loop is a node or a triangle",
+        Variant::Persistent => "While-while with persistent threads, which fetch new rays when done",
+        Variant::Speculative => "While-while with speculative traversal: threads postpone a leaf until others have one",
+        Variant::Wide => "An 8-wide BVH with compressed nodes, which takes less memory",
+        Variant::GeneratedWhileWhile => "While-while, generated as IR",
+        Variant::GeneratedIfIf => "If-if, generated as IR",
+    };
+    NamedChoice::of(Variant::ALL.map(|variant| (variant.name(), help(variant), variant)))
 }
 
-impl From<Traversal> for shadewright::bvh::gpu::kernel::Variant {
-    fn from(traversal: Traversal) -> Self {
-        match traversal {
-            Traversal::WhileWhile => Self::WhileWhile,
-            Traversal::IfIf => Self::IfIf,
-            Traversal::Persistent => Self::Persistent,
-            Traversal::Speculative => Self::Speculative,
-            Traversal::Wide => Self::Wide,
-            Traversal::GeneratedWhileWhile => Self::GeneratedWhileWhile,
-            Traversal::GeneratedIfIf => Self::GeneratedIfIf,
-        }
-    }
-}
+/// Calling conventions of the RPU.
+pub const CONVENTIONS: [Row<Convention>; 3] = [
+    ("simple", "Caller-saved registers only", Convention::Simple),
+    ("mixed", "Some registers are callee-saved", Convention::Mixed),
+    ("interprocedural", "Callers save only registers that the callee changes", Convention::Interprocedural),
+];
 
-/// Calling conventions of the RPU: which registers are saved across calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Convention {
-    /// Caller-saved registers only
-    #[default]
-    Simple,
-    /// Some registers are callee-saved
-    Mixed,
-    /// Callers save only registers that the callee changes
-    Interprocedural,
-}
-
-impl From<Convention> for shadewright::codegen::rpu::Convention {
-    fn from(c: Convention) -> Self {
-        match c {
-            Convention::Simple => Self::Simple,
-            Convention::Mixed => Self::Mixed,
-            Convention::Interprocedural => Self::Interprocedural,
-        }
-    }
-}
+/// ABIs of the RPU.
+pub const ABIS: [Row<Abi>; 2] = [
+    ("native", "The renderer's", Abi::Native),
+    ("thesis", "That of Węgrzanowski 2006: E = 0, flat normals, no opacity", Abi::Thesis),
+];
 
 /// Transcendental functions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Math {
-    /// Errors of a few units in the last place, the same bits on the GPU and on the RPU
-    #[default]
-    Exact,
-    /// Errors below 10 %: visually accurate and about 1.7 times as fast on the RPU; the same bits on
-    /// both
-    Fast,
-    /// The GPU's own, as exact as its driver makes them; on the RPU the exact ones
-    Native,
-}
-
-impl From<Math> for shadewright::program::Math {
-    fn from(math: Math) -> Self {
-        match math {
-            Math::Exact => Self::Exact,
-            Math::Fast => Self::Fast,
-            Math::Native => Self::Native,
-        }
-    }
-}
-
-/// Camera of the measured primary rays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum CameraView {
-    /// In front of the mesh
-    #[default]
-    Outside,
-    /// Inside the mesh, looking along its longer side
-    Inside,
-}
-
-impl From<CameraView> for View {
-    fn from(view: CameraView) -> View {
-        match view {
-            CameraView::Outside => View::Outside,
-            CameraView::Inside => View::Inside,
-        }
-    }
-}
+pub const MATH: [Row<Math>; 3] = [
+    ("exact", "Errors of a few units in the last place, the same bits on the GPU and on the RPU", Math::Exact),
+    (
+        "fast",
+        "Errors below 10 %: visually accurate and about 1.7 times as fast on the RPU; the same bits on both",
+        Math::Fast,
+    ),
+    ("native", "The GPU's own, as exact as its driver makes them; on the RPU the exact ones", Math::Native),
+];
 
 /// Integrators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Integrator {
-    /// Recursive ray tracing: surface shaders loop over lights and trace rays
-    Whitted,
-    /// Path tracing with multiple importance sampling
-    Path,
-    /// Ambient occlusion
-    Ao,
-    /// Shading normals as colors
-    Normals,
-}
-
-impl From<Integrator> for scene::Integrator {
-    fn from(integrator: Integrator) -> scene::Integrator {
-        match integrator {
-            Integrator::Whitted => scene::Integrator::Whitted,
-            Integrator::Path => scene::Integrator::Path,
-            Integrator::Ao => scene::Integrator::AmbientOcclusion,
-            Integrator::Normals => scene::Integrator::Normals,
-        }
-    }
-}
-
-/// Which lights cast ray-traced shadows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Shadows {
-    /// All but those with Attribute "light" "shadows" "off"
-    #[default]
-    On,
-    /// None
-    Off,
-    /// Those with Attribute "light" "shadows" "on"
-    Asked,
-}
-
-impl From<Shadows> for scene::Shadows {
-    fn from(shadows: Shadows) -> scene::Shadows {
-        match shadows {
-            Shadows::On => scene::Shadows::On,
-            Shadows::Off => scene::Shadows::Off,
-            Shadows::Asked => scene::Shadows::Asked,
-        }
-    }
-}
-
-/// Spaces in which shaders compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Current {
-    /// World space
-    World,
-    /// Camera space: the z of P is the depth
-    Camera,
-}
-
-impl From<Current> for scene::Current {
-    fn from(current: Current) -> scene::Current {
-        match current {
-            Current::World => scene::Current::World,
-            Current::Camera => scene::Current::Camera,
-        }
-    }
+pub fn integrators() -> NamedChoice<Integrator> {
+    let help = |integrator| match integrator {
+        Integrator::Whitted => "Recursive ray tracing: surface shaders loop over lights and trace rays",
+        Integrator::Path => "Path tracing with multiple importance sampling",
+        Integrator::AmbientOcclusion => "Ambient occlusion",
+        Integrator::Normals => "Shading normals as colors",
+    };
+    NamedChoice::of(Integrator::ALL.map(|integrator| (integrator.name(), help(integrator), integrator)))
 }
 
 /// Estimators of direct light.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Estimator {
-    /// Multiple importance sampling with the power heuristic
-    Power,
-    /// Multiple importance sampling with the balance heuristic
-    Balance,
-    /// Light sampling only
-    Lights,
-    /// BSDF sampling only
-    Scattering,
+pub fn estimators() -> NamedChoice<Estimator> {
+    let help = |estimator| match estimator {
+        Estimator::Power => "Multiple importance sampling with the power heuristic",
+        Estimator::Balance => "Multiple importance sampling with the balance heuristic",
+        Estimator::Lights => "Light sampling only",
+        Estimator::Scattering => "BSDF sampling only",
+    };
+    NamedChoice::of(Estimator::ALL.map(|estimator| (estimator.name(), help(estimator), estimator)))
 }
 
-impl From<Estimator> for scene::Estimator {
-    fn from(estimator: Estimator) -> scene::Estimator {
-        match estimator {
-            Estimator::Power => scene::Estimator::Power,
-            Estimator::Balance => scene::Estimator::Balance,
-            Estimator::Lights => scene::Estimator::Lights,
-            Estimator::Scattering => scene::Estimator::Scattering,
-        }
-    }
-}
+/// Which lights cast ray-traced shadows.
+pub const SHADOWS: [Row<Shadows>; 3] = [
+    ("on", "All but those with Attribute \"light\" \"shadows\" \"off\"", Shadows::On),
+    ("off", "None", Shadows::Off),
+    ("asked", "Those with Attribute \"light\" \"shadows\" \"on\"", Shadows::Asked),
+];
+
+/// Spaces in which shaders compute.
+pub const SPACES: [Row<Current>; 2] =
+    [("world", "World space", Current::World), ("camera", "Camera space: the z of P is the depth", Current::Camera)];
 
 /// BVH builders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TreeQuality {
-    /// Fast build, for geometry that changes
-    Fast,
-    /// Surface area heuristic (SAH)
-    Sah,
-    /// SAH with spatial splits: slower to build, faster to trace
-    Spatial,
-}
+pub const BUILDERS: [Row<Quality>; 3] = [
+    ("fast", "Fast build, for geometry that changes", Quality::Fast),
+    ("sah", "Surface area heuristic (SAH)", Quality::Sah),
+    ("spatial", "SAH with spatial splits: slower to build, faster to trace", Quality::Spatial),
+];
 
-impl TreeQuality {
-    /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            TreeQuality::Fast => "fast",
-            TreeQuality::Sah => "sah",
-            TreeQuality::Spatial => "spatial",
-        }
+/// Cameras of measured primary rays.
+pub const VIEWS: [Row<View>; 2] = [
+    ("outside", "In front of the mesh", View::Outside),
+    ("inside", "Inside the mesh, looking along its longer side", View::Inside),
+];
+
+/// Edges that a line drawing shows.
+pub const EDGES: [Row<Edges>; 2] = [
+    ("all", "All but those between polygons in one plane", Edges::All),
+    ("features", "Silhouettes, creases, and edges of one polygon alone", Edges::Features),
+];
+
+/// How a line drawing shows hidden lines.
+pub const HIDDEN_LINES: [Row<Hidden>; 2] =
+    [("none", "They are left out", Hidden::None), ("dashed", "They are dashed", Hidden::Dashed)];
+
+/// Sources of the colors of a machine for polygons.
+pub const COLOR_SOURCES: [Row<Colors>; 2] = [
+    ("shaders", "The scene's shaders, which the host runs at the corners", Colors::Shaders),
+    ("machine", "The machine's own lighting: ambient and distant lights on matte surfaces", Colors::Machine),
+];
+
+/// How a machine for polygons interpolates colors.
+pub const INTERPOLATIONS: [Row<Interpolation>; 2] = [
+    ("constant", "Each polygon has one color", Interpolation::Constant),
+    ("smooth", "The colors of the corners are interpolated (Gouraud)", Interpolation::Smooth),
+];
+
+/// Mappings of space to the nodes of an array.
+pub const MAPPINGS: [Row<Mapping>; 3] = [
+    ("plain", "A node has the cells behind one another", Mapping::Plain),
+    ("skew", "Each layer is shifted to the left by one node", Mapping::Skew),
+    ("torus", "Layers are shifted to the left and down alternately", Mapping::Torus),
+];
+
+/// Directions of the rays that measure a volume.
+pub const RAY_DIRECTIONS: [Row<&[Axis]>; 4] = [
+    ("x", "Along the x axis", &[Axis::X]),
+    ("y", "Along the y axis", &[Axis::Y]),
+    ("z", "Along the z axis", &[Axis::Z]),
+    ("all", "Three rasters, one along each axis", &Axis::ALL),
+];
+
+/// How the words of a circuit are written.
+pub const RADIXES: [Row<Radix>; 3] = [
+    ("signed", "Decimal numbers with a sign", Radix::Signed),
+    ("unsigned", "Decimal numbers without a sign", Radix::Unsigned),
+    ("hexadecimal", "Hexadecimal numbers", Radix::Hexadecimal),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_gives_the_value_of_its_row_and_refuses_other_names() {
+        let parser = NamedChoice::of(PATTERNS);
+        let command = Command::new("test");
+        let parse = |name: &str| parser.parse_ref(&command, None, OsStr::new(name));
+        assert_eq!(parse("sobol").ok(), Some(Pattern::Sobol));
+        let error = parse("random").expect_err("no such pattern");
+        assert_eq!(error.kind(), ErrorKind::InvalidValue);
+        assert_eq!(parser.possible_values().map(Iterator::count), Some(2));
     }
-}
 
-impl From<Quality> for TreeQuality {
-    fn from(quality: Quality) -> TreeQuality {
-        match quality {
-            Quality::Fast => TreeQuality::Fast,
-            Quality::Sah => TreeQuality::Sah,
-            Quality::Spatial => TreeQuality::Spatial,
-        }
-    }
-}
-
-impl From<TreeQuality> for Quality {
-    fn from(tree: TreeQuality) -> Quality {
-        match tree {
-            TreeQuality::Fast => Quality::Fast,
-            TreeQuality::Sah => Quality::Sah,
-            TreeQuality::Spatial => Quality::Spatial,
-        }
+    #[test]
+    fn a_value_has_the_name_of_its_row() {
+        assert_eq!(name_in(&SCHEDULES, &Schedule::Megakernel), "megakernel");
+        assert_eq!(name_in(&BUILDERS, &Quality::Sah), "sah");
     }
 }

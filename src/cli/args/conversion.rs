@@ -2,11 +2,12 @@
 
 use super::*;
 use clap::Args;
-use shadewright::render::Backend;
+use shadewright::scene::Integrator;
 use std::path::PathBuf;
 
 /// `convert`.
 #[derive(Debug, Args)]
+#[command(need("check", &["metric"]))]
 pub struct ConvertArgs {
     /// The scene: .rib .gltf .glb .obj .ply, or the name of a built-in scene
     #[arg(value_name = "IN")]
@@ -28,14 +29,17 @@ pub struct ConvertArgs {
     pub animation: Option<String>,
     /// Integrator to write; overrides the scene. Materials of glTF and OBJ files become BSDFs for
     /// `path`
-    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    #[arg(long, value_parser = integrators(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub integrator: Option<Integrator>,
-    /// The files that the scene may name.
+    /// Where the scene's shaders are.
     #[command(flatten)]
-    pub files: FilesArgs,
-    /// Limit of triangles, beside one for each 8 bytes of the scene's files
-    #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
-    pub max_triangles: usize,
+    pub shaders: ShaderPaths,
+    /// What the scene may do.
+    #[command(flatten)]
+    pub access: AccessArgs,
+    /// The limit of triangles.
+    #[command(flatten)]
+    pub limit: TriangleLimit,
     /// Render both scenes and compare the images; exit status 1 if they differ
     #[arg(long, help_heading = heading::COMPARISON)]
     pub check: bool,
@@ -47,12 +51,15 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "N", default_value_t = 4, requires = "check", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = heading::COMPARISON)]
     pub spp: u32,
     /// With --check: where shaders run
-    #[arg(long, value_enum, default_value_t = BackendChoice::Named(Backend::RPU), requires = "check", help_heading = heading::COMPARISON)]
+    #[arg(long, value_parser = backends_or_auto(), default_value = "rpu", requires = "check", help_heading = heading::COMPARISON)]
     pub backend: BackendChoice,
-    /// With --check: write a false-colour image of the difference to FILE
+    /// With --check: write a false-color image of the difference to FILE
     #[arg(long, value_name = "FILE", requires = "check", help_heading = heading::COMPARISON)]
     pub difference: Option<PathBuf>,
     /// How the difference is judged.
     #[command(flatten)]
     pub judge: JudgeArgs,
+    /// Print the results as JSON on standard output
+    #[arg(long, hide_short_help = true, help_heading = heading::DIAGNOSTICS)]
+    pub json: bool,
 }

@@ -3,6 +3,7 @@
 use super::*;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use shadewright::render::Backend;
 use shadewright::render::batches::MAX_BATCHES;
 use shadewright::render::part::Grid;
 use std::num::NonZeroU32;
@@ -14,7 +15,7 @@ pub struct FarmArgs {
     /// The scene: .rib .gltf .glb .obj .ply
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
-    /// Write the job to this folder: the scene with all its files, and what the engine runs. Parts and
+    /// Write the job to this folder: the scene with all its files, and what the scheduler runs. Parts and
     /// images go there, too
     #[arg(short, long, value_name = "DIR", help_heading = heading::OUTPUT)]
     pub out: PathBuf,
@@ -23,8 +24,8 @@ pub struct FarmArgs {
     #[arg(long, value_name = "NAME.EXT", help_heading = heading::OUTPUT)]
     pub image: Option<String>,
     /// What runs the job
-    #[arg(long, value_enum, help_heading = heading::FARM)]
-    pub engine: FarmEngine,
+    #[arg(long, alias = "engine", value_enum, help_heading = heading::FARM)]
+    pub scheduler: Scheduler,
     /// Frame to render, or an inclusive range such as 1..240; all frames of a RIB file by default
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, help_heading = heading::FARM)]
     pub frames: Option<Frames>,
@@ -50,18 +51,18 @@ pub struct FarmArgs {
     /// With slurm: tasks of an array that run at once at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::FARM)]
     pub at_once: Option<u32>,
-    /// Image width and height, for example 640x480; overrides the scene
-    #[arg(long, value_name = "WxH", help_heading = heading::CAMERA)]
-    pub size: Option<Size>,
+    /// The size of the images.
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Samples per pixel; overrides the scene
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = heading::SAMPLING)]
     pub spp: Option<u32>,
     /// Where shaders run: parts from different backends make no image
-    #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
-    pub backend: FarmBackend,
-    /// Search this folder for shaders first; may be repeated
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
-    pub shader_paths: Vec<PathBuf>,
+    #[arg(long, value_parser = NamedChoice::of(FARM_BACKENDS), default_value = "rpu", help_heading = heading::BACKEND)]
+    pub backend: Backend,
+    /// Where the scene's shaders are.
+    #[command(flatten)]
+    pub shaders: ShaderPaths,
     /// Allow the scene to read files in this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = heading::FILES)]
     pub allow_read: Vec<PathBuf>,
@@ -70,31 +71,11 @@ pub struct FarmArgs {
     pub options: Vec<String>,
 }
 
-/// What runs jobs.
+/// Schedulers of render farms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FarmEngine {
+pub enum Scheduler {
     /// Open Job Description 2023-09, for example AWS Deadline Cloud: a bundle, template.yaml
     Openjd,
     /// Slurm: submit.sh submits arrays of tasks
     Slurm,
-}
-
-/// Back ends of a farm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FarmBackend {
-    /// The RPU: the same bits on all processors
-    #[default]
-    Rpu,
-    /// The GPU: the nodes need GPUs of one kind
-    Gpu,
-}
-
-impl FarmBackend {
-    /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            FarmBackend::Rpu => "rpu",
-            FarmBackend::Gpu => "gpu",
-        }
-    }
 }

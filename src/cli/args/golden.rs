@@ -25,8 +25,8 @@ pub struct GoldenArgs {
     #[arg(long)]
     pub force: bool,
     /// Render on these backends, whatever the list says; may be repeated
-    #[arg(long = "machine", visible_alias = "backend", value_name = "MACHINE", value_delimiter = ',', value_parser = named_backend, help_heading = heading::BACKEND)]
-    pub machines: Vec<Backend>,
+    #[arg(long = "backend", alias = "machine", value_name = "BACKEND", value_delimiter = ',', value_parser = backends(), ignore_case = true, help_heading = heading::BACKEND)]
+    pub backends: Vec<Backend>,
     /// Renders at the same time; those on a GPU wait for each other. By default one per core, at most 4
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = heading::BACKEND)]
     pub jobs: Option<u16>,

@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::Args;
+use shadewright::scene::Integrator;
 use std::path::PathBuf;
 
 /// `pack`.
@@ -28,12 +29,15 @@ pub struct PackArgs {
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
     pub frames: Option<Frames>,
     /// Integrator of the renders that will use the pack; the scene's by default
-    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    #[arg(long, value_parser = integrators(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub integrator: Option<Integrator>,
-    /// The files that the scene may name.
+    /// Where the scene's shaders are.
     #[command(flatten)]
-    pub files: FilesArgs,
-    /// Limit of triangles, beside one for each 8 bytes of the scene's files
-    #[arg(long, value_name = "N", default_value_t = shadewright::scene::DEFAULT_TRIANGLES, hide_short_help = true, help_heading = heading::FILES)]
-    pub max_triangles: usize,
+    pub shaders: ShaderPaths,
+    /// What the scene may do.
+    #[command(flatten)]
+    pub access: AccessArgs,
+    /// The limit of triangles.
+    #[command(flatten)]
+    pub limit: TriangleLimit,
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
+use shadewright::codegen::rpu::{Abi, Convention};
 use shadewright::program::Specialize;
 use std::path::PathBuf;
 
@@ -19,10 +20,10 @@ pub struct CompileArgs {
     #[arg(long, value_enum, default_value_t = Emit::Ir)]
     pub emit: Emit,
     /// ABI of `--emit rpu`
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = NamedChoice::of(ABIS), default_value = "native")]
     pub abi: Abi,
     /// Calling convention of `--emit rpu`: which registers are saved across calls
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = NamedChoice::of(CONVENTIONS), default_value = "simple")]
     pub convention: Convention,
     /// Print the IR before and after this pass (`all` for every pass)
     #[arg(long, value_name = "PASS")]
@@ -67,24 +68,6 @@ pub struct LaneArgs {
     pub affine: Vec<String>,
 }
 
-/// The choice of transcendental functions.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct MathArgs {
-    /// Transcendental functions (sin, exp, …) that shaders call
-    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
-    pub math: Math,
-    /// The same bits on the GPU as on the RPU: `--math exact`, which is the default
-    #[arg(long, conflicts_with = "math", hide_short_help = true, help_heading = heading::COMPILER)]
-    pub strict_math: bool,
-}
-
-impl MathArgs {
-    /// The functions.
-    pub fn choice(self) -> shadewright::program::Math {
-        self.math.into()
-    }
-}
-
 /// Options of the shader preprocessor.
 #[derive(Clone, Debug, Args)]
 pub struct PreprocessArgs {
@@ -114,8 +97,8 @@ pub struct LspArgs {
     /// Included files and macros
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Use standard input and output; the default, accepted because some editors pass it
-    #[arg(long)]
+    /// Standard input and output, which are used anyway: some editors pass it.
+    #[arg(long, hide = true)]
     pub stdio: bool,
 }
 
@@ -124,7 +107,7 @@ pub struct LspArgs {
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
-    pub shell: Shell,
+    pub shell: clap_complete::Shell,
 }
 
 /// `man`.
@@ -135,21 +118,6 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Shells with a completion script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(clippy::enum_variant_names, reason = "PowerShell is the name of that shell")]
-pub enum Shell {
-    /// GNU Bash
-    Bash,
-    /// Z shell
-    Zsh,
-    /// Friendly interactive shell
-    Fish,
-    /// PowerShell
-    #[value(name = "powershell")]
-    PowerShell,
-}
-
 /// Compiler stages that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
@@ -157,7 +125,7 @@ pub enum Emit {
     Ast,
     /// The types of intermediate results, for languages with fixed-point numbers
     Types,
-    /// The optimised intermediate representation
+    /// The optimized intermediate representation
     Ir,
     /// The pixel memory that shaders take on PixelFlow; with --out FILE.svg a drawing
     Memory,
@@ -173,23 +141,13 @@ pub enum Emit {
     Asm,
     /// The sections between suspend points
     Sections,
-    /// The optimised intermediate representation with the shape of each value: uniform, affine or
+    /// The optimized intermediate representation with the shape of each value: uniform, affine or
     /// varying among the lanes of a vector
     Shapes,
-    /// The optimised intermediate representation for several lanes
+    /// The optimized intermediate representation for several lanes
     Vector,
     /// Runs, changes and time of each pass
     Report,
-}
-
-/// ABIs of the RPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Abi {
-    /// The renderer's
-    #[default]
-    Native,
-    /// That of Węgrzanowski 2006: E = 0, flat normals, no opacity
-    Thesis,
 }
 
 /// `run`.
@@ -202,7 +160,7 @@ pub struct RunArgs {
     /// Arguments: `2`, `1,2,3`, `"text"`
     pub args: Vec<String>,
     /// Where the function runs
-    #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
+    #[arg(long, value_parser = runners_or_all(), default_value = "all", help_heading = heading::BACKEND)]
     pub on: RunOn,
     /// Initial value of a register: `R0=1,2,3,0`, `C0.w=2.5`, `A.x=#64`; may be repeated
     #[arg(long, value_name = "REG=VALUES", help_heading = heading::PROGRAM)]
@@ -235,9 +193,15 @@ pub struct RunArgs {
     /// Write the image to FILE: .png .exr .hdr .pnm
     #[arg(short, long, value_name = "FILE", requires = "image", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
-    /// The device.
+    /// The GPU.
     #[command(flatten)]
-    pub machine: MachineArgs,
+    pub adapter: AdapterArgs,
+    /// The RPU.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// The CPU.
+    #[command(flatten)]
+    pub cpu: CpuArgs,
     /// Print the result as JSON
     #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,

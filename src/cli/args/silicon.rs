@@ -21,14 +21,14 @@ pub struct SiliconArgs {
     #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub words: Option<PathBuf>,
     /// How words are written
-    #[arg(long, value_enum, default_value_t = CircuitRadix::Signed, help_heading = heading::OUTPUT)]
-    pub radix: CircuitRadix,
+    #[arg(long, value_parser = NamedChoice::of(RADIXES), default_value = "signed", help_heading = heading::OUTPUT)]
+    pub radix: Radix,
     /// Cycles of a simulation at most
     #[arg(long, value_name = "N", default_value_t = 10_000_000, help_heading = heading::MODEL)]
     pub cycles: u64,
     /// Leave out the passes that make the graph smaller
-    #[arg(long, help_heading = heading::MODEL)]
-    pub no_optimise: bool,
+    #[arg(long, alias = "no-optimise", help_heading = heading::MODEL)]
+    pub no_optimize: bool,
 }
 
 /// What `silicon` makes of a circuit.
@@ -50,25 +50,4 @@ pub enum CircuitEmit {
     Verilog,
     /// A module `testbench` in Verilog, which feeds that with --words and prints what leaves
     Testbench,
-}
-
-/// How `silicon` writes words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CircuitRadix {
-    /// Decimal numbers with a sign
-    Signed,
-    /// Decimal numbers without a sign
-    Unsigned,
-    /// Hexadecimal numbers
-    Hexadecimal,
-}
-
-impl From<CircuitRadix> for Radix {
-    fn from(radix: CircuitRadix) -> Self {
-        match radix {
-            CircuitRadix::Signed => Self::Signed,
-            CircuitRadix::Unsigned => Self::Unsigned,
-            CircuitRadix::Hexadecimal => Self::Hexadecimal,
-        }
-    }
 }

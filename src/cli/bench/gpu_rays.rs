@@ -25,7 +25,7 @@ const HARDWARE_TOLERANCE: f32 = 1e-4;
 /// Measures, and prints a table unless JSON is wanted.
 pub fn kernels(args: &RaysArgs, subject: Subject, sets: &[RaySet]) -> Result<Value, Failure> {
     let tree = TwoLevel::from(subject.bvh);
-    let gpu = Gpu::open(args.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")))?;
+    let gpu = Gpu::open(args.adapter.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")))?;
     let kernels = chosen(args, &gpu)?;
     if !args.json {
         println!("\non {}", gpu.adapter().name);

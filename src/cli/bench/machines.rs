@@ -4,7 +4,7 @@
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{Convention, FilesArgs, MachinesArgs, MathArgs, SamplePattern, SceneArgs, Schedule, Size};
+use crate::cli::args::{MachinesArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
@@ -14,7 +14,7 @@ use shadewright::program::Specialize;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::report::KernelTimes;
 use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{DEFAULT_BUDGET, Job, Renderer};
+use shadewright::render::{Job, Renderer, Schedule};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -68,7 +68,7 @@ fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
     let subjects = files
         .iter()
         .filter(|(path, _)| wanted(path))
-        .map(|(path, size)| Ok(Subject { name: name(path), job: scene_job(path, *size, args.specialize)? }))
+        .map(|(path, size)| Ok(Subject { name: name(path), job: scene_job(path, *size, args.specialize.specialize)? }))
         .collect::<Result<Vec<_>, Failure>>()?;
     match (&args.only, subjects.is_empty()) {
         (Some(part), true) => Err(Failure::input(format!("error: --only {part}: no scene has that in its name"))),
@@ -78,7 +78,7 @@ fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
 
 /// A renderer on the GPU by this schedule.
 fn gpu(args: &MachinesArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
-    gpu_renderer(&args.machine, schedule)
+    gpu_renderer(&args.gpu.adapter, args.gpu.traversal, schedule)
 }
 
 /// Renders the subject on all back ends alternately, after a first frame that is not counted.
@@ -131,35 +131,14 @@ fn scene_job(path: &Path, size: Size, specialize: Option<Specialize>) -> Result<
 
 /// The arguments of a scene of one sample a pixel.
 pub fn scene_args(path: &Path, size: Size, specialize: Option<Specialize>) -> SceneArgs {
-    SceneArgs {
-        integrator: None,
-        estimator: None,
-        clamp: None,
-        shadows: Default::default(),
-        current: None,
-        strict: true,
-        max_triangles: shadewright::scene::DEFAULT_TRIANGLES,
-        lenient: false,
-        headlight: false,
-        scene: Some(path.to_path_buf()),
-        rendered: Default::default(),
-        size: Some(size),
-        spp: Some(1),
-        crop: None,
-        frames: None,
-        time: None,
-        fps: 24.0,
-        animation: None,
-        seed: 0,
-        pattern: SamplePattern::default(),
-        files: FilesArgs { allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))], ..FilesArgs::default() },
-        budget: DEFAULT_BUDGET,
-        tree: None,
-        passes: None,
-        math: MathArgs::default(),
-        specialize,
-        convention: Convention::default(),
-    }
+    let mut scene = SceneArgs::default();
+    scene.file.scene = Some(path.to_path_buf());
+    scene.file.strict = true;
+    scene.file.access.allow_read = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))];
+    scene.camera.size.size = Some(size);
+    scene.sampling.spp = Some(1);
+    scene.compiler.specialize.specialize = specialize;
+    scene
 }
 
 /// The seconds that a frame takes.
@@ -177,7 +156,7 @@ pub fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
 
 /// Measures, and prints a table unless JSON is wanted.
 pub fn frames(args: &MachinesArgs) -> Result<Value, Failure> {
-    let schedule = args.machine.schedule.unwrap_or_default();
+    let schedule = args.gpu.schedule.unwrap_or_default();
     let rows = table(args, |subject| {
         let frames = measure(subject, &mut [&mut RpuRenderer::new(), &mut gpu(args, schedule)?])?;
         let share = share_of_rays(subject, &mut gpu(args, Schedule::Wavefront)?)?;

@@ -13,10 +13,10 @@ mod meshes;
 mod ray_machines;
 mod rays;
 mod reload;
-mod specialise;
+mod specialize;
 mod startup;
 
-use super::args::{Benchmark, MachineArgs};
+use super::args::Benchmark;
 use super::backend::{set_thread_count, set_up_process};
 use super::failure::Failure;
 use super::output::print_json;
@@ -24,13 +24,6 @@ use serde_json::{Value, json};
 
 /// Measured runs of each thing, alternately, after one that is not counted.
 const RUNS: usize = 5;
-
-/// Refuses `--engine`: a measurement has its own.
-fn refuse_engine(machine: &MachineArgs) -> Result<(), Failure> {
-    Failure::of_options(&[(machine.engine.is_some(), "--engine")], |option| {
-        format!("error: {option} is for `render` and `run`: a measurement has no choice of engines")
-    })
-}
 
 /// Runs a measurement and prints its results.
 ///
@@ -44,14 +37,12 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::Machines(args) => {
-            refuse_engine(&args.machine)?;
-            set_up_process(&args.machine)?;
+            set_up_process(&args.cpu)?;
             let results = machines::frames(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::RayMachines(args) => {
-            refuse_engine(&args.machine)?;
-            set_up_process(&args.machine)?;
+            set_up_process(&args.cpu)?;
             ray_machines::run(args)
         }
         Benchmark::Startup(args) => {
@@ -63,12 +54,12 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             print(&reload::shader_edits(args)?, args.json)
         }
         Benchmark::Compile(args) => print(&compile::times()?, args.json),
-        Benchmark::Specialise(args) => {
+        Benchmark::Specialize(args) => {
             set_thread_count(args.threads)?;
             match &args.write {
-                Some(folder) => specialise::write_scenes(args, folder),
+                Some(folder) => specialize::write_scenes(args, folder),
                 None => {
-                    let results = specialise::measure(args)?;
+                    let results = specialize::measure(args)?;
                     if args.json { print_json(&results) } else { Ok(()) }
                 }
             }

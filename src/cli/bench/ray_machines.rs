@@ -5,7 +5,7 @@
 //! its rays a second are measured on the GPU, or the software driver, of this one.
 
 use super::machines::scene_args;
-use crate::cli::args::{RayMachinesArgs, SceneArgs, Schedule, Shadows, Size};
+use crate::cli::args::{RayMachinesArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::charts;
 use crate::cli::failure::Failure;
@@ -23,8 +23,9 @@ use shadewright::machines::report::Report;
 use shadewright::machines::{array, pipeline, pixelflow};
 use shadewright::render::rpu::breakdown::{Breakdown, Places};
 use shadewright::render::rpu::{Loaded, simulate};
-use shadewright::render::{Job, Progress, RenderError, Renderer};
+use shadewright::render::{Job, Progress, RenderError, Renderer, Schedule};
 use shadewright::rpu::timed;
+use shadewright::scene::Shadows;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -176,7 +177,8 @@ fn rpu(
 
 /// PixelFlow, which has no rays to look for shadows with.
 fn shading(scene: &SceneArgs, shown: Work<'_>, bytes: f64) -> Result<Design, Failure> {
-    let scene = SceneArgs { passes: Some("none".to_string()), shadows: Shadows::Off, ..scene.clone() };
+    let mut scene = scene.clone();
+    (scene.compiler.passes, scene.integrator.shadows) = (Some("none".to_string()), Shadows::Off);
     let (job, _) = prepare_job(&scene)?;
     let times = pixelflow::Times::default();
     let frame = with_progress(shown, |progress| pixelflow::render(&job, &times, progress));
@@ -187,7 +189,7 @@ fn shading(scene: &SceneArgs, shown: Work<'_>, bytes: f64) -> Result<Design, Fai
 
 /// Seconds of a frame on the GPU, after one that is not counted; `None` where there is no adapter.
 fn gpu_seconds(args: &RayMachinesArgs, job: &Job) -> Result<Option<f64>, RenderError> {
-    let Ok(mut renderer) = gpu_renderer(&args.machine, Schedule::Wavefront) else { return Ok(None) };
+    let Ok(mut renderer) = gpu_renderer(&args.adapter, args.traversal, Schedule::Wavefront) else { return Ok(None) };
     eprintln!("the GPU kernel is measured on {}", renderer.describe());
     renderer.render(job, &|_| {})?;
     let start = Instant::now();

@@ -46,7 +46,7 @@ pub struct Subject {
 /// Measures the kernels of the CPU, the GPU or both, and prints tables unless JSON is wanted.
 pub fn kernels(args: &RaysArgs) -> Result<Value, Failure> {
     let triangles = meshes::triangles(&args.mesh)?;
-    let options = BuildOptions { quality: args.tree.into(), ..BuildOptions::default() };
+    let options = BuildOptions { quality: args.tree, ..BuildOptions::default() };
     let start = Instant::now();
     let bvh = Bvh::build(&triangles, &options).map_err(|e| Failure::input(format!("error: {e}")))?;
     let build = start.elapsed();
@@ -57,7 +57,7 @@ pub fn kernels(args: &RaysArgs) -> Result<Value, Failure> {
     }
     let on_gpu = match args.backend {
         Some(backend) => backend == RaysBackend::Gpu,
-        None => args.adapter.is_some() || gpu::has_hardware_adapter(),
+        None => args.adapter.adapter.is_some() || gpu::has_hardware_adapter(),
     };
     let mut results = json!({
         "mesh": subject.name,
@@ -132,7 +132,7 @@ fn chosen<'a>(args: &RaysArgs, programs: &'a [Programs<'a>]) -> Result<Vec<Selec
 /// The sets of `--rays`, or sets generated for the BVH.
 fn sets(bvh: &Bvh, args: &RaysArgs) -> Result<Vec<RaySet>, Failure> {
     if args.rays.is_empty() {
-        return Ok(ray_sets(bvh, args.view.into(), args.size.into()).into());
+        return Ok(ray_sets(bvh, args.view, args.size.into()).into());
     }
     args.rays.iter().map(|path| read_set(path)).collect()
 }

@@ -18,7 +18,16 @@ pub fn image(args: &StartupArgs) -> Result<Value, Failure> {
     for _ in 0..=RUNS {
         let start = Instant::now();
         let status = Command::new(&program)
-            .args(["render", "--backend", "rpu", "--size", "640x480", "--threads", &args.threads.to_string(), "-o"])
+            .args([
+                "render",
+                "--backend",
+                "rpu",
+                "--size",
+                "640x480",
+                "--threads",
+                &args.threads.threads.to_string(),
+                "-o",
+            ])
             .arg(&out)
             .stderr(Stdio::null())
             .status()

@@ -43,7 +43,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     outputs::check(args, &report, &list, &store)?;
     let mut notes = notes(args, &list, &selected, &store);
     notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let left = if args.machines.is_empty() { leftover(&list) } else { Vec::new() };
+    let left = if args.backends.is_empty() { leftover(&list) } else { Vec::new() };
     let stop = interrupt::watched()?;
 
     let header = |notes| Header {
@@ -139,7 +139,7 @@ fn open(args: &GoldenArgs) -> Result<List, Failure> {
         check_options: &options::check,
         read_scene: &|path| scene::read_file(path, MAX_SCENE).ok(),
     };
-    let mut asked: Vec<String> = args.machines.iter().map(|machine| machine.name().to_string()).collect();
+    let mut asked: Vec<String> = args.backends.iter().map(|backend| backend.name().to_string()).collect();
     let mut seen = HashSet::new();
     asked.retain(|machine| seen.insert(machine.clone()));
     let mut sources = SourceMap::new();

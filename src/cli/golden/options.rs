@@ -1,7 +1,6 @@
 //! The words of the command line that a list gives a render: which are allowed, and what they say.
 
-use crate::cli::args::{Cli, Command};
-use clap::Parser;
+use crate::cli::args::{Cli, Command, parse};
 use clap::error::{ContextKind, ContextValue};
 use shadewright::golden::list::{Facts, OptionError};
 
@@ -42,10 +41,11 @@ pub fn check(options: &[String]) -> Result<Facts, OptionError> {
     }
     let words = ["shadewright", "render", "scene.rib", "-o", "image.exr", "--backend", "rpu"];
     let words = words.into_iter().chain(options.iter().map(String::as_str));
-    let error = match Cli::try_parse_from(words) {
+    let error = match parse(words) {
         Ok(Cli { command: Some(Command::Render(args)), .. }) => {
             let scene = &args.scene;
-            return Ok(Facts { seed: scene.seed, runs_programs: scene.files.allow_run, is_lenient: scene.lenient });
+            let (seed, runs_programs) = (scene.sampling.seed, scene.file.access.allow_run);
+            return Ok(Facts { seed, runs_programs, is_lenient: args.lenient });
         }
         // `--help` and its like are no renders.
         Ok(_) => {

@@ -289,7 +289,7 @@ impl<'a> Runner<'a> {
     /// Renders an image: its outcome, and the files that it depends on. `None` if it was interrupted.
     fn render(&self, case: &Case, id: &str) -> Option<Result<(Outcome, Files), Outcome>> {
         if uses_gpu(&case.machine) && self.devices.has_no_adapter() {
-            let reason = "there is no GPU adapter; install a Vulkan driver, or leave this machine out: --machine rpu";
+            let reason = "there is no GPU adapter; install a Vulkan driver, or leave this backend out: --backend rpu";
             return Some(Err(Outcome::error(Cause::Device, reason, "", 0.0)));
         }
         if let Err(error) = self.output.clear(id) {

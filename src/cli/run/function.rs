@@ -2,7 +2,7 @@
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
-use crate::cli::backend::{engine, open};
+use crate::cli::backend::{available, open};
 use crate::cli::failure::Failure;
 use serde_json::{Map, Value, json};
 use shadewright::abi::EntryPoint;
@@ -101,7 +101,7 @@ fn on_runners(
     calls: &[Vec<Const>],
     sources: &SourceMap,
 ) -> Result<Vec<(&'static str, Words)>, Failure> {
-    let options = BackendOptions { adapter: args.machine.adapter.clone(), ..BackendOptions::default() };
+    let options = BackendOptions { adapter: args.adapter.adapter.clone(), ..BackendOptions::default() };
     let run = |row: RunnerInfo| {
         let runner = open(row.open(&options))?;
         let words = runner.run(module, &info.ir_name, calls).map_err(|error| match error {
@@ -116,7 +116,7 @@ fn on_runners(
 /// The runners that `--on` and `--engine` name.
 fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
     let mut rows = args.on.runners();
-    let Some(engine) = engine(&args.machine)? else { return Ok(rows) };
+    let Some(engine) = available(args.engine)? else { return Ok(rows) };
     let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else {
         return Err(Failure::input(
             "error: --engine chooses what runs on the RPU: name it with --on rpu, or remove --on",

@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         image_file::check_writable(out)?;
     }
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let path = Path::new(&args.file);
     let mut output = Output { record: args.json.then(Map::new) };
     match program::Form::of(path) {

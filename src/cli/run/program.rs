@@ -49,7 +49,7 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     if !matches!(args.on, RunOn::All | RunOn::Runner("rpu")) {
         return Err(Failure::input("error: a program of the RPU runs on the RPU alone; leave out --on"));
     }
-    let engine = backend::engine(&args.machine)?;
+    let engine = backend::available(args.engine)?;
     if args.timed && engine.is_some() {
         return Err(Failure::input(
             "error: --timed runs on the timing model, which has no choice of engines; remove --engine",

@@ -1,6 +1,6 @@
 //! `--machine pixelflow`: a frame on the model of PixelFlow.
 
-use super::super::args::{SceneArgs, Shadows, SimulateArgs};
+use super::super::args::SimulateArgs;
 use super::super::backend::set_up_process;
 use super::super::failure::Failure;
 use super::super::input::prepare_job;
@@ -12,36 +12,33 @@ use serde_json::{Value, json};
 use shadewright::image::file as image_file;
 use shadewright::machines::pixelflow::{DEFAULT_TEXT, Frame, ShaderUse, Times, render, shader_name};
 use shadewright::render::{Job, RenderError};
+use shadewright::scene::Shadows;
 
 /// Renders the scene on the model and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.print_config {
+    if args.hardware.print_config {
         print!("{DEFAULT_TEXT}");
         return Ok(());
     }
-    if args.heatmap.is_some() {
-        return Err(Failure::input(
-            "error: --heatmap is for --machine rpu and for ray-tracing machines: on PixelFlow all pixels of a region take the \
-             same time",
-        ));
-    }
-    if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on PixelFlow: name a scene"));
     }
     if let Some(path) = &args.out {
         image_file::check_writable(path)?;
     }
-    set_up_process(&args.machine)?;
-    let times = args.config.as_deref().map_or(Ok(Times::default()), |path| read_config_with(path, Times::parse))?;
+    set_up_process(&args.cpu)?;
+    let times =
+        args.hardware.config.as_deref().map_or(Ok(Times::default()), |path| read_config_with(path, Times::parse))?;
     // The machine compiles the program itself, and has no rays to look for shadows with.
-    let scene = SceneArgs { passes: Some("none".to_string()), shadows: Shadows::Off, ..args.scene.clone() };
+    let mut scene = args.scene.clone();
+    (scene.compiler.passes, scene.integrator.shadows) = (Some("none".to_string()), Shadows::Off);
     let (job, _) = prepare_job(&scene)?;
     let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
     let frame = with_progress(SIMULATING, |progress| render(&job, &times, progress)).map_err(fail)?;
     if let Some(path) = &args.out {
         image_file::write(path, &frame.image)?;
     }
-    if args.judge.json {
+    if args.json {
         return print_json(&report_json(&frame, &times, &job));
     }
     print_report(&frame, &times, &job);

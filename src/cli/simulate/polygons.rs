@@ -1,7 +1,7 @@
 //! `--machine scan-line-tree` and the other machines for polygons: an image or a line drawing, and a
 //! report.
 
-use super::super::args::{BackendChoice, EdgeChoice, FloatFormat, HiddenChoice, Model, SamplerChoice, SimulateArgs};
+use super::super::args::{BackendChoice, Model, SimulateArgs};
 use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_process};
 use super::super::charts;
 use super::super::failure::Failure;
@@ -31,8 +31,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs the machine on the scene, writes what it draws and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.print_config {
-        print!("{}", default_text(args.model));
+    if args.hardware.print_config {
+        print!("{}", default_text(args.hardware.model));
         return Ok(());
     }
     check(args)?;
@@ -42,7 +42,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     write(args, &image, svg.as_deref())?;
     charts::write(args.charts.as_deref(), &report)?;
     let judgement = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
-    if args.judge.json {
+    if args.json {
         let mut document = report.json();
         if let Some(judgement) = &judgement {
             document["check"] = judgement.json().into();
@@ -62,7 +62,7 @@ pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
     check(args)?;
     let (state, job) = open(args)?;
     let machine = Machine { args, job: &job, state: &state };
-    let (image, svg) = match args.model {
+    let (image, svg) = match args.hardware.model {
         Model::HiddenLine => machine.drawing()?,
         _ => (machine.run()?.image, None),
     };
@@ -75,7 +75,7 @@ pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
 
 /// Opens the scene.
 fn open(args: &SimulateArgs) -> Result<(Arc<State>, Job), Failure> {
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
     Ok((state, job))
@@ -93,42 +93,13 @@ fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Fa
 
 /// Refuses what the machine cannot do, before anything is rendered.
 fn check(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
     }
-    let draws_lines = args.model == Model::HiddenLine;
-    let options = [
-        (args.cells.is_some(), "--cells is for --machine rtp-grid"),
-        (args.nodes.is_some() || args.mapping.is_some(), "--nodes and --mapping are for --machine array"),
-        (args.measure_host, "--measure-host is for the ray tracing peripheral and pipeline"),
-        (
-            args.heatmap.is_some(),
-            "--heatmap is for machines with a cost for each pixel: rpu, and those that trace rays",
-        ),
-        (args.format != FloatFormat::F32, "--format is for machines whose shaders run on the RPU"),
-        (args.world.is_some() || !args.set.is_empty(), "--in and --set are for programs of the RPU"),
-        (
-            args.sampler.sampler == SamplerChoice::Adaptive,
-            "machines for polygons sample every pixel alike: use --sampler uniform, with --spp N",
-        ),
-        (args.scene.crop.is_some(), "--crop: machines for polygons show the whole image"),
-        (
-            draws_lines && args.check.is_some(),
-            "--check compares images, and the hidden-line pipeline makes a line drawing, which no backend does",
-        ),
-        (draws_lines && args.sweep, "--sweep is for machines of several sizes: the tree, and those with depth buffers"),
-        (draws_lines && args.scene.spp.is_some(), "--spp is for images: lines have smooth edges"),
-        (
-            draws_lines && (args.colors.is_some() || args.interpolation.is_some()),
-            "--colors and --interpolation are for images: lines are black, or have the color of their object (--config)",
-        ),
-        (draws_lines && args.charts.is_some(), "--charts: the hidden-line pipeline has no charts"),
-        (
-            args.charts.is_some() && !args.sweep && args.model != Model::ScanLineTree,
-            "--charts shows what --sweep finds on this machine: add --sweep",
-        ),
-    ];
-    Failure::of_options(&options, |why| format!("error: {why}"))?;
+    let draws_lines = args.hardware.model == Model::HiddenLine;
+    if args.charts.is_some() && !args.hardware.sweep && args.hardware.model != Model::ScanLineTree {
+        return Err(Failure::input("error: --charts shows what --sweep finds on this machine: add --sweep"));
+    }
     side(args)?;
     match &args.out {
         Some(path) if draws_lines && is_svg(path) => image_file::check_replaceable(path).map(drop)?,
@@ -141,7 +112,7 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
 
 /// Samples along the side of a pixel: 1 unless `--spp` asks for more.
 fn side(args: &SimulateArgs) -> Result<u32, Failure> {
-    let count = args.scene.spp.unwrap_or(1);
+    let count = args.scene.sampling.spp.unwrap_or(1);
     let side = count.isqrt();
     match side * side == count && side <= 16 {
         true => Ok(side),
@@ -204,7 +175,7 @@ struct Machine<'a> {
 
 impl Machine<'_> {
     fn run(&self) -> Result<Drawn, Failure> {
-        match self.args.model {
+        match self.args.hardware.model {
             Model::ScanLineTree => self.tree(),
             Model::HiddenLine => self.hidden_lines(),
             _ => self.prior(),
@@ -213,7 +184,7 @@ impl Machine<'_> {
 
     /// A configuration from the file that the arguments name.
     fn config<T: Default>(&self, parse: impl Fn(&str) -> Result<T, SettingsError>) -> Result<T, Failure> {
-        self.args.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
+        self.args.hardware.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
     }
 
     /// The scene's polygons with colours; those of the command line win over these.
@@ -224,29 +195,29 @@ impl Machine<'_> {
         let options = rpu_options(&args.scene);
         let loaded =
             Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
-        let colors = args.colors.map_or(colors, Colors::from);
-        let interpolation = args.interpolation.map_or(interpolation, Interpolation::from);
+        let colors = args.polygons.colors.unwrap_or(colors);
+        let interpolation = args.polygons.interpolation.unwrap_or(interpolation);
         Polygons::of_job(&self.state.scene, job, &loaded.map_err(fail)?, colors, interpolation).map_err(fail)
     }
 
     fn tree(&self) -> Result<Drawn, Failure> {
         let mut config = self.config(tree::Config::parse)?;
         let image = &mut config.image;
-        if let Some(colors) = self.args.colors {
-            image.shading = match Colors::from(colors) {
+        if let Some(colors) = self.args.polygons.colors {
+            image.shading = match colors {
                 Colors::Shaders => tree_config::Shading::Shader,
                 Colors::Machine => tree_config::Shading::Machine,
             };
         }
-        if let Some(interpolation) = self.args.interpolation {
-            image.interpolation = match Interpolation::from(interpolation) {
+        if let Some(interpolation) = self.args.polygons.interpolation {
+            image.interpolation = match interpolation {
                 Interpolation::Constant => tree_config::Interpolation::Flat,
                 Interpolation::Smooth => tree_config::Interpolation::Smooth,
             };
         }
-        config.study.sweep |= self.args.sweep;
+        config.study.sweep |= self.args.hardware.sweep;
         let image = &mut config.image;
-        if self.args.scene.spp.is_some() {
+        if self.args.scene.sampling.spp.is_some() {
             image.samples = [side(self.args)?; 2];
         }
         let colors = match image.shading {
@@ -267,18 +238,12 @@ impl Machine<'_> {
     /// The configuration of line drawings; options of the command line win.
     fn style(&self) -> Result<hidden_lines::Config, Failure> {
         let mut config = self.config(hidden_lines::Config::parse)?;
-        let (style, args) = (&mut config.drawing, &self.args.drawing);
+        let (style, args) = (&mut config.drawing, &self.args.polygons.drawing);
         if let Some(edges) = args.edges {
-            style.edges = match edges {
-                EdgeChoice::All => hidden_lines::Edges::All,
-                EdgeChoice::Features => hidden_lines::Edges::Features,
-            };
+            style.edges = edges;
         }
         if let Some(hidden) = args.hidden_lines {
-            style.hidden = match hidden {
-                HiddenChoice::None => hidden_lines::Hidden::None,
-                HiddenChoice::Dashed => hidden_lines::Hidden::Dashed,
-            };
+            style.hidden = hidden;
         }
         style.stroke_width = args.stroke_width.map_or(style.stroke_width, f64::from);
         match (0.01..=1000.0).contains(&style.stroke_width) {
@@ -330,7 +295,7 @@ impl Machine<'_> {
     /// A machine with depth buffers.
     fn prior(&self) -> Result<Drawn, Failure> {
         let config = self.config(prior::Config::parse)?;
-        let kind = match self.args.model {
+        let kind = match self.args.hardware.model {
             Model::Parke => prior::Kind::Parke,
             Model::Hybrid => prior::Kind::Hybrid,
             Model::PixelPlanes => prior::Kind::PixelPlanes,
@@ -345,7 +310,7 @@ impl Machine<'_> {
         let simulation = prior::simulate(&sampled, kind, &config).map_err(fail)?;
         let mut report = prior::report(&simulation, &sampled, &config);
         report.append(prior::comparison(&sampled, &config).map_err(fail)?);
-        if self.args.sweep {
+        if self.args.hardware.sweep {
             report.append(prior::sweep(&sampled, &config).map_err(fail)?);
         }
         let image = painted::reduced(&simulation.image, side).map_err(fail)?;
@@ -364,7 +329,7 @@ impl Machine<'_> {
         let side = side(self.args)?;
         let size = model.view.size;
         let rpu = rpu_renderer(&self.args.scene);
-        let (mut machine, device) = progressive(BackendChoice::Named(backend), &self.args.machine, rpu)?;
+        let (mut machine, device) = progressive(BackendChoice::Named(backend), (&self.args.gpu).into(), rpu)?;
         eprintln!("{}: {device}, the same polygons and colors", backend.name());
         let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
         machine.load(&job).map_err(fail)?;

@@ -1,6 +1,6 @@
 //! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
 
-use super::super::args::{FloatFormat, Model, SamplerChoice, SimulateArgs, Size};
+use super::super::args::{Model, SimulateArgs, Size};
 use super::super::backend::{rpu_options, set_up_process};
 use super::super::charts;
 use super::super::compare;
@@ -36,24 +36,24 @@ const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18,
 
 /// Renders the scene through the machine and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.print_config {
-        print!("{}", default_text(args.model));
+    if args.hardware.print_config {
+        print!("{}", default_text(args.hardware.model));
         return Ok(());
     }
     check(args)?;
-    set_up_process(&args.machine)?;
+    set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
     let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
     let program = &job.program;
     let options = rpu_options(&args.scene);
     let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
-    let loaded = loaded.map_err(fail)?.in_format(args.format.into());
+    let loaded = loaded.map_err(fail)?.in_format(args.hardware.format);
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
-    let settings = sampler::settings(&args.sampler, &args.scene)?;
+    let settings = sampler::settings(&args.sampler);
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
-    let (image, heat, report) = match args.model {
+    let (image, heat, report) = match args.hardware.model {
         Model::Pipeline => machine.pipeline(),
         Model::Array => machine.array(),
         _ => machine.peripheral(),
@@ -64,7 +64,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     charts::write(args.charts.as_deref(), &report)?;
     let most = args.heatmap.as_deref().map(|path| heat_map(path, heat.size, &heat.values)).transpose()?;
     let judgement = args.check.map(|backend| machine.judge(&image, backend)).transpose()?;
-    if args.judge.json {
+    if args.json {
         let mut document = report.json();
         if let Some(most) = most {
             document["heatmap"] = json!({ "black": 0, "brightest": most });
@@ -87,50 +87,14 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
 
 /// Refuses what the machine cannot do, before anything is rendered.
 fn check(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.scene.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
     }
-    let is_array = args.model == Model::Array;
-    let options = [
-        (
-            args.sweep && args.model != Model::RtpGrid && !is_array,
-            "--sweep goes through the sizes of a grid or of an array\nhint: use --machine rtp-grid or --machine array",
-        ),
-        (args.cells.is_some() && args.model != Model::RtpGrid, "--cells is for --machine rtp-grid"),
-        (args.measure_host && is_array, "--measure-host is for machines with a host: the array has none"),
-        (args.world.is_some() || !args.set.is_empty(), "--in and --set are for programs of the RPU"),
-        (is_array && args.format != FloatFormat::F32, "--format is for machines with a host"),
-        (
-            !is_array && (args.nodes.is_some() || args.mapping.is_some()),
-            "--nodes and --mapping are for --machine array",
-        ),
-        (
-            is_array && args.sampler.sampler == SamplerChoice::Adaptive,
-            "the array has one vision ray for each sample: use --sampler uniform, with --spp N",
-        ),
-    ];
-    Failure::of_options(&options, |why| format!("error: {why}"))?;
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
     charts::make_folder(args.charts.as_deref())?;
     check_judgement_without_variances(&args.judge, "a machine's image has none")
-}
-
-/// Refuses options of ray-tracing machines on another machine.
-pub fn refuse_options(args: &SimulateArgs) -> Result<(), Failure> {
-    let options = [
-        (args.check.is_some(), "--check"),
-        (args.sweep, "--sweep"),
-        (args.cells.is_some(), "--cells"),
-        (args.nodes.is_some(), "--nodes"),
-        (args.mapping.is_some(), "--mapping"),
-        (args.measure_host, "--measure-host"),
-        (args.charts.is_some(), "--charts"),
-        (args.sampler.sampler == SamplerChoice::Adaptive, "--sampler adaptive"),
-    ];
-    let rays = "is for ray-tracing machines: --machine rtp, pipeline or array";
-    Failure::of_options(&options, |option| format!("error: {option} {rays}"))
 }
 
 /// The text of a machine's default configuration.
@@ -179,7 +143,7 @@ impl Machine<'_> {
 
     /// A configuration from the file that the arguments name.
     fn config<T: Default>(&self, parse: impl Fn(&str) -> Result<T, SettingsError>) -> Result<T, Failure> {
-        self.args.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
+        self.args.hardware.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -188,10 +152,10 @@ impl Machine<'_> {
 
     fn peripheral(&self) -> Result<Rendered, Failure> {
         let mut config = self.config(peripheral::Config::parse)?;
-        if let Some(cells) = self.args.cells {
+        if let Some(cells) = self.args.rays.cells {
             config.grid.cells = cells;
         }
-        let choice = match self.args.model {
+        let choice = match self.args.hardware.model {
             Model::RtpGrid => Choice::Grid,
             Model::RtpBoxes => Choice::Boxes,
             Model::RtpOctree => Choice::Octree,
@@ -206,7 +170,7 @@ impl Machine<'_> {
         let service = |ray: &Traced| times.service(waits, &ray.work).occupancy;
         let more = capacity::sections(&simulation.recording, self.polygons, config.memory, &service);
         report.sections.extend(more.map_err(self.fail())?);
-        if self.args.sweep {
+        if self.args.hardware.sweep {
             let points = peripheral::sweep(&simulation.recording, self.polygons, &config, &SWEEP);
             let points = points.map_err(self.fail())?;
             report.append(peripheral::sweep_report(&points, &simulation, self.polygons, &config));
@@ -227,13 +191,13 @@ impl Machine<'_> {
 
     fn array(&self) -> Result<Rendered, Failure> {
         let mut config = self.config(array::config::Config::parse)?;
-        if let Some(Size(columns, rows)) = self.args.nodes {
+        if let Some(Size(columns, rows)) = self.args.rays.nodes {
             config = config.with_sides([columns, rows]).map_err(|e| Failure::input(format!("error: --nodes: {e}")))?;
         }
-        if let Some(mapping) = self.args.mapping {
-            config.array.mapping = mapping.into();
+        if let Some(mapping) = self.args.rays.mapping {
+            config.array.mapping = mapping;
         }
-        let sides: &[u16] = if self.args.sweep { &array::study::SIDES } else { &[] };
+        let sides: &[u16] = if self.args.hardware.sweep { &array::study::SIDES } else { &[] };
         let of_side = |&side: &u16| {
             let array = config.clone().with_sides([side.into(); 2]);
             array.map_err(|e| Failure::input(format!("error: --sweep: an array of {side}x{side} nodes: {e}")))
@@ -248,7 +212,7 @@ impl Machine<'_> {
             eprintln!("warning: the array did not announce the end of the image, which may be incomplete");
         }
         let mut report = array::report::report(&rendered, &rays, self.polygons, &config);
-        if self.args.sweep {
+        if self.args.hardware.sweep {
             let run = |config: &array::config::Config| {
                 let rendered = array::render::render(job, loaded, self.polygons, &rays, config)?;
                 Ok(rendered.simulation.statistics)
@@ -267,7 +231,7 @@ impl Machine<'_> {
     /// With `--measure-host`, the time of a sample on one core of this computer, rays included, in
     /// microseconds.
     fn measured(&self) -> Result<Option<f64>, Failure> {
-        if !self.args.measure_host {
+        if !self.args.rays.measure_host {
             return Ok(None);
         }
         let start = Instant::now();
@@ -281,7 +245,7 @@ impl Machine<'_> {
 
     /// Renders the job on a back end, and compares.
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
-        let other = compare::render(&self.args.scene, &self.args.machine, backend, self.job, self.sampler)?;
+        let other = compare::render(&self.args.scene, &self.args.gpu, backend, self.job, self.sampler)?;
         let (image, other) = (rounded(image), rounded(&other));
         Judgement::of(Side::of_machine(&image), Side::of_machine(&other), &self.args.judge, None)
     }

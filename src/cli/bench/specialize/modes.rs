@@ -1,7 +1,7 @@
 //! Which facts of a scene a program is specialised for: modes and lists of facts, as
 //! `--specialize` of a render takes them.
 
-use crate::cli::args::SpecialiseArgs;
+use crate::cli::args::BenchSpecializeArgs;
 use shadewright::program::{Fact, Specialize};
 
 /// A set of facts and its name in tables.
@@ -17,7 +17,7 @@ pub struct Mode {
 const OF_SCENES: [Specialize; 4] = [Specialize::NONE, Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL];
 
 /// The modes of `--specialize`, or all.
-pub fn of_scenes(args: &SpecialiseArgs) -> Vec<Mode> {
+pub fn of_scenes(args: &BenchSpecializeArgs) -> Vec<Mode> {
     let asked = if args.specialize.is_empty() { &OF_SCENES[..] } else { &args.specialize };
     asked.iter().map(|&facts| Mode { name: facts.to_string(), facts }).collect()
 }

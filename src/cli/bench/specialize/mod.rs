@@ -1,4 +1,4 @@
-//! `bench specialise`: what specialising programs for their scene gains, on every device at hand.
+//! `bench specialize`: what specialising programs for their scene gains, on every device at hand.
 //!
 //! Whole frames of the six interiors, two microbenchmarks of shading (Pérard-Gayot 2020, figures
 //! 3.4 and 3.5), and what compiling costs. Frames of everything that is compared alternate, so that
@@ -14,7 +14,7 @@ mod shading;
 mod tables;
 
 use super::rounded;
-use crate::cli::args::{Measurement, Size, SpecialiseArgs};
+use crate::cli::args::{BenchSpecializeArgs, Measurement, Size};
 use crate::cli::failure::Failure;
 use crate::cli::progress::{Work, with_progress};
 use anyhow::Context;
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 /// The plan of the measurements.
 struct Plan<'a> {
-    args: &'a SpecialiseArgs,
+    args: &'a BenchSpecializeArgs,
     /// The folder of the scenes.
     folder: PathBuf,
     interiors: Vec<&'static Interior>,
@@ -68,7 +68,7 @@ fn write(interior: &Interior, folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The interiors with a part of `--scene` in their names, or all.
-fn chosen(args: &SpecialiseArgs) -> Result<Vec<&'static Interior>, Failure> {
+fn chosen(args: &BenchSpecializeArgs) -> Result<Vec<&'static Interior>, Failure> {
     let matches = |interior: &&Interior| args.scene.iter().any(|part| interior.name.contains(part.as_str()));
     let found: Vec<_> = INTERIORS.iter().filter(|i| args.scene.is_empty() || matches(i)).collect();
     if found.is_empty() {
@@ -83,7 +83,7 @@ fn chosen(args: &SpecialiseArgs) -> Result<Vec<&'static Interior>, Failure> {
 }
 
 /// Writes the scenes that are asked for, and prints their paths.
-pub fn write_scenes(args: &SpecialiseArgs, folder: &Path) -> Result<(), Failure> {
+pub fn write_scenes(args: &BenchSpecializeArgs, folder: &Path) -> Result<(), Failure> {
     for interior in chosen(args)? {
         println!("{}", write(interior, folder)?.display());
     }
@@ -91,7 +91,7 @@ pub fn write_scenes(args: &SpecialiseArgs, folder: &Path) -> Result<(), Failure>
 }
 
 /// Measures, and prints tables unless JSON is wanted.
-pub fn measure(args: &SpecialiseArgs) -> Result<Value, Failure> {
+pub fn measure(args: &BenchSpecializeArgs) -> Result<Value, Failure> {
     let scratch = tempfile::tempdir().context("making a folder for the scenes")?;
     // The folder of the report is checked before minutes of measurement.
     if let Some(folder) = &args.out {

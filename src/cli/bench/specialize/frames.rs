@@ -1,7 +1,7 @@
 //! Times of frames, of several programs alternately, on a device.
 
 use super::Plan;
-use crate::cli::args::SpecialiseArgs;
+use crate::cli::args::BenchSpecializeArgs;
 use crate::cli::bench::median;
 use crate::cli::failure::Failure;
 use serde_json::{Value, json};
@@ -83,18 +83,20 @@ impl Device {
 
 /// The devices of `--backend`, or all: the engines of the RPU that run here, and a GPU if there is
 /// one.
-pub fn devices(args: &SpecialiseArgs) -> Result<Vec<Device>, Failure> {
+pub fn devices(args: &BenchSpecializeArgs) -> Result<Vec<Device>, Failure> {
     let engines = engine::available().filter(|engine| engine.name != "auto").map(Device::Rpu);
     // The fastest engine comes first.
     let mut found: Vec<Device> = engines.collect();
     found.reverse();
     let wants_gpu = args.backend.iter().any(|name| name == GPU);
     if wants_gpu || !gpu::adapters().is_empty() {
-        match GpuRenderer::new(args.adapter.as_deref()) {
+        match GpuRenderer::new(args.adapter.adapter.as_deref()) {
             Ok(renderer) => {
-                found.push(Device::Gpu { adapter: args.adapter.clone(), description: renderer.describe() });
+                found.push(Device::Gpu { adapter: args.adapter.adapter.clone(), description: renderer.describe() });
             }
-            Err(e) if wants_gpu || args.adapter.is_some() => return Err(Failure::device(format!("error: {e}"))),
+            Err(e) if wants_gpu || args.adapter.adapter.is_some() => {
+                return Err(Failure::device(format!("error: {e}")));
+            }
             Err(_) => {}
         }
     }

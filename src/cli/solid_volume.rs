@@ -1,6 +1,6 @@
-//! `shadewright volume SCENE`: the volumes of a scene's objects.
+//! `shadewright solid-volume SCENE`: the volumes of a scene's objects.
 
-use super::args::VolumeArgs;
+use super::args::SolidVolumeArgs;
 use super::backend::set_thread_count;
 use super::failure::Failure;
 use super::input::open_scene;
@@ -11,13 +11,13 @@ use shadewright::solid_volume::{Body, Volume, bodies, measure};
 use shadewright::text::diagnostics::{Diagnostic, Diagnostics};
 
 /// Measures every object and prints a table, or JSON. What is not closed gives a warning.
-pub fn run(args: &VolumeArgs) -> Result<(), Failure> {
+pub fn run(args: &SolidVolumeArgs) -> Result<(), Failure> {
     set_thread_count(args.threads)?;
-    let (scene, sources) = open_scene(&args.scene)?;
+    let (scene, sources) = open_scene(&args.scene())?;
     let mut warnings = Diagnostics::new();
     let mut volumes = Vec::new();
     for body in bodies(&scene) {
-        let volume = measure(&body, &scene, args.axis.axes(), args.rays)
+        let volume = measure(&body, &scene, args.axis, args.rays)
             .map_err(|error| Failure::input(format!("error: {}: {error}", body.name)))?;
         if !volume.is_closed() {
             warnings.push(not_closed(&body, &volume));

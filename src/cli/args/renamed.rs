@@ -1,0 +1,66 @@
+//! Commands and options under the names that they had before: these are accepted for one release,
+//! with a note that has the new name. The aliases themselves stand where the commands and options
+//! are defined.
+
+use std::ffi::OsString;
+
+/// Commands, the words of each before and now.
+const COMMANDS: [(&[&str], &str); 2] = [(&["volume"], "solid-volume"), (&["bench", "specialise"], "bench specialize")];
+
+/// Options of a command, before and now.
+const OPTIONS: [(&str, &str, &str); 9] = [
+    ("golden", "--machine", "--backend"),
+    ("farm", "--engine", "--scheduler"),
+    ("silicon", "--no-optimise", "--no-optimize"),
+    ("compare", "--frames", "--frame"),
+    ("depth", "--frames", "--frame"),
+    ("probe", "--frames", "--frame"),
+    ("simulate", "--frames", "--frame"),
+    ("solid-volume", "--frames", "--frame"),
+    ("volume", "--frames", "--frame"),
+];
+
+/// Options of every command that has them, before and now.
+const OF_ALL: [(&str, &str); 1] = [("--strict-math", "--math exact")];
+
+/// The notes on what an accepted command line names as it was named before.
+pub fn notes(arguments: &[OsString]) -> Vec<String> {
+    let words: Vec<&str> = arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default()).collect();
+    let options = words.split(|word| *word == "--").next().unwrap_or_default();
+    let is_given = |old: &str| options.iter().any(|word| word.split('=').next() == Some(old));
+    let mut notes = Vec::new();
+    for (old, new) in COMMANDS.iter().filter(|(old, _)| words.starts_with(old)) {
+        notes.push(format!("the command `{}` is now `{new}`", old.join(" ")));
+    }
+    for (command, old, new) in
+        OPTIONS.iter().filter(|(command, old, _)| words.first() == Some(command) && is_given(old))
+    {
+        notes.push(format!("`{old}` of `{command}` is now `{new}`"));
+    }
+    for (old, new) in OF_ALL.iter().filter(|(old, _)| is_given(old)) {
+        notes.push(format!("`{old}` is now `{new}`"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_names_are_noted_with_the_new_ones() {
+        let notes = |line: &str| notes(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(notes("shadewright golden . --machine=rpu"), ["`--machine` of `golden` is now `--backend`"]);
+        assert_eq!(notes("shadewright volume a.rib"), ["the command `volume` is now `solid-volume`"]);
+        assert_eq!(
+            notes("shadewright bench specialise --json"),
+            ["the command `bench specialise` is now `bench specialize`"]
+        );
+        assert_eq!(notes("shadewright a.rib --strict-math"), ["`--strict-math` is now `--math exact`"]);
+        let current =
+            ["render a.rib --machine hidden-line", "farm a.rib --scheduler slurm -- --engine auto", "golden ."];
+        for line in current {
+            assert!(notes(&format!("shadewright {line}")).is_empty(), "{line}");
+        }
+    }
+}
