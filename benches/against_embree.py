@@ -2,6 +2,7 @@
 """Traces the same rays with Shadewright and with Embree, alternately, and prints the ratio of their rates in every cell.
 
     benches/against_embree.py [--turns N] [--threads 1,2] [--tree spatial] [--json FILE] MESH.ply[=inside] ...
+    benches/against_embree.py --check [--program FILE]      the smallest sizes: the measurement itself is tested
 
 `shadewright bench rays --dump-rays` makes the sets (primary, ambient occlusion, diffuse bounce); MESH.ply=inside puts the
 camera into the mesh, for rooms. Embree is run by a harness, named by the environment variable EMBREE_RAYS (../shared/peers/embree.sh
@@ -11,6 +12,9 @@ several runs within each turn; the turns alternate between the two programs, and
 
 Three ratios: what renders choose against the better of Embree's two kernels, our single rays (one after another, or the rays of a
 batch one by one) against Embree's single rays, and the build times. A geometric mean over all cells of a thread count follows.
+
+`--check` traces a few rays in a procedural mesh. In place of Embree's answer, which needs a harness, it takes that of
+against_embree.recorded.txt: the rates of the bunny in docs/traversal.md, in the form in which the harness prints them.
 """
 
 import argparse
@@ -24,6 +28,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORDED = pathlib.Path(__file__).with_suffix(".recorded.txt")
+# What --check measures.
+CHECK = {"meshes": ["clutter:100"], "turns": 1, "size": 8}
 
 
 def run(command):
@@ -46,7 +53,8 @@ def ours(options, mesh, view, folder, threads, sets):
 
 def embrees(options, mesh, folder, threads):
     """Rates of Embree's two kernels by set, and the time of its build."""
-    lines = run([options.harness, mesh, folder, "--threads", threads, "--repeat", 5]).splitlines()
+    command = [options.harness, mesh, folder, "--threads", threads, "--repeat", 5]
+    lines = (RECORDED.read_text() if options.check else run(command)).splitlines()
     rates = {}
     build = math.nan
     for line in lines:
@@ -112,16 +120,21 @@ def compare(options, mesh, view, threads, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("meshes", nargs="+", metavar="MESH.ply[=inside]", help="binary little-endian PLY of triangles")
+    parser.add_argument("meshes", nargs="*", metavar="MESH.ply[=inside]", help="binary little-endian PLY of triangles")
     parser.add_argument("--turns", type=int, default=3, help="turns of the two programs (3)")
     parser.add_argument("--threads", default="1", help="thread counts, with commas between them (1)")
     parser.add_argument("--tree", default="spatial", help="how our tree is built (spatial)")
     parser.add_argument("--size", type=int, default=1024, help="pixels a side of the primary rays (1024)")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/shadewright")
     parser.add_argument("--json", type=pathlib.Path, help="write every cell to this file")
+    parser.add_argument("--check", action="store_true", help="measure the smallest sizes, with a recorded answer of Embree's")
     options = parser.parse_args()
+    if options.check:
+        vars(options).update(CHECK)
+    if not options.meshes:
+        parser.error("name a mesh")
     options.harness = os.environ.get("EMBREE_RAYS", ROOT / "../shared/peers/embree.sh")
-    for needed in (options.program, options.harness):
+    for needed in (options.program, *([] if options.check else [options.harness])):
         if not pathlib.Path(needed).exists():
             sys.exit(f"against_embree.py: {needed} is not there (cargo build --release; EMBREE_RAYS names the harness)")
 

@@ -2,10 +2,13 @@
 """Prints the ratios of Pérard-Gayot, "Generating Renderers" (2020), beside those of this program on this machine.
 
     benches/generating_renderers.py [--program FILE] [--mesh FILE] [--view inside] [--folder DIR] [--quick]
+    benches/generating_renderers.py --check [--program FILE]      the smallest sizes: the measurement itself is tested
 
 Runs `shadewright bench rays` and `shadewright bench specialize`, and prints the table of docs/generating-renderers.md.
 `--folder` keeps the JSON of both, and takes it from there where it is already; `--quick` measures two interiors in small frames.
 A row without a value has no measurement here. The build of the program is the caller's: `cargo build --release`.
+`--check` measures one interior on the interpreter, and takes from generating_renderers.recorded.json what a GPU and long
+measurements printed once; it fails where a row has no value.
 """
 
 import argparse
@@ -18,6 +21,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 NONE = "–"
+
+# What --check measures: rays, and the interior.
+CHECK_RAYS = ["--only", "scalar,single4,single8,packet8,hybrid8,generated-while-while-binary-native"]
+CHECK_SCENE = ["--scene", "bedroom", "--size", "8x6", "--spp", 1, "--runs", 1, "--backend", "interpreter", "--only", "scenes,compile"]
+CHECK_SCENE += ["--specialize", "types", "--specialize", "all"]
+# The rows that have a value whatever the processor is.
+CHECKED = ("R3", "R4", "R5", "R6", "R7", "R8", "R10")
+RECORDED = pathlib.Path(__file__).with_suffix(".recorded.json")
 
 
 def measured(options, name, arguments):
@@ -144,6 +155,28 @@ def compile_rows(report):
     return rows
 
 
+def all_measured(options):
+    """Rays on the CPU and on the GPU, and the report on interiors."""
+    rays = ["rays", "--mesh", options.mesh, "--view", options.view, "--size", 256 if options.quick else 1024, "--threads", 1]
+    cpu = measured(options, "rays-cpu", [*rays, "--backend", "cpu"])
+    devices = ["--scene", "staircase,bathroom", "--size", "64x48", "--spp", 1, "--runs", 3] if options.quick else []
+    report = measured(options, "specialize", ["specialize", *devices])
+    has_gpu = any(device["name"] == "gpu" for device in report["devices"])
+    gpu = measured(options, "rays-gpu", [*rays, "--backend", "gpu", "--only", "while-while"])["gpu"] if has_gpu else None
+    return cpu, gpu, report
+
+
+def checked(options):
+    """The same at the smallest size, with recorded answers for what takes long or needs a GPU."""
+    rays = ["rays", "--mesh", "clutter:100", "--size", 8, "--threads", 1, "--backend", "cpu"]
+    cpu = measured(options, "rays-cpu", [*rays, *CHECK_RAYS])
+    report = measured(options, "specialize", ["specialize", *CHECK_SCENE])
+    recorded = json.loads(RECORDED.read_text())
+    for part, rows in recorded["specialise"].items():
+        report[part] += rows
+    return cpu, recorded["rays"]["gpu"], report
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/shadewright")
@@ -151,13 +184,9 @@ def main():
     parser.add_argument("--view", default="outside", choices=["outside", "inside"])
     parser.add_argument("--folder", type=pathlib.Path, help="keeps the results, and finds them again")
     parser.add_argument("--quick", action="store_true", help="two interiors, small frames, small sets of rays")
+    parser.add_argument("--check", action="store_true", help="measure the smallest sizes, and fail where a row has no value")
     options = parser.parse_args()
-    rays = ["rays", "--mesh", options.mesh, "--view", options.view, "--size", 256 if options.quick else 1024, "--threads", 1]
-    cpu = measured(options, "rays-cpu", [*rays, "--backend", "cpu"])
-    devices = ["--scene", "staircase,bathroom", "--size", "64x48", "--spp", 1, "--runs", 3] if options.quick else []
-    report = measured(options, "specialize", ["specialize", *devices])
-    has_gpu = any(device["name"] == "gpu" for device in report["devices"])
-    gpu = measured(options, "rays-gpu", [*rays, "--backend", "gpu", "--only", "while-while"])["gpu"] if has_gpu else None
+    cpu, gpu, report = checked(options) if options.check else all_measured(options)
     rows = traversal_rows(rates(cpu["cpu"]), rates(gpu))
     rows += scene_rows(report) + shading_rows(report)
     rows += ray_rows(options, rates(cpu["cpu"]), rates(gpu))
@@ -167,6 +196,10 @@ def main():
     print("| | ratio | thesis | here |\n|---|---|---|---|")
     for row in rows:
         print("| " + " | ".join(row) + " |")
+    if options.check:
+        missing = [row[1] for row in rows if row[3] == NONE and row[0] in CHECKED]
+        if missing:
+            sys.exit(f"generating_renderers.py: these rows have no value: {'; '.join(missing)}")
 
 
 if __name__ == "__main__":

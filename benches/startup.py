@@ -2,6 +2,7 @@
 """How long a task of a farm takes to start: a render of 16 x 16 pixels, 1 sample each, is little else.
 
     python3 benches/startup.py PROGRAM SCENE... [-- OPTIONS OF RENDER]
+    python3 benches/startup.py PROGRAM --check      one scene, once: the measurement itself is tested
 
 For each scene a row of a table: seconds, and seconds of processor time in parentheses, of
 
@@ -22,6 +23,8 @@ import tempfile
 import time
 
 TRIES = 7
+# The scene of --check.
+CHECK = "assets/scenes/orthographic.rib"
 
 
 def forget(path):
@@ -55,10 +58,10 @@ def size(folder):
     return sum(os.path.getsize(file) for file in files)
 
 
-def measure(program, scene, options):
+def measure(program, scene, options, tries_of_each):
     """The times of a scene, and the size of its caches."""
     times = {"disk": [], "cold": [], "warm": []}
-    for _ in range(TRIES):
+    for _ in range(tries_of_each):
         for mode, tries in times.items():
             if mode == "warm":
                 # The folder of the last one, which is filled.
@@ -84,13 +87,18 @@ def main():
     if len(arguments) < 2:
         sys.exit(__doc__)
     program, *scenes = arguments
+    is_check = scenes == ["--check"]
+    if is_check:
+        scenes = [CHECK]
     if not any(option.startswith("--backend") for option in options):
         options += ["--backend", "rpu"]
     print("| scene | disk | cold | warm | bytes |\n|---|---|---|---|---|")
     for scene in scenes:
-        times, filled = measure(shutil.which(program) or program, scene, options)
+        times, filled = measure(shutil.which(program) or program, scene, options, 1 if is_check else TRIES)
         cells = (f"{wall:.3f} ({cpu:.3f})" for wall, cpu in times.values())
         print(f"| `{os.path.basename(scene)}` | {' | '.join(cells)} | {filled} |", flush=True)
+        if is_check and filled == 0:
+            sys.exit("startup.py: the caches are empty after a render")
 
 
 main()

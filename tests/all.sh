@@ -72,7 +72,17 @@ if [ ! -f "$meshes/bunny.ply" ]; then
 fi
 step cargo test --locked -- "${skip[@]}"
 
+# Every measurement at its smallest size. The benchmarks also read the commands of pages and comments that run them.
+benchmarks=()
+for folder in benches/*/main.rs; do benchmarks+=(--bench "$(basename "$(dirname "$folder")")"); done
+step cargo test --locked "${benchmarks[@]}" -- --check
+program=${CARGO_TARGET_DIR:-target}/debug/shadewright
+step python3 benches/cubes.py --check
+step python3 benches/startup.py "$program" --check
+step python3 benches/generating_renderers.py --check --program "$program"
+step python3 benches/against_embree.py --check --program "$program"
+step benches/edit_loop.sh --check
 # The scene of the comparison with Mitsuba: both its files agree, and ours is accepted.
-step python3 benches/peers/showroom.py --check --program "${CARGO_TARGET_DIR:-target}/debug/shadewright"
-# The comparison itself, at its smallest sizes: it reads our images, and both programs render the same.
-step "$mitsuba/python3" benches/peers/against_mitsuba.py --check --program "${CARGO_TARGET_DIR:-target}/debug/shadewright"
+step python3 benches/peers/showroom.py --check --program "$program"
+# The comparison itself: it reads our images, and both programs render the same.
+step "$mitsuba/python3" benches/peers/against_mitsuba.py --check --program "$program"

@@ -21,11 +21,11 @@ const CHUNK: usize = 128;
 /// Makes a mesh of about so many triangles.
 type Mesh = fn(usize) -> Faces;
 
-/// Measures `side`² rays, and prints a table unless `quiet`.
+/// Measures `side`² rays in meshes of at most so many triangles, and prints a table unless `quiet`.
 ///
 /// # Errors
 /// When a BVH cannot be built.
-pub fn rays(quality: Quality, side: usize, quiet: bool) -> anyhow::Result<Value> {
+pub fn rays(quality: Quality, side: usize, most: Option<usize>, quiet: bool) -> anyhow::Result<Value> {
     let mut rows = Vec::new();
     if !quiet {
         println!(
@@ -34,7 +34,7 @@ pub fn rays(quality: Quality, side: usize, quiet: bool) -> anyhow::Result<Value>
         );
     }
     for (name, mesh) in [("sheet", procedural::sheet as Mesh), ("clutter", procedural::clutter)] {
-        for size in SIZES {
+        for size in SIZES.into_iter().filter(|size| most.is_none_or(|most| *size <= most)) {
             let triangles = triangles_of(&mesh(size));
             let start = Instant::now();
             let bvh = Bvh::build(&triangles, &BuildOptions { quality, ..BuildOptions::default() });

@@ -18,14 +18,13 @@ const INSTANCES: u32 = 300;
 const SEGMENTS: [u32; 5] = [3, 6, 16, 64, 180];
 /// Runs over each set of rays, of which the fastest counts.
 const RUNS: usize = 5;
-/// Pixels of a side of the image that the rays are of.
-const SIZE: usize = 256;
 
-/// Measures in one thread, and prints a table unless `quiet`.
+/// Measures `side`² rays in one thread, for meshes of at most so many triangles, and prints a table
+/// unless `quiet`.
 ///
 /// # Errors
 /// When a BVH cannot be built.
-pub fn against_triangles(quiet: bool) -> anyhow::Result<Value> {
+pub fn against_triangles(side: usize, most: Option<usize>, quiet: bool) -> anyhow::Result<Value> {
     if !quiet {
         println!("{INSTANCES} instances against their triangles in one BVH, one thread");
         println!(
@@ -33,13 +32,13 @@ pub fn against_triangles(quiet: bool) -> anyhow::Result<Value> {
             "triangles", "rays", "flat Mrays/s", "instances", "ratio", "flat MiB", "instances"
         );
     }
-    let rows = SEGMENTS.iter().map(|&segments| size(segments, quiet)).collect::<Result<Vec<_>, _>>()?;
+    let meshes = SEGMENTS.iter().map(|&segments| sphere(segments)).filter(|mesh| most.is_none_or(|n| mesh.len() <= n));
+    let rows = meshes.map(|mesh| size(mesh, side, quiet)).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({ "instances": INSTANCES, "meshes": rows }))
 }
 
 /// One mesh with all its instances.
-fn size(segments: u32, quiet: bool) -> anyhow::Result<Value> {
-    let mesh = sphere(segments);
+fn size(mesh: Vec<Triangle>, side: usize, quiet: bool) -> anyhow::Result<Value> {
     let placements: Vec<Placement> = (0..INSTANCES).map(placement).collect();
     let moved = |p: &Placement| {
         let m = p.object_to_world;
@@ -53,7 +52,7 @@ fn size(segments: u32, quiet: bool) -> anyhow::Result<Value> {
     let placed = TwoLevel::build(&[], std::slice::from_ref(&mesh), &placements, &options).map_err(failed)?;
     let mib = |tree: &TwoLevel| tree.bytes() as f64 / f64::from(1 << 20);
     let mut rates = serde_json::Map::new();
-    for set in ray_sets(flat.plain(), View::Outside, SIZE) {
+    for set in ray_sets(flat.plain(), View::Outside, side) {
         let rays = batches(&set.rays);
         let mut best = [f64::INFINITY; 2];
         for _ in 0..RUNS {

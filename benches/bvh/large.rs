@@ -13,19 +13,20 @@ use shadewright::scene;
 use shadewright::text::source::SourceMap;
 use std::time::Instant;
 
-const TRIANGLES: usize = 4_000_000;
+/// Triangles of the mesh.
+pub const TRIANGLES: usize = 4_000_000;
 /// Width and height of the image.
-const SIZE: (u32, u32) = (640, 480);
+pub const SIZE: (u32, u32) = (640, 480);
 
 /// Makes the mesh, links its program, builds its BVH and renders it on the RPU; on the GPU too if
 /// there is one.
 ///
 /// # Errors
 /// When linking or rendering fails.
-pub fn mesh() -> anyhow::Result<Value> {
+pub fn mesh(triangles: usize, size: (u32, u32)) -> anyhow::Result<Value> {
     let start = Instant::now();
-    let mut scene = scene::of_mesh("wavy sheet", procedural::sheet(TRIANGLES));
-    (scene.format.width, scene.format.height) = SIZE;
+    let mut scene = scene::of_mesh("wavy sheet", procedural::sheet(triangles));
+    (scene.format.width, scene.format.height) = size;
     let made = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let program = link(&scene, SourceMap::new(), &LinkOptions::default());
@@ -33,7 +34,7 @@ pub fn mesh() -> anyhow::Result<Value> {
     let linked = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let sampling = Sampling { strata: [1, 1], seed: 0 };
-    let job = prepare(program, &scene, Window::whole(SIZE.0, SIZE.1), sampling, DEFAULT_BUDGET)?;
+    let job = prepare(program, &scene, Window::whole(size.0, size.1), sampling, DEFAULT_BUDGET)?;
     drop(scene);
     let tree = start.elapsed().as_secs_f64();
     let render = timed(&mut RpuRenderer::new(), &job)?;

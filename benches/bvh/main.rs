@@ -10,7 +10,8 @@ mod instances;
 mod large;
 
 use clap::{Parser, ValueEnum};
-use common::{Common, Prints};
+use common::{Benchmark, Common, Prints, image_size};
+use serde_json::Value;
 use shadewright::bvh::Quality;
 use std::path::PathBuf;
 
@@ -27,14 +28,17 @@ struct Arguments {
     /// Builder for `growth`
     #[arg(long, value_enum, default_value_t)]
     tree: Tree,
-    /// Square root of the number of rays for `growth`
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192))]
-    size: u16,
+    /// Square root of the number of rays for `growth` (1024) and `instances` (256), width of the image of `large` (640)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8192))]
+    size: Option<u16>,
+    /// Triangles of the mesh of `large` (4,000,000); the most of a mesh that `growth` and `instances` measure
+    #[arg(long, value_name = "N")]
+    triangles: Option<usize>,
     #[command(flatten)]
     common: Common,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Each builder: build time, refit time, SAH cost, size
     Builders,
@@ -65,13 +69,35 @@ impl From<Tree> for Quality {
     }
 }
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "bvh";
+    const SMALLEST: &[&str] = &[
+        "builders --mesh sheet:300",
+        "instances --triangles 30 --size 8",
+        "growth --triangles 10000 --size 8",
+        "large --triangles 1000 --size 16",
+    ];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn prints(&self) -> Prints {
+        if self.name == Name::Large { Prints::Nothing } else { Prints::Table }
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        let Arguments { name, mesh, tree, size, triangles, common } = self;
+        let side = |most: u16| size.unwrap_or(most).into();
+        match name {
+            Name::Builders => builders::builders(mesh.as_deref(), common.json),
+            Name::Instances => instances::against_triangles(side(256), *triangles, common.json),
+            Name::Growth => growth::rays((*tree).into(), side(1024), *triangles, common.json),
+            Name::Large => large::mesh(triangles.unwrap_or(large::TRIANGLES), image_size(*size, large::SIZE)),
+        }
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Arguments { name, mesh, tree, size, common } = Arguments::parse();
-    let prints = if matches!(name, Name::Large) { Prints::Nothing } else { Prints::Table };
-    common.run(prints, || match name {
-        Name::Builders => builders::builders(mesh.as_deref(), common.json),
-        Name::Instances => instances::against_triangles(common.json),
-        Name::Growth => growth::rays(tree.into(), size.into(), common.json),
-        Name::Large => large::mesh(),
-    })
+    common::main::<Arguments>()
 }

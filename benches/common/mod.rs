@@ -1,12 +1,16 @@
 //! Options, times, scenes and errors that the benchmarks share.
 #![allow(dead_code, reason = "every benchmark compiles this module for itself and uses part of it")]
 
+#[path = "../../tests/common/accepted.rs"]
+mod accepted;
 pub mod arrays;
+#[path = "../../tests/common/cited.rs"]
+mod cited;
 pub mod meshes;
 pub mod shaders;
 
-use anyhow::{Context, anyhow};
-use clap::Args;
+use anyhow::{Context, anyhow, ensure};
+use clap::{Args, Parser};
 use serde_json::{Value, json};
 use shadewright::program::Specialize;
 use shadewright::project::{Options, Outcome, Project, Source, State};
@@ -35,29 +39,13 @@ pub struct Common {
     /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
+    /// Run every measurement at its smallest size, and read the commands of this benchmark that pages
+    /// and comments cite
+    #[arg(long)]
+    check: bool,
     /// Passed by `cargo bench`
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-impl Common {
-    /// Sets the number of threads and runs a measurement; prints its results where the measurement
-    /// has not.
-    ///
-    /// # Errors
-    /// The errors of the measurement.
-    pub fn run(self, prints: Prints, measurement: impl FnOnce() -> anyhow::Result<Value>) -> anyhow::Result<()> {
-        rayon::ThreadPoolBuilder::new().num_threads(self.threads).build_global().context("starting the threads")?;
-        let results = measurement()?;
-        match (&results, prints) {
-            _ if self.json => println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?),
-            (Value::Object(map), Prints::Nothing) => {
-                map.iter().for_each(|(name, value)| println!("{name:<28} {value}"))
-            }
-            _ => {}
-        }
-        Ok(())
-    }
 }
 
 /// The output of a measurement itself, without `--json`.
@@ -67,6 +55,82 @@ pub enum Prints {
     Table,
     /// Nothing: the results are printed name by name.
     Nothing,
+}
+
+/// A program of measurements, which is its command line.
+pub trait Benchmark: Parser {
+    /// The name of the target, as `cargo bench --bench` takes it.
+    const TARGET: &str;
+    /// Command lines that run every measurement in a moment; `FOLDER` is a temporary folder.
+    const SMALLEST: &[&str];
+
+    /// The options that every benchmark has.
+    fn common(&self) -> Common;
+
+    /// What the measurement prints itself.
+    fn prints(&self) -> Prints {
+        Prints::Table
+    }
+
+    /// Measures.
+    ///
+    /// # Errors
+    /// The errors of the measurement.
+    fn measure(&self) -> anyhow::Result<Value>;
+}
+
+/// Runs the measurement that the command line names, or with `--check` all of them.
+///
+/// # Errors
+/// The errors of the measurement.
+pub fn main<B: Benchmark>() -> anyhow::Result<()> {
+    let benchmark = B::parse();
+    let Common { threads, check, .. } = benchmark.common();
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting the threads")?;
+    if check { check_all::<B>() } else { report(&benchmark) }
+}
+
+/// Measures, and prints the results where the measurement has not.
+fn report(benchmark: &impl Benchmark) -> anyhow::Result<()> {
+    let results = benchmark.measure()?;
+    match (&results, benchmark.prints()) {
+        _ if benchmark.common().json => {
+            println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?);
+        }
+        (Value::Object(map), Prints::Nothing) => map.iter().for_each(|(name, value)| println!("{name:<28} {value}")),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Runs every measurement at its smallest size, and reads the commands that texts cite.
+fn check_all<B: Benchmark>() -> anyhow::Result<()> {
+    let wrong: Vec<String> = cited::all().iter().filter_map(wrong_with::<B>).collect();
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let folder = tempfile::tempdir().context("making a folder")?;
+    for line in B::SMALLEST {
+        println!("== {} {line}", B::TARGET);
+        let line = line.replace("FOLDER", &folder.path().to_string_lossy());
+        report(&B::try_parse_from(cited::split(&format!("{} {line}", B::TARGET)).concat())?)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a command that a text cites, if it runs this benchmark.
+fn wrong_with<B: Benchmark>(command: &cited::Cited) -> Option<String> {
+    let words = command.cargo().filter(|words| words.first().is_some_and(|word| word == "bench"))?;
+    if !words.iter().skip_while(|word| *word != "--bench").nth(1)?.split('|').any(|name| name == B::TARGET) {
+        return None;
+    }
+    let own = words.iter().skip_while(|word| *word != "--").skip(1).cloned();
+    let own: Vec<String> = std::iter::once(B::TARGET.to_string()).chain(own).collect();
+    let refused = cited::alternatives(&own).iter().find_map(|own| accepted::parsed::<B>(own, false).err());
+    refused.map(|message| format!("{}: {}: {message}", command.place, command.words.join(" ")))
+}
+
+/// Width and height of an image that is so wide, or has this size where none is given.
+pub fn image_size(width: Option<u16>, size: (u32, u32)) -> (u32, u32) {
+    width.map_or(size, |width| (width.into(), (u32::from(width) * 3 / 4).max(1)))
 }
 
 /// A number with three decimals.

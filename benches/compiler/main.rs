@@ -8,7 +8,8 @@ mod length;
 mod variants;
 
 use clap::{Parser, ValueEnum};
-use common::{Common, Prints};
+use common::{Benchmark, Common};
+use serde_json::Value;
 
 /// Compares variants of the compiler by instructions and simulated cycles on the RPU.
 #[derive(Debug, Parser)]
@@ -19,6 +20,9 @@ struct Arguments {
     /// Measure only shaders and scenes with PART in their names
     #[arg(long, value_name = "PART")]
     only: Option<String>,
+    /// Lines of the shorter shaders of `length`
+    #[arg(long, value_name = "N", default_value_t = length::LINES)]
+    lines: usize,
     #[command(flatten)]
     common: Common,
 }
@@ -36,13 +40,31 @@ enum Name {
     Length,
 }
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "compiler";
+    const SMALLEST: &[&str] = &[
+        "passes --only 'thesis depth'",
+        "conventions --only 'thesis depth'",
+        "inlining --only 'thesis depth'",
+        "length --lines 2",
+    ];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        let Arguments { name, only, lines, common } = self;
+        let only = only.as_deref();
+        match name {
+            Name::Passes => variants::passes(only, common.json),
+            Name::Conventions => variants::conventions(only, common.json),
+            Name::Inlining => variants::inlining(only, common.json),
+            Name::Length => length::length(*lines, only, common.json),
+        }
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Arguments { name, only, common } = Arguments::parse();
-    let only = only.as_deref();
-    common.run(Prints::Table, || match name {
-        Name::Passes => variants::passes(only, common.json),
-        Name::Conventions => variants::conventions(only, common.json),
-        Name::Inlining => variants::inlining(only, common.json),
-        Name::Length => length::length(length::LINES, only, common.json),
-    })
+    common::main::<Arguments>()
 }

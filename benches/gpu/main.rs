@@ -7,7 +7,8 @@ mod schedules;
 mod shaders;
 
 use clap::{Parser, ValueEnum};
-use common::{Common, Prints};
+use common::{Benchmark, Common, Prints};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Measures renders on a GPU.
@@ -25,6 +26,9 @@ struct Arguments {
     /// Shaders in the scene of `shaders`
     #[arg(long, value_name = "N", default_value_t = common::shaders::COUNT, value_parser = clap::value_parser!(u16).range(1..=1024))]
     count: u16,
+    /// Width of the images; the height is three quarters of it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8192))]
+    size: Option<u16>,
     /// Use the GPU adapter whose name contains NAME
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
@@ -32,7 +36,7 @@ struct Arguments {
     common: Common,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Frames by each schedule, with the time of the first one
     #[default]
@@ -42,17 +46,34 @@ enum Name {
     Shaders,
 }
 
-fn main() -> anyhow::Result<()> {
-    let Arguments { name, only, mesh, count, adapter, common } = Arguments::parse();
-    match name {
-        Name::Schedules => {
-            let options =
-                schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), adapter: adapter.as_deref() };
-            common.run(Prints::Table, || schedules::schedules(&options, common.json))
-        }
-        Name::Shaders => {
-            let options = shaders::Options { adapter, threads: common.threads };
-            common.run(Prints::Nothing, || shaders::images(count, &options))
+impl Benchmark for Arguments {
+    const TARGET: &str = "gpu";
+    const SMALLEST: &[&str] = &["schedules --only orthographic --size 16", "shaders --count 2 --size 16"];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn prints(&self) -> Prints {
+        if self.name == Name::Shaders { Prints::Nothing } else { Prints::Table }
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        let Arguments { name, only, mesh, count, size, adapter, common } = self;
+        let adapter = adapter.as_deref();
+        match name {
+            Name::Schedules => {
+                let options =
+                    schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), width: *size, adapter };
+                schedules::schedules(&options, common.json)
+            }
+            Name::Shaders => {
+                shaders::images(*count, &shaders::Options { width: *size, adapter, threads: common.threads })
+            }
         }
     }
+}
+
+fn main() -> anyhow::Result<()> {
+    common::main::<Arguments>()
 }

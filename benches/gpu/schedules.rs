@@ -3,7 +3,7 @@
 //! Frames of all schedules alternate, so that other load on the computer affects all of them;
 //! ratios are more reliable than times.
 
-use crate::common::{RUNS, files, median, meshes, repository, rounded, scene_job, timed};
+use crate::common::{RUNS, files, image_size, median, meshes, repository, rounded, scene_job, timed};
 use anyhow::anyhow;
 use serde_json::{Value, json};
 use shadewright::render::gpu::GpuRenderer;
@@ -55,6 +55,8 @@ pub struct Options<'a> {
     pub only: Option<&'a str>,
     /// A mesh that is measured besides the scenes.
     pub mesh: Option<&'a Path>,
+    /// The width of the images, where it is not the usual one.
+    pub width: Option<u16>,
     /// Part of the name of the GPU adapter.
     pub adapter: Option<&'a str>,
 }
@@ -63,10 +65,11 @@ impl Options<'_> {
     /// The scenes of `assets/scenes`, one sample per pixel, and the mesh, or the bunny if it is
     /// there.
     fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
+        let size = |usual| image_size(self.width, usual);
         let mut paths: Vec<(PathBuf, (u32, u32))> =
-            files(&repository("assets/scenes"), "rib")?.into_iter().map(|path| (path, SCENE_SIZE)).collect();
+            files(&repository("assets/scenes"), "rib")?.into_iter().map(|path| (path, size(SCENE_SIZE))).collect();
         match meshes::path(self.mesh) {
-            Some(mesh) => paths.push((mesh, MESH_SIZE)),
+            Some(mesh) => paths.push((mesh, size(MESH_SIZE))),
             None => eprintln!("no mesh: --mesh FILE measures one too"),
         }
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -162,16 +165,13 @@ pub fn schedules(options: &Options<'_>, quiet: bool) -> anyhow::Result<Value> {
     let rows = options.subjects()?.iter().map(row).collect::<anyhow::Result<Vec<Value>>>()?;
     let device = options.gpu(Schedule::Auto)?.describe();
     if !quiet {
-        print_schedules(&device, &rows);
+        print_schedules(&device, [SCENE_SIZE, MESH_SIZE].map(|size| image_size(options.width, size)), &rows);
     }
     Ok(json!({ "device": device, "scenes": rows }))
 }
 
-fn print_schedules(device: &str, rows: &[Value]) {
-    println!(
-        "{device}, {}x{}, meshes {}x{}, one sample per pixel",
-        SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1
-    );
+fn print_schedules(device: &str, [scene, mesh]: [(u32, u32); 2], rows: &[Value]) {
+    println!("{device}, {}x{}, meshes {}x{}, one sample per pixel", scene.0, scene.1, mesh.0, mesh.1);
     print!("{:<18} {:>8} {:>6}", "scene", "sections", "rays");
     for (name, ..) in SCHEDULES {
         print!("  {:>13} {:>9} {:>6}", format!("{name} ms"), "first ms", "speed");

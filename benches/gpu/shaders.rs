@@ -4,7 +4,7 @@
 //! Each measurement is a process of its own, as a user starts it. The scene and its shaders are
 //! made for the purpose, in a temporary folder.
 
-use crate::common::{rounded, shaders};
+use crate::common::{image_size, rounded, shaders};
 use anyhow::{Context, anyhow};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Width and height of the image.
-const SIZE: &str = "320x240";
+const SIZE: (u32, u32) = (320, 240);
 
 /// Where Mesa's drivers keep compiled kernels.
 const DRIVER_CACHE: &str = "MESA_SHADER_CACHE_DIR";
@@ -21,7 +21,7 @@ const DRIVER_CACHE: &str = "MESA_SHADER_CACHE_DIR";
 ///
 /// # Errors
 /// When a render fails.
-pub fn images(count: u16, options: &Options) -> anyhow::Result<Value> {
+pub fn images(count: u16, options: &Options<'_>) -> anyhow::Result<Value> {
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     shaders::write_scene(folder.path(), count).context("writing the scene")?;
     let cache = folder.path().join("cache");
@@ -32,7 +32,7 @@ pub fn images(count: u16, options: &Options) -> anyhow::Result<Value> {
     let rpu = image(options, folder.path(), &cache, &["--backend", "rpu"])?;
     let mut results = Map::new();
     results.insert("shaders".to_string(), json!(count));
-    results.insert("size".to_string(), json!(SIZE));
+    results.insert("size".to_string(), json!(options.size()));
     for (name, stats) in [("cold", &cold), ("warm", &warm), ("rpu", &rpu)] {
         for (what, key) in [("first_image_s", "first_image_ms"), ("full_image_s", "full_image_ms")] {
             let ms = stats[key].as_f64().with_context(|| format!("the render reports no {key}"))?;
@@ -55,12 +55,23 @@ pub fn images(count: u16, options: &Options) -> anyhow::Result<Value> {
 }
 
 /// The statistics of a render in a process of its own.
-fn image(options: &Options, folder: &Path, cache: &Path, backend: &[&str]) -> anyhow::Result<Value> {
+fn image(options: &Options<'_>, folder: &Path, cache: &Path, backend: &[&str]) -> anyhow::Result<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shadewright"));
     command.current_dir(folder).env(DRIVER_CACHE, cache).arg("made.rib").args(backend);
-    command.args(["--stats", "--json", "--size", SIZE, "--spp", "1", "--preview", "first.png", "--render", "full.png"]);
+    command.args([
+        "--stats",
+        "--json",
+        "--size",
+        &options.size(),
+        "--spp",
+        "1",
+        "--preview",
+        "first.png",
+        "--render",
+        "full.png",
+    ]);
     command.args(["--threads", &options.threads.to_string()]);
-    if let (Some(adapter), ["--backend", "gpu"]) = (&options.adapter, backend) {
+    if let (Some(adapter), ["--backend", "gpu"]) = (options.adapter, backend) {
         command.args(["--adapter", adapter]);
     }
     let output = command.output().context("starting the program")?;
@@ -73,9 +84,19 @@ fn image(options: &Options, folder: &Path, cache: &Path, backend: &[&str]) -> an
 }
 
 /// Options of the renders.
-pub struct Options {
+pub struct Options<'a> {
+    /// The width of the image, where it is not the usual one.
+    pub width: Option<u16>,
     /// Part of the name of the GPU adapter.
-    pub adapter: Option<String>,
+    pub adapter: Option<&'a str>,
     /// CPU threads; 0 uses one per core.
     pub threads: usize,
+}
+
+impl Options<'_> {
+    /// Width and height of the image, as `--size` takes them.
+    fn size(&self) -> String {
+        let (width, height) = image_size(self.width, SIZE);
+        format!("{width}x{height}")
+    }
 }

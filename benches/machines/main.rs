@@ -6,7 +6,8 @@ mod common;
 mod array;
 
 use clap::Parser;
-use common::{Common, Prints};
+use common::{Benchmark, Common};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Measures the simulator of the ray-tracing array: polygon tests that it simulates per second, on
@@ -32,7 +33,19 @@ struct Arguments {
     common: Common,
 }
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "machines";
+    const SMALLEST: &[&str] = &["--size 8 --sides 1,2 --runs 1"];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        array::arrays(self)
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
-    arguments.common.run(Prints::Table, || array::arrays(&arguments))
+    common::main::<Arguments>()
 }

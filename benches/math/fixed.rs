@@ -114,11 +114,11 @@ fn nanoseconds(runner: &dyn FunctionRunner, ty: &str, operation: &Operation) -> 
     }
 }
 
-/// Prints the table and gives it as JSON.
+/// Prints the table of the operations whose names are wanted, and gives it as JSON.
 ///
 /// # Errors
 /// When a program does not compile, or a machine fails.
-pub fn table(quiet: bool) -> anyhow::Result<Value> {
+pub fn table(is_wanted: &dyn Fn(&str) -> bool, quiet: bool) -> anyhow::Result<Value> {
     let gpu = runners().into_iter().find(|row| row.uses_gpu);
     let gpu = gpu.map(|row| row.open(&BackendOptions::default())).transpose()?;
     if !quiet {
@@ -126,7 +126,7 @@ pub fn table(quiet: bool) -> anyhow::Result<Value> {
         println!("|---|---|---|---|---|---|---|");
     }
     let mut rows = Vec::new();
-    for operation in &OPERATIONS {
+    for operation in OPERATIONS.iter().filter(|operation| is_wanted(operation.name)) {
         let each = |measure: &dyn Fn(&str) -> anyhow::Result<f64>| -> anyhow::Result<[Option<f64>; 3]> {
             let [narrow, wide, float] = TYPES.map(|(_, ty)| measure(ty));
             Ok([Some(narrow?), Some(wide?), Some(float?)])

@@ -10,7 +10,7 @@ mod functions;
 mod measure;
 
 use clap::{Parser, ValueEnum};
-use common::{Common, Prints, rounded};
+use common::{Benchmark, Common, rounded};
 use functions::{EXACT, Exact, FAST, FUNCTIONS, Function};
 use measure::{Cost, Errors};
 use serde_json::{Value, json};
@@ -24,6 +24,9 @@ struct Arguments {
     /// Measure errors of every Nth float; 1 measures all
     #[arg(long, value_name = "N", default_value_t = 1021, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     every: u32,
+    /// Measure only functions and operations with PART in their names
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
     #[command(flatten)]
     common: Common,
 }
@@ -42,13 +45,27 @@ enum Name {
 /// Places at which a polynomial is compared with its function.
 const SAMPLES: u32 = 1 << 20;
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "math";
+    const SMALLEST: &[&str] = &["fit", "table --only sin --every 1048576", "fixed --only +"];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        let Arguments { name, every, only, common } = self;
+        let is_wanted = |name: &str| only.as_ref().is_none_or(|part| name.contains(part));
+        match name {
+            Name::Fit => Ok(fit_all(common.json)),
+            Name::Table => table(&is_wanted, *every as usize, common.json),
+            Name::Fixed => fixed::table(&is_wanted, common.json),
+        }
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Arguments { name, every, common } = Arguments::parse();
-    common.run(Prints::Table, || match name {
-        Name::Fit => Ok(fit_all(common.json)),
-        Name::Table => table(every as usize, common.json),
-        Name::Fixed => fixed::table(common.json),
-    })
+    common::main::<Arguments>()
 }
 
 fn fit_all(quiet: bool) -> Value {
@@ -134,8 +151,9 @@ impl Row {
     }
 }
 
-fn table(every: usize, quiet: bool) -> anyhow::Result<Value> {
-    let rows = FUNCTIONS.iter().map(|f| Row::new(f, every)).collect::<anyhow::Result<Vec<_>>>()?;
+fn table(is_wanted: &dyn Fn(&str) -> bool, every: usize, quiet: bool) -> anyhow::Result<Value> {
+    let functions = FUNCTIONS.iter().filter(|f| is_wanted(f.name));
+    let rows = functions.map(|f| Row::new(f, every)).collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
         println!("| function | order | polynomial | relative | ulp | instructions | diverging |");
         println!("|---|---|---|---|---|---|---|");

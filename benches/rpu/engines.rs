@@ -12,14 +12,14 @@ use std::time::Instant;
 const SCENE: &str = "assets/scenes/noise.rib";
 
 /// Width and height of the image.
-const RENDERED: (u32, u32) = (240, 180);
+pub const RENDERED: (u32, u32) = (240, 180);
 
 /// Million instructions of lanes per second, rays included, on one thread.
 ///
 /// # Errors
 /// The errors of rendering.
-pub fn shading() -> anyhow::Result<Value> {
-    let job = scene_job(&repository(SCENE), RENDERED)?;
+pub fn shading(size: (u32, u32)) -> anyhow::Result<Value> {
+    let job = scene_job(&repository(SCENE), size)?;
     let program = &job.program;
     let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
     let load = || Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail);

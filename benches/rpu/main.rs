@@ -11,7 +11,8 @@ mod textures;
 mod timing_model;
 
 use clap::{Parser, ValueEnum};
-use common::{Common, Prints};
+use common::{Benchmark, Common, Prints};
+use serde_json::Value;
 
 /// Measures the RPU.
 #[derive(Debug, Parser)]
@@ -19,6 +20,12 @@ struct Arguments {
     /// The measurement
     #[arg(value_enum, default_value_t)]
     name: Name,
+    /// Measure only scenes with PART in their names
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// Width of the images, or of the grid of points of `shading`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(64..=8192))]
+    size: Option<u16>,
     #[command(flatten)]
     common: Common,
 }
@@ -47,15 +54,42 @@ enum Name {
     Textures,
 }
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "rpu";
+    const SMALLEST: &[&str] = &[
+        "engines --size 64",
+        "native --only scenes/orthographic --size 64",
+        "specialize --only scenes/orthographic --size 64",
+        "translation --only scenes/orthographic",
+        "timing-model --only orthographic --size 64",
+        "shading --size 64",
+        "textures --size 64",
+    ];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn prints(&self) -> Prints {
+        Prints::Nothing
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        let Arguments { name, only, size, .. } = self;
+        let is_wanted = |name: &str| only.as_ref().is_none_or(|part| name.contains(part));
+        let image = |usual| common::image_size(*size, usual);
+        match name {
+            Name::Engines => engines::shading(image(engines::RENDERED)),
+            Name::Native => native::scenes(&is_wanted, image(native::RENDERED)),
+            Name::Specialize => specialize::scenes(&is_wanted, image(specialize::RENDERED)),
+            Name::Translation => native::translation(&is_wanted),
+            Name::TimingModel => timing_model::scenes(&is_wanted, image(timing_model::SIMULATED)),
+            Name::Shading => shading::points(size.map_or(shading::SIDE, usize::from)),
+            Name::Textures => textures::lookups(size.map_or(textures::SIDE, u32::from)),
+        }
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Arguments { name, common } = Arguments::parse();
-    common.run(Prints::Nothing, || match name {
-        Name::Engines => engines::shading(),
-        Name::Native => native::scenes(),
-        Name::Specialize => specialize::scenes(),
-        Name::Translation => native::translation(),
-        Name::TimingModel => timing_model::scenes(),
-        Name::Shading => shading::points(),
-        Name::Textures => textures::lookups(),
-    })
+    common::main::<Arguments>()
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Width and height of the images, of one sample a pixel.
-const RENDERED: (u32, u32) = (240, 180);
+pub const RENDERED: (u32, u32) = (240, 180);
 
 /// Frames of each engine, in turns, after one that is not counted.
 const FRAMES: usize = 5;
@@ -46,8 +46,8 @@ fn engines(job: &Job, set: InstructionSet) -> anyhow::Result<([Loaded; 2], Durat
     Ok(([interpreted, native], start.elapsed()))
 }
 
-/// The RIB scenes of the repository, by their names in reports.
-pub fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
+/// The RIB scenes of the repository whose names are wanted, by these names, which reports have.
+pub fn scene_files(is_wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut scenes = Vec::new();
     for folder in FOLDERS {
         for path in files(&repository(folder), "rib")? {
@@ -58,6 +58,7 @@ pub fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
             }
         }
     }
+    scenes.retain(|(name, _)| is_wanted(name));
     Ok(scenes)
 }
 
@@ -66,13 +67,13 @@ pub fn scene_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
 ///
 /// # Errors
 /// When a scene has errors, or the CPU has no translator.
-pub fn scenes() -> anyhow::Result<Value> {
+pub fn scenes(is_wanted: &dyn Fn(&str) -> bool, size: (u32, u32)) -> anyhow::Result<Value> {
     let sets = instruction_sets()?;
     let single = single_thread()?;
     let mut logarithms = vec![Vec::new(); sets.len()];
     let mut scenes = Map::new();
-    for (name, path) in scene_files()? {
-        let job = scene_job(&path, RENDERED)?;
+    for (name, path) in scene_files(is_wanted)? {
+        let job = scene_job(&path, size)?;
         let mut row = Map::new();
         for (&set, logarithms) in sets.iter().zip(&mut logarithms) {
             let (engines, _) = engines(&job, set)?;
@@ -119,12 +120,15 @@ pub fn geometric_mean(logarithms: &[f64]) -> Value {
 ///
 /// # Errors
 /// When a scene has errors, or the CPU has no translator.
-pub fn translation() -> anyhow::Result<Value> {
+pub fn translation(is_wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<Value> {
     let sets = instruction_sets()?;
     let folder = tempfile::tempdir().context("making a folder for a scene")?;
-    shaders::write_scene(folder.path(), shaders::COUNT).context("writing a scene")?;
-    let mut files = scene_files()?;
-    files.push((format!("{} shaders", shaders::COUNT), folder.path().join("made.rib")));
+    let mut files = scene_files(is_wanted)?;
+    let made = format!("{} shaders", shaders::COUNT);
+    if is_wanted(&made) {
+        shaders::write_scene(folder.path(), shaders::COUNT).context("writing a scene")?;
+        files.push((made, folder.path().join("made.rib")));
+    }
     let mut scenes = Map::new();
     for (name, path) in files {
         let job = scene_job(&path, RENDERED)?;

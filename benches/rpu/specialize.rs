@@ -9,7 +9,7 @@ use shadewright::rpu::engine::INTERPRETER;
 use shadewright::rpu::native::NATIVE;
 
 /// Width and height of the images, of one sample a pixel.
-const RENDERED: (u32, u32) = (240, 180);
+pub const RENDERED: (u32, u32) = (240, 180);
 
 /// The modes; the first is what the others are compared with.
 const MODES: [(&str, Specialize); 3] =
@@ -21,14 +21,14 @@ const MODES: [(&str, Specialize); 3] =
 ///
 /// # Errors
 /// When a scene has errors.
-pub fn scenes() -> anyhow::Result<Value> {
+pub fn scenes(is_wanted: &dyn Fn(&str) -> bool, size: (u32, u32)) -> anyhow::Result<Value> {
     let single = single_thread()?;
     let engine = if (NATIVE.available)().is_ok() { &NATIVE } else { &INTERPRETER };
     let mut logarithms = [const { Vec::new() }; MODES.len()];
     let mut scenes = Map::new();
-    for (name, path) in scene_files()? {
+    for (name, path) in scene_files(is_wanted)? {
         let load = |(_, mode)| {
-            let job = specialized_job(&path, RENDERED, mode)?;
+            let job = specialized_job(&path, size, mode)?;
             let program = &job.program;
             let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
             let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));

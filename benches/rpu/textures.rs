@@ -9,9 +9,10 @@ use shadewright::render::rpu::{Loaded, draw};
 use std::fs;
 use std::time::Instant;
 
-/// Width and height of the image, and of the texture.
-const SIDE: u32 = 128;
-const TEXTURE_SIDE: u32 = 1024;
+/// Width and height of the image.
+pub const SIDE: u32 = 128;
+/// Texels of the texture for each pixel of the image, on a side.
+const TEXELS: u32 = 8;
 
 /// Lookups per pixel.
 const LOOKUPS: u32 = 64;
@@ -29,21 +30,22 @@ const KINDS: [(&str, &str); 4] = [
 ///
 /// # Errors
 /// The errors of rendering.
-pub fn lookups() -> anyhow::Result<Value> {
+pub fn lookups(side: u32) -> anyhow::Result<Value> {
+    let texels = TEXELS * side;
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     let path = folder.path().join("scene.rib");
     fs::write(&path, "Projection \"look.sl:look\"\nWorldBegin\nSphere 1 -1 1 360\nWorldEnd\n")
         .context("writing a scene")?;
     let texel = |i: u32| [(i % 251) as f32 / 250.0, (i % 13) as f32 / 12.0, (i / 7 % 17) as f32 / 16.0, 1.0];
-    let rgba = (0..TEXTURE_SIDE * TEXTURE_SIDE).map(texel).collect();
-    let texture = Image { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
+    let rgba = (0..texels * texels).map(texel).collect();
+    let texture = Image { width: texels, height: texels, rgba, channels: Channels::Rgb };
     image_file::write(&folder.path().join("t.png"), &texture)?;
     let single = single_thread()?;
     let mut kinds = Vec::new();
     for (name, value) in KINDS {
         let source = format!(
             "color look(point p) {{
-                color sum = 0; float i = 0; float e = 1 / {TEXTURE_SIDE};
+                color sum = 0; float i = 0; float e = 1 / {texels};
                 while (i < {LOOKUPS}) {{
                     float x = xcomp(p) + 0.618034 * i; float y = ycomp(p) + 0.381966 * i;
                     sum += {value}; i += 1;
@@ -52,7 +54,7 @@ pub fn lookups() -> anyhow::Result<Value> {
             }}"
         );
         fs::write(folder.path().join("look.sl"), source).context("writing a shader")?;
-        let job = scene_job(&path, (SIDE, SIDE))?;
+        let job = scene_job(&path, (side, side))?;
         let program = &job.program;
         let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
         let loaded = loaded.map_err(|e| render_error(&e, &program.sources))?;
@@ -68,9 +70,9 @@ pub fn lookups() -> anyhow::Result<Value> {
             }
         }
     }
-    let count = f64::from(SIDE * SIDE * LOOKUPS);
+    let count = f64::from(side * side * LOOKUPS);
     let mut results = Map::new();
-    results.insert("texture".to_string(), json!(format!("{TEXTURE_SIDE} x {TEXTURE_SIDE}")));
+    results.insert("texture".to_string(), json!(format!("{texels} x {texels}")));
     let alone = kinds.first().map_or(0.0, |k| median(k.3.clone()));
     for (name, _, _, times) in kinds.into_iter().skip(1) {
         results.insert(format!("{name}_ns"), rounded((median(times) - alone) / count * 1e9));

@@ -7,19 +7,23 @@ use shadewright::rpu::timed::{Cause, Config};
 use std::time::Instant;
 
 /// Width and height of the simulated images.
-const SIMULATED: (u32, u32) = (64, 48);
+pub const SIMULATED: (u32, u32) = (64, 48);
 
 /// Utilisation for every RIB scene of the repository, and the instructions per second that one core
 /// simulates.
 ///
 /// # Errors
 /// When a scene has errors.
-pub fn scenes() -> anyhow::Result<Value> {
+pub fn scenes(is_wanted: &dyn Fn(&str) -> bool, size: (u32, u32)) -> anyhow::Result<Value> {
     let single = single_thread()?;
     let mut scenes = Map::new();
     let (mut instructions, mut seconds) = (0, 0.0);
     for path in files(&repository("assets/scenes"), "rib")? {
-        let job = scene_job(&path, SIMULATED)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !is_wanted(&name) {
+            continue;
+        }
+        let job = scene_job(&path, size)?;
         let program = &job.program;
         let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
         let loaded =
@@ -29,7 +33,6 @@ pub fn scenes() -> anyhow::Result<Value> {
         let stats = single.install(run).map_err(fail)?.stats;
         seconds += start.elapsed().as_secs_f64();
         instructions += stats.issued;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let drained = stats.stalls.of(Cause::Drain);
         let summary = json!({
             "cycles": stats.cycles,

@@ -6,7 +6,8 @@ mod common;
 mod tables;
 
 use clap::Parser;
-use common::{Common, Prints};
+use common::{Benchmark, Common};
+use serde_json::Value;
 
 /// Measures primitives and materials of RTSL on the RPU, one ray per run and 64, against plain Rust
 /// with one ray and with eight: seconds per million rays, one thread; and lines of code.
@@ -22,7 +23,19 @@ struct Arguments {
     common: Common,
 }
 
+impl Benchmark for Arguments {
+    const TARGET: &str = "rtsl";
+    const SMALLEST: &[&str] = &["--only Sphere --size 16"];
+
+    fn common(&self) -> Common {
+        self.common
+    }
+
+    fn measure(&self) -> anyhow::Result<Value> {
+        tables::tables(self.only.as_deref(), self.size.into(), self.common.json)
+    }
+}
+
 fn main() -> anyhow::Result<()> {
-    let Arguments { only, size, common } = Arguments::parse();
-    common.run(Prints::Table, || tables::tables(only.as_deref(), size.into(), common.json))
+    common::main::<Arguments>()
 }

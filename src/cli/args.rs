@@ -11,6 +11,8 @@ mod choices;
 mod conditions;
 mod conversion;
 mod device;
+#[cfg(test)]
+mod documented;
 mod farm;
 mod golden;
 mod images;

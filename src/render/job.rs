@@ -89,9 +89,9 @@ pub fn triangles_to_build(scene: &Scene) -> usize {
 }
 
 /// Samples for each triangle from which spatial splits are worth their build time. They take a core
-/// 0.7 to 1.1 µs more for each triangle (`shadewright bench bvh`); rays then visit 30 % fewer nodes
-/// in Sponza and 0 to 3 % fewer in the bunny and the dragon, and a sample is about three rays of
-/// 0.2 µs.
+/// 0.7 to 1.1 µs more for each triangle (`cargo bench --bench bvh -- builders`); rays then visit
+/// 30 % fewer nodes in Sponza and 0 to 3 % fewer in the bunny and the dragon, and a sample is about
+/// three rays of 0.2 µs.
 const MANY_SAMPLES: u64 = 32;
 
 /// Samples for each triangle below which the fast builder is best: it takes a core 0.3 to 0.4 µs

@@ -11,7 +11,8 @@
 //!
 //! A kernel is one operation with one kind of source modification; only columns and modifiers come
 //! from the step. One function for all instructions, with a switch for each, took three times as
-//! long (`bench shading`). `bench rpu` measures the instruction sets.
+//! long (`cargo bench --bench rpu -- shading`). `cargo bench --bench rpu -- engines` measures the
+//! instruction sets.
 //!
 //! An operation is a function of one lane, modifiers included, written out for the lanes of a
 //! group: LLVM vectorises that. (Chains of loops over groups it did not: `mad` took six times as

@@ -197,7 +197,8 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
     fn straight(&mut self) -> Result<Option<(DecodedControl, u64)>, MachineError> {
         let program = self.program;
         // The fields of the group are local variables: reading it whole after a change of one waits
-        // for memory. That was half of the time of `bench shading`'s branches.
+        // for memory. That was half of the time of the branches of `cargo bench --bench rpu --
+        // shading`.
         let (group, mut limit) = (self.current, self.limit);
         let (mut pc, mut mask) = (group.pc, group.mask);
         let mut lanes = u64::from(mask.count_ones());

@@ -76,7 +76,7 @@ compiled! {
     /// Loads for each lane in `mask` the vectors from the address in `bases` plus `offset` on: four
     /// columns a vector. Returns the lanes of groups that were skipped because one of them
     /// addresses memory outside the image. With four lanes at a time written to their columns in
-    /// memory, `bench shading`'s textures took twice as long.
+    /// memory, the textures of `cargo bench --bench rpu -- shading` took twice as long.
     gather, gather_lanes(memory: &[[u32; 4]], bases: &Column, offset: u32, to: &[Column], mask: u64) -> u64
 }
 

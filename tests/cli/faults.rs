@@ -2,6 +2,7 @@
 //! that are missing, damaged or of another image; a full disk. Each time the joined image has the
 //! bits of the image rendered at once, or an error names the part.
 
+use crate::common::work::until_worked;
 use crate::common::{shadewright, stderr};
 use shadewright::image::file as image_file;
 use shadewright::render::part::PartFile;
@@ -10,7 +11,6 @@ use std::io::Cursor;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -145,14 +145,14 @@ fn a_task_that_is_killed_at_any_time_leaves_no_part_and_runs_again_to_the_same_b
     let expected = fs::read(&part).expect("a part");
     fs::remove_file(&part).expect("the part");
     // Some before the scene is read, some while it renders, perhaps some after.
-    for milliseconds in [0, 5, 20, 60, 150, 400] {
+    for milliseconds in [0, 10, 20, 60, 150, 400] {
         let mut task = begin(folder.path(), 2);
-        sleep(Duration::from_millis(milliseconds));
+        until_worked(&mut task, Duration::from_millis(milliseconds));
         // SIGKILL. The task may have ended before.
         let _ = task.kill();
         task.wait().expect("it ends");
         if let Ok(bytes) = fs::read(&part) {
-            assert!(bytes == expected, "after {milliseconds} ms there is another part");
+            assert!(bytes == expected, "after {milliseconds} ms of work there is another part");
             fs::remove_file(&part).expect("the part");
         }
         assert_eq!(visible(folder.path()), ["part0.exr", "part1.exr", "part3.exr", "scene.rib", "whole.exr"]);

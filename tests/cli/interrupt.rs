@@ -1,13 +1,13 @@
 //! Renders that are interrupted: they leave the image so far, and go on where `--resume` names a
 //! file.
 
+use crate::common::work::until_worked;
 use crate::common::{shadewright, stderr};
 use shadewright::image::{Image, file as image_file};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A scene that begins to be drawn soon after the start: a ball within another.
@@ -28,17 +28,23 @@ fn render<'a>(out: &'a str, size: &'a str, samples: &'a str) -> Vec<&'a str> {
     vec!["scene.rib", "--render", out, "--size", size, "--spp", samples, "--backend", "rpu"]
 }
 
-/// Runs the program, and interrupts it after a while.
-fn interrupted(folder: &Path, args: &[&str], signal: &str, after: Duration) -> Output {
-    let child = Command::new(env!("CARGO_BIN_EXE_shadewright"))
+/// Starts the program.
+fn start(folder: &Path, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_shadewright"))
         .args(args)
         .current_dir(folder)
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the program was built with the tests");
-    sleep(after);
-    let number = child.id().to_string();
-    Command::new("kill").args([signal, &number]).stderr(Stdio::null()).status().expect("there is `kill`");
+        .expect("the program was built with the tests")
+}
+
+/// Runs the program, and interrupts it when it has worked for so long.
+fn interrupted(folder: &Path, args: &[&str], signal: &str, after: Duration) -> Output {
+    let mut child = start(folder, args);
+    if !until_worked(&mut child, after).has_ended {
+        let number = child.id().to_string();
+        Command::new("kill").args([signal, &number]).stderr(Stdio::null()).status().expect("there is `kill`");
+    }
     child.wait_with_output().expect("it ends")
 }
 
@@ -46,26 +52,27 @@ fn interrupted(folder: &Path, args: &[&str], signal: &str, after: Duration) -> O
 struct Timed {
     /// Samples a pixel.
     samples: String,
-    /// How long it takes to its first sample.
+    /// How long it works to its first sample.
     begin: Duration,
-    /// How long it takes as a whole.
+    /// How long it works as a whole.
     end: Duration,
 }
 
 impl Timed {
     /// Finds one, and leaves its image in `whole.exr`.
     fn find(folder: &Path) -> Self {
-        let time = |samples: u32| {
-            let start = Instant::now();
-            let output = shadewright(folder, &render("whole.exr", "24x18", &samples.to_string()));
+        let work = |samples: u32| {
+            let mut child = start(folder, &render("whole.exr", "24x18", &samples.to_string()));
+            let work = until_worked(&mut child, Duration::MAX).time;
+            let output = child.wait_with_output().expect("it ends");
             assert!(output.status.success(), "{}", stderr(&output));
-            start.elapsed()
+            work
         };
-        let begin = time(1);
+        let begin = work(1);
         let sizes = (6..16).map(|n| 1 << n);
-        let times = sizes.map(|samples| (samples, time(samples)));
-        let long_enough = times.into_iter().find(|(_, end)| *end > begin + Duration::from_millis(700));
-        let (samples, end) = long_enough.expect("so many samples take a while");
+        let works = sizes.map(|samples| (samples, work(samples)));
+        let long_enough = works.into_iter().find(|(_, end)| *end > begin + Duration::from_millis(700));
+        let (samples, end) = long_enough.expect("so many samples are work");
         Self { samples: samples.to_string(), begin, end }
     }
 

@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 pub mod peak;
+pub mod work;
 
 use shadewright::abi::EntryPoint;
 

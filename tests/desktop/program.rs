@@ -1,6 +1,6 @@
 //! The program with its window: started, looked at, waited for, closed.
 
-use super::{Display, GLANCE, LONG, Screenshot, kept_screenshots};
+use super::{Display, GLANCE, LONG, Region, Screenshot, kept_screenshots};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,6 +14,9 @@ const PROGRAM: &str = "SHADEWRIGHT_PROGRAM";
 
 /// Names a folder that gets the screenshots that tests [`keep`](Program::keep).
 const SCREENSHOTS: &str = "SHADEWRIGHT_SCREENSHOTS";
+
+/// Time for which a window at rest is watched.
+const REST: Duration = Duration::from_millis(500);
 
 /// Ticks a second of the times in `/proc/PID/stat`, on every Linux that people have.
 const TICKS: f64 = 100.0;
@@ -174,6 +177,43 @@ impl Program {
                 return Err(seen);
             }
             std::thread::sleep(GLANCE);
+        }
+    }
+
+    /// Does something at the pointer or the keyboard, and waits until the window's thread has worked on
+    /// it and rests. What changes nothing wakes no thread, and an image that is drawn lets none rest:
+    /// after a second it goes on.
+    pub fn handled(&mut self, act: impl FnOnce(&Display)) {
+        let before = self.window_time();
+        act(&self.display);
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let mut last = before;
+        while Instant::now() < deadline {
+            std::thread::sleep(GLANCE);
+            let now = self.window_time();
+            if now > before && now == last {
+                return;
+            }
+            last = now;
+        }
+    }
+
+    /// Waits until nothing changes any more in a part of the window, and the program takes no more than
+    /// a tenth of a processor: nothing is being drawn. Gives what is seen.
+    ///
+    /// # Panics
+    /// When it does not come to rest.
+    pub fn until_still(&mut self, part: Region) -> Screenshot {
+        let deadline = Instant::now() + LONG;
+        loop {
+            let (before, start, worked) = (self.look(), Instant::now(), self.processor_time());
+            std::thread::sleep(REST);
+            let load = (self.processor_time() - worked) / start.elapsed().as_secs_f64();
+            let now = self.look();
+            if load < 0.1 && now.changed(&before, part) == 0.0 {
+                return now;
+            }
+            assert!(Instant::now() < deadline, "the image never comes to rest");
         }
     }
 

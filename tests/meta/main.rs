@@ -1,10 +1,15 @@
-//! The repository itself: documentation, layers, benchmarks, and inputs that fuzzing found.
+//! The repository itself: documentation, the commands that it cites, layers, benchmarks, and inputs
+//! that fuzzing found.
 
+#[path = "../common/cited.rs"]
+mod cited;
 #[path = "../common/mod.rs"]
 mod common;
 
 #[cfg(feature = "gpu")]
 mod benchmarks;
+mod commands;
 mod docs;
+mod figures;
 mod fuzz_corpus;
 mod layers;

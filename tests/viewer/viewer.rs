@@ -8,7 +8,7 @@ use crate::desktop::{Button, LONG, Program, Region, Screenshot, keys};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A square in one strong colour before a grey background. It fills the middle of the image.
@@ -124,21 +124,6 @@ fn has_divider(seen: &Screenshot, at: f32) -> bool {
     seen.share(near, |pixel| pixel.into_iter().all(|code| code > 180)) > 0.04
 }
 
-/// Waits until nothing moves any more in a part of the window.
-fn until_still(program: &mut Program, part: Region) -> Screenshot {
-    let deadline = Instant::now() + LONG;
-    let mut before = program.look();
-    loop {
-        std::thread::sleep(Duration::from_millis(500));
-        let now = program.look();
-        if now.changed(&before, part) == 0.0 {
-            return now;
-        }
-        assert!(Instant::now() < deadline, "the image never comes to rest");
-        before = now;
-    }
-}
-
 /// Drags from a place to another, and lets go when what is seen is so, or after a while. Gives
 /// whether it was so.
 fn holds_at(
@@ -148,14 +133,12 @@ fn holds_at(
     patience: Duration,
     is_so: impl Fn(&Screenshot) -> bool,
 ) -> bool {
-    // Time for a frame before and after the button goes down: nobody is faster.
-    program.display.point(from);
-    std::thread::sleep(Duration::from_millis(150));
-    program.display.press(Button::Left);
-    std::thread::sleep(Duration::from_millis(150));
+    // A frame before and after the button goes down: nobody is faster.
+    program.handled(|display| display.point(from));
+    program.handled(|display| display.press(Button::Left));
     for step in 1..=5 {
-        program.display.point([0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * step / 5));
-        std::thread::sleep(Duration::from_millis(20));
+        let along = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * step / 5);
+        program.handled(|display| display.point(along));
     }
     let is_so = program.within(patience, is_so).is_ok();
     program.display.release(Button::Left);
@@ -183,7 +166,7 @@ fn the_built_in_scene_opens_and_turns_under_the_pointer() {
     let mut program = Program::start(folder.path(), &arguments, &settings([400, 300], &[]));
     let image = Region { x: [0.2, 0.8], y: [0.25, 0.85] };
     program.until("the built-in scene", |seen| seen.colors(image) > 100);
-    let before = until_still(&mut program, image);
+    let before = program.until_still(image);
     program.keep("built-in");
     let (from, to) = (program.at(0.35, 0.6), program.at(0.65, 0.5));
     program.display.drag(Button::Left, from, to, 12);
@@ -240,7 +223,7 @@ fn pick(program: &mut Program) {
     program.resize([900, 600]);
     program.display.key(keys::function(6));
     program.until("the scene beside the inspector", |seen| seen.width == 900 && seen.shows(BESIDE_INSPECTOR, GREEN));
-    let before = until_still(program, Region::WHOLE);
+    let before = program.until_still(Region::WHOLE);
     let [x, y] = [0.27, 0.36];
     let place = program.at(x, y);
     program.display.click(Button::Left, place);
@@ -373,8 +356,7 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
 
     // Shift and a drag move what is seen along with the pointer.
     let (from, to) = (program.at(0.5, 0.7), program.at(0.9, 0.7));
-    program.display.key_down(keys::SHIFT);
-    std::thread::sleep(Duration::from_millis(150));
+    program.handled(|display| display.key_down(keys::SHIFT));
     drag_until(&mut program, from, to, "the square moved aside", |seen| seen.shows(MIDDLE, GREY));
     program.display.key_up(keys::SHIFT);
     program.display.key(keys::HOME);
@@ -382,7 +364,7 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
 
     program.display.key(keys::function(7));
     program.until("the listings below the image", |seen| seen.colors(LISTINGS) > 20);
-    let listed = until_still(&mut program, LISTINGS);
+    let listed = program.until_still(LISTINGS);
     program.keep("program");
     // A line under the pointer lights up, and so does what comes from it.
     let line = program.at(0.12, 0.664);
@@ -422,7 +404,7 @@ fn a_lost_device_of_the_window_and_edited_kernels_leave_the_window_alive() {
     save(&answer, &text);
     program.until("the scene after the fixed kernel", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
-    let before = until_still(&mut program, Region::WHOLE);
+    let before = program.until_still(Region::WHOLE);
     for key in [keys::CONTROL, keys::SHIFT] {
         program.display.key_down(key);
     }

@@ -3,7 +3,8 @@
 // there are instances, else 1.
 //
 // WGSL clears a invocation's own memory, which Mesa's software driver does for each lane by itself:
-// without that it traces 19 % more primary rays and 11 % more diffuse ones (`bench gpu-traversal`).
+// without that it traces 19 % more primary rays and 11 % more diffuse ones (`shadewright bench rays
+// --backend gpu`).
 
 // Page k of invocation i at k GROUP + i, those of the second stack after the first.
 var<workgroup> pages: array<vec4<u32>, STACKSu * PAGES * GROUP>;

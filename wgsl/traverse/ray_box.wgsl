@@ -58,7 +58,7 @@ fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
 // floats with equal signs that are not negative the order is the same, and as t_min is not negative
 // no other decides. Minima and maxima of floats, which must mind NaN, are three instructions each
 // on Mesa's software driver: without them it traces 12 % more primary rays and 9 % more diffuse
-// ones (`bench gpu-traversal`).
+// ones (`shadewright bench rays --backend gpu`).
 fn enter_from(to_min: vec3<f32>, to_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
     let backward = ray.inv < vec3<f32>(0.0);
     let enters = bitcast<vec3<i32>>(select(to_min, to_max, backward) * ray.inv);

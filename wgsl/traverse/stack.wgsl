@@ -5,7 +5,7 @@
 // `turn_page`, in a loop around: Mesa's software driver executes all that stands in a loop, lane
 // after lane where memory is written or read by index, and jumps over nothing. With eight links in
 // registers (of 3 to 6, 8, 10, 12, 16) it traces 11 % more primary rays than with all in workgroup
-// memory, 28 % more diffuse ones and 25 % more short ones (`bench gpu-traversal`).
+// memory, 28 % more diffuse ones and 25 % more short ones (`shadewright bench rays --backend gpu`).
 //
 // The distances at which the links' boxes are entered are not kept: that traced 12 % more primary
 // and diffuse rays and 20 % more short ones, although more nodes are visited.

@@ -6,7 +6,7 @@
 //
 // The loops end at their feet: Mesa's software driver runs to the end of a loop's body when all
 // of its lanes have left, so that a loop that ends at its head costs a turn more. It traces 12 %
-// more primary rays so, and 10 % more diffuse ones (`bench gpu-traversal`).
+// more primary rays so, and 10 % more diffuse ones (`shadewright bench rays --backend gpu`).
 
 // Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near
 // and lower in number; with `any` by the first that is met, and `best.found` must be false before.

@@ -1,4 +1,4 @@
-/* What `shadewright bench shading` measures; plain.rs has the same functions in Rust, operation by operation. */
+/* What `cargo bench --bench rpu -- shading` measures; plain.rs has the same functions in Rust, operation by operation. */
 
 /* Four octaves of noise. */
 color noisy(point p)

@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Width of the grid of points; there are as many rows.
-const SIDE: usize = 1024;
+pub const SIDE: usize = 1024;
 /// Points of the cached case: positions and colors fit into the caches of the CPU.
 const CACHED: usize = 4096;
 
@@ -44,20 +44,20 @@ const TEXTURE: &str = "image";
 ///
 /// # Errors
 /// When a function does not compile or run.
-pub fn points() -> anyhow::Result<Value> {
+pub fn points(side: usize) -> anyhow::Result<Value> {
     let memory = memory();
     Ok(json!({
-        Noisy::NAME: measured::<Noisy>(&memory)?,
-        Branchy::NAME: measured::<Branchy>(&memory)?,
-        Textured::NAME: measured::<Textured>(&memory)?,
+        Noisy::NAME: measured::<Noisy>(&memory, side)?,
+        Branchy::NAME: measured::<Branchy>(&memory, side)?,
+        Textured::NAME: measured::<Textured>(&memory, side)?,
     }))
 }
 
-fn measured<S: Shading>(memory: &Memory) -> anyhow::Result<Value> {
+fn measured<S: Shading>(memory: &Memory, side: usize) -> anyhow::Result<Value> {
     let function = Compiled::new(S::NAME)?;
     let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));
     let machine = function.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
-    let all = Points::grid(SIDE);
+    let all = Points::grid(side);
     let mut results = Map::new();
     // The cached points are a band through the middle of the grid, where all branches are taken.
     let cached = all.part((all.len() - CACHED) / 2, CACHED);

@@ -9,8 +9,8 @@ use super::reference::{Reference, reduce};
 use glam::Vec4;
 
 /// Planes tried on an axis are one less. Sixteen bins give trees with the same number of nodes a
-/// ray (within 1 % on Sponza and the bunny) and take 1.3 to 1.6 times as long (`shadewright bench
-/// bvh`).
+/// ray (within 1 % on Sponza and the bunny) and take 1.3 to 1.6 times as long (`cargo bench --bench
+/// bvh -- builders`).
 const BINS: usize = 8;
 
 /// The triangles of a build, and how to cut them.

@@ -21,9 +21,9 @@
 //! | `flat` | trees of few triangles, without a traversal |
 //! | `ray_stream` | traversal by all rays of a batch, with a mask of them for each node |
 //!
-//! Rates, in millions of rays a second by `bench traversal`, one thread of a Sapphire Rapids Xeon
-//! beside other work, 8-wide trees with spatial splits, AVX-512. Primary rays are those of 1024 by
-//! 1024 pixels where nothing else is said; without a number it is as good as never done.
+//! Rates, in millions of rays a second by `shadewright bench rays`, one thread of a Sapphire Rapids
+//! Xeon beside other work, 8-wide trees with spatial splits, AVX-512. Primary rays are those of
+//! 1024 by 1024 pixels where nothing else is said; without a number it is as good as never done.
 //!
 //! | | single | interleaved | stream | frusta |
 //! |---|---|---|---|---|

@@ -20,10 +20,10 @@ use std::cell::RefCell;
 
 /// The most rays that leave the others, to continue by themselves.
 ///
-/// Millions of rays a second by `bench traversal` through the 8-wide tree with AVX-512, for 0, 1,
-/// 2, 3, 4, 6, 8, 12: diffuse rays in Sponza 4.16, 4.44, 4.63, 4.69, 4.71, 4.78, 4.80, 4.80, from
-/// the bunny 8.70, 8.94, 9.10, 9.12, 9.16, 9.16, 9.15, 9.06; ambient occlusion of the dragon 5.05,
-/// 5.32, 5.39, 5.48, 5.51, 5.50, 5.41, 5.34.
+/// Millions of rays a second by `shadewright bench rays` through the 8-wide tree with AVX-512, for
+/// 0, 1, 2, 3, 4, 6, 8, 12: diffuse rays in Sponza 4.16, 4.44, 4.63, 4.69, 4.71, 4.78, 4.80, 4.80,
+/// from the bunny 8.70, 8.94, 9.10, 9.12, 9.16, 9.16, 9.15, 9.06; ambient occlusion of the dragon
+/// 5.05, 5.32, 5.39, 5.48, 5.51, 5.50, 5.41, 5.34.
 const FEW: u32 = 4;
 
 thread_local! {

@@ -11,8 +11,8 @@ use super::{GROUP, GROUPS, Left, Scene};
 /// How many pairs of a block's triangles and groups are worth looking at the triangles' edges,
 /// where the rays have one origin.
 ///
-/// Millions of primary rays a second by `bench traversal` for 4, 8, 12 and never: Sponza 39.5,
-/// 39.3, 36.6, 30.8; dragon 27.3, 28.3, 28.6, 29.4; bunny 70, 71, 70, 73.
+/// Millions of primary rays a second by `shadewright bench rays` for 4, 8, 12 and never: Sponza
+/// 39.5, 39.3, 36.6, 30.8; dragon 27.3, 28.3, 28.6, 29.4; bunny 70, 71, 70, 73.
 const EDGES: u32 = 8;
 
 /// Which frusta are tried.

@@ -7,8 +7,8 @@ use shadewright_ir::target::TargetInfo;
 ///
 /// Programs are cut into sections, and each section is a kernel. A driver takes up to a tenth of a
 /// second to compile one, so from `sharing_shaders` shaders on there should be fewer of them: a
-/// scene of 96 shaders took 195 kernels without sharing and takes 113 with it (`bench shaders`,
-/// docs/gpu.md).
+/// scene of 96 shaders took 195 kernels without sharing and takes 113 with it (`cargo bench --bench
+/// gpu -- shaders`, docs/gpu.md).
 pub const TARGET: TargetInfo = TargetInfo {
     call_registers: u32::MAX,
     call_cost: 0,

@@ -42,7 +42,8 @@ static MEASURED: Mutex<BTreeMap<String, Places>> = Mutex::new(BTreeMap::new());
 /// Mesa's software driver traces 5.9 million primary rays in two seconds of processor time with
 /// tables in textures and stacks in workgroup memory, 5.0 million with private stacks, 2.6 million
 /// with tables in buffers too; SwiftShader traces 13 % more from buffers than from textures
-/// (`bench gpu-traversal --mesh sponza.ply --view inside`; `wgsl/traverse` says why).
+/// (`shadewright bench rays --backend gpu --mesh sponza.ply --view inside`; `wgsl/traverse` says
+/// why).
 pub(super) fn places(gpu: &Gpu, levels: Levels) -> Places {
     if gpu.is_hardware() {
         return HARDWARE;

@@ -151,7 +151,7 @@ impl Room {
         // Writing to a string does not fail.
         let _ = write!(
             rib,
-            "# An interior with {materials} materials and {triangles} triangles, made by `shadewright bench specialise --write`.\n\
+            "# An interior with {materials} materials and {triangles} triangles, made by `shadewright bench specialize --write`.\n\
              Display \"{name}.png\" \"file\" \"rgba\"\nFormat 320 240 1\nPixelSamples 8 8\n\
              Projection \"perspective\" \"fov\" [{}]\nIntegrator \"path\" \"main\" \"int maxPathLength\" [6] \"float clamp\" [4]\n{}WorldBegin\n{}",
             self.field,
