@@ -27,7 +27,7 @@ fn words(arguments: &[String]) -> Vec<String> {
 
 /// A message where the scene cannot be the name of a file: it was a subcommand once.
 fn no_scene(cli: &Cli) -> Option<String> {
-    let scene = cli.render.scene.scene.as_deref().filter(|_| cli.command.is_none())?.to_string_lossy();
+    let scene = cli.render.scene.file.scene.as_deref().filter(|_| cli.command.is_none())?.to_string_lossy();
     let is_file = scene.contains(['.', '/']) || is_placeholder(&scene);
     (!is_file).then(|| format!("error: no subcommand `{scene}`"))
 }
