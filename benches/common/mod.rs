@@ -5,6 +5,7 @@
 mod accepted;
 pub mod arrays;
 #[path = "../../tests/common/cited.rs"]
+#[allow(clippy::duplicate_mod, reason = "the tests of the benchmarks have it in their program, too")]
 mod cited;
 pub mod meshes;
 pub mod shaders;

@@ -5,7 +5,7 @@ use super::*;
 use shadewright_bvh::random::Random;
 use shadewright_bvh::{BuildOptions, Quality, binary};
 use shadewright_ir::eval::{Limits, World, eval};
-use shadewright_ir::{Op, verify};
+use shadewright_ir::{Const, Op, verify};
 
 /// A memory image, and program constant 0.
 struct Image(Vec<[u32; 4]>, [f32; 4]);

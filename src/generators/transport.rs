@@ -628,7 +628,7 @@ mod tests {
     use shadewright_ir::abi::EntryPoint;
     use shadewright_ir::eval::{Hit, Limits, World, eval};
     use shadewright_ir::passes::Pipeline;
-    use shadewright_ir::{FunctionKind, Module, verify};
+    use shadewright_ir::{Const, FunctionKind, Module, verify};
     use std::sync::Arc;
 
     const SURFACE: &str = "surface";

@@ -72,7 +72,7 @@ pub fn serve(connection: Connection, settings: Settings) -> Result<Ended, ServeE
     let result = InitializeResult {
         capabilities: capabilities(&client),
         server_info: Some(ServerInfo {
-            name: env!("CARGO_PKG_NAME").to_string(),
+            name: "shadewright".to_string(),
             version: Some(env!("CARGO_PKG_VERSION").to_string()),
         }),
     };

@@ -338,8 +338,10 @@ fn a_testbench_of_the_command_line_waits_for_long_computations() {
     // A name that Verilog has for itself.
     std::fs::write(path("reg.si"), LOOP).expect("it can be written");
     std::fs::write(path("words"), "a: 2 300 1").expect("it can be written");
-    for (emit, out) in [("verilog", "chip.v"), ("testbench", "bench.v")] {
-        let arguments = ["silicon", &path("reg.si"), "--emit", emit, "--words", &path("words"), "--out", &path(out)];
+    let (program, words) = (path("reg.si"), path("words"));
+    let words = ["--words", &words];
+    for (emit, out, more) in [("verilog", path("chip.v"), &words[..0]), ("testbench", path("bench.v"), &words)] {
+        let arguments = [&["silicon", &program, "--emit", emit, "--out", &out], more].concat();
         assert!(shadewright(folder.path(), &arguments).status.success(), "{emit}");
     }
     let run = |program: &str, arguments: &[&str]| {

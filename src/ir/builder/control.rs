@@ -113,8 +113,15 @@ pub trait Control: Sized {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) {
-        let nothing = |()| Vec::new();
-        self.if_else_values(condition, |s| nothing(then(s)), |s| nothing(otherwise(s)));
+        let then = |this: &mut Self| {
+            then(this);
+            Vec::new()
+        };
+        let otherwise = |this: &mut Self| {
+            otherwise(this);
+            Vec::new()
+        };
+        self.if_else_values(condition, then, otherwise);
     }
 
     /// The values of `then` where a condition holds, else those of `otherwise`: as many, of the
