@@ -1,4 +1,4 @@
-//! Front ends: source text in, [`shadewright_ir`] modules out; of [`silicon`], `silicon::circuit`s.
+//! Front ends: source text in, [`shadewright_ir`] modules out.
 //!
 //! Each language has its own folder with the same file names, and a line in [`registry`], by which
 //! everything above asks for [`Language`]s. A front end knows no back end and no renderer.

@@ -40,7 +40,7 @@ pub enum Simulator {
     Pipeline,
     /// [`array::render::render`].
     Array,
-    /// [`tree::simulate`].
+    /// [`tree::simulate`](fn@tree::simulate).
     ScanLineTree,
     /// [`hidden_lines::simulate`].
     HiddenLines,

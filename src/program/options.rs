@@ -61,7 +61,7 @@ pub struct LinkError {
     pub diagnostics: Diagnostics,
     /// The sources that they point into.
     pub sources: SourceMap,
-    /// The shaders without which the scene may link ([`Scene::leave_out`]).
+    /// The shaders without which the scene may link ([`shadewright_scene::Scene::leave_out`]).
     pub unusable: Box<Unusable>,
 }
 
