@@ -363,9 +363,10 @@ fn choices(word: &str) -> Vec<&str> {
     if word.contains([' ', '\'', '"']) { vec![word] } else { word.split('|').collect() }
 }
 
-/// True if a word stands for others: it has capitals and no small letters, or what a shell or a
-/// format replaces.
+/// True if a word stands for others: a part of it has capitals and no small letters, or it has what a
+/// shell or a format replaces.
 pub fn is_placeholder(word: &str) -> bool {
-    let is_named = word.contains(char::is_uppercase) && !word.replace('x', "").contains(char::is_lowercase);
-    is_named || word.contains(['$', '…', '{', '*', '<'])
+    let is_named =
+        |part: &str| part.contains(char::is_uppercase) && !part.replace('x', "").contains(char::is_lowercase);
+    word.split(['/', '.']).any(is_named) || word.contains(['$', '…', '{', '*', '<'])
 }
