@@ -6,6 +6,7 @@
 //! render and simulate; [`array`](mod@array) is the simulation that the array's view plays; `app`
 //! and `screen` know the window system and its device. Only these last three know winit or wgpu, and
 //! nothing here prints.
+#![cfg(feature = "window")]
 
 mod app;
 pub mod array;
