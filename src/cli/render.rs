@@ -44,8 +44,8 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let args = &args;
     let adaptive = sampler::settings(&args.sampler);
     let Some(out) = &args.render else { return viewer::run(args) };
-    if let Some(model) = args.model {
-        return simulate::polygons::draw(&SimulateArgs::of_render(args, model, out));
+    if let Some(machine) = args.model {
+        return simulate::polygons::draw(&SimulateArgs::of_render(args, out), machine);
     }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(

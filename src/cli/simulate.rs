@@ -4,7 +4,7 @@ mod pixelflow;
 pub mod polygons;
 mod rays;
 
-use super::args::{Model, SimulateArgs, Size};
+use super::args::{SimulateArgs, Size};
 use super::backend::{rpu_options, set_up_process};
 use super::failure::Failure;
 use super::input::prepare_job;
@@ -16,10 +16,11 @@ use serde_json::{Map, Value, json};
 use shadewright::compare::false_color;
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
+use shadewright::machines::models::Simulator;
 use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
 use shadewright::render::rpu::{Loaded, Simulation, StandaloneError, StandaloneProgram, simulate};
 use shadewright::render::{Progress, RenderError};
-use shadewright::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
+use shadewright::rpu::timed::{Config, SLOT_PARTS, Stats};
 use shadewright::scene::read_file;
 use shadewright::text::source::SourceMap;
 use std::fmt::Display;
@@ -32,15 +33,16 @@ const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    match args.hardware.model {
-        Model::Rpu => {}
-        Model::Pixelflow => return pixelflow::run(args),
-        model if model.shows_polygons() => return polygons::run(args),
-        _ => return rays::run(args),
-    }
+    let model = args.hardware.model;
     if args.hardware.print_config {
-        print!("{DEFAULT_TEXT}");
+        print!("{}", model.default_text);
         return Ok(());
+    }
+    match model.simulator {
+        Simulator::Rpu => {}
+        Simulator::PixelFlow => return pixelflow::run(args),
+        Simulator::Rays(machine) => return rays::run(args, machine),
+        Simulator::Polygons(machine) => return polygons::run(args, machine),
     }
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;

@@ -1,7 +1,8 @@
 //! The hardware models, and how each is run.
 //!
 //! The only list of them: everything above asks [`MODELS`]. To add one, write a module with its
-//! simulation and its `default.toml`, a variant of [`Simulator`], and a row here.
+//! simulation and its `default.toml`, a variant of [`Simulator`], [`RayMachine`] or
+//! [`PolygonMachine`], and a row here.
 
 use crate::peripheral::Choice;
 use crate::polygons::prior::Kind;
@@ -17,7 +18,7 @@ pub struct ModelInfo {
     pub name: &'static str,
     /// The name in reports.
     pub title: &'static str,
-    /// What the machine is, in a line without a period.
+    /// The principle of the machine, in a line without a period.
     pub description: &'static str,
     /// The text of the default configuration in TOML, with the source of each number.
     pub default_text: &'static str,
@@ -27,50 +28,45 @@ pub struct ModelInfo {
     pub simulator: Simulator,
 }
 
-/// The code that simulates a machine.
+impl Default for &'static ModelInfo {
+    fn default() -> Self {
+        &MODELS[0]
+    }
+}
+
+/// The code that simulates a machine, by what the machine does for an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simulator {
-    /// [`shadewright_render::rpu::simulate`].
+    /// It runs all of the program, as it traces rays and shades: [`shadewright_render::rpu::simulate`].
     Rpu,
-    /// [`pixelflow::render`].
+    /// It shades what is visible: [`pixelflow::render`].
     PixelFlow,
+    /// It traces rays; a host or its nodes shade.
+    Rays(RayMachine),
+    /// It shows polygons whose colors a host has computed, and traces no rays.
+    Polygons(PolygonMachine),
+}
+
+/// A machine that traces rays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RayMachine {
     /// [`peripheral::simulate`], which chooses the polygons for a ray in this way.
     Peripheral(Choice),
     /// [`pipeline::simulate`].
     Pipeline,
     /// [`array::render::render`].
     Array,
+}
+
+/// A machine that shows polygons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolygonMachine {
     /// [`tree::simulate`](fn@tree::simulate).
     ScanLineTree,
     /// [`hidden_lines::simulate`].
     HiddenLines,
     /// [`prior::simulate`] of this machine.
     Prior(Kind),
-}
-
-/// What a machine does for an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// It runs all of the program: it traces rays and shades.
-    Program,
-    /// It shades what is visible.
-    Shading,
-    /// It traces rays; a host or its nodes shade.
-    Rays,
-    /// It shows polygons whose colors a host has computed, and traces no rays.
-    Polygons,
-}
-
-impl Simulator {
-    /// What the machine does for an image.
-    pub fn task(self) -> Task {
-        match self {
-            Self::Rpu => Task::Program,
-            Self::PixelFlow => Task::Shading,
-            Self::Peripheral(_) | Self::Pipeline | Self::Array => Task::Rays,
-            Self::ScanLineTree | Self::HiddenLines | Self::Prior(_) => Task::Polygons,
-        }
-    }
 }
 
 /// All models; the first is the default.
@@ -113,7 +109,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The ray tracing pipeline: a processor for each polygon, past which rays are streamed",
         default_text: pipeline::DEFAULT_TEXT,
         check: |text| pipeline::Config::parse(text).map(drop),
-        simulator: Simulator::Pipeline,
+        simulator: Simulator::Rays(RayMachine::Pipeline),
     },
     ModelInfo {
         name: "array",
@@ -121,7 +117,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on",
         default_text: array::config::DEFAULT_TEXT,
         check: |text| array::config::Config::parse(text).map(drop),
-        simulator: Simulator::Array,
+        simulator: Simulator::Rays(RayMachine::Array),
     },
     ModelInfo {
         name: "scan-line-tree",
@@ -129,7 +125,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The scan-line tree: a processor for each polygon, and a tree that merges their segments",
         default_text: tree::DEFAULT_TEXT,
         check: |text| tree::Config::parse(text).map(drop),
-        simulator: Simulator::ScanLineTree,
+        simulator: Simulator::Polygons(PolygonMachine::ScanLineTree),
     },
     ModelInfo {
         name: "hidden-line",
@@ -138,7 +134,7 @@ pub static MODELS: &[ModelInfo] = &[
                       streamed; its output may be an .svg file",
         default_text: hidden_lines::DEFAULT_TEXT,
         check: |text| hidden_lines::Config::parse(text).map(drop),
-        simulator: Simulator::HiddenLines,
+        simulator: Simulator::Polygons(PolygonMachine::HiddenLines),
     },
     prior_machine(
         "fuchs",
@@ -175,7 +171,7 @@ const fn peripheral(name: &'static str, title: &'static str, description: &'stat
         description,
         default_text: peripheral::DEFAULT_TEXT,
         check: |text| peripheral::Config::parse(text).map(drop),
-        simulator: Simulator::Peripheral(choice),
+        simulator: Simulator::Rays(RayMachine::Peripheral(choice)),
     }
 }
 
@@ -187,12 +183,12 @@ const fn prior_machine(name: &'static str, title: &'static str, description: &'s
         description,
         default_text: prior::DEFAULT_TEXT,
         check: |text| prior::Config::parse(text).map(drop),
-        simulator: Simulator::Prior(kind),
+        simulator: Simulator::Polygons(PolygonMachine::Prior(kind)),
     }
 }
 
 /// The model of a name.
-pub fn of_name(name: &str) -> Option<&'static ModelInfo> {
+pub fn named(name: &str) -> Option<&'static ModelInfo> {
     MODELS.iter().find(|model| model.name == name)
 }
 
@@ -212,11 +208,11 @@ mod tests {
         let titles: HashSet<_> = MODELS.iter().map(|model| model.title).collect();
         assert_eq!((names.len(), titles.len()), (MODELS.len(), MODELS.len()));
         for model in MODELS {
-            assert!(of_name(model.name).is_some_and(|found| found.simulator == model.simulator), "{}", model.name);
+            assert!(named(model.name).is_some_and(|found| found.simulator == model.simulator), "{}", model.name);
             assert_eq!(title(model.simulator), model.title);
             assert!(!model.description.ends_with('.'), "{}", model.description);
         }
-        assert!(of_name("none").is_none());
+        assert!(named("none").is_none());
     }
 
     #[test]
@@ -229,7 +225,13 @@ mod tests {
 
     #[test]
     fn every_kind_of_task_has_a_model() {
-        let count = |task| MODELS.iter().filter(|model| model.simulator.task() == task).count();
-        assert_eq!([Task::Program, Task::Shading, Task::Rays, Task::Polygons].map(count), [1, 1, 7, 7]);
+        let count = |is_it: fn(Simulator) -> bool| MODELS.iter().filter(|model| is_it(model.simulator)).count();
+        let tasks: [fn(Simulator) -> bool; 4] = [
+            |simulator| simulator == Simulator::Rpu,
+            |simulator| simulator == Simulator::PixelFlow,
+            |simulator| matches!(simulator, Simulator::Rays(_)),
+            |simulator| matches!(simulator, Simulator::Polygons(_)),
+        ];
+        assert_eq!(tasks.map(count), [1, 1, 7, 7]);
     }
 }

@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, Command, Error, ValueEnum};
+use clap::{Arg, Command, Error};
 use shadewright::bvh::Quality;
 use shadewright::bvh::gpu::kernel::Variant;
 use shadewright::bvh::raysets::View;
@@ -31,20 +31,8 @@ pub struct NamedChoice<T>(Vec<(PossibleValue, T)>);
 
 impl<T> NamedChoice<T> {
     /// The choice among the rows of a table, in the order of the help.
-    pub fn of(rows: impl IntoIterator<Item = Row<T>>) -> Self {
+    pub fn new(rows: impl IntoIterator<Item = Row<T>>) -> Self {
         Self(rows.into_iter().map(|(name, help, value)| (PossibleValue::new(name).help(help), value)).collect())
-    }
-
-    /// The choice among those variants of an enumeration that are wanted.
-    pub fn of_variants(wanted: impl Fn(&T) -> bool) -> Self
-    where
-        T: ValueEnum,
-    {
-        let row = |variant: &T| {
-            let shown = variant.to_possible_value()?;
-            Some((shown, variant.clone()))
-        };
-        Self(T::value_variants().iter().filter(|variant| wanted(variant)).filter_map(row).collect())
     }
 
     fn possible(&self) -> impl Iterator<Item = PossibleValue> + '_ {
@@ -73,7 +61,7 @@ pub fn name_in<T: PartialEq>(table: &[Row<T>], value: &T) -> &'static str {
 
 /// The back ends.
 pub fn backends() -> NamedChoice<Backend> {
-    NamedChoice::of(rows_of_backends(|backend| backend))
+    NamedChoice::new(rows_of_backends(|backend| backend))
 }
 
 /// The back ends as values of a choice.
@@ -94,7 +82,7 @@ pub enum BackendChoice {
 /// The back ends, and the choice of one by the program.
 pub fn backends_or_auto() -> NamedChoice<BackendChoice> {
     let auto = ("auto", "A hardware GPU if there is one, else the RPU (CPU)", BackendChoice::Auto);
-    NamedChoice::of([auto].into_iter().chain(rows_of_backends(BackendChoice::Named)))
+    NamedChoice::new([auto].into_iter().chain(rows_of_backends(BackendChoice::Named)))
 }
 
 /// The back ends whose parts of an image fit together on a render farm.
@@ -105,7 +93,7 @@ pub const FARM_BACKENDS: [Row<Backend>; 2] = [
 
 /// The engines of the RPU.
 pub fn engines() -> NamedChoice<&'static EngineInfo> {
-    NamedChoice::of(ENGINES.iter().rev().map(|engine| (engine.name, engine.description, *engine)))
+    NamedChoice::new(ENGINES.iter().rev().map(|engine| (engine.name, engine.description, *engine)))
 }
 
 /// Vector instructions of the CPU, each with the name that the library has for them.
@@ -140,7 +128,7 @@ impl RunOn {
 pub fn runners_or_all() -> NamedChoice<RunOn> {
     let all = ("all", "The evaluator, the RPU and the GPU, with a comparison of their bits", RunOn::All);
     let named = runners().into_iter().map(|row| (row.name, row.description, RunOn::Runner(row.name)));
-    NamedChoice::of([all].into_iter().chain(named))
+    NamedChoice::new([all].into_iter().chain(named))
 }
 
 /// Sample patterns.
@@ -181,7 +169,7 @@ pub fn traversals() -> NamedChoice<Variant> {
         Variant::GeneratedWhileWhile => "While-while, generated as IR",
         Variant::GeneratedIfIf => "If-if, generated as IR",
     };
-    NamedChoice::of(Variant::ALL.map(|variant| (variant.name(), help(variant), variant)))
+    NamedChoice::new(Variant::ALL.map(|variant| (variant.name(), help(variant), variant)))
 }
 
 /// Calling conventions of the RPU.
@@ -216,7 +204,7 @@ pub fn integrators() -> NamedChoice<Integrator> {
         Integrator::AmbientOcclusion => "Ambient occlusion",
         Integrator::Normals => "Shading normals as colors",
     };
-    NamedChoice::of(Integrator::ALL.map(|integrator| (integrator.name(), help(integrator), integrator)))
+    NamedChoice::new(Integrator::ALL.map(|integrator| (integrator.name(), help(integrator), integrator)))
 }
 
 /// Estimators of direct light.
@@ -227,7 +215,7 @@ pub fn estimators() -> NamedChoice<Estimator> {
         Estimator::Lights => "Light sampling only",
         Estimator::Scattering => "BSDF sampling only",
     };
-    NamedChoice::of(Estimator::ALL.map(|estimator| (estimator.name(), help(estimator), estimator)))
+    NamedChoice::new(Estimator::ALL.map(|estimator| (estimator.name(), help(estimator), estimator)))
 }
 
 /// Which lights cast ray-traced shadows.
@@ -304,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_choice_gives_the_value_of_its_row_and_refuses_other_names() {
-        let parser = NamedChoice::of(PATTERNS);
+        let parser = NamedChoice::new(PATTERNS);
         let command = Command::new("test");
         let parse = |name: &str| parser.parse_ref(&command, None, OsStr::new(name));
         assert_eq!(parse("sobol").ok(), Some(Pattern::Sobol));

@@ -236,15 +236,14 @@ const CONDITIONS: &[Condition] = &[
 
 /// The value of an option, by default or not; empty where there is none.
 fn value(matches: &ArgMatches, option: &str) -> String {
-    let is_there = matches.ids().any(|id| id == option);
-    let raw = if is_there { matches.get_raw(option) } else { None };
+    let raw = matches.try_get_raw(option).ok().flatten();
     raw.and_then(|mut values| values.next()).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// True if the user gave an option.
 fn is_given(matches: &ArgMatches, option: &str) -> bool {
-    let is_there = matches.ids().any(|id| id == option);
-    is_there && matches.value_source(option) == Some(ValueSource::CommandLine)
+    matches.try_contains_id(option).is_ok_and(|is_set| is_set)
+        && matches.value_source(option) == Some(ValueSource::CommandLine)
 }
 
 /// The message of the first condition that a command line violates.

@@ -23,7 +23,7 @@ pub struct GpuArgs {
     #[command(flatten)]
     pub adapter: AdapterArgs,
     /// How the GPU orders shader sections between rays; `auto` by default
-    #[arg(long, value_parser = NamedChoice::of(SCHEDULES), value_name = "ORDER", hide_short_help = true)]
+    #[arg(long, value_parser = NamedChoice::new(SCHEDULES), value_name = "ORDER", hide_short_help = true)]
     pub schedule: Option<Schedule>,
     /// How it traverses the BVH.
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub struct EngineArgs {
 pub struct CpuArgs {
     /// Vector instructions of this CPU that the RPU's engines use at most, the best by default: to test
     /// here what runs elsewhere. The image does not depend on it
-    #[arg(long, value_parser = NamedChoice::of(INSTRUCTION_SETS), value_name = "SET", hide_short_help = true)]
+    #[arg(long, value_parser = NamedChoice::new(INSTRUCTION_SETS), value_name = "SET", hide_short_help = true)]
     pub instructions: Option<&'static str>,
     /// Name the code of the native engine for `perf report`, in /tmp/perf-PID.map
     #[arg(long, hide_short_help = true)]

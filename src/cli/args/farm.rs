@@ -58,7 +58,7 @@ pub struct FarmArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = heading::SAMPLING)]
     pub spp: Option<u32>,
     /// Where shaders run: parts from different backends make no image
-    #[arg(long, value_parser = NamedChoice::of(FARM_BACKENDS), default_value = "rpu", help_heading = heading::BACKEND)]
+    #[arg(long, value_parser = NamedChoice::new(FARM_BACKENDS), default_value = "rpu", help_heading = heading::BACKEND)]
     pub backend: Backend,
     /// Where the scene's shaders are.
     #[command(flatten)]

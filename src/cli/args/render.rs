@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
+use shadewright::machines::models::PolygonMachine;
 use shadewright::render::adaptive::MAX_DEPTH;
 use shadewright::render::part::Share;
 use shadewright::rpu::format::Format;
@@ -67,12 +68,12 @@ pub struct RenderArgs {
     /// Draw on this machine for polygons in place of a backend: hidden-line makes a line drawing, as
     /// an .svg file or an image. `shadewright simulate` also says what that costs
     #[arg(long = "machine", value_parser = polygon_machines(), value_name = "MACHINE", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
-    pub model: Option<Model>,
+    pub model: Option<PolygonMachine>,
     /// How lines are drawn.
     #[command(flatten)]
     pub drawing: DrawingArgs,
     /// Floating-point format of the RPU; needs --backend rpu
-    #[arg(long, value_parser = NamedChoice::of(FORMATS), default_value = "f32", hide_short_help = true, help_heading = heading::BACKEND)]
+    #[arg(long, value_parser = NamedChoice::new(FORMATS), default_value = "f32", hide_short_help = true, help_heading = heading::BACKEND)]
     pub format: Format,
     /// The GPU.
     #[command(flatten)]

@@ -1,8 +1,9 @@
 //! Arguments of `simulate`.
 
 use super::*;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use shadewright::machines::array::mapping::Mapping;
+use shadewright::machines::models::{MODELS, ModelInfo, PolygonMachine, Simulator};
 use shadewright::machines::polygons::hidden_lines::{Edges, Hidden};
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::render::Backend;
@@ -68,12 +69,11 @@ pub struct SimulateArgs {
 }
 
 impl SimulateArgs {
-    /// The arguments for drawing a scene with a hardware model, into a file.
-    pub fn of_render(args: &RenderArgs, model: Model, out: &Path) -> Self {
+    /// The arguments for drawing a scene with a machine for polygons, into a file.
+    pub fn of_render(args: &RenderArgs, out: &Path) -> Self {
         Self {
             out: Some(out.to_path_buf()),
             scene: args.scene.clone(),
-            hardware: HardwareArgs { model, ..HardwareArgs::default() },
             polygons: PolygonArgs { drawing: args.drawing, ..PolygonArgs::default() },
             cpu: args.cpu,
             ..Self::default()
@@ -86,8 +86,8 @@ impl SimulateArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct HardwareArgs {
     /// The hardware to model
-    #[arg(long = "machine", value_enum, default_value_t)]
-    pub model: Model,
+    #[arg(long = "machine", value_parser = models(), default_value = MODELS[0].name)]
+    pub model: &'static ModelInfo,
     /// Numbers of the machine that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -95,7 +95,7 @@ pub struct HardwareArgs {
     #[arg(long)]
     pub print_config: bool,
     /// Floating-point format
-    #[arg(long, value_parser = NamedChoice::of(FORMATS), default_value = "f32")]
+    #[arg(long, value_parser = NamedChoice::new(FORMATS), default_value = "f32")]
     pub format: Format,
     /// The same rays through grids of 1 to 32 cells on an axis (rtp-grid), or through arrays of 1 to
     /// 1024 nodes (array); the same polygons on machines of other sizes
@@ -126,7 +126,7 @@ pub struct RayMachineOptions {
     #[arg(long, value_name = "WxH")]
     pub nodes: Option<Size>,
     /// Which parts of space the nodes of the array have
-    #[arg(long, value_parser = NamedChoice::of(MAPPINGS))]
+    #[arg(long, value_parser = NamedChoice::new(MAPPINGS))]
     pub mapping: Option<Mapping>,
     /// Ray-tracing machines: cells on each axis of the grid; by default the best of an estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128))]
@@ -142,11 +142,11 @@ pub struct RayMachineOptions {
 pub struct PolygonArgs {
     /// Machines for polygons: where the colors at the corners come from; the scene's shaders by
     /// default
-    #[arg(long, value_parser = NamedChoice::of(COLOR_SOURCES), value_name = "SOURCE")]
+    #[arg(long, value_parser = NamedChoice::new(COLOR_SOURCES), value_name = "SOURCE")]
     pub colors: Option<Colors>,
     /// Machines for polygons: one color a polygon (constant), or interpolated colors (smooth), the
     /// default
-    #[arg(long, value_parser = NamedChoice::of(INTERPOLATIONS))]
+    #[arg(long, value_parser = NamedChoice::new(INTERPOLATIONS))]
     pub interpolation: Option<Interpolation>,
     /// How lines are drawn.
     #[command(flatten)]
@@ -158,10 +158,10 @@ pub struct PolygonArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct DrawingArgs {
     /// Line drawings: which edges are drawn; features by default
-    #[arg(long, value_parser = NamedChoice::of(EDGES), hide_short_help = true)]
+    #[arg(long, value_parser = NamedChoice::new(EDGES), hide_short_help = true)]
     pub edges: Option<Edges>,
     /// Line drawings: how hidden lines are drawn; not at all by default
-    #[arg(long, value_parser = NamedChoice::of(HIDDEN_LINES), value_name = "STYLE", hide_short_help = true)]
+    #[arg(long, value_parser = NamedChoice::new(HIDDEN_LINES), value_name = "STYLE", hide_short_help = true)]
     pub hidden_lines: Option<Hidden>,
     /// Line drawings: width of lines in pixels, 1 by default
     #[arg(long, value_name = "PIXELS", value_parser = positive, hide_short_help = true)]
@@ -173,64 +173,15 @@ impl DrawingArgs {
     pub const OPTIONS: [&'static str; 3] = ["edges", "hidden_lines", "stroke_width"];
 }
 
-/// Models of hardware.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Model {
-    /// The ray processing unit, with latencies, chunks of four threads and several processors
-    #[default]
-    Rpu,
-    /// PixelFlow: regions of SIMD pixels with 256 bytes each, lights interleaved with surfaces; no
-    /// rays, so no shadows
-    Pixelflow,
-    /// The ray tracing peripheral: a pipelined intersector beside a host; every ray meets every
-    /// polygon
-    Rtp,
-    /// The peripheral with a processor that leads rays through a grid
-    RtpGrid,
-    /// The peripheral with oriented bounding boxes
-    RtpBoxes,
-    /// The peripheral with an octree
-    RtpOctree,
-    /// The peripheral with our own bounding volume hierarchy
-    RtpBvh,
-    /// The ray tracing pipeline: a processor for each polygon, past which rays are streamed
-    Pipeline,
-    /// The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on
-    Array,
-    /// The scan-line tree: a processor for each polygon, and a tree that merges their segments
-    ScanLineTree,
-    /// The hidden-line pipeline: a processor for each edge of each polygon, past which lines are
-    /// streamed; its output may be an .svg file
-    HiddenLine,
-    /// Fuchs: processors that share the pixels out among them, each with a depth buffer
-    Fuchs,
-    /// Parke: a tree that splits polygons down to depth buffers for blocks of the image
-    Parke,
-    /// Parke's tree to some level, and Fuchs's processors below it
-    Hybrid,
-    /// Pixel-planes: a linear function of every polygon at every pixel
-    PixelPlanes,
-    /// Demetrescu: a processor for each polygon, past which pixels are streamed
-    Demetrescu,
-}
-
-impl Model {
-    /// True if it shows polygons, and traces no rays.
-    pub fn shows_polygons(self) -> bool {
-        matches!(
-            self,
-            Self::ScanLineTree
-                | Self::HiddenLine
-                | Self::Fuchs
-                | Self::Parke
-                | Self::Hybrid
-                | Self::PixelPlanes
-                | Self::Demetrescu
-        )
-    }
+/// The hardware models.
+fn models() -> NamedChoice<&'static ModelInfo> {
+    NamedChoice::new(MODELS.iter().map(|model| (model.name, model.description, model)))
 }
 
 /// The machines that `render` draws with.
-pub fn polygon_machines() -> NamedChoice<Model> {
-    NamedChoice::of_variants(|model: &Model| model.shows_polygons())
+pub fn polygon_machines() -> NamedChoice<PolygonMachine> {
+    NamedChoice::new(MODELS.iter().filter_map(|model| match model.simulator {
+        Simulator::Polygons(machine) => Some((model.name, model.description, machine)),
+        _ => None,
+    }))
 }

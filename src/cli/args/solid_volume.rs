@@ -22,7 +22,7 @@ pub struct SolidVolumeArgs {
     pub rays: u32,
     /// Direction of the rays, in the world. With all three, the error is four times the
     /// largest difference between one of them and their mean
-    #[arg(long, value_parser = NamedChoice::of(RAY_DIRECTIONS), default_value = "all", help_heading = heading::RAYS)]
+    #[arg(long, value_parser = NamedChoice::new(RAY_DIRECTIONS), default_value = "all", help_heading = heading::RAYS)]
     pub axis: &'static [Axis],
     /// Print the volumes as JSON
     #[arg(long, help_heading = heading::DIAGNOSTICS)]

@@ -10,16 +10,12 @@ use super::super::run::program::Form;
 use super::{SIMULATING, read_config_with};
 use serde_json::{Value, json};
 use shadewright::image::file as image_file;
-use shadewright::machines::pixelflow::{DEFAULT_TEXT, Frame, ShaderUse, Times, render, shader_name};
+use shadewright::machines::pixelflow::{Frame, ShaderUse, Times, render, shader_name};
 use shadewright::render::{Job, RenderError};
 use shadewright::scene::Shadows;
 
 /// Renders the scene on the model and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.hardware.print_config {
-        print!("{DEFAULT_TEXT}");
-        return Ok(());
-    }
     if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on PixelFlow: name a scene"));
     }

@@ -1,7 +1,7 @@
 //! `--machine scan-line-tree` and the other machines for polygons: an image or a line drawing, and a
 //! report.
 
-use super::super::args::{BackendChoice, Model, SimulateArgs};
+use super::super::args::{BackendChoice, SimulateArgs};
 use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_process};
 use super::super::charts;
 use super::super::failure::Failure;
@@ -13,6 +13,7 @@ use super::super::run::program::Form;
 use super::{SIMULATING, read_config_with};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
+use shadewright::machines::models::PolygonMachine;
 use shadewright::machines::polygons::model::Model as Polygons;
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::machines::polygons::tree::config as tree_config;
@@ -30,14 +31,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the machine on the scene, writes what it draws and prints the report.
-pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.hardware.print_config {
-        print!("{}", default_text(args.hardware.model));
-        return Ok(());
-    }
-    check(args)?;
+pub fn run(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
+    check(args, machine)?;
     let (state, job) = open(args)?;
-    let machine = Machine { args, job: &job, state: &state };
+    let machine = Machine { machine, args, job: &job, state: &state };
     let Drawn { model, image, report, svg } = machine.run()?;
     write(args, &image, svg.as_deref())?;
     charts::write(args.charts.as_deref(), &report)?;
@@ -58,12 +55,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// Draws the scene into a file.
-pub fn draw(args: &SimulateArgs) -> Result<(), Failure> {
-    check(args)?;
+pub fn draw(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
+    check(args, machine)?;
     let (state, job) = open(args)?;
-    let machine = Machine { args, job: &job, state: &state };
-    let (image, svg) = match args.hardware.model {
-        Model::HiddenLine => machine.drawing()?,
+    let machine = Machine { machine, args, job: &job, state: &state };
+    let (image, svg) = match machine.machine {
+        PolygonMachine::HiddenLines => machine.drawing()?,
         _ => (machine.run()?.image, None),
     };
     write(args, &image, svg.as_deref())?;
@@ -92,12 +89,12 @@ fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Fa
 }
 
 /// Refuses what the machine cannot do, before anything is rendered.
-fn check(args: &SimulateArgs) -> Result<(), Failure> {
+fn check(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
     if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
     }
-    let draws_lines = args.hardware.model == Model::HiddenLine;
-    if args.charts.is_some() && !args.hardware.sweep && args.hardware.model != Model::ScanLineTree {
+    let draws_lines = machine == PolygonMachine::HiddenLines;
+    if args.charts.is_some() && !args.hardware.sweep && machine != PolygonMachine::ScanLineTree {
         return Err(Failure::input("error: --charts shows what --sweep finds on this machine: add --sweep"));
     }
     side(args)?;
@@ -147,15 +144,6 @@ fn check_samples(format: Format, side: u32) -> Result<(), Failure> {
     }
 }
 
-/// The text of a machine's default configuration.
-fn default_text(model: Model) -> &'static str {
-    match model {
-        Model::ScanLineTree => tree::DEFAULT_TEXT,
-        Model::HiddenLine => hidden_lines::DEFAULT_TEXT,
-        _ => prior::DEFAULT_TEXT,
-    }
-}
-
 /// The result of a hardware model for a scene.
 struct Drawn {
     /// The polygons that it showed, as a model.
@@ -168,6 +156,7 @@ struct Drawn {
 
 /// A machine and its scene.
 struct Machine<'a> {
+    machine: PolygonMachine,
     args: &'a SimulateArgs,
     job: &'a Job,
     state: &'a State,
@@ -175,10 +164,10 @@ struct Machine<'a> {
 
 impl Machine<'_> {
     fn run(&self) -> Result<Drawn, Failure> {
-        match self.args.hardware.model {
-            Model::ScanLineTree => self.tree(),
-            Model::HiddenLine => self.hidden_lines(),
-            _ => self.prior(),
+        match self.machine {
+            PolygonMachine::ScanLineTree => self.tree(),
+            PolygonMachine::HiddenLines => self.hidden_lines(),
+            PolygonMachine::Prior(kind) => self.prior(kind),
         }
     }
 
@@ -293,15 +282,8 @@ impl Machine<'_> {
     }
 
     /// A machine with depth buffers.
-    fn prior(&self) -> Result<Drawn, Failure> {
+    fn prior(&self, kind: prior::Kind) -> Result<Drawn, Failure> {
         let config = self.config(prior::Config::parse)?;
-        let kind = match self.args.hardware.model {
-            Model::Parke => prior::Kind::Parke,
-            Model::Hybrid => prior::Kind::Hybrid,
-            Model::PixelPlanes => prior::Kind::PixelPlanes,
-            Model::Demetrescu => prior::Kind::Demetrescu,
-            _ => prior::Kind::Fuchs,
-        };
         let side = side(self.args)?;
         check_samples(self.state.scene.format, side)?;
         let model = self.model(Colors::default(), Interpolation::default())?;

@@ -1,6 +1,6 @@
 //! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
 
-use super::super::args::{Model, SimulateArgs, Size};
+use super::super::args::{SimulateArgs, Size};
 use super::super::backend::{rpu_options, set_up_process};
 use super::super::charts;
 use super::super::compare;
@@ -18,6 +18,7 @@ use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::array;
 use shadewright::machines::array::statistics::Ending;
+use shadewright::machines::models::RayMachine;
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::pipeline;
 use shadewright::machines::rays::capacity;
@@ -35,11 +36,7 @@ use std::time::Instant;
 const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
 
 /// Renders the scene through the machine and prints the report.
-pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.hardware.print_config {
-        print!("{}", default_text(args.hardware.model));
-        return Ok(());
-    }
+pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
     check(args)?;
     set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
@@ -52,18 +49,18 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let settings = sampler::settings(&args.sampler);
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
-    let machine = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
-    let (image, heat, report) = match args.hardware.model {
-        Model::Pipeline => machine.pipeline(),
-        Model::Array => machine.array(),
-        _ => machine.peripheral(),
+    let simulation = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
+    let (image, heat, report) = match machine {
+        RayMachine::Peripheral(choice) => simulation.peripheral(choice),
+        RayMachine::Pipeline => simulation.pipeline(),
+        RayMachine::Array => simulation.array(),
     }?;
     if let Some(path) = &args.out {
         image_file::write(path, &image)?;
     }
     charts::write(args.charts.as_deref(), &report)?;
     let most = args.heatmap.as_deref().map(|path| heat_map(path, heat.size, &heat.values)).transpose()?;
-    let judgement = args.check.map(|backend| machine.judge(&image, backend)).transpose()?;
+    let judgement = args.check.map(|backend| simulation.judge(&image, backend)).transpose()?;
     if args.json {
         let mut document = report.json();
         if let Some(most) = most {
@@ -95,15 +92,6 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
     }
     charts::make_folder(args.charts.as_deref())?;
     check_judgement_without_variances(&args.judge, "a machine's image has none")
-}
-
-/// The text of a machine's default configuration.
-fn default_text(model: Model) -> &'static str {
-    match model {
-        Model::Pipeline => pipeline::DEFAULT_TEXT,
-        Model::Array => array::config::DEFAULT_TEXT,
-        _ => peripheral::DEFAULT_TEXT,
-    }
 }
 
 /// The result of a hardware model: the image, the data of the heat map, and the report.
@@ -150,18 +138,11 @@ impl Machine<'_> {
         Subject { job: self.job, loaded: self.loaded, model: self.polygons, sampler: self.sampler }
     }
 
-    fn peripheral(&self) -> Result<Rendered, Failure> {
+    fn peripheral(&self, choice: Choice) -> Result<Rendered, Failure> {
         let mut config = self.config(peripheral::Config::parse)?;
         if let Some(cells) = self.args.rays.cells {
             config.grid.cells = cells;
         }
-        let choice = match self.args.hardware.model {
-            Model::RtpGrid => Choice::Grid,
-            Model::RtpBoxes => Choice::Boxes,
-            Model::RtpOctree => Choice::Octree,
-            Model::RtpBvh => Choice::Bvh,
-            _ => Choice::All,
-        };
         let measured = self.measured()?;
         let run = |progress: Progress<'_>| peripheral::simulate(&self.subject(), choice, &config, measured, progress);
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
