@@ -68,7 +68,7 @@ pub trait Benchmark: Parser {
     /// The options that every benchmark has.
     fn common(&self) -> Common;
 
-    /// What the measurement prints itself.
+    /// The lines that the measurement prints itself.
     fn prints(&self) -> Prints {
         Prints::Table
     }
@@ -117,7 +117,7 @@ fn check_all<B: Benchmark>() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is wrong with a command that a text cites, if it runs this benchmark.
+/// The error of a command that a text cites, if it runs this benchmark.
 fn wrong_with<B: Benchmark>(command: &cited::Cited) -> Option<String> {
     let words = command.cargo().filter(|words| words.first().is_some_and(|word| word == "bench"))?;
     if !words.iter().skip_while(|word| *word != "--bench").nth(1)?.split('|').any(|name| name == B::TARGET) {

@@ -1,4 +1,4 @@
-//! Whether a parser of command lines accepts a command that a text cites.
+//! Parsing commands that texts cite.
 
 use super::cited::is_placeholder;
 use clap::Parser;

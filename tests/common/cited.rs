@@ -19,7 +19,7 @@ const PLACES: [&str; 11] =
 pub struct Cited {
     /// The file and the line.
     pub place: String,
-    /// Its words, the program first.
+    /// The words, the program first.
     pub words: Vec<String>,
     /// True if it is meant to be run as it is: a sentence may leave arguments out.
     pub is_whole: bool,
@@ -117,7 +117,7 @@ pub fn of_text(name: &str, text: &str) -> Vec<Cited> {
 /// Lines with their numbers, from 1.
 type Part<'a> = Vec<(usize, &'a str)>;
 
-/// What a line is to a reader.
+/// The part that a line has in a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Markdown, which goes on on the next line.
@@ -145,7 +145,7 @@ fn parts(form: Form, text: &str) -> Vec<(Kind, Part<'_>)> {
     parts
 }
 
-/// What a line is, and its text without the signs of a comment. `is_inside` tells whether it stands
+/// The part that a line has, and its text without the signs of a comment. `is_inside` tells whether it stands
 /// in a comment of several lines, and whether the next one does.
 fn read<'a>(form: Form, line: &'a str, is_inside: &mut bool) -> (Kind, &'a str) {
     let trimmed = line.trim_start();
@@ -312,7 +312,7 @@ pub fn split(line: &str) -> Vec<Vec<String>> {
     splitter.commands
 }
 
-/// What [`split`] has read so far.
+/// The words that [`split`] has read so far.
 #[derive(Default)]
 struct Splitter {
     commands: Vec<Vec<String>>,

@@ -93,7 +93,7 @@ fn needed(option: &str, name: &str) -> Vec<String> {
     }
 }
 
-/// What is wrong with a command of `cargo`.
+/// The error of a command of `cargo`.
 fn wrong_with_cargo(arguments: &[String]) -> Option<String> {
     for [option, name] in arguments.array_windows() {
         let files = needed(option, name);
@@ -128,7 +128,7 @@ fn wrong_filter(arguments: &[String]) -> Option<String> {
         .map(|filter| format!("no test has `{filter}` in its name"))
 }
 
-/// What is wrong with a command that runs a script.
+/// The error of a command that runs a script.
 fn wrong_with_script(words: &[String]) -> Option<String> {
     let (path, arguments) = words.split_first()?;
     let file = root().join(path);
@@ -142,7 +142,7 @@ fn wrong_with_script(words: &[String]) -> Option<String> {
     names.find(|name| !text.contains(*name)).map(|name| format!("the script has no option {name}"))
 }
 
-/// What is wrong with a command that is none of the program's.
+/// The error of a command that is none of the program's.
 fn wrong_with(command: &Cited) -> Option<String> {
     if command.shadewright().is_some() {
         return None;

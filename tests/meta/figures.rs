@@ -19,12 +19,12 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
 #[track_caller]
 fn is_rounded(cell: &str, number: f64, what: &str) {
     let digits = cell.split_once('.').map_or(0, |(_, digits)| digits.len());
-    let shown: f64 = cell.replace(',', "").parse().unwrap_or_else(|_| panic!("{what}: `{cell}` is no number"));
+    let shown: f64 = cell.replace(',', "").parse().unwrap_or_else(|_| panic!("{what}: `{cell}` is not a number"));
     let unit = 10f64.powi(-(digits as i32));
     assert!((shown - number).abs() <= 0.5001 * unit, "{what}: the page has {cell}, and the program prints {number}");
 }
 
-/// What the program prints in the repository.
+/// The output of the program in the repository.
 #[track_caller]
 fn printed(args: &[&str]) -> String {
     let output = shadewright(&repository("."), args);
@@ -32,7 +32,7 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("a text")
 }
 
-/// What a machine for rays prints about the 83 cubes.
+/// The report of a machine for rays on the 83 cubes.
 #[track_caller]
 fn cubes(machine: &str, more: &[&str]) -> Value {
     let args = ["simulate", "assets/machines/cubes-83.rib", "--machine", machine, "--size", "48x48", "--json"];

@@ -54,7 +54,7 @@ impl Range {
         self.is_not_negative() && self.high <= 1.0
     }
 
-    /// True if no number of the range has the sign bit.
+    /// True if the sign bit of every number of the range is clear.
     pub(super) fn is_not_negative(self) -> bool {
         self.low.is_sign_positive()
     }

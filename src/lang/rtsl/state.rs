@@ -482,7 +482,7 @@ mod tests {
     /// `SHADEWRIGHT_BLESS=1 cargo test --lib rtsl::state` writes the page again.
     #[test]
     fn the_page_of_the_documentation_is_this_table() {
-        let path = concat!(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "/docs/rtsl-state.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rtsl-state.md");
         if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
             std::fs::write(path, markdown()).expect("the page can be written");
         }

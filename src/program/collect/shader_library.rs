@@ -83,7 +83,7 @@ pub struct CompiledShader {
     pub uniform: Option<Arc<UniformCode>>,
     /// How it is split, once that was asked for.
     split: Arc<OnceLock<Option<Arc<UniformCode>>>>,
-    /// The reduced method, which tells of its result for its instances, once that was asked for.
+    /// The reduced method, which gives the result for its instances, once that was asked for.
     pub(crate) reduced: Arc<OnceLock<Arc<Reduced>>>,
     /// True if it is a method of an object, whose methods share its parameters.
     pub is_object: bool,

@@ -445,7 +445,7 @@ impl PathVertex<'_> {
         self.b.read(transmittance)
     }
 
-    /// What a shadow ray to a sampled light finds, by the constants 0, an `f32`, and 1, a `vec3`.
+    /// The result of a shadow ray to a sampled light, by the constants 0, an `f32`, and 1, a `vec3`.
     fn traced_transmittance(&mut self, position: Value, direct: &LightSample, [zero, one]: [Value; 2]) -> Value {
         let bias = self.b.frame(slots::RAY_BIAS);
         if self.paths.is_selective {

@@ -79,7 +79,7 @@ pub struct Frames {
     pub worlds: Option<i32>,
 }
 
-/// What the user asks for in place of what the scene says.
+/// The choices of the user that replace those of the scene.
 pub struct Overrides {
     /// The size of the image in pixels.
     size: Option<(u32, u32)>,

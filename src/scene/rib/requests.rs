@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn the_table_in_the_documentation_is_this_one() {
         const MARK: &str = "<!-- made by the reader's tests: SHADEWRIGHT_BLESS=1 cargo test --lib rib::requests -->\n";
-        let path = concat!(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "/docs/rib.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rib.md");
         let text = std::fs::read_to_string(path).expect("docs/rib.md");
         let (before, found) = text.split_once(MARK).expect("a mark before the table");
         if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
